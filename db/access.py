@@ -1,0 +1,95 @@
+"""Who may read the rows that a read starts from, as SQL over the caller's scope.
+
+The rules are those of resolvers.permissions for READ: one's own owners, those granted, and every owner of the tenant
+for a credential that spans it. What may not be read is not there: a foreign id answers as an unknown one.
+"""
+
+from collections.abc import Collection
+from typing import Any
+from uuid import UUID
+
+from graphql import GraphQLError
+from sqlalchemy import ARRAY, Boolean, ColumnElement, FromClause, Uuid, any_, literal, or_, select
+
+from selection import in_tenant, scope_value
+
+from .scope import Role, Scope
+from .tables import grants
+
+OWNER = scope_value("owner_id", Uuid())
+OWNERS = scope_value("owners", ARRAY(Uuid()))
+SPANS_TENANT = scope_value("spans_tenant", Boolean())
+
+
+def readable(owner: ColumnElement[Any]) -> ColumnElement[bool]:
+    """May the caller read that owner's wiki?"""
+    grant = grants.alias()
+    granted = select(literal(1)).where(grant.c.grantee_id == any_(OWNERS), grant.c.owner_id == owner)
+    return or_(SPANS_TENANT, owner == any_(OWNERS), in_tenant(granted).exists())
+
+
+def owner_of(row: FromClause) -> ColumnElement[Any]:
+    """An owner's own row is in its own wiki."""
+    return row.c.owner_id if "owner_id" in row.c else row.c.id
+
+
+SPELLINGS = ("owner_id", "user_id", "agent_id")
+
+
+def forbidden(message: str) -> GraphQLError:
+    return GraphQLError(message, extensions={"code": "FORBIDDEN"})
+
+
+def check_tenant(scope: Scope, tenant_id: str | None) -> None:
+    """Unknown tenants and other people's get the same words."""
+    if tenant_id is not None and not is_same(tenant_id, scope.tenant_id):
+        raise forbidden("tenantId must be the tenant of the credential.")
+
+
+def is_same(text: str, id: UUID) -> bool:
+    try:
+        return UUID(text) == id
+    except ValueError:
+        return False
+
+
+class InOwner:
+    """Rows of one wiki: the caller's own, or the one that ownerId (or userId, or agentId) names."""
+
+    arguments: Collection[str] = ("tenant_id", *SPELLINGS)
+
+    def check(self, scope: Any, tenant_id: str | None = None, **named: str | None) -> None:
+        check_tenant(scope, tenant_id)
+        if len({name for name in named.values() if name is not None}) > 1:
+            message = "ownerId, userId and agentId are spellings of one thing; give one of them."
+            raise GraphQLError(message, extensions={"code": "BAD_USER_INPUT", "field": "ownerId"})
+
+    def criteria(self, row: FromClause, **named: Any) -> Collection[ColumnElement[bool]]:
+        owner = next((named[name] for name in SPELLINGS if named.get(name) is not None), None)
+        if owner is None:
+            return [owner_of(row) == OWNER]
+        return [owner_of(row) == owner, readable(owner)]
+
+
+class AsAdmin(InOwner):
+    """The same, for credentials of the role admin alone."""
+
+    def check(self, scope: Any, tenant_id: str | None = None, **named: str | None) -> None:
+        if scope.role is not Role.ADMIN:
+            raise forbidden("This needs a credential with the role admin.")
+        super().check(scope, tenant_id, **named)
+
+
+class ById:
+    """Rows that are asked for by their id, wherever the caller may read."""
+
+    arguments: Collection[str] = ("tenant_id",)
+
+    def check(self, scope: Any, tenant_id: str | None = None) -> None:
+        check_tenant(scope, tenant_id)
+
+    def criteria(self, row: FromClause, **named: Any) -> Collection[ColumnElement[bool]]:
+        return [readable(owner_of(row))]
+
+
+IN_OWNER, AS_ADMIN, BY_ID = InOwner(), AsAdmin(), ById()

@@ -1,0 +1,109 @@
+"""The pool, and the two ways to use it: one read whose answer is JSON bytes, and a transaction."""
+
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import asyncpg
+import orjson
+
+from .sql import Statement
+
+Row = Mapping[str, Any]
+
+
+class Database:
+    """A pool on one server. Reads never open a transaction; writes always do."""
+
+    def __init__(self, dsn: str, *, size: int = 8, statement_timeout: float = 10.0, statement_cache: int = 512) -> None:
+        """`statement_timeout` in seconds. `statement_cache` 0 is for poolers that forget prepared statements."""
+        self.dsn = dsn
+        self.options: dict[str, Any] = {
+            "min_size": 1,
+            "max_size": size,
+            "max_queries": 10**9,
+            "max_inactive_connection_lifetime": 0,
+            "statement_cache_size": statement_cache,
+            "max_cached_statement_lifetime": 0,
+            "server_settings": {
+                "application_name": "cairn",
+                "statement_timeout": str(int(statement_timeout * 1000)),
+                "jit": "off",
+            },
+        }
+        self.pool: asyncpg.Pool | None = None
+
+    async def open(self) -> None:
+        self.pool = await asyncpg.create_pool(self.dsn, init=prepare_connection, reset=clean, **self.options)
+
+    async def close(self) -> None:
+        if self.pool is not None:
+            await self.pool.close()
+            self.pool = None
+
+    async def json(self, sql: str, arguments: Iterable[Any]) -> bytes | None:
+        """The one JSON value of a compiled read, as Postgres wrote it."""
+        async with self.acquire() as connection:
+            value: bytes | None = await connection.fetchval(sql, *arguments)
+            return value
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator["Connection"]:
+        """For single statements; each commits by itself."""
+        async with self.acquire() as connection:
+            yield Connection(connection)
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator["Connection"]:
+        """All of it or nothing."""
+        async with self.acquire() as connection, connection.transaction():
+            yield Connection(connection)
+
+    def acquire(self) -> Any:
+        if self.pool is None:
+            raise RuntimeError("the database is not open")
+        return self.pool.acquire()
+
+
+class Connection:
+    """Runs statements by their parameter names."""
+
+    def __init__(self, raw: asyncpg.Connection) -> None:
+        self.raw = raw
+
+    async def all(self, statement: Statement, **values: Any) -> list[Row]:
+        rows: list[Row] = await self.raw.fetch(statement.sql, *statement.arguments(values))
+        return rows
+
+    async def one(self, statement: Statement, **values: Any) -> Row | None:
+        row: Row | None = await self.raw.fetchrow(statement.sql, *statement.arguments(values))
+        return row
+
+    async def value(self, statement: Statement, **values: Any) -> Any:
+        return await self.raw.fetchval(statement.sql, *statement.arguments(values))
+
+    async def run(self, statement: Statement, **values: Any) -> int:
+        """The number of rows it touched."""
+        status: str = await self.raw.execute(statement.sql, *statement.arguments(values))
+        return int(status.rpartition(" ")[2])
+
+    async def each(self, statement: Statement, rows: Iterable[Mapping[str, Any]]) -> None:
+        """The same statement for many rows, in one round trip."""
+        await self.raw.executemany(statement.sql, [statement.arguments(row) for row in rows])
+
+
+async def prepare_connection(connection: asyncpg.Connection) -> None:
+    """json comes as bytes to be passed on; jsonb is a document to be looked at."""
+    await connection.set_type_codec("json", schema="pg_catalog", encoder=bytes, decoder=bytes, format="binary")
+    await connection.set_type_codec(
+        "jsonb", schema="pg_catalog", encoder=lambda value: orjson.dumps(value).decode(), decoder=orjson.loads
+    )
+
+
+async def clean(connection: asyncpg.Connection) -> None:
+    """Nothing here leaves session state behind, so the usual reset would be a round trip for nothing.
+
+    Only a connection given back in the middle of a transaction, by a cancelled task, needs one.
+    """
+    if connection.is_in_transaction():
+        await connection.execute("ROLLBACK")

@@ -1,0 +1,53 @@
+"""Whose wiki a call works in, and what its credential may do there: the first argument of everything that touches data."""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from uuid import UUID
+
+
+class Role(StrEnum):
+    """What a credential may do at most, wherever it acts."""
+
+    READER = "reader"
+    MEMBER = "member"
+    SERVICE = "service"
+    ADMIN = "admin"
+
+    @property
+    def spans_tenant(self) -> bool:
+        """Services and admins act in every owner's wiki of their tenant."""
+        return self in (Role.SERVICE, Role.ADMIN)
+
+
+class ActorKind(StrEnum):
+    """Who is written into history as the author."""
+
+    AGENT = "agent"
+    USER = "user"
+    COMPILER = "compiler"
+    SERVICE = "service"
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    kind: ActorKind
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Made once per request from the credential. `owners` are those it speaks for; `owner_id` is the one it works in."""
+
+    tenant_id: UUID
+    owner_id: UUID
+    role: Role
+    actor: Actor
+    owners: tuple[UUID, ...]
+
+    @property
+    def spans_tenant(self) -> bool:
+        return self.role.spans_tenant
+
+    def in_owner(self, owner_id: UUID) -> "Scope":
+        """The same credential at work in another wiki. Whether it may is decided by resolvers.permissions."""
+        return replace(self, owner_id=owner_id)

@@ -1,0 +1,48 @@
+"""Statements ready for asyncpg: named ones from queries/<noun>.sql, and single-row ones composed with Core.
+
+A file holds blocks of `-- name: verb_noun`, one sentence of comment, and a statement with `:named` parameters;
+write CAST(:x AS type), because `:x::type` hides the parameter and an untyped one has no type for Postgres.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from sqlalchemy import Executable, Table, bindparam, insert, text
+from sqlalchemy.dialects.postgresql import asyncpg
+from sqlalchemy.sql.elements import ClauseElement
+
+DIALECT = asyncpg.dialect(paramstyle="numeric_dollar")
+HEADER = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+
+
+class Statement(NamedTuple):
+    """SQL text, and which value goes where in it."""
+
+    sql: str
+    parameters: tuple[str, ...]
+
+    def arguments(self, values: Mapping[str, Any]) -> list[Any]:
+        return [values[name] for name in self.parameters]
+
+
+def compiled(clause: ClauseElement | Executable) -> Statement:
+    """A Core statement or `text()` as asyncpg takes it."""
+    result = clause.compile(dialect=DIALECT)  # type: ignore[union-attr]
+    return Statement(str(result), tuple(result.positiontup or ()))
+
+
+@cache
+def statements(noun: str) -> Mapping[str, Statement]:
+    """The named statements of queries/<noun>.sql."""
+    source = (files("db") / "queries" / f"{noun}.sql").read_text(encoding="utf-8")
+    _, *parts = HEADER.split(source)
+    return {name: compiled(text(body.strip().rstrip(";"))) for name, body in zip(parts[::2], parts[1::2], strict=True)}
+
+
+@cache
+def inserting(table: Table, *columns: str) -> Statement:
+    """INSERT of one row with these columns."""
+    return compiled(insert(table).values({name: bindparam(name, type_=table.c[name].type) for name in columns}))

@@ -1,0 +1,15 @@
+"""The tables, one file per family. `metadata` is what Alembic aims at."""
+
+from .columns import metadata
+from .jobs import activity, compile_cursors, compile_jobs
+from .links import link_targets, links
+from .pages import PAGE_TYPES, aliases, old_slugs, pages, revisions, section_sources, sections
+from .search import page_names, page_search
+from .sources import SOURCE_KINDS, mentions, sightings, sources
+from .tenants import api_keys, grants, owners, tenants
+
+__all__ = [
+    "PAGE_TYPES", "SOURCE_KINDS", "activity", "aliases", "api_keys", "compile_cursors", "compile_jobs", "grants",
+    "link_targets", "links", "mentions", "metadata", "old_slugs", "owners", "page_names", "page_search", "pages",
+    "revisions", "section_sources", "sections", "sightings", "sources", "tenants",
+]  # fmt: skip

@@ -1,0 +1,52 @@
+"""The ledger of compiles, how far each scope is read, and the log of everything that happened."""
+
+from sqlalchemy import Index, text
+
+from .columns import document, identifier, moment, number, one_of, scoped_table, words
+
+compile_jobs = scoped_table(
+    "compile_jobs",
+    words("dedupe_key"),
+    words("trigger"),
+    *one_of("compile_jobs", "status", "pending", "running", "succeeded", "failed", "cancelled", default="pending"),
+    number("attempt", default=0),
+    moment("run_after"),
+    words("claimed_by", nullable=True),
+    moment("heartbeat_at", nullable=True),
+    moment("started_at", nullable=True),
+    moment("finished_at", nullable=True),
+    words("error", nullable=True),
+    document("metrics"),
+    moment("created_at"),
+)
+Index(
+    "compile_jobs_open_uq", compile_jobs.c.tenant_id, compile_jobs.c.dedupe_key, unique=True,
+    postgresql_where=text("status IN ('pending', 'running')"),
+)  # fmt: skip
+Index(
+    "compile_jobs_created_ix",
+    compile_jobs.c.tenant_id,
+    compile_jobs.c.owner_id,
+    compile_jobs.c.created_at.desc(),
+    compile_jobs.c.id.desc(),
+)
+
+compile_cursors = scoped_table(
+    "compile_cursors",
+    moment("source_at", nullable=True),
+    identifier("source_id", nullable=True),
+    moment("updated_at"),
+    key=("owner_id",),
+)
+
+activity = scoped_table(
+    "activity",
+    moment("at"),
+    *one_of("activity", "actor_kind", "agent", "user", "compiler", "service"),
+    words("actor_id"),
+    words("action"),
+    identifier("page_id", nullable=True),
+    document("detail"),
+)
+Index("activity_at_ix", activity.c.tenant_id, activity.c.owner_id, activity.c.at.desc(), activity.c.id.desc())
+Index("activity_page_ix", activity.c.tenant_id, activity.c.page_id, activity.c.id.desc())

@@ -1,0 +1,39 @@
+"""Links between pages, and what the texts of pages point at."""
+
+from sqlalchemy import CheckConstraint, Index, UniqueConstraint
+
+from .columns import identifier, listed, moment, one_of, refers, scoped_table, words
+from .pages import PAGE_TYPES
+
+links = scoped_table(
+    "links",
+    identifier("from_page_id"),
+    identifier("to_page_id"),
+    *one_of("links", "kind", "reference", "parent_of", "child_of"),
+    listed("reasons"),
+    moment("created_at"),
+    UniqueConstraint("tenant_id", "from_page_id", "to_page_id", "kind", name="links_pair_uq"),
+    refers("links", "from_page_id", "pages"),
+    refers("links", "to_page_id", "pages"),
+    CheckConstraint("from_page_id <> to_page_id", name="links_self_ck"),
+)
+Index("links_to_ix", links.c.tenant_id, links.c.to_page_id, links.c.kind, links.c.from_page_id)
+Index("links_owner_ix", links.c.tenant_id, links.c.owner_id, links.c.from_page_id)
+
+# Every target that a page's text names, found or not: a row without `to_page_id` is a broken link, and heals.
+link_targets = scoped_table(
+    "link_targets",
+    identifier("from_page_id"),
+    words("target"),
+    words("space", nullable=True),
+    *one_of("link_targets", "type", *PAGE_TYPES, nullable=True),
+    words("slug"),
+    words("alias"),
+    identifier("to_page_id", nullable=True),
+    refers("link_targets", "from_page_id", "pages"),
+    refers("link_targets", "to_page_id", "pages", ondelete=None),
+    key=("from_page_id", "target"),
+)
+Index("link_targets_to_ix", link_targets.c.tenant_id, link_targets.c.to_page_id)
+Index("link_targets_slug_ix", link_targets.c.tenant_id, link_targets.c.owner_id, link_targets.c.slug)
+Index("link_targets_alias_ix", link_targets.c.tenant_id, link_targets.c.owner_id, link_targets.c.alias)

@@ -1,0 +1,124 @@
+"""Pages and what belongs to one: sections, aliases, old slugs, revisions."""
+
+from sqlalchemy import CheckConstraint, ForeignKeyConstraint, Index, UniqueConstraint, text
+
+from .columns import document, identifier, in_scope_key, listed, moment, number, one_of, refers, scoped_table, words
+
+PAGE_TYPES = (
+    "entity", "topic", "decision", "concept", "project", "reference", "theme", "context", "standard", "product", "source",
+)  # fmt: skip
+
+pages = scoped_table(
+    "pages",
+    *one_of("pages", "type", *PAGE_TYPES),
+    words("slug"),
+    words("title"),
+    words("summary", nullable=True),
+    words("body_md"),
+    *one_of("pages", "status", "active", "archived", default="active"),
+    listed("tags"),
+    identifier("parent_page_id", nullable=True),
+    number("hubness_score", default=0),
+    number("version", default=1),
+    document("metadata"),
+    moment("last_compiled_at", nullable=True),
+    moment("created_at"),
+    moment("updated_at"),
+    in_scope_key("pages"),
+    UniqueConstraint("tenant_id", "owner_id", "type", "slug", name="pages_slug_uq"),
+    refers("pages", "parent_page_id", "pages", ondelete=None),
+    CheckConstraint("parent_page_id IS DISTINCT FROM id", name="pages_parent_ck"),
+)
+Index("pages_parent_ix", pages.c.tenant_id, pages.c.parent_page_id, postgresql_where=text("parent_page_id IS NOT NULL"))
+Index("pages_slug_ix", pages.c.tenant_id, pages.c.owner_id, pages.c.slug)
+Index("pages_hubness_ix", pages.c.tenant_id, pages.c.owner_id, pages.c.hubness_score.desc(), pages.c.id.desc())
+Index("pages_updated_ix", pages.c.tenant_id, pages.c.owner_id, pages.c.updated_at.desc(), pages.c.id.desc())
+Index("pages_title_ix", pages.c.tenant_id, pages.c.owner_id, pages.c.title, pages.c.id)
+Index("pages_tags_ix", pages.c.tenant_id, pages.c.owner_id, pages.c.tags, postgresql_using="gin")
+
+sections = scoped_table(
+    "sections",
+    identifier("page_id"),
+    words("section_slug"),
+    words("heading"),
+    words("body_md"),
+    number("position"),
+    moment("last_source_at", nullable=True),
+    document("aggregation", nullable=True),
+    identifier("promoted_page_id", nullable=True),
+    moment("created_at"),
+    moment("updated_at"),
+    in_scope_key("sections"),
+    UniqueConstraint("tenant_id", "page_id", "section_slug", name="sections_slug_uq"),
+    UniqueConstraint("tenant_id", "owner_id", "page_id", "id", name="sections_page_uq"),
+    refers("sections", "page_id", "pages"),
+    refers("sections", "promoted_page_id", "pages", ondelete=None),
+)
+Index("sections_position_ix", sections.c.tenant_id, sections.c.page_id, sections.c.position, sections.c.id)
+Index(
+    "sections_promoted_ix", sections.c.tenant_id, sections.c.promoted_page_id,
+    postgresql_where=text("promoted_page_id IS NOT NULL"),
+)  # fmt: skip
+
+aliases = scoped_table(
+    "aliases",
+    identifier("page_id"),
+    words("alias"),
+    words("name"),
+    *one_of("aliases", "source", "compiler", "manual", "import"),
+    moment("created_at"),
+    UniqueConstraint("tenant_id", "page_id", "alias", name="aliases_alias_uq"),
+    refers("aliases", "page_id", "pages"),
+)
+Index("aliases_name_ix", aliases.c.tenant_id, aliases.c.owner_id, aliases.c.alias)
+
+old_slugs = scoped_table(
+    "old_slugs",
+    *one_of("old_slugs", "type", *PAGE_TYPES),
+    words("slug"),
+    identifier("page_id"),
+    moment("created_at"),
+    refers("old_slugs", "page_id", "pages"),
+    key=("owner_id", "type", "slug"),
+)
+Index("old_slugs_page_ix", old_slugs.c.tenant_id, old_slugs.c.page_id)
+
+revisions = scoped_table(
+    "revisions",
+    identifier("page_id"),
+    number("version"),
+    words("title"),
+    words("summary", nullable=True),
+    words("body_md"),
+    listed("tags"),
+    words("edit_summary", nullable=True),
+    *one_of("revisions", "author_kind", "agent", "user", "compiler", "service"),
+    words("author_id"),
+    moment("created_at"),
+    UniqueConstraint("tenant_id", "page_id", "version", name="revisions_version_uq"),
+    refers("revisions", "page_id", "pages"),
+)
+
+section_sources = scoped_table(
+    "section_sources",
+    identifier("page_id"),
+    identifier("section_id"),
+    identifier("source_id"),
+    number("line_start", nullable=True),
+    number("line_end", nullable=True),
+    words("summary", nullable=True),
+    moment("created_at"),
+    UniqueConstraint("tenant_id", "section_id", "source_id", name="section_sources_cited_uq"),
+    refers("section_sources", "source_id", "sources"),
+    ForeignKeyConstraint(
+        ["tenant_id", "owner_id", "page_id", "section_id"],
+        ["sections.tenant_id", "sections.owner_id", "sections.page_id", "sections.id"],
+        name="section_sources_section_fk",
+        ondelete="CASCADE",
+    ),
+    CheckConstraint("line_start >= 1 AND line_end >= line_start", name="section_sources_lines_ck"),
+)
+Index("section_sources_page_ix", section_sources.c.tenant_id, section_sources.c.page_id, section_sources.c.source_id)
+Index(
+    "section_sources_source_ix", section_sources.c.tenant_id, section_sources.c.source_id, section_sources.c.section_id
+)

@@ -1,0 +1,60 @@
+"""Immutable evidence, and the names seen in it that have no page yet."""
+
+from sqlalchemy import Column, Index, LargeBinary, UniqueConstraint
+
+from .columns import document, identifier, in_scope_key, moment, number, one_of, refers, scoped_table, words
+from .pages import PAGE_TYPES
+
+SOURCE_KINDS = ("memory_unit", "daily_note", "document", "artifact", "journal_idea", "url")
+
+sources = scoped_table(
+    "sources",
+    *one_of("sources", "kind", *SOURCE_KINDS),
+    words("ref"),
+    number("version", default=1),
+    identifier("supersedes_id", nullable=True),
+    words("title", nullable=True),
+    words("content"),
+    Column("checksum", LargeBinary, nullable=False, comment="SHA-256 of the content"),
+    document("metadata"),
+    moment("captured_at"),
+    moment("created_at"),
+    in_scope_key("sources"),
+    UniqueConstraint("tenant_id", "owner_id", "kind", "ref", "version", name="sources_ref_uq"),
+    refers("sources", "supersedes_id", "sources", ondelete=None),
+)
+Index("sources_captured_ix", sources.c.tenant_id, sources.c.owner_id, sources.c.captured_at.desc(), sources.c.id.desc())
+Index("sources_supersedes_ix", sources.c.tenant_id, sources.c.supersedes_id)
+
+mentions = scoped_table(
+    "mentions",
+    words("name"),
+    words("alias"),
+    *one_of("mentions", "status", "open", "promoted", "ignored", default="open"),
+    number("mention_count", default=0),
+    *one_of("mentions", "suggested_type", *PAGE_TYPES, nullable=True),
+    document("contexts", default="[]"),
+    document("cluster", nullable=True),
+    identifier("promoted_page_id", nullable=True),
+    moment("first_seen_at"),
+    moment("last_seen_at"),
+    in_scope_key("mentions"),
+    UniqueConstraint("tenant_id", "owner_id", "alias", "status", name="mentions_alias_uq"),
+    refers("mentions", "promoted_page_id", "pages", ondelete=None),
+)
+Index(
+    "mentions_seen_ix", mentions.c.tenant_id, mentions.c.owner_id, mentions.c.last_seen_at.desc(), mentions.c.id.desc()
+)
+Index("mentions_page_ix", mentions.c.tenant_id, mentions.c.promoted_page_id)
+
+# One row per source that named it: what makes a replay count once.
+sightings = scoped_table(
+    "sightings",
+    identifier("mention_id"),
+    identifier("source_id"),
+    moment("seen_at"),
+    refers("sightings", "mention_id", "mentions"),
+    refers("sightings", "source_id", "sources"),
+    key=("mention_id", "source_id"),
+)
+Index("sightings_source_ix", sightings.c.tenant_id, sightings.c.source_id)

@@ -1,0 +1,1 @@
+"""What the product does: one function per operation, one file per noun. No transport."""

@@ -1,0 +1,75 @@
+"""What can go wrong for a caller, each with the code that every door shows."""
+
+from typing import Any
+
+
+class CairnError(Exception):
+    """Said to the caller as it stands: the message must help and must not tell what the caller may not know."""
+
+    code = "INTERNAL"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+    @property
+    def extensions(self) -> dict[str, Any]:
+        return {"code": self.code}
+
+
+class Unauthenticated(CairnError):
+    """No credential, or one that is not valid."""
+
+    code = "UNAUTHENTICATED"
+
+
+class Forbidden(CairnError):
+    """A valid credential that may not do this."""
+
+    code = "FORBIDDEN"
+
+
+class NotFound(CairnError):
+    """No such thing, or none that the caller may know of."""
+
+    code = "NOT_FOUND"
+
+
+class BadInput(CairnError):
+    """`field` names the argument to mend, as the caller wrote it: `title`, `sections.0.bodyMd`."""
+
+    code = "BAD_USER_INPUT"
+
+    def __init__(self, message: str, field: str | None = None) -> None:
+        super().__init__(message)
+        self.field = field
+
+    @property
+    def extensions(self) -> dict[str, Any]:
+        return {"code": self.code, **({"field": self.field} if self.field else {})}
+
+
+class Conflict(CairnError):
+    """Somebody else was first. `current_version` is what the caller should look at before trying again."""
+
+    code = "CONFLICT"
+
+    def __init__(self, message: str, current_version: int | None = None) -> None:
+        super().__init__(message)
+        self.current_version = current_version
+
+    @property
+    def extensions(self) -> dict[str, Any]:
+        return {"code": self.code, **({"currentVersion": self.current_version} if self.current_version else {})}
+
+
+class LimitExceeded(CairnError):
+    """More than one call may ask for."""
+
+    code = "LIMIT_EXCEEDED"
+
+
+class Unavailable(CairnError):
+    """Not now: the same call may work later."""
+
+    code = "UNAVAILABLE"

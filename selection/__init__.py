@@ -1,0 +1,26 @@
+"""GraphQL selections compiled to one SQL statement. Start at mapping.py, then compiler.py."""
+
+from .binds import scope_value
+from .engine import Engine
+from .limits import Limits
+from .mapping import Access, Choice, Column, Computed, Expression, Paging, Part, Relation, Source, Step
+from .resolve import Resolvers
+from .tenancy import in_tenant
+
+__all__ = [
+    "Access",
+    "Choice",
+    "Column",
+    "Computed",
+    "Engine",
+    "Expression",
+    "Limits",
+    "Paging",
+    "Part",
+    "Relation",
+    "Resolvers",
+    "Source",
+    "Step",
+    "in_tenant",
+    "scope_value",
+]

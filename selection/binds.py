@@ -1,0 +1,68 @@
+"""The parameters of a statement: what is bound, and where each request's value comes from.
+
+What a declaration writes itself (`status == "active"`) is code and is rendered into the SQL, so that partial
+indexes are seen; what a client sends is only ever a Bound, which no compiler option can render.
+"""
+
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from graphql.execution.values import VariableValues
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.elements import BindParameter
+from sqlalchemy.types import TypeEngine
+
+
+class Bound(BindParameter[Any]):
+    """A parameter that stays one."""
+
+    __visit_name__ = "bound"
+    inherit_cache = False
+    derive: "Callable[[Callable[[Any], Any]], Bound]"
+    """Another parameter: what a function makes of this one's value in each request."""
+
+
+@compiles(Bound)
+def render(bound: Bound, compiler: Any, **options: Any) -> str:
+    options.pop("literal_binds", None)
+    text: str = compiler.visit_bindparam(bound, **options)
+    return text
+
+
+class Request(NamedTuple):
+    """What one execution of a plan knows."""
+
+    variables: VariableValues
+    scope: Any
+    found: list[list[tuple[Any, ...]]]
+
+
+Getter = Callable[[Request], Any]
+
+SCOPE = "scope_"
+
+
+def scope_value(name: str, type_: TypeEngine[Any]) -> Bound:
+    """An attribute of the caller's scope, as a parameter."""
+    return Bound(SCOPE + name, type_=type_)
+
+
+class Binds:
+    """The parameters of one statement as it is built."""
+
+    def __init__(self) -> None:
+        self.getters: dict[str, Getter] = {}
+
+    def add(self, getter: Getter, type_: TypeEngine[Any]) -> Bound:
+        name = f"v{len(self.getters)}"
+        self.getters[name] = getter
+        bound = Bound(name, type_=type_)
+        bound.derive = lambda make: self.add(lambda request: make(getter(request)), type_)
+        return bound
+
+    def getter(self, name: str) -> Getter:
+        if not name.startswith(SCOPE):
+            return self.getters[name]
+        read = attrgetter(name.removeprefix(SCOPE))
+        return lambda request: read(request.scope)

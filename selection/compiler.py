@@ -1,0 +1,208 @@
+"""Selections to SQL expressions: objects become JSON_OBJECTs, relations become correlated sub-selects."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import Enum
+from functools import partial
+from typing import Any
+
+from graphql import (
+    FieldNode,
+    GraphQLField,
+    GraphQLNamedType,
+    GraphQLObjectType,
+    GraphQLOutputType,
+    get_named_type,
+    get_nullable_type,
+    is_leaf_type,
+    is_list_type,
+    is_non_null_type,
+)
+from sqlalchemy import ARRAY, ColumnElement, FromClause, Integer, Select, column, func, literal, select
+
+from . import wire
+from .arguments import Argument, bind, read_arguments
+from .binds import Binds, Getter
+from .collect import Collector
+from .connection import Connection
+from .contract import is_connection, mapping_of, object_type, python_name
+from .cost import Cost
+from .errors import NotCompilable
+from .mapping import Column, Computed, Expression, Paging, Relation, Source, Step
+from .paging import PAGING, Page
+from .rows import OuterRow
+from .tenancy import in_tenant
+
+
+class Mode(Enum):
+    """What the JSON is for. graphql-core completes values: it reports nulls itself and runs the Python fields."""
+
+    BYTES = "bytes"
+    VALUES = "values"
+
+
+TYPE = "$type"
+"""The key under which values carry the concrete type of an abstract field."""
+
+Pairs = dict[str, ColumnElement[Any]]
+Nodes = list[FieldNode]
+Arguments = dict[str, Argument]
+Item = Callable[[FromClause], ColumnElement[Any]]
+
+
+class Compiler:
+    """Builds one statement. For values, the columns that Python fields need are fetched under `$name`."""
+
+    def __init__(self, collector: Collector, mode: Mode) -> None:
+        self.collector = collector
+        self.mode = mode
+        self.binds = Binds()
+        self.cost = Cost()
+        self.steps: list[tuple[Step, Arguments]] = []
+        self.checks: list[tuple[Callable[..., None], Arguments]] = []
+
+    # -- objects and their fields
+
+    def root(self, type_: GraphQLObjectType, key: str, nodes: Nodes) -> Pairs:
+        name = nodes[0].name.value
+        if name == "__typename":
+            return {key: literal(type_.name)}
+        field = type_.fields.get(name)
+        source = mapping_of(field) if field else None
+        if field is None or not isinstance(source, Source):
+            raise NotCompilable(name)
+        return {key: self.source(field, nodes, source)}
+
+    def object(
+        self, type_: GraphQLObjectType, nodes: Nodes, row: FromClause, extra: Pairs | None = None
+    ) -> ColumnElement[Any]:
+        pairs: Pairs = dict(extra or {})
+        for key, same in self.collector.below(type_, nodes).items():
+            pairs |= self.field(type_, key, same, row)
+        return wire.json_object(pairs)
+
+    def field(self, type_: GraphQLObjectType, key: str, nodes: Nodes, row: FromClause) -> Pairs:
+        name = nodes[0].name.value
+        if name == "__typename":
+            return {key: literal(type_.name)}
+        field = type_.fields[name]
+        match mapping_of(field):
+            case Column(own):
+                return {key: self.leaf(field.type, row.c[own or python_name(field)])}
+            case Expression(sql):
+                return {key: self.leaf(field.type, sql(OuterRow(row), **self.bound(self.read(field, nodes))))}
+            case Relation() as relation:
+                return {key: self.relation(field, nodes, relation, row)}
+            case Computed(needs=needs) if self.mode is Mode.VALUES:
+                return {f"${needed}": row.c[needed] for needed in needs.values()}
+        raise NotCompilable(f"{type_.name}.{name}")
+
+    def leaf(self, type_: GraphQLOutputType, value: ColumnElement[Any]) -> ColumnElement[Any]:
+        shown = wire.formatted(type_, value)
+        return shown if wire.is_sure(value) else self.guarded(type_, shown)
+
+    def guarded(self, type_: GraphQLOutputType, value: ColumnElement[Any]) -> ColumnElement[Any]:
+        """Bytes may not carry a null that the schema excludes."""
+        return wire.required(value) if self.mode is Mode.BYTES and is_non_null_type(type_) else value
+
+    # -- rows: what a relation or a source selects
+
+    def relation(self, field: GraphQLField, nodes: Nodes, relation: Relation, row: FromClause) -> ColumnElement[Any]:
+        page, own = self.split(field, nodes, relation.paging)
+        query = in_tenant(relation.query(OuterRow(row), **self.bound(own)))
+        return self.rows(field, nodes, query, page)
+
+    def source(self, field: GraphQLField, nodes: Nodes, source: Source) -> ColumnElement[Any]:
+        page, own = self.split(field, nodes, source.paging)
+        where = {name: own.pop(name) for name in source.access.arguments if name in own}
+        self.checks.append((source.access.check, where))
+        if source.step is None:
+            query = source.query(**self.bound(own))
+        else:
+            query = source.query(self.found(source.step, own | self.sizes(field, nodes)))
+        query = in_tenant(query)
+        if source.variants is not None:
+            return self.rows(
+                field, nodes, query, page, partial(self.variant, source, get_named_type(field.type), nodes)
+            )
+        row = query.columns_clause_froms[0]
+        query = query.where(*source.access.criteria(row, **self.bound(where)))
+        return self.rows(field, nodes, query, page)
+
+    def variant(self, source: Source, type_: GraphQLNamedType, nodes: Nodes, row: FromClause) -> ColumnElement[Any]:
+        """An abstract type: the first of its concrete types that has such a row."""
+        found = []
+        for name, find in (source.variants or {}).items():
+            concrete = object_type(self.collector.schema.type_map[name])
+            query = in_tenant(find(OuterRow(row)))
+            own = query.columns_clause_froms[0]
+            query = query.where(*source.access.criteria(own))
+            kind: Pairs = {TYPE: literal(name)} if self.mode is Mode.VALUES else {}
+            shown = self.object(concrete, nodes, own, kind)
+            found.append(query.with_only_columns(shown, maintain_column_froms=True).scalar_subquery())
+        return func.coalesce(*found)
+
+    def rows(
+        self, field: GraphQLField, nodes: Nodes, query: Select[Any], page: Page, item: Item | None = None
+    ) -> ColumnElement[Any]:
+        type_ = get_named_type(field.type)
+        if is_connection(type_):
+            return Connection(self, query, page).build(object_type(type_), nodes)
+        if is_list_type(get_nullable_type(field.type)):
+            return self.many(type_, nodes, query, page, item)
+        return self.guarded(field.type, self.one(type_, nodes, query, item).scalar_subquery())
+
+    def many(
+        self, type_: GraphQLNamedType, nodes: Nodes, query: Select[Any], page: Page, item: Item | None
+    ) -> ColumnElement[Any]:
+        with self.list_of(page.size):
+            size = self.binds.add(page.size, Integer())
+            items = self.one(type_, nodes, query, item).limit(size).subquery()
+        return select(func.coalesce(func.json_agg(items.c.item), wire.EMPTY)).scalar_subquery()
+
+    def one(self, type_: GraphQLNamedType, nodes: Nodes, query: Select[Any], item: Item | None) -> Select[Any]:
+        """The query with one column: the row as JSON, or its only column where the type is a scalar."""
+        if item is not None:
+            shown = item(query.columns_clause_froms[0])
+        elif is_leaf_type(type_):
+            shown = wire.formatted(type_, query.selected_columns[0])
+        else:
+            shown = self.object(object_type(type_), nodes, query.columns_clause_froms[0])
+        return query.with_only_columns(shown.label("item"), maintain_column_froms=True)
+
+    # -- arguments, steps and cost
+
+    def split(self, field: GraphQLField, nodes: Nodes, paging: Paging) -> tuple[Page, Arguments]:
+        """The page that is asked for, and the declaration's own arguments."""
+        read = self.read(field, nodes)
+        page = Page({name: read.pop(name) for name in PAGING & read.keys()}, paging)
+        return page, read
+
+    def sizes(self, field: GraphQLField, nodes: Nodes) -> Arguments:
+        """A step is told how much is wanted."""
+        return {name: argument for name, argument in self.read(field, nodes).items() if name in PAGING}
+
+    def read(self, field: GraphQLField, nodes: Nodes) -> Arguments:
+        return read_arguments(field, nodes[0], self.collector.variables)
+
+    def bound(self, arguments: Arguments) -> dict[str, Any]:
+        return {name: bind(argument, self.binds) for name, argument in arguments.items()}
+
+    def found(self, step: Step, arguments: Arguments) -> FromClause:
+        """What a step finds, as rows in the order it found them: unnest(arrays) WITH ORDINALITY."""
+        index = len(self.steps)
+        self.steps.append((step, arguments))
+        arrays = [self.binds.add(found_column(index, i), ARRAY(type_)) for i, type_ in enumerate(step.columns.values())]
+        columns: list[Any] = [column(name, type_) for name, type_ in step.columns.items()]
+        rows = func.unnest(*arrays).table_valued(*columns, with_ordinality="ordinality")
+        return rows.render_derived()
+
+    @contextmanager
+    def list_of(self, size: Getter) -> Iterator[None]:
+        outer, self.cost = self.cost, self.cost.add(size)
+        yield
+        self.cost = outer
+
+
+def found_column(step: int, column: int) -> Getter:
+    return lambda request: [row[column] for row in request.found[step]]

@@ -1,0 +1,48 @@
+"""The mappings of a built schema. Strawberry leaves its definitions on graphql-core's objects; nothing is imported."""
+
+from typing import Any
+
+from graphql import (
+    GraphQLArgument,
+    GraphQLField,
+    GraphQLInputField,
+    GraphQLObjectType,
+    get_nullable_type,
+    is_list_type,
+    is_object_type,
+)
+
+from .mapping import Mapping, Source
+
+METADATA = "selection"
+
+
+def definition(element: GraphQLField | GraphQLArgument | GraphQLInputField) -> Any:
+    return element.extensions.get("strawberry-definition")
+
+
+def mapping_of(field: GraphQLField) -> Mapping | None:
+    found = definition(field)
+    mapping: Mapping | None = found.metadata.get(METADATA) if found else None
+    return mapping
+
+
+def python_name(element: GraphQLField | GraphQLArgument | GraphQLInputField) -> str:
+    name: str = definition(element).python_name
+    return name
+
+
+def lists_what_a_step_finds(field: GraphQLField | None) -> bool:
+    """Is the field's answer [] when its step finds nothing?"""
+    source = mapping_of(field) if field else None
+    is_list = field is not None and is_list_type(get_nullable_type(field.type))
+    return is_list and isinstance(source, Source) and source.step is not None
+
+
+def is_connection(named: Any) -> bool:
+    return is_object_type(named) and "pageInfo" in named.fields
+
+
+def object_type(named: Any) -> GraphQLObjectType:
+    assert isinstance(named, GraphQLObjectType), named
+    return named

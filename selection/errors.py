@@ -1,0 +1,26 @@
+"""Why a selection is not compiled, or not run."""
+
+from graphql import GraphQLError
+
+
+class NotCompilable(Exception):
+    """This selection needs graphql-core: Python fields, mutations, introspection."""
+
+
+class BadInput(GraphQLError):
+    """An argument that no statement can be made of."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, extensions={"code": "BAD_USER_INPUT"})
+
+
+class Final(GraphQLError):
+    """The answer to the whole operation: running it again as values would only cost the same once more."""
+
+
+class TooExpensive(Final):
+    """More rows asked for than one operation may return."""
+
+    def __init__(self, cost: int, limit: int) -> None:
+        message = f"This operation may return {cost} rows; the limit is {limit}. Ask for smaller pages or less depth."
+        super().__init__(message, extensions={"code": "LIMIT_EXCEEDED", "cost": cost, "limit": limit})

@@ -1,0 +1,101 @@
+"""What a GraphQL field can be. One of these per field drives compiling, resolving and cost."""
+
+from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Mapping as Table
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+from sqlalchemy import ColumnElement, FromClause, Select
+from sqlalchemy.types import TypeEngine
+
+from .rows import OuterRow
+
+Query = Callable[..., Select[Any]]
+
+
+class Choice(StrEnum):
+    """An enum argument whose value shapes the statement (an order, say) instead of being bound to it."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the row: the one of the field's own name, unless another is given."""
+
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class Part:
+    """Made by the compiler itself: what connections, edges and page info consist of."""
+
+
+@dataclass(frozen=True)
+class Expression:
+    """sql(row, **arguments) -> a SQL expression over the row."""
+
+    sql: Callable[..., ColumnElement[Any]]
+
+
+@dataclass(frozen=True)
+class Computed:
+    """Plain Python over the columns it names; never part of a bytes plan."""
+
+    function: Callable[..., Any]
+    needs: Table[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Paging:
+    """No list without a size: what a client gets by default, and at most."""
+
+    default: int = 20
+    most: int = 100
+
+
+@dataclass(frozen=True)
+class Relation:
+    """query(row, **arguments) -> a select of the related rows. The field's type says one, many or connection."""
+
+    query: Query
+    paging: Paging = Paging()
+
+
+@dataclass(frozen=True)
+class Step:
+    """run(context, parent, **arguments) -> tuples, found in Python before the statement that joins them."""
+
+    run: Callable[..., Awaitable[list[tuple[Any, ...]]]]
+    columns: Table[str, TypeEngine[Any]]
+
+
+class Access(Protocol):
+    """Who may read the rows that a source starts from. The tenant is bound by the compiler in any case."""
+
+    arguments: Collection[str]
+    """The field's arguments that say where to look; the source's own query does not get them."""
+
+    def check(self, scope: Any, **given: Any) -> None:
+        """Refuse a request by its arguments alone, before any SQL."""
+
+    def criteria(self, row: FromClause, **bound: Any) -> Collection[ColumnElement[bool]]:
+        """What holds for each row that may be seen."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a statement starts: query(**arguments) -> a select, to which the compiler adds tenant and access.
+
+    With a step the query's first argument is what the step found. A field of an abstract type has variants:
+    for each concrete type's name a query(row) that finds it from the source's row; the first that finds one wins,
+    and `access` holds for what is found.
+    """
+
+    query: Query
+    access: Access
+    paging: Paging = Paging()
+    step: Step | None = None
+    variants: Table[str, Callable[[OuterRow], Select[Any]]] | None = None
+
+
+Mapping = Column | Part | Expression | Computed | Relation | Source

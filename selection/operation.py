@@ -1,0 +1,95 @@
+"""A parsed and validated operation, and the plans made for it."""
+
+from typing import Any
+
+from graphql import (
+    DocumentNode,
+    FragmentDefinitionNode,
+    GraphQLError,
+    GraphQLInputType,
+    GraphQLSchema,
+    OperationDefinitionNode,
+    get_operation_ast,
+    is_non_null_type,
+    parse,
+    type_from_ast,
+    validate,
+)
+from graphql.execution.values import VariableValues, get_variable_values
+
+from .limits import Limits, refusals
+from .lru import LRU
+from .shape import ABSENT, is_plain, shape
+
+PLANS_PER_OPERATION = 16
+
+
+class Invalid(Exception):
+    """Not a document that can be executed."""
+
+    def __init__(self, errors: list[GraphQLError], code: str) -> None:
+        for error in errors:
+            error.extensions = {"code": code, **(error.extensions or {})}
+        self.errors = errors
+
+
+Fragments = dict[str, FragmentDefinitionNode]
+
+
+class Operation:
+    """One operation of a document. `plans` are by the shape of its variables."""
+
+    def __init__(self, schema: GraphQLSchema, definition: OperationDefinitionNode, fragments: Fragments) -> None:
+        self.definition, self.fragments = definition, fragments
+        self.plans: LRU[Any] = LRU(PLANS_PER_OPERATION)
+        self.shaping: list[tuple[str, GraphQLInputType]] = []
+        for node in definition.variable_definitions or ():
+            type_: Any = type_from_ast(schema, node.type)
+            if not (is_non_null_type(type_) and is_plain(type_)):
+                self.shaping.append((node.variable.name.value, type_))
+
+    def shape(self, variables: VariableValues) -> tuple[Any, ...]:
+        given = variables.coerced
+        return tuple(shape(type_, given[name]) if name in given else ABSENT for name, type_ in self.shaping)
+
+
+class Document:
+    """What a client sent, ready for graphql-core and for the compiler."""
+
+    def __init__(self, schema: GraphQLSchema, text: str, name: str | None, limits: Limits) -> None:
+        self.ast = parsed(schema, text, limits)
+        definition = get_operation_ast(self.ast, name)
+        if definition is None:
+            raise Invalid([GraphQLError(which(self.ast, name))], "OPERATION_RESOLUTION_FAILURE")
+        if errors := refusals(self.ast, definition, limits):
+            raise Invalid(errors, "LIMIT_EXCEEDED")
+        fragments = {node.name.value: node for node in self.ast.definitions if isinstance(node, FragmentDefinitionNode)}
+        self.operation = Operation(schema, definition, fragments)
+
+
+def which(document: DocumentNode, name: str | None) -> str:
+    if name is not None:
+        return f"There is no operation named {name!r} in this document."
+    if any(isinstance(node, OperationDefinitionNode) for node in document.definitions):
+        return "Several operations in this document: operationName must say which to execute."
+    return "There is no operation in this document."
+
+
+def parsed(schema: GraphQLSchema, text: str, limits: Limits) -> DocumentNode:
+    try:
+        document = parse(text, max_tokens=limits.tokens)
+    except GraphQLError as error:
+        code = "LIMIT_EXCEEDED" if "more than" in error.message else "GRAPHQL_PARSE_FAILED"
+        raise Invalid([error], code) from error
+    except RecursionError as error:
+        raise Invalid([GraphQLError("This document is nested too deeply.")], "LIMIT_EXCEEDED") from error
+    if errors := validate(schema, document, max_errors=limits.errors):
+        raise Invalid(errors, "GRAPHQL_VALIDATION_FAILED")
+    return document
+
+
+def coerced(schema: GraphQLSchema, operation: Operation, given: dict[str, Any]) -> VariableValues:
+    values = get_variable_values(schema, operation.definition.variable_definitions or (), given, max_errors=5)
+    if isinstance(values, list):
+        raise Invalid(values, "BAD_USER_INPUT")
+    return values

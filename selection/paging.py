@@ -1,0 +1,31 @@
+"""Which part of a list is asked for: limit, or Relay's first/after/last/before."""
+
+from functools import partial
+
+from .arguments import Argument
+from .binds import Getter, Request
+from .errors import BadInput
+from .mapping import Paging
+
+PAGING = {"limit", "first", "after", "last", "before"}
+
+
+class Page:
+    """The asked part of one list."""
+
+    def __init__(self, arguments: dict[str, Argument], paging: Paging) -> None:
+        given = {name: argument.get for name, argument in arguments.items() if argument.value is not None}
+        if "first" in given and "last" in given:
+            raise BadInput("first and last together have no meaning; ask for one.")
+        self.after: Getter | None = given.get("after")
+        self.before: Getter | None = given.get("before")
+        self.backward = "last" in given
+        asked = given.get("last") or given.get("first") or given.get("limit")
+        self.size: Getter = partial(size, asked, paging.most) if asked else lambda request: paging.default
+
+
+def size(asked: Getter, most: int, request: Request) -> int:
+    value: int = asked(request)
+    if value < 0:
+        raise BadInput("A list cannot have a negative size.")
+    return min(value, most)

@@ -1,0 +1,70 @@
+"""A statement that is ready to run: SQL text, where its parameters come from, what it may cost."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from sqlalchemy import ColumnElement, Dialect, select
+from sqlalchemy.dialects.postgresql import asyncpg
+
+from .arguments import Argument
+from .binds import Request
+from .compiler import Compiler
+from .mapping import Step
+from .tenancy import unbound_tables
+
+DIALECT: Dialect = asyncpg.dialect(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]
+
+
+class Context(Protocol):
+    """What a request brings along: its scope, its budget, and one way to Postgres."""
+
+    scope: Any
+
+    def spend(self, cost: int) -> None:
+        """Raise what is Final when the operation has become too expensive."""
+
+    def reset(self) -> None:
+        """The operation starts anew."""
+
+    async def fetch(self, sql: str, arguments: Sequence[Any]) -> bytes | None:
+        """The one JSON value of a statement."""
+
+
+class Plan:
+    """One statement for one operation and one shape of its variables."""
+
+    def __init__(self, compiler: Compiler, result: ColumnElement[Any], nothing: bytes | None = None) -> None:
+        """`nothing` is the answer when no step found anything, where that is known without asking Postgres."""
+        statement = select(result)
+        if tables := unbound_tables(statement):
+            raise AssertionError(f"{tables} would be read for every tenant")
+        compiled = statement.compile(dialect=DIALECT, compile_kwargs={"literal_binds": True})
+        self.sql = str(compiled)
+        self.getters = [compiler.binds.getter(name) for name in compiled.positiontup or ()]
+        self.steps = compiler.steps
+        self.checks = compiler.checks
+        self.cost = compiler.cost
+        self.nothing = nothing
+
+    async def run(self, context: Context, request: Request, parent: Any = None) -> bytes | None:
+        """The statement's one JSON value. Its cost is spent before any SQL."""
+        for check, arguments in self.checks:
+            check(request.scope, **values(arguments, request))
+        context.spend(self.cost.of(request))
+        if self.steps:
+            found = [run_step(step, arguments, context, request, parent) for step, arguments in self.steps]
+            request = request._replace(found=await asyncio.gather(*found))
+            if self.nothing is not None and not any(request.found):
+                return self.nothing
+        return await context.fetch(self.sql, [get(request) for get in self.getters])
+
+
+async def run_step(
+    step: Step, arguments: dict[str, Argument], context: Context, request: Request, parent: Any
+) -> list[tuple[Any, ...]]:
+    return await step.run(context, parent, **values(arguments, request))
+
+
+def values(arguments: dict[str, Argument], request: Request) -> dict[str, Any]:
+    return {name: argument.get(request) for name, argument in arguments.items()}
