@@ -58,7 +58,7 @@ class InOwner:
 
     arguments: Collection[str] = ("tenant_id", *SPELLINGS)
 
-    def check(self, scope: Any, tenant_id: str | None = None, **named: str | None) -> None:
+    def check(self, scope: Any, tenant_id: str | None = None, **named: Any) -> None:
         check_tenant(scope, tenant_id)
         if len({name for name in named.values() if name is not None}) > 1:
             message = "ownerId, userId and agentId are spellings of one thing; give one of them."
@@ -74,7 +74,7 @@ class InOwner:
 class AsAdmin(InOwner):
     """The same, for credentials of the role admin alone."""
 
-    def check(self, scope: Any, tenant_id: str | None = None, **named: str | None) -> None:
+    def check(self, scope: Any, tenant_id: str | None = None, **named: Any) -> None:
         if scope.role is not Role.ADMIN:
             raise forbidden("This needs a credential with the role admin.")
         super().check(scope, tenant_id, **named)
@@ -85,7 +85,7 @@ class ById:
 
     arguments: Collection[str] = ("tenant_id",)
 
-    def check(self, scope: Any, tenant_id: str | None = None) -> None:
+    def check(self, scope: Any, tenant_id: str | None = None, **given: Any) -> None:
         check_tenant(scope, tenant_id)
 
     def criteria(self, row: FromClause, **named: Any) -> Collection[ColumnElement[bool]]:

@@ -47,6 +47,11 @@ class Database:
             value: bytes | None = await connection.fetchval(sql, *arguments)
             return value
 
+    async def ping(self) -> None:
+        """Raise when Postgres does not answer."""
+        async with self.acquire() as connection:
+            await connection.fetchval("SELECT 1")
+
     @asynccontextmanager
     async def connection(self) -> AsyncIterator["Connection"]:
         """For single statements; each commits by itself."""

@@ -45,6 +45,14 @@ class Scope:
     owners: tuple[UUID, ...]
 
     @property
+    def actor_kind(self) -> str:
+        return self.actor.kind
+
+    @property
+    def actor_id(self) -> str:
+        return self.actor.id
+
+    @property
     def spans_tenant(self) -> bool:
         return self.role.spans_tenant
 

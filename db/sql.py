@@ -10,11 +10,11 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from sqlalchemy import Executable, Table, bindparam, insert, text
+from sqlalchemy import Dialect, Table, bindparam, insert, text
 from sqlalchemy.dialects.postgresql import asyncpg
 from sqlalchemy.sql.elements import ClauseElement
 
-DIALECT = asyncpg.dialect(paramstyle="numeric_dollar")
+DIALECT: Dialect = asyncpg.dialect(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]
 HEADER = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 
 
@@ -28,9 +28,9 @@ class Statement(NamedTuple):
         return [values[name] for name in self.parameters]
 
 
-def compiled(clause: ClauseElement | Executable) -> Statement:
+def compiled(clause: ClauseElement) -> Statement:
     """A Core statement or `text()` as asyncpg takes it."""
-    result = clause.compile(dialect=DIALECT)  # type: ignore[union-attr]
+    result: Any = clause.compile(dialect=DIALECT)
     return Statement(str(result), tuple(result.positiontup or ()))
 
 

@@ -119,7 +119,7 @@ class Compiler:
         if source.step is None:
             query = source.query(**self.bound(own))
         else:
-            query = source.query(self.found(source.step, own | self.sizes(field, nodes)))
+            query = source.query(self.found(source.step, self.read(field, nodes)))
         query = in_tenant(query)
         if source.variants is not None:
             return self.rows(
@@ -177,10 +177,6 @@ class Compiler:
         read = self.read(field, nodes)
         page = Page({name: read.pop(name) for name in PAGING & read.keys()}, paging)
         return page, read
-
-    def sizes(self, field: GraphQLField, nodes: Nodes) -> Arguments:
-        """A step is told how much is wanted."""
-        return {name: argument for name, argument in self.read(field, nodes).items() if name in PAGING}
 
     def read(self, field: GraphQLField, nodes: Nodes) -> Arguments:
         return read_arguments(field, nodes[0], self.collector.variables)

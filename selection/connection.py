@@ -17,7 +17,7 @@ from . import wire
 from .contract import mapping_of, object_type
 from .errors import NotCompilable
 from .keyset import beyond, cursor, keys_of
-from .mapping import Part
+from .mapping import Relation
 from .paging import Page
 
 if TYPE_CHECKING:
@@ -94,10 +94,11 @@ class Connection:
 
     def node(self, edge: GraphQLObjectType, nodes: Nodes) -> ColumnElement[Any]:
         field = edge.fields["node"]
-        if isinstance(mapping_of(field), Part):
-            return self.compiler.object(object_type(get_named_type(field.type)), nodes, self.row)
-        (node,) = self.compiler.field(edge, "node", nodes, self.row).values()
-        return node
+        match mapping_of(field):
+            case Relation() as relation:
+                return self.compiler.relation(field, nodes, relation, self.row)
+            case _:
+                return self.compiler.object(object_type(get_named_type(field.type)), nodes, self.row)
 
     def page_info(self, type_: GraphQLObjectType, key: str, name: str, nodes: Nodes) -> Outer:
         match name:

@@ -47,10 +47,11 @@ class Computed:
 
 @dataclass(frozen=True)
 class Paging:
-    """No list without a size: what a client gets by default, and at most."""
+    """No list without a size: what a client gets by default, and at most. With `least`, less is lifted to that."""
 
     default: int = 20
     most: int = 100
+    least: int | None = None
 
 
 @dataclass(frozen=True)

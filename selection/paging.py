@@ -21,11 +21,13 @@ class Page:
         self.before: Getter | None = given.get("before")
         self.backward = "last" in given
         asked = given.get("last") or given.get("first") or given.get("limit")
-        self.size: Getter = partial(size, asked, paging.most) if asked else lambda request: paging.default
+        self.size: Getter = partial(size, asked, paging) if asked else lambda request: paging.default
 
 
-def size(asked: Getter, most: int, request: Request) -> int:
+def size(asked: Getter, paging: Paging, request: Request) -> int:
     value: int = asked(request)
+    if paging.least is not None:
+        value = max(value, paging.least)
     if value < 0:
         raise BadInput("A list cannot have a negative size.")
-    return min(value, most)
+    return min(value, paging.most)

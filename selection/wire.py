@@ -7,7 +7,10 @@ from typing import Any
 from graphql import GraphQLEnumType, GraphQLOutputType, get_named_type
 from sqlalchemy import ARRAY, JSON, Column, ColumnElement, Double, Text, cast, func, literal
 from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.elements import BindParameter
 from sqlalchemy.sql.functions import FunctionElement
+
+from .binds import Bound
 
 EMPTY = cast(literal("[]"), JSON)
 
@@ -32,6 +35,8 @@ def render(element: json_object, compiler: Any, **options: Any) -> str:
 
 def is_sure(value: ColumnElement[Any]) -> bool:
     """Is it known without looking that this is not null?"""
+    if isinstance(value, BindParameter):
+        return not isinstance(value, Bound) and value.value is not None
     return isinstance(value, Column) and not value.nullable
 
 
@@ -44,6 +49,8 @@ def formatted(type_: GraphQLOutputType, value: ColumnElement[Any]) -> ColumnElem
         return func.to_char(func.timezone("UTC", value), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
     if named.name == "Float":
         return cast(value, Double)
+    if named.name == "JSON":
+        return cast(value, JSON)  # one jsonb inside would make a jsonb of the whole JSON_OBJECT, and sort its keys
     return value
 
 

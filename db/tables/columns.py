@@ -3,7 +3,6 @@
 from typing import Any
 
 from sqlalchemy import (
-    ARRAY,
     CheckConstraint,
     Column,
     DateTime,
@@ -16,7 +15,7 @@ from sqlalchemy import (
     UniqueConstraint,
     Uuid,
 )
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.schema import SchemaItem
 from sqlalchemy.sql import text as sql_text
 

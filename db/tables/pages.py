@@ -5,7 +5,8 @@ from sqlalchemy import CheckConstraint, ForeignKeyConstraint, Index, UniqueConst
 from .columns import document, identifier, in_scope_key, listed, moment, number, one_of, refers, scoped_table, words
 
 PAGE_TYPES = (
-    "entity", "topic", "decision", "concept", "project", "reference", "theme", "context", "standard", "product", "source",
+    "entity", "topic", "decision", "concept", "project", "reference", "theme", "context", "standard", "product",
+    "source",
 )  # fmt: skip
 
 pages = scoped_table(

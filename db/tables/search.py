@@ -3,7 +3,7 @@
 from sqlalchemy import Column, ForeignKeyConstraint, Index, Text
 from sqlalchemy.dialects.postgresql import TSVECTOR
 
-from .columns import identifier, moment, one_of, scoped_table, words
+from .columns import identifier, moment, one_of, scoped_table
 
 
 def page_key(table: str) -> ForeignKeyConstraint:
@@ -31,7 +31,7 @@ page_names = scoped_table(
     identifier("page_id"),
     *one_of("page_names", "kind", "title", "alias", "slug", "old_slug"),
     Column("name", Text(collation="C"), nullable=False),
-    words("status"),
+    *one_of("page_names", "status", "active", "archived"),
     page_key("page_names"),
     key=("page_id", "kind", "name"),
 )

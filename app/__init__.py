@@ -1,0 +1,1 @@
+"""Processes: the HTTP service, the command line, and what they are set up from. Wiring only."""

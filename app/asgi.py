@@ -1,0 +1,81 @@
+"""The HTTP service: what is served where, and what lives as long as the process."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from db.database import Database
+from db.migrate import pending
+from resolvers.credentials import Credentials
+from resolvers.errors import Unavailable
+from resolvers.jwks import Jwks
+from resolvers.tokens import Tokens
+from schema.root import make_engine
+from selection import Limits
+
+from .graphiql.routes import graphiql_routes
+from .graphql import GraphQLEndpoint
+from .health import health_routes
+from .logging import RequestLog, configure
+from .settings import Settings, signing_secret
+
+
+def create_app(settings: Settings, *, dsn: str) -> Starlette:
+    """The service over the database at `dsn`, which must be migrated."""
+    database = Database(
+        dsn,
+        size=settings.pool_size,
+        statement_timeout=settings.statement_timeout,
+        statement_cache=settings.statement_cache,
+    )
+    jwks = Jwks(settings.jwks_url) if settings.jwks_url else None
+    tokens = Tokens(
+        secret=signing_secret(settings), jwks=jwks, issuer=settings.jwt_issuer, audience=settings.jwt_audience
+    )
+    limits = Limits(tokens=settings.max_tokens, depth=settings.max_depth, aliases=settings.max_aliases)
+    endpoint = GraphQLEndpoint(
+        make_engine(limits),
+        database,
+        Credentials(database, tokens),
+        max_body=settings.max_body,
+        max_cost=settings.max_cost,
+    )
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        if missing := await pending(dsn):
+            raise Unavailable(f"The database lacks {len(missing)} migrations. Run `cairn migrate` first.")
+        await database.open()
+        try:
+            yield
+        finally:
+            await database.close()
+
+    return Starlette(
+        routes=[
+            Route("/", to_graphiql),
+            Route("/graphql", endpoint),
+            *graphiql_routes("/graphql"),
+            *health_routes(database),
+        ],
+        middleware=[Middleware(RequestLog)],
+        lifespan=lifespan,
+    )
+
+
+async def to_graphiql(request: Request) -> Response:
+    return RedirectResponse("/graphiql", status_code=307)
+
+
+def from_environment() -> Starlette:
+    """For a server that starts several processes: each reads the same environment."""
+    settings = Settings()
+    configure(settings)
+    if settings.database_url is None:
+        raise Unavailable("A worker needs CAIRN_DATABASE_URL; `cairn serve` sets it.")
+    return create_app(settings, dsn=settings.database_url)

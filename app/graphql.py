@@ -1,0 +1,76 @@
+"""POST and GET /graphql, as GraphQL over HTTP has it."""
+
+import orjson
+from graphql import OperationType
+from starlette.types import Receive, Scope, Send
+
+from db.database import Database
+from db.scope import Scope as Wiki
+from resolvers.context import Context
+from resolvers.credentials import Credentials
+from resolvers.errors import CairnError, Forbidden, Unauthenticated
+from selection import Engine
+from selection.operation import Invalid
+
+from .request import JSON, Operation, Refused, answer_type, header, read_operation
+
+
+class GraphQLEndpoint:
+    """From bytes to bytes. What is wrong with a request is told before anything is executed."""
+
+    def __init__(
+        self, engine: Engine, database: Database, credentials: Credentials, *, max_body: int, max_cost: int
+    ) -> None:
+        self.engine, self.database, self.credentials = engine, database, credentials
+        self.max_body, self.max_cost = max_body, max_cost
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        kind = JSON
+        try:
+            kind = answer_type(scope)
+            wiki = await self.credentials.scope(header(scope, b"authorization"), header(scope, b"x-cairn-owner"))
+            asked = await read_operation(scope, receive, self.max_body)
+            if scope["method"] == "GET":
+                self.check_is_query(asked)
+            status, body = await self.execute(asked, wiki, kind)
+        except Refused as refused:
+            status, body = refused.status, error_body(refused.message, refused.code)
+        except CairnError as error:
+            status, body = STATUSES.get(type(error), 400), error_body(error.message, error.code)
+        await respond(send, status, kind, body)
+
+    async def execute(self, asked: Operation, wiki: Wiki, kind: str) -> tuple[int, bytes]:
+        """Old clients, who take plain JSON, want 200 for every well-formed request."""
+        context = Context(self.database, wiki, self.max_cost)
+        answer = await self.engine.execute(asked.query, asked.variables, asked.name, context)
+        return (200 if answer.executed or kind == JSON else 400), answer.body
+
+    def check_is_query(self, asked: Operation) -> None:
+        try:
+            document = self.engine.document(asked.query, asked.name)
+        except Invalid:
+            return
+        if document.operation.definition.operation is not OperationType.QUERY:
+            raise Refused(405, "GET is for queries; send a mutation as a POST.", "METHOD_NOT_ALLOWED")
+
+
+STATUSES: dict[type[CairnError], int] = {Unauthenticated: 401, Forbidden: 403}
+EXTRA: dict[int, list[tuple[bytes, bytes]]] = {
+    401: [(b"www-authenticate", b'Bearer realm="cairn"')],
+    405: [(b"allow", b"GET, POST")],
+}
+
+
+def error_body(message: str, code: str) -> bytes:
+    return orjson.dumps({"errors": [{"message": message, "extensions": {"code": code}}]})
+
+
+async def respond(send: Send, status: int, kind: str, body: bytes) -> None:
+    headers = [
+        (b"content-type", f"{kind}; charset=utf-8".encode()),
+        (b"content-length", str(len(body)).encode()),
+        (b"cache-control", b"no-store"),
+        *EXTRA.get(status, ()),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

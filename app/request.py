@@ -1,0 +1,120 @@
+"""A GraphQL request as HTTP carries it: read, checked, and refused with the right status."""
+
+from typing import Any, NamedTuple
+from urllib.parse import parse_qs
+
+import orjson
+from starlette.types import Receive, Scope
+
+GRAPHQL_JSON = "application/graphql-response+json"
+JSON = "application/json"
+
+
+class Refused(Exception):
+    """A request that is not executed. The message says what to send instead."""
+
+    def __init__(self, status: int, message: str, code: str = "BAD_REQUEST") -> None:
+        super().__init__(message)
+        self.status, self.message, self.code = status, message, code
+
+
+class Operation(NamedTuple):
+    """What to execute."""
+
+    query: str
+    variables: dict[str, Any] | None
+    name: str | None
+
+
+def header(scope: Scope, name: bytes) -> str | None:
+    """The header's text; bytes that are no text do not raise."""
+    for key, value in scope["headers"]:
+        if key == name:
+            text: str = value.decode("latin-1")
+            return text
+    return None
+
+
+def answer_type(scope: Scope) -> str:
+    """application/graphql-response+json for those who accept it; plain JSON for those who do not say."""
+    accepted = header(scope, b"accept")
+    if accepted is None:
+        return JSON
+    kinds = [part.partition(";")[0].strip().lower() for part in accepted.split(",")]
+    if GRAPHQL_JSON in kinds:
+        return GRAPHQL_JSON
+    if any(kind in (JSON, "application/*", "*/*", "") for kind in kinds):
+        return JSON
+    raise Refused(406, f"This endpoint answers with {GRAPHQL_JSON} or {JSON}.", "NOT_ACCEPTABLE")
+
+
+async def read_operation(scope: Scope, receive: Receive, most: int) -> Operation:
+    match scope["method"]:
+        case "POST":
+            return from_body(scope, await read_body(scope, receive, most))
+        case "GET":
+            return from_query(scope["query_string"], most)
+    raise Refused(405, "Send a POST, or a GET for queries.", "METHOD_NOT_ALLOWED")
+
+
+async def read_body(scope: Scope, receive: Receive, most: int) -> bytes:
+    """Never more than `most` bytes, whatever the client says it sends."""
+    declared = header(scope, b"content-length")
+    if declared and declared.isdecimal() and int(declared) > most:
+        raise too_large(most)
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise Refused(400, "The client went away.")
+        body += message.get("body", b"")
+        if len(body) > most:
+            raise too_large(most)
+        if not message.get("more_body"):
+            return bytes(body)
+
+
+def too_large(most: int) -> Refused:
+    return Refused(413, f"The request is larger than {most} bytes.", "LIMIT_EXCEEDED")
+
+
+def from_body(scope: Scope, body: bytes) -> Operation:
+    kind, _, options = (header(scope, b"content-type") or "").partition(";")
+    if kind.strip().lower() != JSON:
+        raise Refused(415, f"Send the request as {JSON}.", "UNSUPPORTED_MEDIA_TYPE")
+    if "charset" in options.lower() and "utf-8" not in options.lower():
+        raise Refused(415, "Send the request in UTF-8.", "UNSUPPORTED_MEDIA_TYPE")
+    return operation(parsed(body, "The body"))
+
+
+def from_query(text: bytes, most: int) -> Operation:
+    if len(text) > most:
+        raise too_large(most)
+    given = {name: values[-1] for name, values in parse_qs(text.decode("latin-1"), keep_blank_values=True).items()}
+    documents = {
+        name: parsed(given.pop(name).encode(), name) for name in ("variables", "extensions") if given.get(name)
+    }
+    return operation(given | documents)
+
+
+def parsed(text: bytes, what: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Refused(400, f"{what} is not JSON in UTF-8: {error}.") from None
+
+
+def operation(given: Any) -> Operation:
+    """Each part of the right type, and a document there."""
+    if isinstance(given, list):
+        raise Refused(400, "Batches are not served; send one operation a request.")
+    if not isinstance(given, dict):
+        raise Refused(400, "The request must be a JSON object with a query.")
+    for name, kind, words in (("variables", dict, "an object"), ("extensions", dict, "an object"),
+                              ("operationName", str, "a string")):  # fmt: skip
+        if given.get(name) is not None and not isinstance(given[name], kind):
+            raise Refused(400, f"{name} must be {words}.")
+    query = given.get("query")
+    if not isinstance(query, str) or not query:
+        raise Refused(400, "The request needs a query: the GraphQL document as a string.")
+    return Operation(query, given.get("variables"), given.get("operationName") or None)

@@ -1,0 +1,122 @@
+"""Serving until told to stop: one process, or several on one socket."""
+
+import os
+import signal
+import socket
+from collections.abc import Callable
+
+import uvicorn
+from uvicorn.supervisors import Multiprocess
+
+from resolvers.errors import CairnError
+
+from .asgi import create_app
+from .logging import configure
+from .settings import Settings
+
+DRAIN = 10  # seconds that requests in flight are given when the service stops
+START = 60  # seconds that a worker is given to start
+
+
+class AddressTaken(CairnError):
+    """Somebody else listens there."""
+
+    code = "ADDRESS_TAKEN"
+
+
+def serve(settings: Settings, dsn: str, on_ready: Callable[[str], None] = lambda url: None) -> None:
+    """Serve until SIGINT or SIGTERM, finish what is in flight, return. `on_ready` gets the URL once it answers."""
+    configure(settings)
+    listening = bind(settings.host, settings.port)
+    url = address(settings.host, listening)
+    try:
+        if settings.workers == 1:
+            serve_alone(settings, dsn, listening, lambda: on_ready(url))
+        else:
+            serve_together(settings, dsn, listening, lambda: on_ready(url))
+    finally:
+        listening.close()
+
+
+def serve_alone(settings: Settings, dsn: str, listening: socket.socket, on_ready: Callable[[], None]) -> None:
+    server = Announcing(options(create_app(settings, dsn=dsn), settings), on_ready)
+    stopped_by(lambda: server.run(sockets=[listening]))
+    if not server.started:
+        raise CairnError("The service did not start; the log above says why.")
+
+
+def serve_together(settings: Settings, dsn: str, listening: socket.socket, on_ready: Callable[[], None]) -> None:
+    """The workers share nothing but the socket and Postgres."""
+    os.environ["CAIRN_DATABASE_URL"] = dsn
+    Workers(options("app.asgi:from_environment", settings), [listening], on_ready).run()
+
+
+class Workers(Multiprocess):
+    """Several processes; says when all of them answer."""
+
+    def __init__(self, config: uvicorn.Config, sockets: list[socket.socket], on_ready: Callable[[], None]) -> None:
+        super().__init__(config, sockets)
+        self.on_ready = on_ready
+
+    def init_processes(self) -> None:
+        super().init_processes()
+        if all(process.wait_until_ready(START) for process in self.processes):
+            self.on_ready()
+
+
+class Announcing(uvicorn.Server):
+    """Says when it answers."""
+
+    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self.on_ready = on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self.on_ready()
+
+
+def options(app: object, settings: Settings) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,  # type: ignore[arg-type]
+        factory=isinstance(app, str),
+        workers=settings.workers,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=DRAIN,
+    )
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A listening socket, or an error that says what to do."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+    except OSError as error:
+        listening.close()
+        message = f"Cannot listen on {host}:{port} ({error.strerror}). Choose another with --port or CAIRN_PORT."
+        raise AddressTaken(message) from None
+    listening.set_inheritable(True)
+    return listening
+
+
+def address(host: str, listening: socket.socket) -> str:
+    """The URL for a browser on this machine."""
+    name = "127.0.0.1" if host in ("0.0.0.0", "") else f"[{host}]" if ":" in host else host  # noqa: S104
+    return f"http://{name}:{listening.getsockname()[1]}"
+
+
+def stopped_by(run: Callable[[], None]) -> None:
+    """uvicorn raises the signal again once it has drained; here it has done its work."""
+    handled = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        run()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        for number, handler in handled.items():
+            signal.signal(number, handler)

@@ -1,0 +1,74 @@
+"""The only reader of the environment. Every setting is a variable CAIRN_<NAME>."""
+
+import os
+import secrets
+from pathlib import Path
+from typing import Literal
+
+from platformdirs import user_data_path
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    """What an operator may set. Without any, Cairn runs on its own Postgres in the user's data folder."""
+
+    model_config = SettingsConfigDict(env_prefix="CAIRN_")
+
+    database_url: str | None = Field(
+        None, description="A PostgreSQL 16 or newer; without one the embedded server is used"
+    )
+    data_dir: Path = Field(
+        default_factory=lambda: user_data_path("cairn"),
+        description="Where the embedded server and the token secret live",
+    )
+    host: str = Field("127.0.0.1", description="The address to listen on")
+    port: int = Field(8000, ge=0, le=65535, description="The port to listen on; 0 takes a free one")
+    workers: int = Field(1, ge=1, le=64, description="How many processes serve")
+
+    jwt_secret: SecretStr | None = Field(
+        None, description="HS256 secret of at least 32 bytes; without one and without JWKS a file in the data folder"
+    )
+    jwks_url: str | None = Field(None, description="Where the public keys for RS256 and ES256 tokens are")
+    jwt_issuer: str | None = Field(None, description="Tokens must say this as `iss`")
+    jwt_audience: str | None = Field(None, description="Tokens must say this as `aud`")
+
+    pool_size: int = Field(8, ge=1, le=500, description="Connections to Postgres for each process")
+    statement_timeout: float = Field(10.0, gt=0, description="Seconds that a statement may take")
+    statement_cache: int = Field(512, ge=0, description="Prepared statements a connection; 0 behind old poolers")
+
+    max_body: int = Field(2_000_000, ge=1, description="Bytes of a request body")
+    max_cost: int = Field(20_000, ge=1, description="Rows that one operation may return")
+    max_depth: int = Field(16, ge=1, description="Levels of one operation")
+    max_aliases: int = Field(100, ge=0, description="Aliases in one operation")
+    max_tokens: int = Field(4000, ge=1, description="Tokens of one document")
+
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="The least that is logged")
+    log_format: Literal["json", "console"] = Field("json", description="One JSON line a record, or text for people")
+
+    @property
+    def embedded(self) -> bool:
+        return self.database_url is None
+
+
+def signing_secret(settings: Settings) -> str | None:
+    """What tokens are signed with: none when keys come from a JWKS, else the given one, else one made once and kept."""
+    if settings.jwt_secret is not None:
+        return settings.jwt_secret.get_secret_value()
+    return None if settings.jwks_url else kept_secret(settings.data_dir / "token-secret")
+
+
+def kept_secret(path: Path) -> str:
+    """Readable by its owner alone; two processes at once agree, because only one can create the file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    made = secrets.token_urlsafe(48)
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    draft.touch(mode=0o600)
+    draft.write_text(made)
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        return path.read_text()
+    finally:
+        draft.unlink()
+    return made

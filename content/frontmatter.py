@@ -1,0 +1,129 @@
+"""The YAML header of a markdown file, as plain values, there and back.
+
+YAML 1.2, where `no` and `on` are words. What JSON would write differently stays the text it is: dates, `1.10`, `007`.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from io import StringIO
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.composer import Composer
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import AliasEvent
+from ruamel.yaml.reader import ReaderError
+from ruamel.yaml.representer import SafeRepresenter
+from ruamel.yaml.resolver import VersionedResolver
+
+from .limits import BadText, clean
+from .values import DEPTH_MAX, INTEGERS, plain
+
+HEADER_MAX = 64 * 1024
+ALIASES_MAX = 10
+
+OPENING = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\r|\n)")
+CLOSING = re.compile(r"(?<=[\r\n])(?:---|\.\.\.)[ \t]*(?:\r\n|\r|\n|\Z)")
+BLANK = re.compile(r"[ \t]*(?:\r\n|\r|\n)")
+
+
+class BadFrontmatter(ValueError):
+    """A header that cannot be read. The message names the line of the file."""
+
+
+def split(text: str) -> tuple[dict[str, Any], str]:
+    """The header's values, and the text after it without the one blank line between them. No header: {} and the text."""
+    opening = OPENING.match(text)
+    if not opening:
+        return {}, text
+    closing = CLOSING.search(text, opening.end())
+    if not closing:
+        raise BadFrontmatter("line 1: the frontmatter is not closed: end it with a line of three dashes")
+    if closing.start() - opening.end() > HEADER_MAX:
+        raise BadFrontmatter(f"line 1: the frontmatter is longer than {HEADER_MAX:,} characters: shorten it")
+    blank = BLANK.match(text, closing.end())
+    return _read(text[opening.end() : closing.start()]), text[blank.end() if blank else closing.end() :]
+
+
+def join(metadata: Mapping[str, Any], body: str) -> str:
+    """The file that `split` takes apart into these two. Without metadata it is the body alone."""
+    if not metadata and not OPENING.match(body):
+        return body
+    written = StringIO()
+    if metadata:
+        _yaml().dump(plain(metadata), written)
+    return f"---\n{written.getvalue()}---\n\n{body}"
+
+
+def _read(header: str) -> dict[str, Any]:
+    try:
+        values = _yaml().load(clean(header))
+        if isinstance(values, dict):
+            return dict(plain(values))
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 2 if mark else 1
+        raise BadFrontmatter(f"line {line}: the frontmatter is not YAML: {error.problem or error.context}") from error
+    except ReaderError as error:
+        line = header.count("\n", 0, error.position) + 2
+        raise BadFrontmatter(f"line {line}: the frontmatter holds a control character: remove it") from error
+    except (YAMLError, BadText, ValueError, RecursionError) as error:
+        raise BadFrontmatter(f"line 1: the frontmatter cannot be read: {error}") from error
+    if values is None:
+        return {}
+    raise BadFrontmatter("line 2: the frontmatter is not a mapping: write `key: value` on each line")
+
+
+class Bounded(Composer):
+    """Refuses what grows when it is read: many aliases, deep nesting."""
+
+    aliases = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        self.warn_double_anchors = False
+        event = self.parser.peek_event()
+        self.aliases += isinstance(event, AliasEvent)
+        if self.aliases > ALIASES_MAX:
+            raise MarkedYAMLError(problem=f"more than {ALIASES_MAX} aliases", problem_mark=event.start_mark)
+        if self.depth > DEPTH_MAX:
+            raise MarkedYAMLError(problem=f"nested more than {DEPTH_MAX} deep", problem_mark=event.start_mark)
+        return super().compose_node(parent, index)
+
+
+class Verbatim(VersionedResolver):
+    """A number is one only when JSON writes it the same way; a date is a text."""
+
+    def resolve(self, kind: Any, value: Any, implicit: Any) -> Any:
+        tag = super().resolve(kind, value, implicit)
+        name = str(tag).rpartition(":")[2]
+        stays = name in ("timestamp", "value") or (name in ("int", "float") and not _is_json_number(value))
+        return self.DEFAULT_SCALAR_TAG if stays else tag
+
+
+class Plain(SafeRepresenter):
+    """Writes floats as JSON does, and shared values in full each time."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+Plain.add_representer(float, lambda self, data: self.represent_scalar("tag:yaml.org,2002:float", json.dumps(data)))
+
+
+def _is_json_number(text: str) -> bool:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return False
+    return json.dumps(value) == text and (isinstance(value, float) or value in INTEGERS)
+
+
+def _yaml() -> YAML:
+    """A new one each time: they keep state."""
+    yaml = YAML(typ="safe", pure=True)
+    yaml.Composer, yaml.Resolver, yaml.Representer = Bounded, Verbatim, Plain
+    yaml.default_flow_style = False
+    yaml.sort_base_mapping_type_on_output = False
+    yaml.width = 1_000_000
+    return yaml

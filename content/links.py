@@ -1,0 +1,204 @@
+"""Links between pages as they are written in a page's text: found, made, and pointed elsewhere.
+
+Forms: `[text](wiki:slug)`, `[text](/wiki/type/slug)`, `[[Name]]`, `[[space:slug]]`, each with `#heading` or `|text` where
+that is usual, and `![[Name]]`. Folders before a name and `.md` after it are dropped, as Obsidian does.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from .names import normalise
+from .prose import HIDDEN, Span, hide, prose
+from .slugs import NoSlug, is_slug, slugify
+from .templates import TEMPLATES
+
+WIKI = re.compile(
+    rf"(?P<embed>!?)\[\[(?P<name>[^\[\]|\\#\r\n{HIDDEN}]{{1,500}})(?:#(?P<anchor>[^\[\]|\\\r\n]{{0,500}}))?"
+    r"(?P<bar>\\?\|(?P<text>[^\[\]\r\n]{0,1000}))?\]\]"
+)
+# From the end of the text on: where that begins is for `_openings` to say.
+INLINE = re.compile(
+    rf"\]\((?:wiki:|/wiki/(?P<type>[a-z]+)/)(?P<name>[^\s()<>#/{HIDDEN}]{{1,1000}})(?:#(?P<anchor>[^\s()<>]{{0,500}}))?"
+    r"(?:[ \t]+\"[^\"\r\n]{0,500}\")?\)"
+)
+BRACKET = re.compile(r"[\[\]]|(?:\n|\r(?!\n))[ \t]*(?=[\r\n])")
+# Where any markdown link ends, and what could be a title in bold (looked at from every asterisk on: `***Title***`).
+LINK_END = re.compile(r"\]\((?:[^()\r\n]|\([^()\r\n]{0,200}\)){0,1000}\)|\]\[[^\[\]\r\n]{0,500}\]")
+BOLD = re.compile(r"(?<!!)(?=\*\*((?:(?!\*\*)[^\r\n]){1,500})\*\*)")
+BRACKETS = re.compile(r"[\\\[\]]")
+ENDING = re.compile(r"\.([A-Za-z][A-Za-z0-9]{0,5}|3gp)$")
+FILES = frozenset(
+    "3gp avif base bmp canvas css csv doc docx flac gif gz heic html jpeg jpg json m4a m4v mkv mov mp3 mp4 odt ogg ogv "
+    "opus pdf png ppt pptx svg tar tif tiff txt wav webm webp xls xlsx xml yaml yml zip".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One written link. `target` is its key: `austin-texas`, `topic/austin`, `space:slug`.
+
+    `slug` and `alias` are two forms of the written name; `text` is what a reader sees; [start, end) is where it stands.
+    """
+
+    target: str
+    space: str | None
+    type: str | None
+    slug: str
+    alias: str
+    anchor: str | None
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A target, and the match it was read from."""
+
+    target: Target
+    match: re.Match[str]
+
+
+def find_links(text: str) -> list[Target]:
+    """In order. Those in code, comments or behind a backslash are none; attachments and block references neither."""
+    return [written.target for written in _written(text)]
+
+
+def rewrite_links(text: str, is_target: Callable[[Target], bool], new_slug: str) -> str:
+    """The text with the chosen links pointing at `new_slug`; their form, heading and visible text stay."""
+    parts, position = [], 0
+    for link in _written(text):
+        if is_target(link.target):
+            parts += [text[position : link.target.start], _respelled(text, link, new_slug)]
+            position = link.target.end
+    return "".join(parts) + text[position:]
+
+
+def title_link(title: str, type: str, slug: str) -> str:
+    """`[**Title**](/wiki/type/slug)`"""
+    label = BRACKETS.sub(lambda bracket: "\\" + bracket[0], title)
+    return f"[**{label}**](/wiki/{type}/{slug})"
+
+
+def linkify(text: str, pages: Iterable[tuple[str, str, str]]) -> str:
+    """The text with each `**Title**` of these (title, type, slug) made a link. Doing it twice changes nothing.
+
+    A title is compared whole, so the longest is found first; of equal titles the first given wins.
+    """
+    if "**" not in text:
+        return text
+    by_title = {title: (title, type, slug) for title, type, slug in reversed(list(pages))}
+    masked, parts, position = prose(text), [], 0
+    for bold in BOLD.finditer(hide(masked, _link_spans(masked))):
+        page = by_title.get(text[slice(*bold.span(1))])
+        if page and bold.start() >= position:
+            parts += [text[position : bold.start()], title_link(*page)]
+            position = bold.end(1) + len("**")
+    return "".join(parts) + text[position:]
+
+
+def _link_spans(masked: str) -> Iterator[Span]:
+    pairs = _openings(masked)
+    yield from (match.span() for match in WIKI.finditer(masked))
+    yield from ((pairs[end.start()], end.end()) for end in LINK_END.finditer(masked) if end.start() in pairs)
+
+
+def _openings(masked: str) -> dict[int, int]:
+    """Closing → opening bracket, by position, within paragraphs; of text that `prose` made."""
+    pairs: dict[int, int] = {}
+    open_ones: list[int] = []
+    for bracket in BRACKET.finditer(masked):
+        if bracket[0] == "[":
+            open_ones.append(bracket.start())
+        elif bracket[0] != "]":
+            open_ones.clear()
+        elif open_ones:
+            pairs[bracket.start()] = open_ones.pop()
+    return pairs
+
+
+def _written(text: str) -> list[Written]:
+    if "[[" not in text and "](" not in text:
+        return []
+    masked, found, end = prose(text), [], 0
+    everything = [*_wiki_links(text, masked), *_inline_links(text, masked)]
+    for link in sorted(everything, key=lambda link: link.target.start):
+        if link.target.start >= end:
+            found.append(link)
+            end = link.target.end
+    return found
+
+
+def _wiki_links(text: str, masked: str) -> Iterator[Written]:
+    for match in WIKI.finditer(masked):
+        name = match["name"].strip()
+        if match["bar"] and match["text"].strip():
+            shown = text[slice(*match.span("text"))].strip()
+        else:
+            shown = text[match.start("name") : match.end("anchor" if match["anchor"] else "name")].strip()
+        if not _is_file(name, embedded=bool(match["embed"])):
+            yield from _target(match, name, None, shown, match.start())
+
+
+def _inline_links(text: str, masked: str) -> Iterator[Written]:
+    matches = list(INLINE.finditer(masked))
+    pairs = _openings(masked) if matches else {}
+    for match in matches:
+        opening = pairs.get(match.start())
+        if opening is not None and (match["type"] is None or match["type"] in TEMPLATES):
+            shown = text[opening + 1 : match.start()]
+            yield from _target(match, unquote(match["name"]), match["type"], shown, opening)
+
+
+def _target(match: re.Match[str], written: str, type: str | None, shown: str, start: int) -> Iterator[Written]:
+    """Nothing when what is written names no page."""
+    space, name = _address(written) if type is None else (None, written)
+    anchor = (match["anchor"] or "").strip() or None
+    if "://" in written or name.startswith("^") or (anchor or "").startswith("^"):
+        return
+    try:
+        slug = slugify(name)
+    except NoSlug:
+        return
+    key = f"{type}/{slug}" if type else f"{space}:{slug}" if space else slug
+    yield Written(Target(key, space, type, slug, normalise(name), anchor, shown, start, match.end()), match)
+
+
+def _address(written: str) -> tuple[str | None, str]:
+    """The space, when one is written, and the bare name of the page."""
+    before, colon, after = written.partition(":")
+    space = before if colon and after and not after[0].isspace() and is_slug(before) else None
+    name = after if space else written
+    return space, name.rpartition("/")[2].removesuffix(".md").strip()
+
+
+def _is_file(name: str, *, embedded: bool) -> bool:
+    """`[[Node.js]]` is a page; `![[Node.js]]`, like `[[plan.pdf]]`, is an attachment."""
+    ending = ENDING.search(name)
+    return ending is not None and ending[1].lower() != "md" and (embedded or ending[1].lower() in FILES)
+
+
+def _respelled(text: str, link: Written, new_slug: str) -> str:
+    target, (start, end) = link.target, link.match.span("name")
+    before, after = text[target.start : start], text[end : target.end]
+    spelled = f"{target.space}:{new_slug}" if target.space else new_slug
+    if _shows_its_name(link):
+        bar = r"\|" if _in_table(text, target.start) else "|"
+        after = f"{after.removesuffix(']]')}{bar}{target.text}]]"
+    return before + spelled + after
+
+
+def _shows_its_name(link: Written) -> bool:
+    """`[[Old name]]` is read as it is written, so the name stays visible. A slug is not meant for reading."""
+    if link.match.re is INLINE or link.match["embed"] or link.match["bar"]:
+        return False
+    written = link.match["name"].strip()
+    return not is_slug(written.partition(":")[2] if link.target.space else written)
+
+
+def _in_table(text: str, position: int) -> bool:
+    """A row of a table begins with a bar; another bar in it must be escaped."""
+    row = text[max(text.rfind("\n", 0, position), text.rfind("\r", 0, position)) + 1 : position]
+    return row.lstrip("> \t").startswith("|")

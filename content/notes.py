@@ -1,0 +1,147 @@
+"""A page as it is written outside: a markdown file with frontmatter, or a line of JSON."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .citations import Citation, citations
+from .fields import BadNote, Fields
+from .frontmatter import BadFrontmatter, split
+from .limits import BODY_MAX, SUMMARY_MAX, TAG_MAX, TAGS_MAX, TITLE_MAX, BadText, clean
+from .names import ALIAS_MAX
+from .slugs import is_slug
+from .templates import TEMPLATES
+from .values import plain
+
+__all__ = ["BadNote", "Citation", "Note", "from_markdown", "from_record"]
+
+STATUSES = ("active", "archived")
+TITLE_LINE = re.compile(r"\s*#[ \t]+(?P<title>[^\r\n]*?)(?:[ \t]+#+)?[ \t]*(?:[\r\n]+|\Z)")
+WIKI_LINK = re.compile(r"^\[\[([^\[\]|#]+)(?:[|#][^\[\]]*)?\]\]$")
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What is not given is None or empty. `links` are slugs or names of related pages, `metadata` all other fields."""
+
+    slug: str | None
+    type: str | None
+    title: str
+    summary: str | None
+    body: str
+    aliases: tuple[str, ...]
+    tags: tuple[str, ...]
+    parent: str | None
+    status: str
+    links: tuple[str, ...]
+    sources: tuple[Citation, ...]
+    metadata: dict[str, Any]
+
+
+def from_markdown(stem: str, text: str) -> Note:
+    """A file's note; `stem` is its name without `.md`, and its title when the frontmatter has none."""
+    try:
+        values, body = split(clean(text.removeprefix("\ufeff")))
+    except (BadFrontmatter, BadText) as error:
+        raise BadNote(str(error)) from error
+    return _note(Fields(values), ("related",), stem, body)
+
+
+def from_record(record: Mapping[str, Any]) -> Note:
+    """One line of a JSONL file. `title` and `body` must be there."""
+    if not isinstance(record, Mapping):
+        raise BadNote("the line is not a JSON object: write {title, body, …}")
+    try:
+        fields = Fields(plain(record))
+    except BadText as error:
+        raise BadNote(str(error)) from error
+    body = fields.values.pop("body", None)
+    if not isinstance(body, str):
+        raise BadNote("body is missing or not a text: give the page's markdown as a string")
+    return _note(fields, ("links", "related"), "", body)
+
+
+def _note(fields: Fields, link_names: tuple[str, ...], default_title: str, body: str) -> Note:
+    title = _within("title", fields.text("title", "name") or " ".join(default_title.split()), TITLE_MAX)
+    if not title:
+        raise BadNote("the title is missing: give one")
+    return Note(
+        slug=_slug(fields),
+        type=_type(fields),
+        title=title,
+        summary=_within("summary", fields.text("summary", "description") or "", SUMMARY_MAX) or None,
+        body=_within("body", _without_title(title, body), BODY_MAX),
+        aliases=_each_within("alias", fields.texts("aliases") + fields.texts("alias", separator=None), ALIAS_MAX),
+        tags=_tags(fields),
+        parent=_page_name(fields.text("parent")),
+        status=_status(fields),
+        links=tuple(filter(None, map(_page_name, (link for name in link_names for link in fields.texts(name))))),
+        sources=citations(fields),
+        metadata=fields.values,
+    )
+
+
+def _slug(fields: Fields) -> str | None:
+    slug = fields.text("slug")
+    if slug is not None and not is_slug(slug):
+        raise BadNote(f"the slug {slug[:80]!r} cannot be used: small letters and digits, joined by single hyphens")
+    return slug
+
+
+def _type(fields: Fields) -> str | None:
+    """One that is not known stays in the metadata as `category`: the importer's default decides."""
+    for name in ("type", "category"):
+        value = fields.values.get(name)
+        if isinstance(value, str) and value.strip().lower() in TEMPLATES:
+            del fields.values[name]
+            return value.strip().lower()
+    if "type" in fields.values:
+        fields.values.setdefault("category", fields.values["type"])
+        if fields.values["category"] == fields.values["type"]:
+            del fields.values["type"]
+    return None
+
+
+def _status(fields: Fields) -> str:
+    """A status of another kind, like `draft`, stays in the metadata."""
+    status = fields.values.get("status")
+    known = status.strip().lower() if isinstance(status, str) else None
+    if known in STATUSES:
+        del fields.values["status"]
+    archived = fields.values.pop("archived") if isinstance(fields.values.get("archived"), bool) else False
+    return "archived" if archived or known == "archived" else "active"
+
+
+def _tags(fields: Fields) -> tuple[str, ...]:
+    """A list, `a, b`, or `#a #b`."""
+    tags = fields.texts("tags")
+    words = (word for tag in tags for word in (re.split(r"[\s#]+", tag) if tag.startswith("#") else [tag]))
+    unique = _each_within("tag", tuple(dict.fromkeys(filter(None, words))), TAG_MAX)
+    if len(unique) > TAGS_MAX:
+        raise BadNote(f"there are {len(unique)} tags: at most {TAGS_MAX} are allowed")
+    return unique
+
+
+def _page_name(written: str | None) -> str | None:
+    """`[[Page|text]]` → `Page`."""
+    link = WIKI_LINK.match(written or "")
+    return link[1].strip() if link else written
+
+
+def _without_title(title: str, body: str) -> str:
+    """Many files repeat their title as the first heading."""
+    first = TITLE_LINE.match(body)
+    return body[first.end() :] if first and first["title"].strip() == title else body
+
+
+def _within(name: str, text: str, limit: int) -> str:
+    if len(text) > limit:
+        raise BadNote(f"the {name} has {len(text):,} characters: at most {limit:,} are allowed")
+    return text
+
+
+def _each_within(name: str, texts: tuple[str, ...], limit: int) -> tuple[str, ...]:
+    for text in texts:
+        _within(name, text, limit)
+    return tuple(dict.fromkeys(texts))

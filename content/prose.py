@@ -1,0 +1,86 @@
+"""Which parts of a markdown text are prose, and which are code, comments or escapes."""
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
+
+from markdown_it.token import Token
+
+from .blocks import blocks, lines
+
+Span = tuple[int, int]
+
+# A private-use character: no markup, no letter, and as good as never written.
+HIDDEN = "\ue000"
+
+SPECIAL = re.compile(r"\\[\\`*<!\[\]]|`+|<!--")
+BACKTICKS = re.compile("`+")
+VISIBLE = re.compile(r"[^\r\n]")
+RAW_HTML = re.compile(r"\s*<(?:pre|script|style|textarea)\b", re.IGNORECASE)
+
+
+def prose(text: str) -> str:
+    """The text at its own length, every character that is code, comment or escape replaced by HIDDEN."""
+    starts = [0, *accumulate(map(len, lines(text)))]
+    return hide(text, (span for token in blocks(text) for span in _hidden_in(text, token, starts)))
+
+
+def hide(text: str, spans: Iterable[Span]) -> str:
+    """The text with these spans, which may overlap, replaced by HIDDEN. Line ends stay."""
+    parts, position = [], 0
+    for start, end in sorted(spans):
+        parts.append(text[position:start])
+        parts.append(VISIBLE.sub(HIDDEN, text[max(start, position) : end]))
+        position = max(position, end)
+    return "".join(parts) + text[position:]
+
+
+def _hidden_in(text: str, token: Token, starts: list[int]) -> Iterable[Span]:
+    if token.map is None:
+        return ()
+    start, end = (starts[min(row, len(starts) - 1)] for row in token.map)
+    if token.type in ("fence", "code_block"):
+        return ((start, end),)
+    if token.type == "html_block":
+        return ((start, end),) if RAW_HTML.match(token.content) else _comments(text, start, end)
+    return _inline(text, start, end) if token.type == "inline" else ()
+
+
+def _comments(text: str, start: int, end: int) -> Iterator[Span]:
+    """In a block of HTML; one that is not closed reaches to its end."""
+    while (opening := text.find("<!--", start, end)) >= 0:
+        start = _comment_end(text, opening, end) or end
+        yield opening, start
+
+
+def _inline(text: str, start: int, end: int) -> Iterator[Span]:
+    """Escapes, code spans and comments of one paragraph, left to right as CommonMark reads them."""
+    runs: dict[int, list[int]] = defaultdict(list)
+    for run in BACKTICKS.finditer(text, start, end):
+        runs[len(run[0])].append(run.start())
+    last_comment = text.rfind("-->", start, end)
+    while special := SPECIAL.search(text, start, end):
+        start = special.end()
+        if special[0].startswith("`"):
+            close = _code_end(runs[len(special[0])], special)
+        elif special[0] == "<!--":
+            close = _comment_end(text, special.start(), end) if special.start() < last_comment else None
+        else:
+            close = start
+        if close is not None:
+            start = close
+            yield special.start(), close
+
+
+def _code_end(runs: list[int], opening: re.Match[str]) -> int | None:
+    """Where the next run of as many backticks ends."""
+    index = bisect_left(runs, opening.end())
+    return runs[index] + len(opening[0]) if index < len(runs) else None
+
+
+def _comment_end(text: str, opening: int, end: int) -> int | None:
+    """`<!-->` is a whole comment too."""
+    close = text.find("-->", opening + 2, end)
+    return None if close < 0 else close + 3

@@ -1,0 +1,38 @@
+"""The lines of a rollup section, and the first sentence of a text."""
+
+import re
+
+from .links import title_link
+
+SENTENCE_MAX = 160
+
+# A full stop ends a sentence where a space and no small letter follow; those of CJK and Indic scripts always do.
+SENTENCE_END = re.compile(r"[.!?…؟۔][\"'”’»)\]*_]*(?=\s+[^\sa-zа-яα-ω])|[。！？．｡।॥።។][」』”’）]*")
+ABBREVIATION = re.compile(
+    r"(?:^|[\s(\"'“‘])(?:[^\W\d_]|(?:[^\W\d_]\.)+[^\W\d_]|Dr|Mr|Mrs|Ms|Prof|St|Jr|Sr|No|vs|etc|approx|ca|cf|Inc|Ltd)\.$"
+)
+
+
+def rollup_line(title: str, type: str, slug: str, summary: str | None) -> str:
+    """`- [**Title**](/wiki/type/slug) — First sentence of the summary.`; no dash without a summary."""
+    link = title_link(" ".join(title.split()), type, slug)
+    sentence = first_sentence(summary or "")
+    return f"- {link} — {sentence}" if sentence else f"- {link}"
+
+
+def first_sentence(text: str, limit: int = SENTENCE_MAX) -> str:
+    """On one line and at most `limit` characters; one that is cut ends in `…`, between words where there are any."""
+    words = " ".join(text.split())
+    sentence = words[: _sentence_end(words, limit)]
+    if len(sentence) <= limit:
+        return sentence
+    room = sentence[:limit]
+    return (room[:-1].rpartition(" ")[0] if " " in room[limit // 2 : -1] else room[:-1]).rstrip(" ,;:—–-") + "…"
+
+
+def _sentence_end(text: str, limit: int) -> int:
+    """Looks no further than it must: what lies beyond the limit is cut anyway."""
+    for end in SENTENCE_END.finditer(text, 0, limit + 2):
+        if not ABBREVIATION.search(text[max(0, end.start() - 20) : end.start() + 1]):
+            return end.end()
+    return len(text)

@@ -1,0 +1,46 @@
+"""Slugs of pages and of sections, made from names so that a link by name and one by slug meet."""
+
+from .names import normalise
+
+SLUG_MAX = 120
+
+
+class NoSlug(ValueError):
+    """A title without anything to make a slug of."""
+
+
+def slugify(title: str) -> str:
+    """`Austin, Texas` → `austin-texas`. Scripts without ASCII letters keep their own."""
+    slug = _joined(title, "-")
+    if not slug:
+        raise NoSlug(f"{title[:80]!r} has no letter or digit to make a slug of: give a slug, or another title")
+    return "index-page" if slug == "index" else slug
+
+
+def is_slug(text: str) -> bool:
+    """Whether a given slug may stand as it is: the ones that slugify makes, and no others."""
+    return text != "index" and text != "" and _joined(text, "-") == text
+
+
+def numbered(slug: str, n: int) -> str:
+    """The slug to try when it is taken: n is 2, 3, …"""
+    return _with_suffix(slug, f"-{n}", "-")
+
+
+def section_slug(heading: str) -> str:
+    """`Food recommendations` → `food_recommendations`; `section` when the heading has no letter."""
+    return _joined(heading, "_") or "section"
+
+
+def numbered_section(slug: str, n: int) -> str:
+    """`notes` → `notes_2`: for a heading that a page has twice."""
+    return _with_suffix(slug, f"_{n}", "_")
+
+
+def _joined(name: str, separator: str) -> str:
+    words = normalise(name).replace("'", " ").replace("-", " ").split()
+    return separator.join(words)[:SLUG_MAX].rstrip(separator)
+
+
+def _with_suffix(slug: str, suffix: str, separator: str) -> str:
+    return slug[: SLUG_MAX - len(suffix)].rstrip(separator) + suffix

@@ -1,0 +1,171 @@
+"""Brings a database to the newest schema: forward only, one transaction per revision, one migrator at a time."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from importlib.resources import files
+from typing import NamedTuple
+
+import asyncpg
+from alembic import command
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.pool import NullPool
+
+OLDEST_SERVER = 16
+EXTENSIONS = ("pg_trgm", "btree_gin", "unaccent")
+LOCK_KEY = 0x636169726E  # "cairn"; advisory locks are per database
+LOCK_TIMEOUT = "4s"
+LOCK_NOT_AVAILABLE = "55P03"
+
+SERVER = """
+SELECT current_setting('server_version_num')::int AS version,
+       current_database() AS database,
+       current_user AS role,
+       has_database_privilege(current_database(), 'CREATE') AS may_extend,
+       coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS may_create,
+       ARRAY(SELECT name FROM pg_available_extensions) AS available,
+       ARRAY(SELECT extname FROM pg_extension) AS installed
+"""
+
+
+class MigrationRefused(Exception):
+    """The database cannot be migrated as it is; the message says what to do. Nothing of the refused step is left."""
+
+    code = "MIGRATION_REFUSED"
+
+
+class Server(NamedTuple):
+    """What a migration needs to know of the server it is about to change."""
+
+    version: int  # 180006 is 18.6
+    database: str
+    role: str
+    may_extend: bool
+    may_create: bool
+    available: list[str]
+    installed: list[str]
+
+
+async def migrate(dsn: str, report: Callable[[str], None] = lambda _: None) -> list[str]:
+    """Applies what is pending and returns those revisions. The DSN must be direct: a pooler does not hold the lock."""
+    async with only_migrator(dsn, report) as connection:
+        await check_server(connection)
+        try:
+            revisions = await pending_on(connection)
+            if revisions:
+                report(f"Applying {', '.join(revisions)}")
+                await upgrade(dsn)
+        except (asyncpg.PostgresError, DBAPIError) as error:
+            if sqlstate(error) != LOCK_NOT_AVAILABLE:
+                raise
+            raise MigrationRefused(
+                f"a table was in use by another session for more than {LOCK_TIMEOUT}, so the revision was undone"
+                " as a whole: run `cairn migrate` again when the database is quieter"
+            ) from error
+        return revisions
+
+
+async def pending(dsn: str) -> list[str]:
+    """The revisions that this Cairn has and the database has not, oldest first."""
+    connection = await connect(dsn)
+    try:
+        return await pending_on(connection)
+    finally:
+        await connection.close()
+
+
+async def check_server(connection: asyncpg.Connection) -> None:
+    """Refuses a server that is too old, that lacks an extension, or where this role may not create tables."""
+    row = await connection.fetchrow(SERVER)
+    refuse_unfit(Server(**row))
+
+
+def refuse_unfit(server: Server) -> None:
+    if server.version < OLDEST_SERVER * 10_000:
+        raise MigrationRefused(
+            f"this is PostgreSQL {server.version // 10_000}; Cairn needs {OLDEST_SERVER} or newer: upgrade the server,"
+            " or unset CAIRN_DATABASE_URL to use the one that comes with Cairn"
+        )
+    missing = [name for name in EXTENSIONS if name not in server.installed]
+    if absent := [name for name in missing if name not in server.available]:
+        raise MigrationRefused(
+            f"the server does not have {', '.join(absent)}: install PostgreSQL's contrib modules on its machine"
+            " (the package postgresql-contrib), then migrate again"
+        )
+    if missing and not server.may_extend:
+        statements = " ".join(f"CREATE EXTENSION {name};" for name in missing)
+        raise MigrationRefused(f"a superuser must run this once in the database {server.database}: {statements}")
+    if not server.may_create:
+        raise MigrationRefused(
+            f"{server.role} may not create tables: the owner of the database {server.database} must run"
+            f' GRANT CREATE ON SCHEMA public TO "{server.role}";'
+        )
+
+
+@asynccontextmanager
+async def only_migrator(dsn: str, report: Callable[[str], None]) -> AsyncIterator[asyncpg.Connection]:
+    """Asks again and again instead of waiting in the lock: who waits in one holds up CREATE INDEX CONCURRENTLY."""
+    connection = await connect(dsn)
+    try:
+        if not await connection.fetchval("SELECT pg_try_advisory_lock($1)", LOCK_KEY):
+            report("Waiting for another migration of this database")
+            while not await connection.fetchval("SELECT pg_try_advisory_lock($1)", LOCK_KEY):  # noqa: ASYNC110
+                await asyncio.sleep(0.2)
+        yield connection
+    finally:
+        await connection.close()
+
+
+async def pending_on(connection: asyncpg.Connection) -> list[str]:
+    known = [script.revision for script in ScriptDirectory.from_config(alembic_config()).walk_revisions()][::-1]
+    current = await current_revision(connection)
+    if current is None:
+        return known
+    if current not in known:
+        raise MigrationRefused(
+            f"the database is at revision {current}, which this Cairn does not know: a newer one has migrated it,"
+            " so install that one or a newer one"
+        )
+    return known[known.index(current) + 1 :]
+
+
+async def current_revision(connection: asyncpg.Connection) -> str | None:
+    if await connection.fetchval("SELECT to_regclass('alembic_version')") is None:
+        return None
+    revision: str | None = await connection.fetchval("SELECT version_num FROM alembic_version")
+    return revision
+
+
+async def upgrade(dsn: str) -> None:
+    engine = create_async_engine("postgresql+asyncpg://", async_creator=lambda: connect(dsn), poolclass=NullPool)
+    async with engine.connect() as connection:
+        await connection.run_sync(upgrade_over)
+
+
+async def connect(dsn: str) -> asyncpg.Connection:
+    settings = {"application_name": "cairn migrate", "lock_timeout": LOCK_TIMEOUT, "statement_timeout": "0"}
+    return await asyncpg.connect(dsn, server_settings=settings)
+
+
+def upgrade_over(connection: Connection) -> None:
+    config = alembic_config()
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+
+
+def sqlstate(error: asyncpg.PostgresError | DBAPIError) -> str | None:
+    """Whether asyncpg raised it, or SQLAlchemy around it."""
+    return getattr(error.orig if isinstance(error, DBAPIError) else error, "sqlstate", None)
+
+
+def alembic_config() -> Config:
+    """Made in code, so that it works from any folder and from an installed wheel."""
+    config = Config()
+    config.set_main_option("script_location", str(files("migrations")).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    config.set_main_option("file_template", "%%(year)d_%%(month).2d_%%(day).2d_%%(rev)s_%%(slug)s")
+    return config

@@ -1,0 +1,26 @@
+-- name: save_grant
+-- What one owner may do in another's wiki; a second grant replaces the first.
+INSERT INTO grants (tenant_id, owner_id, grantee_id, role)
+VALUES (
+    CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), CAST(:grantee_id AS uuid), CAST(:role AS text)
+)
+ON CONFLICT (tenant_id, grantee_id, owner_id) DO UPDATE SET role = excluded.role;
+
+-- name: remove_grant
+-- Takes it back.
+DELETE FROM grants
+WHERE
+    tenant_id = CAST(:tenant_id AS uuid)
+    AND owner_id = CAST(:owner_id AS uuid)
+    AND grantee_id = CAST(:grantee_id AS uuid);
+
+-- name: find_roles
+-- The roles granted to any of these owners in one wiki: one row without a role when there is none, no row without a wiki.
+SELECT g.role
+FROM owners AS o
+LEFT JOIN grants AS g
+    ON
+        g.tenant_id = o.tenant_id
+        AND g.owner_id = o.id
+        AND g.grantee_id = ANY(CAST(:grantee_ids AS uuid[]))
+WHERE o.tenant_id = CAST(:tenant_id AS uuid) AND o.id = CAST(:owner_id AS uuid);

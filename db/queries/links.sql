@@ -1,0 +1,36 @@
+-- name: write_links
+-- Assert links for a reason; those that stand keep their other reasons too.
+INSERT INTO links (tenant_id, owner_id, id, from_page_id, to_page_id, kind, reasons, created_at)
+SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.id, given.from_page_id, given.to_page_id, given.kind,
+       ARRAY[CAST(:reason AS text)], CAST(:now AS timestamptz)
+FROM unnest(
+    CAST(:ids AS uuid[]), CAST(:from_page_ids AS uuid[]), CAST(:to_page_ids AS uuid[]), CAST(:kinds AS text[])
+) AS given (id, from_page_id, to_page_id, kind)
+ON CONFLICT (tenant_id, from_page_id, to_page_id, kind) DO UPDATE
+SET reasons = links.reasons || excluded.reasons
+WHERE NOT links.reasons @> excluded.reasons;
+
+-- name: find_reasons
+-- Why a page refers to another.
+SELECT reasons FROM links
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = :from_page_id AND to_page_id = :to_page_id
+  AND kind = 'reference';
+
+-- name: set_reasons
+-- Why a page still refers to another.
+UPDATE links SET reasons = CAST(:reasons AS text[])
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = :from_page_id AND to_page_id = :to_page_id
+  AND kind = 'reference';
+
+-- name: delete_link
+-- A reference for which no reason is left.
+DELETE FROM links
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = :from_page_id AND to_page_id = :to_page_id
+  AND kind = 'reference';
+
+-- name: delete_mirrors
+-- Both links between a page and the parent that it leaves.
+DELETE FROM links
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id
+  AND (from_page_id, to_page_id, kind)
+      IN ((:parent_id, :page_id, 'parent_of'), (:page_id, :parent_id, 'child_of'));

@@ -1,0 +1,34 @@
+-- name: add_owner
+-- A new owner of a wiki; nothing comes back when the slug is taken in this tenant.
+INSERT INTO owners (tenant_id, id, kind, slug, name)
+VALUES (
+    CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), CAST(:kind AS text), CAST(:slug AS text), CAST(:name AS text)
+)
+ON CONFLICT (tenant_id, slug) DO NOTHING
+RETURNING tenant_id, id, kind, slug, name, created_at;
+
+-- name: find_owner
+-- The owner with this id.
+SELECT tenant_id, id, kind, slug, name, created_at
+FROM owners
+WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:owner_id AS uuid);
+
+-- name: find_owner_by_slug
+-- The owner with this slug.
+SELECT tenant_id, id, kind, slug, name, created_at
+FROM owners
+WHERE tenant_id = CAST(:tenant_id AS uuid) AND slug = CAST(:slug AS text);
+
+-- name: list_owners
+-- Every owner of the tenant, by slug.
+SELECT tenant_id, id, kind, slug, name, created_at
+FROM owners
+WHERE tenant_id = CAST(:tenant_id AS uuid)
+ORDER BY slug;
+
+-- name: hold_owners
+-- Those of these owners that exist, and that nobody can delete before this transaction ends.
+SELECT id
+FROM owners
+WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = ANY(CAST(:owner_ids AS uuid[]))
+FOR KEY SHARE;

@@ -1,0 +1,124 @@
+-- name: find_owner
+-- In whose wiki a page lies.
+SELECT owner_id FROM pages WHERE tenant_id = :tenant_id AND id = :id;
+
+-- name: find_page
+-- A page's own row.
+SELECT id, type, slug, title, summary, tags, metadata, status, parent_page_id, version, last_compiled_at
+FROM pages
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :page_id;
+
+-- name: find_by_slug
+-- The page of a type that has this slug, or once had it.
+SELECT id FROM pages
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND type = :type AND slug = :slug
+UNION
+SELECT page_id FROM old_slugs
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND type = :type AND slug = :slug;
+
+-- name: find_taken_slugs
+-- Which of these slugs a page of the type has or once had.
+SELECT slug FROM pages
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND type = :type AND slug = ANY(CAST(:slugs AS text[]))
+UNION
+SELECT slug FROM old_slugs
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND type = :type AND slug = ANY(CAST(:slugs AS text[]));
+
+-- name: update_page
+-- Bring a page's own row to its new state.
+UPDATE pages
+SET slug = :slug, title = :title, summary = :summary, body_md = :body_md, tags = :tags, metadata = :metadata,
+    status = :status, version = :version, last_compiled_at = :last_compiled_at, updated_at = :now
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :page_id;
+
+-- name: touch_page
+-- Something that belongs to the page changed, but not its content.
+UPDATE pages SET updated_at = :now
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :page_id;
+
+-- name: keep_slug
+-- The slug that a page had goes on resolving to it.
+INSERT INTO old_slugs (tenant_id, owner_id, type, slug, page_id, created_at)
+VALUES (:tenant_id, :owner_id, :type, :slug, :page_id, :now);
+
+-- name: reclaim_slug
+-- A page takes up a slug that it had before.
+DELETE FROM old_slugs
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND type = :type AND slug = :slug;
+
+-- name: archive_all
+-- Every active page of a wiki, out of sight.
+UPDATE pages SET status = 'archived', updated_at = :now
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'active'
+RETURNING id;
+
+-- name: orphan_children
+-- The children of a page that goes become parentless.
+UPDATE pages SET parent_page_id = NULL, updated_at = :now
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND parent_page_id = :page_id;
+
+-- name: release_sections
+-- Sections promoted to a page that goes are ordinary sections again.
+UPDATE sections SET promoted_page_id = NULL, updated_at = :now
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND promoted_page_id = :page_id;
+
+-- name: release_mentions
+-- Mentions promoted to a page that goes keep their status and their history.
+UPDATE mentions SET promoted_page_id = NULL
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND promoted_page_id = :page_id;
+
+-- name: delete_page
+-- The row, and by cascade everything that belongs to it.
+DELETE FROM pages WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :page_id;
+
+-- name: find_ancestor
+-- Whether walking up from one page comes past another.
+WITH RECURSIVE up AS (
+    SELECT id, parent_page_id FROM pages
+    WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :page_id
+    UNION
+    SELECT p.id, p.parent_page_id FROM up JOIN pages AS p
+        ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = up.parent_page_id
+)
+SELECT id FROM up WHERE id = :ancestor_id;
+
+-- name: set_parent
+-- Where a page hangs in the hierarchy.
+UPDATE pages SET parent_page_id = CAST(:parent_id AS uuid), updated_at = :now
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :page_id;
+
+-- name: find_dependants
+-- The pages whose hubness counts this page: those it refers to, and its parent.
+SELECT to_page_id AS id FROM links
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = :page_id AND kind = 'reference'
+UNION
+SELECT parent_page_id FROM pages
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :page_id AND parent_page_id IS NOT NULL;
+
+-- name: refresh_hubness
+-- References and children that can be seen, and a tenth of what aggregated sections rest on.
+UPDATE pages AS page
+SET hubness_score = counted.score
+FROM (
+    SELECT
+        p.id,
+        (
+            SELECT count(*) FROM links AS l
+            JOIN pages AS f ON f.tenant_id = :tenant_id AND f.owner_id = :owner_id AND f.id = l.from_page_id
+            WHERE l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.to_page_id = p.id
+              AND l.kind = 'reference' AND f.status = 'active'
+        ) + 2 * (
+            SELECT count(*) FROM pages AS c
+            WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.parent_page_id = p.id
+              AND c.status = 'active'
+        ) + (
+            SELECT floor(coalesce(avg(CAST(s.aggregation ->> 'supporting_record_count' AS numeric)), 0) / 10)
+            FROM sections AS s
+            WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = p.id
+        ) AS score
+    FROM pages AS p
+    WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id
+      AND (CAST(:page_ids AS uuid[]) IS NULL OR p.id = ANY(CAST(:page_ids AS uuid[])))
+) AS counted
+WHERE page.tenant_id = :tenant_id AND page.owner_id = :owner_id AND page.id = counted.id
+  AND page.hubness_score <> counted.score;

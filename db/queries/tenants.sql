@@ -1,0 +1,18 @@
+-- name: add_tenant
+-- A new customer; nothing comes back when the slug is taken.
+INSERT INTO tenants (tenant_id, slug, name)
+VALUES (CAST(:tenant_id AS uuid), CAST(:slug AS text), CAST(:name AS text))
+ON CONFLICT (slug) DO NOTHING
+RETURNING tenant_id, slug, name, created_at;
+
+-- name: find_tenant
+-- The customer with this id.
+SELECT tenant_id, slug, name, created_at FROM tenants WHERE tenant_id = CAST(:tenant_id AS uuid);
+
+-- name: find_tenant_by_slug
+-- The customer with this slug.
+SELECT tenant_id, slug, name, created_at FROM tenants WHERE slug = CAST(:slug AS text);
+
+-- name: list_tenants
+-- Every customer, by slug.
+SELECT tenant_id, slug, name, created_at FROM tenants ORDER BY slug;

@@ -1,0 +1,9 @@
+"""How rows relate, as selects: each written once and named by the GraphQL field that shows it.
+
+A function takes the row it starts from and returns one SELECT; selection/ adds the tenant, the page and the count.
+Inner selects go through `in_tenant`, and every table is aliased.
+"""
+
+from . import graph, jobs, links, mentions, nodes, owners, pages, search, sections, sources, tags
+
+__all__ = ["graph", "jobs", "links", "mentions", "nodes", "owners", "pages", "search", "sections", "sources", "tags"]

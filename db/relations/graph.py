@@ -1,0 +1,135 @@
+"""The graph of a wiki, whole or around one page: active pages, and one edge per directed pair."""
+
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    FromClause,
+    Integer,
+    Select,
+    Subquery,
+    func,
+    literal,
+    literal_column,
+    select,
+    union_all,
+)
+
+from selection import in_tenant
+from selection.rows import OuterRow
+
+from ..tables import links, pages
+
+MOST_STEPS = literal_column("3", Integer)
+MOST_VISITS = literal_column("2000", Integer)
+
+
+def active(page: FromClause) -> ColumnElement[bool]:
+    return page.c.status == "active"
+
+
+# -- the whole wiki
+
+
+def nodes(owner: OuterRow) -> Select[Any]:
+    """The greatest hubs first, pages without links too."""
+    page = pages.alias()
+    query = select(page).where(page.c.owner_id == owner.c.id, active(page))
+    return query.order_by(page.c.hubness_score.desc(), page.c.id.desc())
+
+
+def edges(owner: OuterRow) -> Select[Any]:
+    link = links.alias()
+    pairs = select(link.c.from_page_id, link.c.to_page_id, func.max(link.c.kind).label("kind")).where(
+        link.c.owner_id == owner.c.id
+    )
+    return shown(in_tenant(pairs).group_by(link.c.from_page_id, link.c.to_page_id).subquery())
+
+
+def shown(pair: Subquery) -> Select[Any]:
+    """Pairs of which both ends are active."""
+    start, end = pages.alias(), pages.alias()
+    return (
+        select(pair)
+        .join(start, start.c.id == pair.c.from_page_id)
+        .join(end, end.c.id == pair.c.to_page_id)
+        .where(active(start), active(end))
+        .order_by(pair.c.from_page_id, pair.c.to_page_id)
+    )
+
+
+def node_count(owner: OuterRow) -> ColumnElement[Any]:
+    page = pages.alias()
+    query = select(func.count()).select_from(page).where(page.c.owner_id == owner.c.id, active(page))
+    return in_tenant(query).scalar_subquery()
+
+
+# -- around one page
+
+
+def neighbours(page: OuterRow, depth: Any) -> Select[Any]:
+    """The page itself and the pages within so many links of it, the nearest first."""
+    near, other = nearest(page, depth), pages.alias()
+    query = select(other).join(near, near.c.id == other.c.id)
+    return query.order_by(near.c.depth, other.c.hubness_score.desc(), other.c.id.desc())
+
+
+def neighbour_edges(page: OuterRow, depth: Any) -> Select[Any]:
+    near, link = nearest(page, depth).alias(), links.alias()
+    pairs = select(link.c.from_page_id, link.c.to_page_id, func.max(link.c.kind).label("kind")).where(
+        link.c.from_page_id.in_(select(near.c.id)), link.c.to_page_id.in_(select(near.c.id))
+    )
+    return shown(in_tenant(pairs).group_by(link.c.from_page_id, link.c.to_page_id).subquery())
+
+
+def nearest(page: OuterRow, depth: Any) -> Subquery:
+    """(id, depth), each page once. Breadth first and cut off, so that a hub of hubs costs no more than a page."""
+    start = select(page.c.id.label("id"), literal(0, Integer).label("depth"))
+    walk = start.cte("walk", recursive=True, nesting=True)
+    hop, other = hops(), pages.alias()
+    step = (
+        select(hop.c.there, walk.c.depth + 1)
+        .select_from(walk)
+        .join(hop, hop.c.here == walk.c.id)
+        .join(other, other.c.id == hop.c.there)
+        .where(active(other), walk.c.depth < func.least(depth, MOST_STEPS))
+    )
+    walk = walk.union(in_tenant(step))
+    visited = select(walk.c.id, walk.c.depth).limit(MOST_VISITS).subquery()
+    return select(visited.c.id, func.min(visited.c.depth).label("depth")).group_by(visited.c.id).subquery()
+
+
+def hops() -> Subquery:
+    """Every link in both directions."""
+    out, back = links.alias(), links.alias()
+    return union_all(
+        in_tenant(select(out.c.from_page_id.label("here"), out.c.to_page_id.label("there"))),
+        in_tenant(select(back.c.to_page_id.label("here"), back.c.from_page_id.label("there"))),
+    ).subquery()
+
+
+# -- a node's own values
+
+
+def neighbour_count(page: OuterRow) -> ColumnElement[Any]:
+    """Distinct active pages at the other end of a link."""
+    hop, other = hops(), pages.alias()
+    query = (
+        select(func.count(func.distinct(hop.c.there)))
+        .select_from(hop)
+        .join(other, other.c.id == hop.c.there)
+        .where(hop.c.here == page.c.id, active(other))
+    )
+    return in_tenant(query).scalar_subquery()
+
+
+def label(edge: OuterRow) -> ColumnElement[Any]:
+    return literal("references")
+
+
+def weight(edge: OuterRow) -> ColumnElement[Any]:
+    return literal(0.5)
+
+
+def node_type(page: OuterRow) -> ColumnElement[Any]:
+    return literal("page")

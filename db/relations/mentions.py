@@ -1,0 +1,57 @@
+"""Names seen in sources that have not earned a page yet."""
+
+from typing import Any
+
+from sqlalchemy import DateTime, FromClause, Select, Text, Uuid, column, func, or_, select
+
+from selection import in_tenant
+from selection.rows import OuterRow
+
+from ..tables import aliases, mentions, pages, sightings, sources
+
+
+def listed(status: Any = None) -> Select[Any]:
+    mention = mentions.alias()
+    query = select(mention).order_by(mention.c.last_seen_at.desc(), mention.c.id.desc())
+    return query if status is None else query.where(mention.c.status == status)
+
+
+def by_id(found: FromClause) -> Select[Any]:
+    mention = mentions.alias()
+    return select(mention).join(found, mention.c.id == found.c.id)
+
+
+def same(row: OuterRow) -> Select[Any]:
+    mention = mentions.alias()
+    return select(mention).where(mention.c.id == row.c.id)
+
+
+def of_page(page: OuterRow) -> Select[Any]:
+    """Mentions promoted to this page, and those that name it by one of its aliases."""
+    mention, alias = mentions.alias(), aliases.alias()
+    outer = OuterRow(mention)
+    named = in_tenant(select(alias.c.id).where(alias.c.page_id == page.c.id, alias.c.alias == outer.c.alias))
+    return (
+        select(mention)
+        .where(mention.c.owner_id == page.c.owner_id, or_(mention.c.promoted_page_id == page.c.id, named.exists()))
+        .order_by(mention.c.last_seen_at.desc(), mention.c.id.desc())
+    )
+
+
+def promoted_page(mention: OuterRow) -> Select[Any]:
+    page = pages.alias()
+    return select(page).where(page.c.id == mention.c.promoted_page_id)
+
+
+def seen_in(mention: OuterRow) -> Select[Any]:
+    source, sighting = sources.alias(), sightings.alias()
+    ids = select(sighting.c.source_id).where(sighting.c.mention_id == mention.c.id)
+    query = select(source).where(source.c.id.in_(in_tenant(ids)))
+    return query.order_by(source.c.captured_at.desc(), source.c.id.desc())
+
+
+def contexts(mention: OuterRow) -> Select[Any]:
+    """The quotes kept on the row, newest first as they are stored."""
+    kept: list[Any] = [column("quote", Text), column("sourceId", Uuid), column("at", DateTime(timezone=True))]
+    rows = func.jsonb_to_recordset(mention.c.contexts).table_valued(*kept).render_derived(with_types=True)
+    return select(rows)

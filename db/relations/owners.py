@@ -1,0 +1,69 @@
+"""Owners, and who the caller is among them."""
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, Text, any_, case, func, literal, select
+
+from selection import in_tenant, scope_value
+from selection.rows import OuterRow
+
+from ..access import OWNERS, SPANS_TENANT, readable
+from ..tables import grants, owners, tenants
+
+ROLE = scope_value("role", Text())
+ACTOR_KIND = scope_value("actor_kind", Text())
+ACTOR_ID = scope_value("actor_id", Text())
+
+
+def listed() -> Select[Any]:
+    """Every owner whose wiki the caller may read: the source's access sees to that."""
+    owner = owners.alias()
+    return select(owner).order_by(owner.c.slug, owner.c.id)
+
+
+def all_readable(row: OuterRow) -> Select[Any]:
+    owner = owners.alias()
+    return select(owner).where(readable(owner.c.id)).order_by(owner.c.slug, owner.c.id)
+
+
+def same(row: OuterRow) -> Select[Any]:
+    owner = owners.alias()
+    return select(owner).where(owner.c.id == row.c.id)
+
+
+def of_row(row: OuterRow) -> Select[Any]:
+    owner = owners.alias()
+    return select(owner).where(owner.c.id == row.c.owner_id)
+
+
+def tenant(row: OuterRow) -> Select[Any]:
+    found = tenants.alias()
+    return select(found).where(found.c.tenant_id == row.c.tenant_id)
+
+
+def role(owner: OuterRow) -> ColumnElement[Any]:
+    """What the caller is in that owner's wiki: its own role, or what a grant gives it and its role allows."""
+    grant = grants.alias()
+    strongest = func.max(case({"reader": 1, "member": 2, "admin": 3}, value=grant.c.role))
+    granted = in_tenant(select(strongest).where(grant.c.grantee_id == any_(OWNERS), grant.c.owner_id == owner.c.id))
+    capped = case(
+        (ROLE == "reader", "reader"),
+        else_=case({1: "reader", 2: "member", 3: "admin"}, value=granted.scalar_subquery()),
+    )
+    return case((SPANS_TENANT, ROLE), (owner.c.id == any_(OWNERS), ROLE), else_=capped)
+
+
+def caller_role(owner: OuterRow) -> ColumnElement[Any]:
+    return ROLE
+
+
+def actor_kind(owner: OuterRow) -> ColumnElement[Any]:
+    return ACTOR_KIND
+
+
+def actor_id(owner: OuterRow) -> ColumnElement[Any]:
+    return ACTOR_ID
+
+
+def nothing(owner: OuterRow) -> ColumnElement[Any]:
+    return literal(None, Text)

@@ -1,0 +1,262 @@
+"""Pages: where reads of pages start, and what hangs on one."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    FromClause,
+    Integer,
+    Select,
+    Text,
+    any_,
+    cast,
+    false,
+    func,
+    literal,
+    literal_column,
+    null,
+    or_,
+    select,
+    union_all,
+)
+
+from content.names import normalise
+from selection import in_tenant
+from selection.rows import OuterRow
+
+from ..tables import aliases, old_slugs, page_names, pages, revisions, section_sources, sections, sources
+
+ONE = literal(1, Integer)
+LAST = "\U0010ffff"
+
+
+def active(page: FromClause) -> ColumnElement[bool]:
+    return page.c.status == "active"
+
+
+# -- where reads start
+
+
+def by_slug(type: Any, slug: Any, include_archived: bool = False) -> Select[Any]:
+    """The page of that slug, or else the one that once had it: `redirected_from` tells them apart."""
+    page, moved, old = pages.alias(), pages.alias(), old_slugs.alias()
+    here = select(page, cast(null(), Text).label("redirected_from")).where(page.c.type == type, page.c.slug == slug)
+    there = (
+        select(moved, old.c.slug.label("redirected_from"))
+        .join(old, old.c.page_id == moved.c.id)
+        .where(old.c.type == type, old.c.slug == slug)
+    )
+    found = union_all(in_tenant(here), in_tenant(there)).subquery()
+    query = select(found).order_by(found.c.redirected_from.is_not(None)).limit(1)
+    return query if include_archived else query.where(found.c.status == "active")
+
+
+def by_id(found: FromClause) -> Select[Any]:
+    """Whatever its status: an id is asked for on purpose."""
+    page = pages.alias()
+    return select(page).join(found, page.c.id == found.c.id)
+
+
+def same(row: OuterRow) -> Select[Any]:
+    page = pages.alias()
+    return select(page).where(page.c.id == row.c.id)
+
+
+ORDERS: dict[str, Callable[[FromClause], tuple[Any, ...]]] = {
+    "title": lambda page: (page.c.title, page.c.id),
+    "updated": lambda page: (page.c.updated_at.desc(), page.c.id.desc()),
+    "created": lambda page: (page.c.id.desc(),),
+    "hubness": lambda page: (page.c.hubness_score.desc(), page.c.id.desc()),
+}
+
+
+def listed(filter: Any = None, order_by: str = "title") -> Select[Any]:
+    """Ids are made in time order, so the newest page is the one with the greatest id."""
+    page = pages.alias()
+    query = select(page).order_by(*ORDERS[order_by](page))
+    status = getattr(filter, "status", None)
+    query = query.where(active(page) if status is None else page.c.status == status)
+    return query if filter is None else filtered(query, page, filter)
+
+
+def filtered(query: Select[Any], page: FromClause, filter: Any) -> Select[Any]:
+    if filter.types is not None:
+        query = query.where(page.c.type == any_(filter.types))
+    if filter.tags is not None:
+        query = query.where(page.c.tags.contains(filter.tags))
+    if filter.updated_since is not None:
+        query = query.where(page.c.updated_at >= filter.updated_since)
+    if filter.title_prefix is not None:
+        query = query.where(page.c.id.in_(in_tenant(titled(page, filter.title_prefix))))
+    return query
+
+
+def titled(page: FromClause, prefix: Any) -> Select[Any]:
+    """Pages whose normalised title starts so, by a range of the index of names."""
+    name, outer = page_names.alias(), OuterRow(page)
+    start = prefix.derive(normalise)
+    return select(name.c.page_id).where(
+        name.c.owner_id == outer.c.owner_id, name.c.kind == "title", name.c.name >= start, name.c.name < start + LAST
+    )
+
+
+def recent() -> Select[Any]:
+    page = pages.alias()
+    return select(page).where(active(page)).order_by(page.c.updated_at.desc(), page.c.id.desc())
+
+
+# -- values of a page
+
+
+def redirected_from(page: OuterRow) -> ColumnElement[Any]:
+    return page.c.redirected_from if "redirected_from" in page.c else cast(null(), Text)
+
+
+def source_count(page: OuterRow, kind: str | None = None) -> ColumnElement[Any]:
+    cited = section_sources.alias()
+    query = select(func.count(func.distinct(cited.c.source_id))).where(cited.c.page_id == page.c.id)
+    if kind is not None:
+        source = sources.alias()
+        query = query.join(source, source.c.id == cited.c.source_id).where(source.c.kind == kind)
+    return in_tenant(query).scalar_subquery()
+
+
+def memory_count(page: OuterRow) -> ColumnElement[Any]:
+    return source_count(page, "memory_unit")
+
+
+def memory_ids(page: OuterRow) -> Select[Any]:
+    """Refs of the memories it cites, newest citation first."""
+    cited, source = section_sources.alias(), sources.alias()
+    newest = func.max(cited.c.created_at)
+    return (
+        select(source.c.ref)
+        .join(cited, cited.c.source_id == source.c.id)
+        .where(cited.c.page_id == page.c.id, source.c.kind == "memory_unit")
+        .group_by(source.c.ref)
+        .order_by(newest.desc(), source.c.ref)
+    )
+
+
+# -- names
+
+
+def alias_texts(page: OuterRow) -> Select[Any]:
+    alias = aliases.alias()
+    return select(alias.c.alias).where(alias.c.page_id == page.c.id).order_by(alias.c.alias)
+
+
+def alias_rows(page: OuterRow) -> Select[Any]:
+    alias = aliases.alias()
+    return select(alias).where(alias.c.page_id == page.c.id).order_by(alias.c.alias, alias.c.id)
+
+
+def alias_page(alias: OuterRow) -> Select[Any]:
+    page = pages.alias()
+    return select(page).where(page.c.id == alias.c.page_id)
+
+
+# -- hierarchy
+
+
+def parent(page: OuterRow) -> Select[Any]:
+    above = pages.alias()
+    return select(above).where(above.c.id == page.c.parent_page_id, active(above))
+
+
+def children(page: OuterRow) -> Select[Any]:
+    child = pages.alias()
+    return select(child).where(child.c.parent_page_id == page.c.id, active(child)).order_by(child.c.title, child.c.id)
+
+
+def ancestors(page: OuterRow) -> Select[Any]:
+    """From the parent up, as long as each is active."""
+    up, above, ancestor = pages.alias(), pages.alias(), pages.alias()
+    start = select(up.c.id, up.c.parent_page_id, ONE.label("depth")).where(up.c.id == page.c.parent_page_id, active(up))
+    chain = in_tenant(start).cte("chain", recursive=True, nesting=True)
+    step = select(above.c.id, above.c.parent_page_id, chain.c.depth + 1).join(
+        chain, above.c.id == chain.c.parent_page_id
+    )
+    chain = chain.union_all(in_tenant(step).where(active(above), chain.c.depth < MOST_LEVELS))
+    return select(ancestor).join(chain, ancestor.c.id == chain.c.id).order_by(chain.c.depth)
+
+
+def descendants(page: OuterRow, depth: Any) -> Select[Any]:
+    """From the children down, level by level; below an archived page there is nothing."""
+    child, below, descendant = pages.alias(), pages.alias(), pages.alias()
+    start = select(child.c.id, ONE.label("depth")).where(child.c.parent_page_id == page.c.id, active(child))
+    tree = in_tenant(start).cte("tree", recursive=True, nesting=True)
+    step = select(below.c.id, tree.c.depth + 1).join(tree, below.c.parent_page_id == tree.c.id)
+    deepest = func.least(depth, MOST_LEVELS)
+    tree = tree.union_all(in_tenant(step).where(active(below), tree.c.depth < deepest))
+    return select(descendant).join(tree, descendant.c.id == tree.c.id).order_by(tree.c.depth, descendant.c.id)
+
+
+MOST_LEVELS = literal_column("32", Integer)
+
+
+def promoted_from(page: OuterRow) -> Select[Any]:
+    """The section that grew into this page, while the page it stands on is active."""
+    section, above = sections.alias(), pages.alias()
+    standing = select(above.c.id).where(above.c.id == OuterRow(section).c.page_id, active(above))
+    return (
+        select(section)
+        .where(section.c.promoted_page_id == page.c.id, in_tenant(standing).exists())
+        .order_by(section.c.id)
+        .limit(1)
+    )
+
+
+def section_children(page: OuterRow, section_slug: Any) -> Select[Any]:
+    """Active pages that the section lists, and the one promoted from it."""
+    section, child = sections.alias(), pages.alias()
+    outer = OuterRow(child)
+    listing = in_tenant(
+        select(section.c.id).where(
+            section.c.page_id == page.c.id,
+            section.c.section_slug == section_slug,
+            or_(
+                section.c.promoted_page_id == outer.c.id,
+                func.coalesce(section.c.aggregation["linked_page_ids"].op("?")(cast(outer.c.id, Text)), false()),
+            ),
+        )
+    )
+    return (
+        select(child)
+        .where(child.c.owner_id == page.c.owner_id, listing.exists(), active(child))
+        .order_by(child.c.title, child.c.id)
+    )
+
+
+# -- history
+
+
+def revision_rows(page: OuterRow) -> Select[Any]:
+    revision = revisions.alias()
+    return select(revision).where(revision.c.page_id == page.c.id).order_by(revision.c.version.desc())
+
+
+def revision_at(page: OuterRow, version: Any) -> Select[Any]:
+    revision = revisions.alias()
+    return select(revision).where(revision.c.page_id == page.c.id, revision.c.version == version)
+
+
+def same_revision(row: OuterRow) -> Select[Any]:
+    revision = revisions.alias()
+    return select(revision).where(revision.c.id == row.c.id)
+
+
+def revision_page(revision: OuterRow) -> Select[Any]:
+    page = pages.alias()
+    return select(page).where(page.c.id == revision.c.page_id)
+
+
+def same_alias(row: OuterRow) -> Select[Any]:
+    alias = aliases.alias()
+    return select(alias).where(alias.c.id == row.c.id)
+
+
+def of_id(page_id: Any) -> Select[Any]:
+    page = pages.alias()
+    return select(page).where(page.c.id == page_id)

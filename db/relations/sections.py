@@ -1,0 +1,51 @@
+"""Sections of pages."""
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, FromClause, Select, func, select
+
+from selection import in_tenant
+from selection.rows import OuterRow
+
+from ..tables import pages, section_sources, sections
+
+
+def of_page(page: OuterRow) -> Select[Any]:
+    section = sections.alias()
+    return select(section).where(section.c.page_id == page.c.id).order_by(section.c.position, section.c.id)
+
+
+def by_slug(page: OuterRow, slug: Any) -> Select[Any]:
+    section = sections.alias()
+    return select(section).where(section.c.page_id == page.c.id, section.c.section_slug == slug)
+
+
+def count(page: OuterRow) -> ColumnElement[Any]:
+    section = sections.alias()
+    return in_tenant(select(func.count()).select_from(section).where(section.c.page_id == page.c.id)).scalar_subquery()
+
+
+def by_id(found: FromClause) -> Select[Any]:
+    section = sections.alias()
+    return select(section).join(found, section.c.id == found.c.id)
+
+
+def same(row: OuterRow) -> Select[Any]:
+    section = sections.alias()
+    return select(section).where(section.c.id == row.c.id)
+
+
+def page(section: OuterRow) -> Select[Any]:
+    above = pages.alias()
+    return select(above).where(above.c.id == section.c.page_id)
+
+
+def promoted_page(section: OuterRow) -> Select[Any]:
+    grown = pages.alias()
+    return select(grown).where(grown.c.id == section.c.promoted_page_id, grown.c.status == "active")
+
+
+def source_count(section: OuterRow) -> ColumnElement[Any]:
+    cited = section_sources.alias()
+    query = select(func.count()).select_from(cited).where(cited.c.section_id == section.c.id)
+    return in_tenant(query).scalar_subquery()

@@ -1,0 +1,29 @@
+"""The log of everything that happened: one line for each write."""
+
+from typing import Any
+from uuid import UUID
+
+from db.ids import new_id
+from db.sql import inserting
+from db.tables import activity
+
+from .writer import Writer
+
+INSERT = inserting(
+    activity, "tenant_id", "owner_id", "id", "at", "actor_kind", "actor_id", "action", "page_id", "detail"
+)
+
+
+async def record(writer: Writer, action: str, page_id: UUID | None = None, **detail: Any) -> None:
+    """Who did what, now. `action` is a noun and a verb in the past: `page.created`."""
+    actor = writer.scope.actor
+    await writer.run(
+        INSERT,
+        id=new_id(),
+        at=writer.now,
+        actor_kind=actor.kind.value,
+        actor_id=actor.id,
+        action=action,
+        page_id=page_id,
+        detail={key: str(value) if isinstance(value, UUID) else value for key, value in detail.items()},
+    )

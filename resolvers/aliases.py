@@ -1,0 +1,53 @@
+"""Other names of a page."""
+
+from uuid import UUID
+
+from content.names import normalise
+from db.database import Database
+from db.scope import Scope
+from db.sql import statements
+
+from . import checks
+from .activity import record
+from .drafts import ALIAS_SOURCES
+from .errors import BadInput
+from .link_targets import resolve
+from .page_names import Names, write_names
+from .records import Page, Saved
+from .revisions import write_aliases
+from .writer import Writer
+from .writing import writing_page
+
+ALIASES = statements("aliases")
+PAGES = statements("pages")
+
+
+async def add_alias(database: Database, scope: Scope, page_id: UUID, *, name: str, source: str = "manual") -> Saved:
+    """Let a page answer to another name; links that mean it find the page from now on."""
+    name = checks.alias(name)
+    checks.one_of(source, ALIAS_SOURCES, "source")
+    async with writing_page(database, scope, page_id) as (writer, page):
+        added = await write_aliases(writer, page, [name], source)
+        if added:
+            await renamed(writer, page, Names(), "alias.added", name)
+        return Saved(page.id, page.version, changed=bool(added))
+
+
+async def remove_alias(database: Database, scope: Scope, page_id: UUID, *, name: str) -> Saved:
+    """Take a name from a page; its title always names it."""
+    alias = normalise(checks.alias(name))
+    async with writing_page(database, scope, page_id) as (writer, page):
+        if alias == normalise(page.title):
+            raise BadInput("A page always answers to its title. Change the title first.", "name")
+        removed = await writer.run(ALIASES["delete_alias"], page_id=page.id, alias=alias)
+        if removed:
+            await renamed(writer, page, Names(aliases=frozenset({alias})), "alias.removed", name)
+        return Saved(page.id, page.version, changed=bool(removed))
+
+
+async def renamed(writer: Writer, page: Page, lost: Names, action: str, name: str) -> None:
+    """Everything that depends on what a page is called."""
+    await writer.run(PAGES["touch_page"], page_id=page.id)
+    names = await write_names(writer, page)
+    await resolve(writer, names | lost)
+    await record(writer, action, page.id, name=name)

@@ -1,0 +1,93 @@
+"""API keys: for programs that act for an owner, or for a whole tenant. Only a key's hash is kept."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hashlib import sha256
+from secrets import token_urlsafe
+from uuid import UUID
+
+from db.database import Database
+from db.ids import new_id
+from db.scope import Actor, ActorKind, Role, Scope
+from db.sql import statements
+
+from . import checks
+from .errors import BadInput, NotFound, Unauthenticated
+from .owners import hold_owners
+from .tenants import NAME_MAX
+from .writing import transaction
+
+KEYS = statements("api_keys")
+PREFIX = "cairn_"
+KEY = re.compile(r"cairn_[A-Za-z0-9_-]{43}")
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedKey:
+    """A key as it is handed out, this once: nobody can read it again."""
+
+    id: UUID
+    key: str = field(repr=False)
+
+
+async def create_api_key(
+    database: Database,
+    tenant_id: UUID,
+    name: str,
+    role: Role,
+    owner_ids: Sequence[UUID],
+    expires_at: datetime | None = None,
+) -> IssuedKey:
+    """A key that speaks for these owners; the first of them is its own scope."""
+    now = datetime.now(UTC)
+    owners = list(dict.fromkeys(owner_ids))
+    if not owners:
+        raise BadInput("A key speaks for one owner at least.", "ownerIds")
+    if expires_at is not None and checks.moment(expires_at, "expiresAt", now) <= now:
+        raise BadInput("A key must expire in the future, or never.", "expiresAt")
+    issued = IssuedKey(new_id(), PREFIX + token_urlsafe(32))
+    async with transaction(database) as connection:
+        await hold_owners(connection, tenant_id, owners)
+        await connection.run(
+            KEYS["add_key"],
+            key_hash=hashed(issued.key),
+            tenant_id=tenant_id,
+            id=issued.id,
+            name=checks.line(name, "name", NAME_MAX),
+            role=role,
+            owner_ids=owners,
+            expires_at=expires_at,
+        )
+    return issued
+
+
+async def revoke_api_key(database: Database, tenant_id: UUID, key_id: UUID) -> None:
+    """From the next request on it opens nothing. Revoking it again changes nothing."""
+    async with transaction(database) as connection:
+        if not await connection.run(KEYS["revoke_key"], tenant_id=tenant_id, id=key_id, now=datetime.now(UTC)):
+            raise NotFound("There is no such API key.")
+
+
+async def scope_of_key(database: Database, key: str) -> Scope:
+    """Whose it is and what it may do; Unauthenticated says what is wrong with it.
+
+    It is looked up by the hash of 256 random bits, so the time that takes tells nothing about any key.
+    """
+    if not KEY.fullmatch(key):
+        raise Unauthenticated("The API key is malformed.")
+    async with database.connection() as connection:
+        row = await connection.one(KEYS["find_key"], key_hash=hashed(key))
+    if row is None:
+        raise Unauthenticated("The API key is unknown.")
+    if row["revoked_at"] is not None:
+        raise Unauthenticated("The API key has been revoked.")
+    if row["expires_at"] is not None and row["expires_at"] <= datetime.now(UTC):
+        raise Unauthenticated("The API key has expired.")
+    owners = tuple(row["owner_ids"])
+    return Scope(row["tenant_id"], owners[0], Role(row["role"]), Actor(ActorKind.SERVICE, str(row["id"])), owners)
+
+
+def hashed(key: str) -> bytes:
+    return sha256(key.encode()).digest()

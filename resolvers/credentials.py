@@ -1,0 +1,55 @@
+"""From the Authorization header to the scope of a request: the same for every door."""
+
+from uuid import UUID
+
+from db.database import Database
+from db.scope import Scope
+
+from .api_keys import PREFIX, scope_of_key
+from .errors import Forbidden, NotFound, Unauthenticated
+from .permissions import Action, authorise
+from .tokens import Tokens
+
+HEADER_MAX = 8192  # characters
+NOT_YOURS = "X-Cairn-Owner names no owner whose wiki this credential may read."
+
+
+class Credentials:
+    """What a caller can show: a signed token, or an API key. A token costs no statement, a key costs one."""
+
+    def __init__(self, database: Database, tokens: Tokens) -> None:
+        self.database, self.tokens = database, tokens
+
+    async def scope(self, authorization: str | None, owner: str | None = None) -> Scope:
+        """The scope of the credential, at work in the wiki of `owner` (an id) when it asks for one that it may read."""
+        shown = bearer(authorization)
+        if shown.startswith(PREFIX):
+            scope = await scope_of_key(self.database, shown)
+        else:
+            scope = await self.tokens.scope(shown)
+        return scope if owner is None else await self.at_work(scope, owner)
+
+    async def at_work(self, scope: Scope, owner: str) -> Scope:
+        """An unknown owner, another tenant's and one that may not be read get the same words."""
+        try:
+            owner_id = UUID(owner)
+            async with self.database.connection() as connection:
+                await authorise(connection, scope, owner_id, Action.READ)
+        except (ValueError, NotFound):
+            raise Forbidden(NOT_YOURS) from None
+        return scope.in_owner(owner_id)
+
+
+def bearer(authorization: str | None) -> str:
+    """What follows the word Bearer."""
+    if not authorization:
+        raise Unauthenticated("A credential is needed: send `Authorization: Bearer` with a token or an API key.")
+    if len(authorization) > HEADER_MAX:
+        raise Unauthenticated(f"The Authorization header is longer than {HEADER_MAX:,} characters.")
+    kind, _, shown = authorization.strip(" ").partition(" ")
+    shown = shown.strip(" ")
+    if kind.lower() != "bearer" or not shown:
+        raise Unauthenticated("The Authorization header must be the word Bearer and a token or an API key.")
+    if not shown.isascii() or not shown.isprintable() or " " in shown:
+        raise Unauthenticated("The Authorization header holds characters that no credential has.")
+    return shown

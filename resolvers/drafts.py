@@ -1,0 +1,62 @@
+"""A page as a caller wants it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from db.tables import PAGE_TYPES
+
+from . import checks
+from .errors import BadInput
+
+STATUSES = ("active", "archived")
+ALIAS_SOURCES = ("compiler", "manual", "import")
+
+
+@dataclass(frozen=True, slots=True)
+class SectionDraft:
+    """One section; without a slug it is known by its heading, without a heading by its slug."""
+
+    body: str
+    slug: str | None = None
+    heading: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PageDraft:
+    """A page to be made or brought up to date. None means not given: what stands there stays."""
+
+    type: str
+    title: str
+    slug: str | None = None
+    summary: str | None = None
+    body: str | None = None
+    sections: Sequence[SectionDraft] | None = None
+    aliases: Sequence[str] = ()
+    tags: Sequence[str] | None = None
+    parent_id: UUID | None = None
+    metadata: dict[str, Any] | None = None
+    status: str | None = None
+    edit_summary: str | None = None
+    alias_source: str = "manual"
+
+
+def checked(draft: PageDraft) -> PageDraft:
+    """The draft, clean; its sections are looked at where they join those of the page."""
+    if draft.body is not None and draft.sections is not None:
+        raise BadInput("Give the whole body or single sections, not both.", "bodyMd")
+    if draft.status is not None:
+        checks.one_of(draft.status, STATUSES, "status")
+    return replace(
+        draft,
+        type=checks.one_of(draft.type, PAGE_TYPES, "type"),
+        title=checks.title(draft.title),
+        slug=None if draft.slug is None else checks.slug(draft.slug),
+        summary=checks.optional(draft.summary, "summary"),
+        aliases=checks.aliases(draft.aliases),
+        tags=None if draft.tags is None else checks.tags(draft.tags),
+        metadata=None if draft.metadata is None else checks.metadata(draft.metadata),
+        edit_summary=checks.optional(draft.edit_summary, "editSummary"),
+        alias_source=checks.one_of(draft.alias_source, ALIAS_SOURCES, "aliasSource"),
+    )

@@ -1,0 +1,26 @@
+"""How much of a hub a page is: the inbound references and children that can be seen, and what its sections rest on."""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from db.sql import statements
+
+from .writer import Writer
+
+PAGES = statements("pages")
+
+
+async def refresh_hubness(writer: Writer, page_ids: Iterable[UUID | None]) -> None:
+    """Count again for these pages, after the links and parents are written."""
+    if touched := sorted({page_id for page_id in page_ids if page_id}):
+        await writer.run(PAGES["refresh_hubness"], page_ids=touched)
+
+
+async def refresh_all_hubness(writer: Writer) -> None:
+    """Count again for every page of the wiki."""
+    await writer.run(PAGES["refresh_hubness"], page_ids=None)
+
+
+async def dependants(writer: Writer, page_id: UUID) -> list[UUID]:
+    """The pages whose hubness counts this one."""
+    return [row["id"] for row in await writer.all(PAGES["find_dependants"], page_id=page_id)]

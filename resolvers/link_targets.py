@@ -1,0 +1,89 @@
+"""What the texts of pages point at, and the links that follow from it.
+
+A target always has the page that its words mean now. So the order in which pages were written does not matter, and a
+link to a page that is not there yet heals when it comes.
+"""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from content.links import Target, find_links
+from db.ids import new_id
+from db.sql import statements
+
+from .errors import BadInput
+from .hubness import refresh_hubness
+from .long_texts import read_through
+from .page_names import Names
+from .records import Page
+from .writer import Writer
+
+TARGETS = statements("link_targets")
+LINKS = statements("links")
+TARGETS_MAX = 5_000
+
+
+async def write_targets(writer: Writer, page: Page) -> bool:
+    """Store what the page's text points at; true when it no longer points at something."""
+    targets = list((await read_through(written_targets, page.body)).values())
+    dropped = await writer.run(TARGETS["drop_targets"], page_id=page.id, targets=[t.target for t in targets])
+    if targets:
+        await writer.run(
+            TARGETS["write_targets"],
+            page_id=page.id,
+            targets=[t.target for t in targets],
+            spaces=[t.space for t in targets],
+            types=[t.type for t in targets],
+            slugs=[t.slug for t in targets],
+            aliases=[t.alias for t in targets],
+        )
+    return dropped > 0
+
+
+def written_targets(body: str) -> dict[str, Target]:
+    """Each target once, as it was first written."""
+    targets = {target.target: target for target in reversed(find_links(body))}
+    if len(targets) > TARGETS_MAX:
+        raise BadInput(f"A page can link to {TARGETS_MAX} different targets, not to {len(targets)}.", "bodyMd")
+    return targets
+
+
+async def resolve(writer: Writer, names: Names, page_id: UUID | None = None, *, dropped: bool = False) -> None:
+    """Find the pages of all targets that mean one of these names, and of those in the text of one page."""
+    moved = await writer.all(
+        TARGETS["resolve_targets"], page_id=page_id, slugs=sorted(names.slugs), aliases=sorted(names.aliases)
+    )
+    texts = {row["from_page_id"] for row in moved}
+    if dropped and page_id:
+        texts.add(page_id)
+    if texts:
+        await follow(writer, texts)
+
+
+async def follow(writer: Writer, page_ids: Iterable[UUID]) -> None:
+    """Make the links of these texts what their targets say, and count again for the pages at the other end."""
+    texts = sorted(page_ids)
+    stale = await writer.all(TARGETS["drop_text_links"], page_ids=texts)
+    missing = await writer.all(TARGETS["find_missing_text_links"], page_ids=texts)
+    if missing:
+        await writer.run(
+            LINKS["write_links"],
+            ids=[new_id() for _ in missing],
+            from_page_ids=[row["from_page_id"] for row in missing],
+            to_page_ids=[row["to_page_id"] for row in missing],
+            kinds=["reference" for _ in missing],
+            reason="text",
+        )
+    await refresh_hubness(writer, [row["to_page_id"] for row in [*stale, *missing]])
+
+
+async def forget_page(writer: Writer, page_id: UUID) -> Names:
+    """Let go of a page that is about to be deleted: the names under which texts pointed at it."""
+    rows = await writer.all(TARGETS["forget_page"], page_id=page_id)
+    return Names(frozenset(row["slug"] for row in rows), frozenset(row["alias"] for row in rows))
+
+
+async def resolve_all(writer: Writer) -> None:
+    """Find the pages of every target of the wiki again."""
+    rows = await writer.all(TARGETS["find_all_names"])
+    await resolve(writer, Names(frozenset(row["slug"] for row in rows), frozenset(row["alias"] for row in rows)))

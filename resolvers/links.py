@@ -1,0 +1,111 @@
+"""References between pages, with every reason for which they were asserted."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from db.database import Database
+from db.ids import new_id
+from db.scope import Scope
+from db.sql import statements
+
+from . import checks
+from .activity import record
+from .errors import BadInput
+from .hubness import refresh_hubness
+from .records import Page
+from .writer import Writer
+from .writing import check_same_wiki, writing_page
+
+LINKS = statements("links")
+PAGES = statements("pages")
+TEXT = "text"
+REASON_MAX = 200
+
+
+@dataclass(frozen=True, slots=True)
+class SavedLink:
+    """Why one page refers to another after a write; no reasons, no link."""
+
+    from_page_id: UUID
+    to_page_id: UUID
+    reasons: tuple[str, ...]
+    changed: bool
+
+
+async def link_pages(
+    database: Database,
+    scope: Scope,
+    from_page_id: UUID,
+    to_page_id: UUID,
+    *,
+    kind: str = "reference",
+    reason: str = "manual",
+) -> SavedLink:
+    """Let a page refer to another for one more reason."""
+    check_kind(kind)
+    reason = named_reason(reason)
+    if from_page_id == to_page_id:
+        raise BadInput("A page cannot link to itself.", "toPageId")
+    async with writing_page(database, scope, from_page_id) as (writer, page):
+        await check_same_wiki(writer, to_page_id, "toPageId")
+        changed = await writer.run(
+            LINKS["write_links"],
+            ids=[new_id()],
+            from_page_ids=[page.id],
+            to_page_ids=[to_page_id],
+            kinds=[kind],
+            reason=reason,
+        )
+        if changed:
+            await relinked(writer, page, to_page_id, "link.added", [reason])
+        return SavedLink(page.id, to_page_id, await reasons_of(writer, page, to_page_id), bool(changed))
+
+
+async def unlink_pages(
+    database: Database,
+    scope: Scope,
+    from_page_id: UUID,
+    to_page_id: UUID,
+    *,
+    kind: str = "reference",
+    reason: str | None = None,
+) -> SavedLink:
+    """Take back one reason, or all; the link goes with the last one. What the text says only the text can take back."""
+    check_kind(kind)
+    reason = None if reason is None else named_reason(reason)
+    async with writing_page(database, scope, from_page_id) as (writer, page):
+        await check_same_wiki(writer, to_page_id, "toPageId")
+        reasons = await reasons_of(writer, page, to_page_id)
+        left = tuple(why for why in reasons if why == TEXT or reason not in (None, why))
+        if left != reasons:
+            statement = LINKS["set_reasons"] if left else LINKS["delete_link"]
+            await writer.run(statement, from_page_id=page.id, to_page_id=to_page_id, reasons=left)
+            await relinked(writer, page, to_page_id, "link.removed", [why for why in reasons if why not in left])
+        return SavedLink(page.id, to_page_id, left, changed=left != reasons)
+
+
+async def reasons_of(writer: Writer, page: Page, to_page_id: UUID) -> tuple[str, ...]:
+    found = await writer.value(LINKS["find_reasons"], from_page_id=page.id, to_page_id=to_page_id)
+    return tuple(found or ())
+
+
+async def relinked(writer: Writer, page: Page, to_page_id: UUID, action: str, reasons: Sequence[str]) -> None:
+    """Everything that depends on a reference."""
+    await writer.run(PAGES["touch_page"], page_id=page.id)
+    await refresh_hubness(writer, [to_page_id])
+    await record(writer, action, page.id, toPageId=to_page_id, reasons=list(reasons))
+
+
+def check_kind(kind: str) -> None:
+    if kind in ("parent_of", "child_of"):
+        raise BadInput("Parents and children are set with setWikiParent, which writes both links.", "kind")
+    checks.one_of(kind, ["reference"], "kind")
+
+
+def named_reason(reason: str) -> str:
+    """One that this door may assert and take back."""
+    reason = checks.line(reason, "reason", REASON_MAX)
+    if reason == TEXT:
+        raise BadInput('The reason "text" belongs to the links in the page\'s text. Edit the text.', "reason")
+    return reason

@@ -1,0 +1,104 @@
+"""Names seen in sources that have not earned a page yet."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from content.limits import SUMMARY_MAX
+from content.names import normalise
+from db.database import Database, Row
+from db.ids import new_id
+from db.scope import Scope
+from db.sql import inserting, statements
+from db.tables import PAGE_TYPES
+from db.tables import mentions as table
+
+from . import checks
+from .activity import record
+from .errors import BadInput, NotFound
+from .sources import find_source
+from .writer import Writer
+from .writing import writing, writing_row
+
+MENTIONS = statements("mentions")
+INSERT = inserting(table, "tenant_id", "owner_id", "id", "name", "alias", "first_seen_at", "last_seen_at")
+CONTEXTS_MAX = 5
+NO_MENTION = "There is no such mention, or none that you may see."
+
+
+@dataclass(frozen=True, slots=True)
+class SavedMention:
+    """A name, and how many sources were seen to use it."""
+
+    mention_id: UUID
+    status: str
+    count: int
+    changed: bool = True
+
+
+async def record_mention(
+    database: Database,
+    scope: Scope,
+    *,
+    name: str,
+    source_id: UUID,
+    quote: str | None = None,
+    suggested_type: str | None = None,
+) -> SavedMention:
+    """A source names something. Each source counts once, however often it is read."""
+    name = checks.alias(name)
+    quote = checks.optional(quote, "quote", SUMMARY_MAX)
+    if suggested_type is not None:
+        checks.one_of(suggested_type, PAGE_TYPES, "suggestedType")
+    async with writing(database, scope) as writer:
+        source = await find_source(writer, source_id)
+        mention = await counting(writer, name, source["captured_at"])
+        seen_at = source["captured_at"]
+        if not await writer.run(MENTIONS["see"], mention_id=mention["id"], source_id=source_id, seen_at=seen_at):
+            return SavedMention(mention["id"], mention["status"], mention["mention_count"], changed=False)
+        await writer.run(
+            MENTIONS["count"],
+            mention_id=mention["id"],
+            seen_at=seen_at,
+            contexts=newest(mention["contexts"], quote, source_id, seen_at),
+            suggested_type=suggested_type or mention["suggested_type"],
+        )
+        await record(writer, "mention.recorded", mentionId=mention["id"], sourceId=source_id)
+        return SavedMention(mention["id"], mention["status"], mention["mention_count"] + 1)
+
+
+async def counting(writer: Writer, name: str, seen_at: datetime) -> Row:
+    """The mention that a sighting counts for, made at the first. What is ignored stays so."""
+    alias = normalise(name)
+    mention = await writer.one(MENTIONS["find_counting"], alias=alias)
+    if mention is None:
+        await writer.run(INSERT, id=new_id(), name=name, alias=alias, first_seen_at=seen_at, last_seen_at=seen_at)
+        mention = await writer.one(MENTIONS["find_counting"], alias=alias)
+    assert mention is not None
+    return mention
+
+
+def newest(contexts: list[dict[str, Any]], quote: str | None, source_id: UUID, at: datetime) -> list[dict[str, Any]]:
+    """The last few quotes, newest first."""
+    if quote is None:
+        return contexts
+    added = {"quote": quote, "sourceId": str(source_id), "at": at.isoformat()}
+    return sorted([added, *contexts], key=lambda context: datetime.fromisoformat(context["at"]), reverse=True)[
+        :CONTEXTS_MAX
+    ]
+
+
+async def ignore_mention(database: Database, scope: Scope, mention_id: UUID) -> SavedMention:
+    """Nobody wants a page for this name, however often it is seen."""
+    async with writing_row(database, scope, MENTIONS["find_owner"], mention_id, NO_MENTION) as writer:
+        mention = await writer.one(MENTIONS["find_mention"], mention_id=mention_id)
+        if mention is None:
+            raise NotFound(NO_MENTION)
+        if mention["status"] == "promoted":
+            raise BadInput("This name was promoted to a page: it is not open any more.", "mentionId")
+        changed = mention["status"] == "open"
+        if changed:
+            await writer.run(MENTIONS["ignore"], mention_id=mention_id)
+            await record(writer, "mention.ignored", mentionId=mention_id)
+        return SavedMention(mention_id, "ignored", mention["mention_count"], changed)

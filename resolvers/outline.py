@@ -1,0 +1,154 @@
+"""The sections of a page in their order, as values: each function makes the next outline out of the last."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import chain, count
+
+from content.limits import BODY_MAX
+from content.sections import HEADING_MAX, Section, parse, problem, render
+from content.slugs import SLUG_MAX, numbered_section, section_slug
+from content.templates import TEMPLATES
+
+from . import checks
+from .drafts import SectionDraft
+from .errors import BadInput, NotFound
+from .unset import UNSET, Given, given
+
+Outline = tuple[Section, ...]
+SECTIONS_MAX = 1_000
+LEAD = "overview"
+
+
+def templated(page_type: str) -> Outline:
+    """The empty sections that a new page of a type has."""
+    return tuple(Section(slug, heading, "") for slug, heading in TEMPLATES[page_type])
+
+
+def from_body(body: str, current: Outline = ()) -> Outline:
+    """The sections of a whole body. One that keeps its heading or its slug stays the same section."""
+    parsed = parse(checks.text(body, "bodyMd", BODY_MAX))
+    known: dict[str, list[str]] = {}
+    for section in current:
+        known.setdefault(section.heading, []).append(section.slug)
+    kept = [known[s.heading].pop(0) if known.get(s.heading) else None for s in parsed]
+    taken = {slug for slug in kept if slug}
+    sections = []
+    for slug, section in zip(kept, parsed, strict=True):
+        own = slug or unused(section.slug, taken)
+        taken.add(own)
+        sections.append(replace(section, slug=own))
+    return standing(sections, "bodyMd")
+
+
+def merged(page_type: str, current: Outline, drafts: Sequence[SectionDraft]) -> Outline:
+    """The drafts in place of the sections with the same slugs, or behind the others."""
+    sections = {section.slug: section for section in current}
+    seen: set[str] = set()
+    for n, draft in enumerate(drafts):
+        section = drafted(page_type, draft, sections, f"sections.{n}")
+        if section.slug in seen:
+            raise BadInput(f'The section "{section.slug}" is given twice.', f"sections.{n}.sectionSlug")
+        seen.add(section.slug)
+        sections[section.slug] = section
+    return standing(sections.values(), "sections")
+
+
+def drafted(page_type: str, draft: SectionDraft, sections: dict[str, Section], field: str) -> Section:
+    """One section as it will stand among the others."""
+    slug, heading = draft.slug, draft.heading
+    if heading is not None:
+        heading = headed(heading, f"{field}.heading")
+    if slug is None and heading:
+        slug = section_slug(heading)
+    if slug is None and sections and next(iter(sections)) != LEAD:
+        raise BadInput("A section needs a slug or a heading.", f"{field}.sectionSlug")
+    if slug is None:
+        slug, heading = LEAD, heading or ""
+    if slug not in sections:
+        check_slug(slug, f"{field}.sectionSlug")
+    if heading is None:
+        heading = sections[slug].heading if slug in sections else usual_heading(page_type, slug)
+    return allowed(Section(slug, heading, checks.text(draft.body, f"{field}.bodyMd", BODY_MAX)), f"{field}.bodyMd")
+
+
+def patched(page_type: str, current: Outline, slug: str, body: Given[str], heading: Given[str]) -> Outline:
+    """One section changed; one that is not there yet joins at the end."""
+    old = next((section for section in current if section.slug == slug), None)
+    if old is None:
+        check_slug(slug, "sectionSlug")
+        old = Section(slug, usual_heading(page_type, slug), "")
+    new = allowed(
+        replace(
+            old,
+            heading=old.heading if heading is UNSET else headed(heading, "heading"),
+            body=checks.text(given(body, old.body), "bodyMd", BODY_MAX),
+        ),
+        "bodyMd" if heading is UNSET else "heading",
+    )
+    sections = {section.slug: section for section in current}
+    sections[slug] = new
+    return standing(sections.values(), "bodyMd")
+
+
+def without(current: Outline, slug: str) -> Outline:
+    """All sections but one."""
+    place_of(current, slug)
+    return standing([section for section in current if section.slug != slug], "sectionSlug")
+
+
+def moved(current: Outline, slug: str, position: int) -> Outline:
+    """One section at another place, counted from 0."""
+    if not 0 <= position < len(current):
+        raise BadInput(f"The position must lie between 0 and {len(current) - 1}.", "position")
+    sections = list(current)
+    sections.insert(position, sections.pop(place_of(current, slug)))
+    return standing(sections, "position")
+
+
+def place_of(current: Outline, slug: str) -> int:
+    for place, section in enumerate(current):
+        if section.slug == slug:
+            return place
+    raise NotFound(f'The page has no section "{slug}".')
+
+
+def standing(sections: Iterable[Section], field: str) -> Outline:
+    """The outline as it comes back from the body: else what one section says would leak into the next."""
+    outline = tuple(section for section in sections if section.heading or section.body.strip())
+    if any(not section.heading for section in outline[1:]):
+        raise BadInput("The text without a heading has to stay first. Give its section a heading.", field)
+    if len(outline) > SECTIONS_MAX:
+        raise BadInput(f"A page can have {SECTIONS_MAX} sections, not {len(outline)}.", field)
+    body = checks.text(render(outline), field, BODY_MAX)
+    found = parse(body)
+    if [section.heading for section in found] != [section.heading for section in outline]:
+        raise BadInput("A section holds an open code fence or comment that swallows what follows. Close it.", field)
+    return tuple(replace(section, body=same.body) for section, same in zip(outline, found, strict=True))
+
+
+def allowed(section: Section, field: str) -> Section:
+    """The section, when it can stand on a page. An empty lead can: it is left out."""
+    if (section.heading or section.body.strip()) and (reason := problem(section)):
+        raise BadInput(f'The section "{section.slug}" cannot stand like this: {reason}.', field)
+    return section
+
+
+def headed(heading: str, field: str) -> str:
+    """A heading on one line; an empty one belongs to the text before the first heading."""
+    return " ".join(checks.text(heading, field, HEADING_MAX).split())
+
+
+def usual_heading(page_type: str, slug: str) -> str:
+    """The template's heading for a slug, or the slug in words."""
+    return dict(TEMPLATES[page_type]).get(slug) or slug.replace("_", " ").capitalize()
+
+
+def check_slug(slug: str, field: str) -> None:
+    if slug != section_slug(checks.line(slug, field, SLUG_MAX)):
+        raise BadInput(f'Write the slug of a section like "{section_slug(slug)}".', field)
+
+
+def unused(slug: str, taken: set[str]) -> str:
+    """The slug, or with the next number that is free."""
+    numbers = (numbered_section(slug, n) for n in count(2))
+    return next(free for free in chain([slug], numbers) if free not in taken)

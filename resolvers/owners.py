@@ -1,0 +1,126 @@
+"""Owners of wikis inside a tenant, and what they let each other do there."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+from content.slugs import is_slug
+from db.database import Connection, Database, Row
+from db.ids import new_id
+from db.sql import statements
+
+from . import checks
+from .errors import BadInput, Conflict, NotFound
+from .tenants import NAME_MAX, as_id, check_tenant, new_slug
+from .writing import transaction
+
+OWNERS = statements("owners")
+GRANTS = statements("grants")
+
+
+class OwnerKind(StrEnum):
+    AGENT = "agent"
+    USER = "user"
+    SHARED = "shared"
+
+
+class Grant(StrEnum):
+    """What an owner may do in another's wiki, as far as its credential goes: see permissions."""
+
+    READER = "reader"
+    MEMBER = "member"
+    ADMIN = "admin"
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    tenant_id: UUID
+    id: UUID
+    kind: OwnerKind
+    slug: str
+    name: str
+    created_at: datetime
+
+
+async def create_owner(database: Database, tenant_id: UUID, kind: OwnerKind, slug: str, name: str) -> Owner:
+    """A new owner, with an empty wiki."""
+    async with transaction(database) as connection:
+        row = await add_owner(connection, tenant_id, kind, slug, name)
+    if row is None:
+        raise Conflict(f"There is an owner `{slug}` already.")
+    return owner_from(row)
+
+
+async def ensure_owner(database: Database, tenant_id: UUID, kind: OwnerKind, slug: str, name: str) -> Owner:
+    """The owner of that slug, made when there is none. One that exists keeps its name, and must be of that kind."""
+    async with transaction(database) as connection:
+        row = await add_owner(connection, tenant_id, kind, slug, name)
+    owner = await find_owner(database, tenant_id, slug) if row is None else owner_from(row)
+    if owner.kind != kind:
+        raise Conflict(f"The owner `{slug}` is of the kind {owner.kind}, not {kind}.")
+    return owner
+
+
+async def list_owners(database: Database, tenant_id: UUID) -> list[Owner]:
+    """Every owner of the tenant, by slug."""
+    async with database.connection() as connection:
+        return [owner_from(row) for row in await connection.all(OWNERS["list_owners"], tenant_id=tenant_id)]
+
+
+async def find_owner(database: Database, tenant_id: UUID, name: str | UUID) -> Owner:
+    """The owner of that id or slug."""
+    row = None
+    async with database.connection() as connection:
+        if owner_id := as_id(name):
+            row = await connection.one(OWNERS["find_owner"], tenant_id=tenant_id, owner_id=owner_id)
+        elif is_slug(str(name)):
+            row = await connection.one(OWNERS["find_owner_by_slug"], tenant_id=tenant_id, slug=name)
+    if row is None:
+        raise NotFound(f"There is no owner `{name}`.")
+    return owner_from(row)
+
+
+async def grant(database: Database, tenant_id: UUID, *, owner_id: UUID, grantee_id: UUID, role: Grant) -> None:
+    """Let the grantee into the owner's wiki. A second grant replaces the first."""
+    if owner_id == grantee_id:
+        raise BadInput("An owner needs no grant in its own wiki.", "granteeId")
+    async with transaction(database) as connection:
+        await hold_owners(connection, tenant_id, (owner_id, grantee_id))
+        await connection.run(
+            GRANTS["save_grant"], tenant_id=tenant_id, owner_id=owner_id, grantee_id=grantee_id, role=role
+        )
+
+
+async def revoke(database: Database, tenant_id: UUID, *, owner_id: UUID, grantee_id: UUID) -> bool:
+    """Take a grant back. False when there was none."""
+    async with transaction(database) as connection:
+        removed = await connection.run(
+            GRANTS["remove_grant"], tenant_id=tenant_id, owner_id=owner_id, grantee_id=grantee_id
+        )
+    return removed > 0
+
+
+async def add_owner(connection: Connection, tenant_id: UUID, kind: OwnerKind, slug: str, name: str) -> Row | None:
+    await check_tenant(connection, tenant_id)
+    return await connection.one(
+        OWNERS["add_owner"],
+        tenant_id=tenant_id,
+        owner_id=new_id(),
+        kind=kind,
+        slug=new_slug(slug),
+        name=checks.line(name, "name", NAME_MAX),
+    )
+
+
+async def hold_owners(connection: Connection, tenant_id: UUID, owner_ids: Collection[UUID]) -> None:
+    """They exist, and will until the transaction ends."""
+    rows = await connection.all(OWNERS["hold_owners"], tenant_id=tenant_id, owner_ids=list(owner_ids))
+    missing = set(owner_ids) - {row["id"] for row in rows}
+    if missing:
+        raise NotFound(f"There is no owner `{min(missing)}`.")
+
+
+def owner_from(row: Row) -> Owner:
+    return Owner(row["tenant_id"], row["id"], OwnerKind(row["kind"]), row["slug"], row["name"], row["created_at"])

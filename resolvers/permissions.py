@@ -1,0 +1,88 @@
+"""Who may do what: one table of rules, which every door asks through `authorise`."""
+
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import Final
+from uuid import UUID
+
+from db.database import Connection
+from db.scope import Role, Scope
+from db.sql import statements
+
+from .errors import Forbidden, NotFound
+
+GRANTS = statements("grants")
+
+
+class Action(IntEnum):
+    """What can be done in a wiki. Who may do one of them may do those before it."""
+
+    READ = 1
+    WRITE = 2
+    MANAGE = 3
+    """Delete for good, archive the whole wiki, say who else may use it."""
+    ADMINISTER = 4
+    """The tenant's own affairs: owners, keys, jobs."""
+
+
+class Relation(IntEnum):
+    """What ties a credential to a wiki of its tenant, from the weakest to the strongest."""
+
+    STRANGER = 0
+    READER = 1
+    MEMBER = 2
+    OWN = 3
+    ADMIN = 4
+
+
+NOTHING: Final = 0
+READ, WRITE, MANAGE, ADMINISTER = Action
+
+# The most that a role may do under each relation. A grant never lifts a credential above its own role, and services
+# and admins need none: they have the whole tenant.
+MOST: Mapping[Role, tuple[int, int, int, int, int]] = {
+    #              stranger    reader      member      own         admin
+    Role.READER:  (NOTHING,    READ,       READ,       READ,       READ),
+    Role.MEMBER:  (NOTHING,    READ,       WRITE,      WRITE,      MANAGE),
+    Role.SERVICE: (WRITE,      WRITE,      WRITE,      WRITE,      MANAGE),
+    Role.ADMIN:   (ADMINISTER, ADMINISTER, ADMINISTER, ADMINISTER, ADMINISTER),
+}  # fmt: skip
+
+REFUSALS: Mapping[Action, str] = {
+    WRITE: "You may read this wiki, but not change it.",
+    MANAGE: "This needs a grant as admin of this wiki, or a credential with the role admin.",
+    ADMINISTER: "This needs a credential with the role admin.",
+}
+
+
+def allowed(role: Role, relation: Relation, action: Action) -> bool:
+    """What the table says."""
+    return action <= MOST[role][relation]
+
+
+async def authorise(connection: Connection, scope: Scope, owner_id: UUID, action: Action) -> None:
+    """Let it pass, or raise: NotFound where the wiki may not even be read, Forbidden where it may be but not this.
+
+    What a credential may do in its own wikis costs no statement, anything else costs one.
+    """
+    if owner_id in scope.owners and allowed(scope.role, Relation.OWN, action):
+        return
+    relation = await relation_to(connection, scope, owner_id)
+    if relation is None or not allowed(scope.role, relation, READ):
+        raise NotFound("There is no such wiki, or none that you may see.")
+    if not allowed(scope.role, relation, action):
+        raise Forbidden(REFUSALS[action])
+
+
+async def relation_to(connection: Connection, scope: Scope, owner_id: UUID) -> Relation | None:
+    """The strongest tie to that wiki; None when the tenant has no such owner."""
+    rows = await connection.all(
+        GRANTS["find_roles"], tenant_id=scope.tenant_id, owner_id=owner_id, grantee_ids=list(scope.owners)
+    )
+    unasked = Relation.OWN if owner_id in scope.owners else Relation.STRANGER
+    return max((max(unasked, relation_by(row["role"])) for row in rows), default=None)
+
+
+def relation_by(granted: str | None) -> Relation:
+    """The tie that a grant makes."""
+    return Relation.STRANGER if granted is None else Relation[granted.upper()]

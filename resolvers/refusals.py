@@ -1,0 +1,38 @@
+"""What Postgres refuses, said in our own errors.
+
+Everything is checked before it is written, so these are races and limits of the server. On Citus an error carries
+neither table nor constraint as fields: the name is read from the message, without the number of the shard.
+"""
+
+import re
+
+import asyncpg
+
+from .errors import BadInput, CairnError, Conflict, NotFound, Unavailable
+
+CONSTRAINT = re.compile(r'constraint "(.+?)(?:_\d{5,})?"')
+BUSY = ("08", "40", "53", "55", "57")  # connection, rollback, resources, locks, an operator or a time-out
+VALUE = ("22", "54")  # the data itself, or more of it than fits
+RULE = ("23502", "23514")
+
+
+def refusal(error: Exception) -> CairnError | None:
+    """Ours for one that a caller can cause or wait out; none for what can only be a fault of the program."""
+    if not isinstance(error, asyncpg.PostgresError):
+        return Unavailable("The database cannot be reached. Try again in a moment.")
+    state = error.sqlstate or ""
+    if state == "23505":
+        return Conflict(f"Somebody else wrote the same thing first{rule(error)}. Read it again, then retry.")
+    if state == "23503":
+        return NotFound(f"Something that this refers to is gone{rule(error)}. Read it again, then retry.")
+    if state in RULE or state.startswith(VALUE):
+        return BadInput(f"The database cannot hold this value{rule(error)}.")
+    if state.startswith(BUSY) or state == "25006":
+        return Unavailable("The database cannot take this write now. Try again in a moment.")
+    return None
+
+
+def rule(error: asyncpg.PostgresError) -> str:
+    """The constraint's name in brackets, where there is one."""
+    named = CONSTRAINT.search(str(error))
+    return f" ({named[1]})" if named else ""

@@ -1,0 +1,142 @@
+"""A page brought to its next state, with everything that follows from its content, in a fixed number of statements."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from content.names import normalise
+from db.ids import new_id
+from db.sql import inserting, statements
+from db.tables import pages, revisions
+
+from .hubness import dependants, refresh_hubness
+from .link_targets import resolve, write_targets
+from .page_names import Names, write_names
+from .page_search import mark_search, write_search
+from .records import Page, Saved
+from .writer import Writer
+
+PAGES = statements("pages")
+SECTIONS = statements("sections")
+ALIASES = statements("aliases")
+CONTENT = ("slug", "title", "summary", "body_md", "tags", "metadata", "status", "version", "last_compiled_at")
+INSERT_PAGE = inserting(pages, "tenant_id", "owner_id", "id", "type", *CONTENT, "created_at", "updated_at")
+INSERT_REVISION = inserting(
+    revisions, "tenant_id", "owner_id", "id", "page_id", "version", "title", "summary", "body_md", "tags",
+    "edit_summary", "author_kind", "author_id", "created_at",
+)  # fmt: skip
+
+
+async def save(
+    writer: Writer,
+    before: Page | None,
+    after: Page,
+    *,
+    edit_summary: str | None = None,
+    aliases: Sequence[str] = (),
+    alias_source: str = "manual",
+) -> Saved:
+    """Write what differs. A change of content makes a version; a compile stamp alone does not count as a change."""
+    revised = before is None or after.content != before.content
+    after = replace(after, version=after.version + revised)
+    if before is None or after != before:
+        await write_row(writer, before, after)
+    texts = before is None or after.sections != before.sections
+    dropped = texts and await write_text(writer, before, after)
+    added = await name(writer, after, aliases, alias_source)
+    if revised:
+        await write_search(writer, after)
+        await write_revision(writer, after, edit_summary)
+    elif after != before:
+        await mark_search(writer, after)
+    restated = before is not None and after.status != before.status
+    renamed = added or restated or before is None or (after.slug, after.title) != (before.slug, before.title)
+    names = await write_names(writer, after) if renamed else Names()
+    if renamed or texts:
+        await resolve(writer, names, after.id if texts else None, dropped=dropped)
+    if restated:
+        await refresh_hubness(writer, await dependants(writer, after.id))
+    return Saved(after.id, after.version, created=before is None, changed=bool(revised or added or restated))
+
+
+async def write_row(writer: Writer, before: Page | None, after: Page) -> None:
+    """The page itself; the slug that it had goes on resolving to it."""
+    if before is None:
+        await writer.run(INSERT_PAGE, **row(after), id=after.id, created_at=writer.now, updated_at=writer.now)
+        return
+    await writer.run(PAGES["update_page"], **row(after), page_id=after.id)
+    if after.slug != before.slug:
+        await writer.run(PAGES["reclaim_slug"], type=after.type, slug=after.slug)
+        await writer.run(PAGES["keep_slug"], type=after.type, slug=before.slug, page_id=after.id)
+
+
+def row(page: Page) -> dict[str, Any]:
+    return {
+        "type": page.type,
+        "slug": page.slug,
+        "title": page.title,
+        "summary": page.summary,
+        "body_md": page.body,
+        "tags": page.tags,
+        "metadata": page.metadata or {},
+        "status": page.status,
+        "version": page.version,
+        "last_compiled_at": page.last_compiled_at,
+    }
+
+
+async def write_text(writer: Writer, before: Page | None, after: Page) -> bool:
+    """The sections, and what their links point at; true when a link went out of the text."""
+    slugs = [section.slug for section in after.sections]
+    if before and await writer.run(SECTIONS["drop_sections"], page_id=after.id, slugs=slugs):
+        await refresh_hubness(writer, [after.id])
+    if slugs:
+        await writer.run(
+            SECTIONS["write_sections"],
+            page_id=after.id,
+            ids=[new_id() for _ in slugs],
+            slugs=slugs,
+            headings=[section.heading for section in after.sections],
+            bodies=[section.body for section in after.sections],
+        )
+    return await write_targets(writer, after)
+
+
+async def name(writer: Writer, page: Page, aliases: Sequence[str], source: str) -> int:
+    """Let the page answer to its title and to these names; how many are new."""
+    added = await write_aliases(writer, page, [page.title], "compiler")
+    if aliases:
+        added += await write_aliases(writer, page, aliases, source)
+    return added
+
+
+async def write_aliases(writer: Writer, page: Page, names: Sequence[str], source: str) -> int:
+    """How many of these names the page did not answer to before."""
+    named = {alias: name for name in reversed(names) if (alias := normalise(name))}
+    return await writer.run(
+        ALIASES["write_aliases"],
+        page_id=page.id,
+        ids=[new_id() for _ in named],
+        aliases=list(named),
+        names=list(named.values()),
+        source=source,
+    )
+
+
+async def write_revision(writer: Writer, page: Page, edit_summary: str | None) -> None:
+    """The state as it is now, for ever."""
+    actor = writer.scope.actor
+    await writer.run(
+        INSERT_REVISION,
+        id=new_id(),
+        page_id=page.id,
+        version=page.version,
+        title=page.title,
+        summary=page.summary,
+        body_md=page.body,
+        tags=page.tags,
+        edit_summary=edit_summary,
+        author_kind=actor.kind.value,
+        author_id=actor.id,
+        created_at=writer.now,
+    )

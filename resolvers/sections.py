@@ -1,0 +1,78 @@
+"""Writes to single sections: each makes a new version of the page."""
+
+from dataclasses import replace
+from uuid import UUID
+
+from db.database import Database
+from db.scope import Scope
+
+from . import checks, outline
+from .activity import record
+from .outline import Outline
+from .records import Page, Saved
+from .revisions import save
+from .unset import UNSET, Given
+from .writer import Writer
+from .writing import check_version, writing_page
+
+
+async def patch_section(
+    database: Database,
+    scope: Scope,
+    page_id: UUID,
+    *,
+    section_slug: str,
+    body: Given[str] = UNSET,
+    heading: Given[str] = UNSET,
+    expected_version: int | None = None,
+    edit_summary: str | None = None,
+) -> Saved:
+    """Change a section's text or heading; a section that is not there yet joins at the end."""
+    async with writing_page(database, scope, page_id) as (writer, page):
+        check_version(page, expected_version)
+        sections = outline.patched(page.type, page.sections, section_slug, body, heading)
+        return await rearranged(writer, page, sections, "section.patched", section_slug, edit_summary)
+
+
+async def remove_section(
+    database: Database,
+    scope: Scope,
+    page_id: UUID,
+    *,
+    section_slug: str,
+    expected_version: int | None = None,
+    edit_summary: str | None = None,
+) -> Saved:
+    """Take a section from a page, with what it cites."""
+    async with writing_page(database, scope, page_id) as (writer, page):
+        check_version(page, expected_version)
+        sections = outline.without(page.sections, section_slug)
+        return await rearranged(writer, page, sections, "section.removed", section_slug, edit_summary)
+
+
+async def move_section(
+    database: Database,
+    scope: Scope,
+    page_id: UUID,
+    *,
+    section_slug: str,
+    position: int,
+    expected_version: int | None = None,
+    edit_summary: str | None = None,
+) -> Saved:
+    """Put a section at a place among the others, counted from 0."""
+    async with writing_page(database, scope, page_id) as (writer, page):
+        check_version(page, expected_version)
+        sections = outline.moved(page.sections, section_slug, position)
+        return await rearranged(writer, page, sections, "section.moved", section_slug, edit_summary)
+
+
+async def rearranged(
+    writer: Writer, page: Page, sections: Outline, action: str, section_slug: str, edit_summary: str | None
+) -> Saved:
+    """The page with these sections."""
+    summary = checks.optional(edit_summary, "editSummary")
+    saved = await save(writer, page, replace(page, sections=sections), edit_summary=summary)
+    if saved.changed:
+        await record(writer, action, page.id, version=saved.version, sectionSlug=section_slug)
+    return saved

@@ -1,0 +1,158 @@
+"""Evidence that never changes, and which section rests on which."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+from uuid import UUID
+
+from content.limits import BODY_MAX, TITLE_MAX
+from db.database import Database
+from db.ids import new_id
+from db.scope import Scope
+from db.sql import inserting, statements
+from db.tables import SOURCE_KINDS
+from db.tables import sources as table
+
+from . import checks
+from .activity import record
+from .errors import BadInput, NotFound
+from .writer import Writer
+from .writing import writing, writing_page
+
+PAGES = statements("pages")
+SECTIONS = statements("sections")
+SOURCES = statements("sources")
+INSERT = inserting(
+    table, "tenant_id", "owner_id", "id", "kind", "ref", "version", "supersedes_id", "title", "content", "checksum",
+    "metadata", "captured_at", "created_at",
+)  # fmt: skip
+REF_MAX = 500
+NO_SOURCE = "There is no such source in this wiki."
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDraft:
+    """Evidence as it came: `ref` is what its system calls it, `captured_at` when it was said."""
+
+    kind: str
+    ref: str
+    content: str
+    title: str | None = None
+    captured_at: datetime | None = None
+    metadata: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SavedSource:
+    """The current version of a source. `created` is false when it said the same before."""
+
+    source_id: UUID
+    version: int
+    created: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A section that rests on a source."""
+
+    page_id: UUID
+    section_id: UUID
+    source_id: UUID
+    changed: bool
+
+
+async def add_source(database: Database, scope: Scope, draft: SourceDraft) -> SavedSource:
+    """Keep a source. The same ref with other content is its next version, which supersedes the last."""
+    kind = checks.one_of(draft.kind, SOURCE_KINDS, "kind")
+    ref = checks.line(draft.ref, "ref", REF_MAX)
+    content = checks.text(draft.content, "content", BODY_MAX)
+    if not content.strip():
+        raise BadInput("A source has to say something.", "content")
+    checksum = sha256(content.encode()).digest()
+    async with writing(database, scope) as writer:
+        current = await writer.one(SOURCES["find_current"], kind=kind, ref=ref)
+        if current and current["checksum"] == checksum:
+            return SavedSource(current["id"], current["version"], created=False)
+        saved = SavedSource(new_id(), current["version"] + 1 if current else 1, created=True)
+        await writer.run(
+            INSERT,
+            id=saved.source_id,
+            kind=kind,
+            ref=ref,
+            version=saved.version,
+            supersedes_id=current["id"] if current else None,
+            title=checks.optional(draft.title, "title", TITLE_MAX),
+            content=content,
+            checksum=checksum,
+            metadata=checks.metadata(draft.metadata or {}),
+            captured_at=checks.moment(draft.captured_at, "capturedAt", writer.now),
+            created_at=writer.now,
+        )
+        await record(writer, "source.added", sourceId=saved.source_id, version=saved.version)
+        return saved
+
+
+async def cite_source(
+    database: Database,
+    scope: Scope,
+    *,
+    page_id: UUID,
+    section_slug: str,
+    source_id: UUID,
+    line_start: int | None = None,
+    line_end: int | None = None,
+    summary: str | None = None,
+) -> Citation:
+    """Say that a section rests on a source, or on some of its lines (from 1, both included)."""
+    summary = checks.optional(summary, "summary")
+    async with writing_page(database, scope, page_id) as (writer, page):
+        source = await find_source(writer, source_id)
+        section_id = await find_section(writer, page.id, section_slug)
+        start, end = lines(source["content"], line_start, line_end)
+        changed = await writer.run(
+            SOURCES["cite"],
+            id=new_id(),
+            page_id=page.id,
+            section_id=section_id,
+            source_id=source_id,
+            line_start=start,
+            line_end=end,
+            summary=summary,
+        )
+        if changed:
+            await writer.run(SOURCES["advance_section"], section_id=section_id, captured_at=source["captured_at"])
+            await writer.run(PAGES["touch_page"], page_id=page.id)
+            await record(writer, "source.cited", page.id, sourceId=source_id, sectionSlug=section_slug)
+        return Citation(page.id, section_id, source_id, bool(changed))
+
+
+async def find_source(writer: Writer, source_id: UUID) -> Any:
+    """The source's row, when it lies in this wiki."""
+    source = await writer.one(SOURCES["find_source"], source_id=source_id)
+    if source is None:
+        raise NotFound(NO_SOURCE)
+    return source
+
+
+async def find_section(writer: Writer, page_id: UUID, slug: str) -> UUID:
+    for row in await writer.all(SECTIONS["find_sections"], page_id=page_id):
+        if row["section_slug"] == slug:
+            section_id: UUID = row["id"]
+            return section_id
+    raise NotFound(f'The page has no section "{slug}".')
+
+
+def lines(content: str, start: int | None, end: int | None) -> tuple[int | None, int | None]:
+    """A range that lies inside the content; one line when no end is given."""
+    if start is None and end is None:
+        return None, None
+    if start is None:
+        raise BadInput("A last line needs a first one.", "lineStart")
+    end = start if end is None else end
+    last = content.rstrip("\n").count("\n") + 1
+    if not 1 <= start <= last:
+        raise BadInput(f"The source has the lines 1 to {last}.", "lineStart")
+    if not start <= end <= last:
+        raise BadInput(f"The range must end between line {start} and line {last}.", "lineEnd")
+    return start, end

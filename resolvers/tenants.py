@@ -1,0 +1,91 @@
+"""Customers. Nothing is ever shared between two of them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from content.slugs import is_slug
+from db.database import Connection, Database, Row
+from db.ids import new_id
+from db.sql import statements
+
+from . import checks
+from .errors import BadInput, Conflict, NotFound
+from .writing import transaction
+
+TENANTS = statements("tenants")
+NAME_MAX = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    id: UUID
+    slug: str
+    name: str
+    created_at: datetime
+
+
+async def create_tenant(database: Database, slug: str, name: str) -> Tenant:
+    """A new customer, with nothing in it."""
+    async with transaction(database) as connection:
+        row = await add_tenant(connection, slug, name)
+    if row is None:
+        raise Conflict(f"There is a tenant `{slug}` already.")
+    return tenant_from(row)
+
+
+async def ensure_tenant(database: Database, slug: str, name: str) -> Tenant:
+    """The customer of that slug, made when there is none. One that exists keeps its name."""
+    async with transaction(database) as connection:
+        row = await add_tenant(connection, slug, name)
+    return await find_tenant(database, slug) if row is None else tenant_from(row)
+
+
+async def list_tenants(database: Database) -> list[Tenant]:
+    """Every customer, by slug."""
+    async with database.connection() as connection:
+        return [tenant_from(row) for row in await connection.all(TENANTS["list_tenants"])]
+
+
+async def find_tenant(database: Database, name: str | UUID) -> Tenant:
+    """The customer of that id or slug."""
+    row = None
+    async with database.connection() as connection:
+        if tenant_id := as_id(name):
+            row = await connection.one(TENANTS["find_tenant"], tenant_id=tenant_id)
+        elif is_slug(str(name)):
+            row = await connection.one(TENANTS["find_tenant_by_slug"], slug=name)
+    if row is None:
+        raise NotFound(f"There is no tenant `{name}`.")
+    return tenant_from(row)
+
+
+async def add_tenant(connection: Connection, slug: str, name: str) -> Row | None:
+    return await connection.one(
+        TENANTS["add_tenant"], tenant_id=new_id(), slug=new_slug(slug), name=checks.line(name, "name", NAME_MAX)
+    )
+
+
+async def check_tenant(connection: Connection, tenant_id: UUID) -> None:
+    """What is put into a tenant needs one."""
+    if await connection.one(TENANTS["find_tenant"], tenant_id=tenant_id) is None:
+        raise NotFound(f"There is no tenant `{tenant_id}`.")
+
+
+def new_slug(slug: str) -> str:
+    """Where an id or a slug can be given, an id comes first: so no slug may look like one."""
+    if as_id(checks.slug(slug)):
+        raise BadInput("A slug must not look like an id.", "slug")
+    return slug
+
+
+def as_id(name: str | UUID) -> UUID | None:
+    """The id that was written, or None for what can only be a slug."""
+    try:
+        return UUID(str(name))
+    except ValueError:
+        return None
+
+
+def tenant_from(row: Row) -> Tenant:
+    return Tenant(row["tenant_id"], row["slug"], row["name"], row["created_at"])

@@ -1,0 +1,33 @@
+"""A transaction at work in one wiki."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from db.database import Connection, Row
+from db.scope import Scope
+from db.sql import Statement
+
+
+class Writer(Connection):
+    """Its statements know the tenant, the owner and the moment by themselves: `tenant_id`, `owner_id`, `now`."""
+
+    def __init__(self, connection: Connection, scope: Scope) -> None:
+        super().__init__(connection.raw)
+        self.scope = scope
+        self.now = datetime.now(UTC)
+
+    async def all(self, statement: Statement, **values: Any) -> list[Row]:
+        return await super().all(statement, **self.completed(values))
+
+    async def one(self, statement: Statement, **values: Any) -> Row | None:
+        return await super().one(statement, **self.completed(values))
+
+    async def value(self, statement: Statement, **values: Any) -> Any:
+        return await super().value(statement, **self.completed(values))
+
+    async def run(self, statement: Statement, **values: Any) -> int:
+        return await super().run(statement, **self.completed(values))
+
+    def completed(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        return {"tenant_id": self.scope.tenant_id, "owner_id": self.scope.owner_id, "now": self.now, **values}

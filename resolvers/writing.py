@@ -1,0 +1,109 @@
+"""Every write is one transaction, opened here, and a wiki has one writer at a time.
+
+Waiting for the owner's row is the only waiting there is: no operation takes a second lock, so none can deadlock.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from uuid import UUID
+
+import asyncpg
+
+from db.database import Connection, Database
+from db.scope import Scope
+from db.sql import Statement, statements
+
+from .errors import BadInput, CairnError, Conflict, NotFound
+from .permissions import Action, authorise
+from .records import Page, find_page
+from .refusals import refusal
+from .writer import Writer
+
+WIKIS = statements("wikis")
+PAGES = statements("pages")
+NO_WIKI = "There is no such wiki, or none that you may see."
+NO_PAGE = "There is no such page, or none that you may see."
+
+
+@asynccontextmanager
+async def writing(database: Database, scope: Scope, action: Action = Action.WRITE) -> AsyncIterator[Writer]:
+    """A transaction in the scope's own wiki, allowed and alone."""
+    async with transaction(database) as connection:
+        yield await admitted(connection, scope, action)
+
+
+@asynccontextmanager
+async def writing_page(
+    database: Database, scope: Scope, page_id: UUID, action: Action = Action.WRITE
+) -> AsyncIterator[tuple[Writer, Page]]:
+    """The same in the wiki where the page lies, and the page as it is now that nobody else can change it."""
+    async with writing_row(database, scope, PAGES["find_owner"], page_id, NO_PAGE, action) as writer:
+        page = await find_page(writer, page_id)
+        if page is None:
+            raise NotFound(NO_PAGE)
+        yield writer, page
+
+
+@asynccontextmanager
+async def writing_row(
+    database: Database, scope: Scope, find_owner: Statement, row_id: UUID, missing: str, action: Action = Action.WRITE
+) -> AsyncIterator[Writer]:
+    """The same in the wiki of any row; one that may not be seen is `missing` like one that does not exist."""
+    async with transaction(database) as connection:
+        owner_id = await connection.value(find_owner, tenant_id=scope.tenant_id, id=row_id)
+        if owner_id is None:
+            raise NotFound(missing)
+        try:
+            writer = await admitted(connection, scope.in_owner(owner_id), action)
+        except NotFound:
+            raise NotFound(missing) from None
+        yield writer
+
+
+@asynccontextmanager
+async def transaction(database: Database) -> AsyncIterator[Connection]:
+    """All of it or nothing, and what Postgres refuses in words of ours."""
+    try:
+        async with database.transaction() as connection:
+            yield connection
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+        ours = refusal(error)
+        if ours is None:
+            raise
+        raise ours from error
+
+
+async def admitted(connection: Connection, scope: Scope, action: Action) -> Writer:
+    """The one writer of the scope's wiki, until the transaction ends."""
+    await authorise(connection, scope, scope.owner_id, action)
+    if not await connection.value(WIKIS["lock_wiki"], tenant_id=scope.tenant_id, owner_id=scope.owner_id):
+        raise NotFound(NO_WIKI)
+    return Writer(connection, scope)
+
+
+def check_version(page: Page, expected: int | None) -> None:
+    """Refuse to write over what the caller has not seen."""
+    if expected is not None and expected != page.version:
+        raise Conflict(
+            f"You changed version {expected}, but {page.name} is at version {page.version} now. Read it again.",
+            page.version,
+        )
+
+
+async def check_same_wiki(writer: Writer, page_id: UUID, field: str) -> None:
+    """Refuse a page of another wiki; one that the caller may not even see is as unknown as any."""
+    owner_id = await writer.value(PAGES["find_owner"], id=page_id)
+    if owner_id == writer.scope.owner_id:
+        return
+    if owner_id is None or not await visible(writer, owner_id):
+        raise NotFound(NO_PAGE)
+    raise BadInput("Both pages must lie in the same wiki.", field)
+
+
+async def visible(writer: Writer, owner_id: UUID) -> bool:
+    """Whether the caller may read in that wiki."""
+    try:
+        await authorise(writer, writer.scope, owner_id, Action.READ)
+    except CairnError:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""The GraphQL contract: types, inputs, root fields, error codes. No SQL."""

@@ -1,0 +1,99 @@
+"""The closed sets of the contract. Stored in small letters, shown in capitals."""
+
+from enum import StrEnum
+
+import strawberry
+
+from selection import Choice
+
+
+@strawberry.enum(description="What a page is about; it never changes.")
+class WikiPageType(StrEnum):
+    ENTITY = "entity"
+    TOPIC = "topic"
+    DECISION = "decision"
+    CONCEPT = "concept"
+    PROJECT = "project"
+    REFERENCE = "reference"
+    THEME = "theme"
+    CONTEXT = "context"
+    STANDARD = "standard"
+    PRODUCT = "product"
+    SOURCE = "source"
+
+
+@strawberry.enum(description="Archived pages are kept whole, but search, lists, graph and hierarchy leave them out.")
+class WikiPageStatus(StrEnum):
+    ACTIVE = "active"
+    ARCHIVED = "archived"
+
+
+@strawberry.enum(description="What a directed link says.")
+class WikiLinkKind(StrEnum):
+    REFERENCE = "reference"
+    PARENT_OF = "parent_of"
+    CHILD_OF = "child_of"
+
+
+@strawberry.enum(description="Where an alias came from.")
+class WikiAliasSource(StrEnum):
+    COMPILER = "compiler"
+    MANUAL = "manual"
+    IMPORT = "import"
+
+
+@strawberry.enum(description="Held until it earns a page, grown into one, or not wanted.")
+class WikiMentionStatus(StrEnum):
+    OPEN = "open"
+    PROMOTED = "promoted"
+    IGNORED = "ignored"
+
+
+@strawberry.enum(description="What kind of evidence a source is.")
+class WikiSourceKind(StrEnum):
+    MEMORY_UNIT = "memory_unit"
+    DAILY_NOTE = "daily_note"
+    DOCUMENT = "document"
+    ARTIFACT = "artifact"
+    JOURNAL_IDEA = "journal_idea"
+    URL = "url"
+
+
+@strawberry.enum(description="Whose wiki it is.")
+class WikiOwnerKind(StrEnum):
+    AGENT = "agent"
+    USER = "user"
+    SHARED = "shared"
+
+
+@strawberry.enum(description="Who wrote.")
+class WikiAuthorKind(StrEnum):
+    AGENT = "agent"
+    USER = "user"
+    COMPILER = "compiler"
+    SERVICE = "service"
+
+
+@strawberry.enum(description="What a caller is in a wiki.")
+class WikiRole(StrEnum):
+    READER = "reader"
+    MEMBER = "member"
+    SERVICE = "service"
+    ADMIN = "admin"
+
+
+@strawberry.enum(description="Where a compile job stands.")
+class WikiJobStatus(StrEnum):
+    PENDING = "pending"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+@strawberry.enum(description="The orders of a list of pages.")
+class WikiPageOrder(Choice):
+    TITLE = "title"
+    UPDATED = "updated"
+    CREATED = "created"
+    HUBNESS = "hubness"

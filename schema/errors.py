@@ -1,0 +1,27 @@
+"""Errors as clients see them: a code on each, and nothing of our insides."""
+
+from typing import Any
+
+import structlog
+from graphql import GraphQLError
+
+from resolvers.errors import CairnError
+
+log = structlog.get_logger()
+
+
+def shown(error: GraphQLError) -> dict[str, Any]:
+    """Ours and the client's own mistakes as they are; anything else is masked and logged."""
+    formatted = dict(error.formatted)
+    cause = error.original_error
+    while isinstance(cause, GraphQLError) and cause.original_error is not None:
+        cause = cause.original_error
+    if isinstance(cause, CairnError):
+        formatted["extensions"] = cause.extensions
+    elif cause is None or isinstance(cause, GraphQLError):
+        formatted["extensions"] = {"code": "BAD_USER_INPUT", **(error.extensions or {})}
+    else:
+        log.error("internal error", path=error.path, exc_info=cause)
+        formatted["message"] = "Something went wrong here. The request id tells the operators what."
+        formatted["extensions"] = {"code": "INTERNAL_SERVER_ERROR"}
+    return formatted

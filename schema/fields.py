@@ -1,0 +1,122 @@
+"""The words for declaring fields: column, expression, computed, relation, source.
+
+Each makes a Strawberry field that carries its mapping. `relation` and `source` fields without arguments are assigned;
+with arguments they decorate a signature, which Strawberry reads and nobody calls.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from strawberry.annotation import StrawberryAnnotation
+from strawberry.types.arguments import StrawberryArgument
+from strawberry.types.base import StrawberryList, StrawberryOptional, has_object_definition
+from strawberry.types.field import StrawberryField
+from strawberry.types.fields.resolver import StrawberryResolver
+
+import selection
+from db.access import IN_OWNER
+from selection.contract import METADATA
+
+
+class MappedField(StrawberryField):
+    """Lists get a `limit`, connections get Relay's four arguments; no list is without a size.
+
+    Never an argument of its type's constructor: what a payload is made from is in its private fields.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.init = self.repr = self.compare = False
+
+    @property
+    def arguments(self) -> list[StrawberryArgument]:
+        return [*super().arguments, *paging_arguments(self)]
+
+    @arguments.setter
+    def arguments(self, value: list[StrawberryArgument]) -> None:
+        self._arguments = value
+
+
+SIZES = {
+    "first": "How many from the start, 100 at most.",
+    "after": "Only what follows this cursor.",
+    "last": "How many from the end, 100 at most.",
+    "before": "Only what precedes this cursor.",
+}
+
+
+def paging_arguments(field: StrawberryField) -> Iterable[StrawberryArgument]:
+    mapping = field.metadata[METADATA]
+    if not isinstance(mapping, selection.Relation | selection.Source):
+        return
+    if is_list(field.type):
+        about = f"How many at most; {mapping.paging.most} is the most."
+        yield argument("limit", int | None, mapping.paging.default, about)
+    elif is_connection(field.type):
+        for name, about in SIZES.items():
+            yield argument(name, (int if name in ("first", "last") else str) | None, None, about)
+
+
+def is_list(type_: Any) -> bool:
+    return isinstance(type_.of_type if isinstance(type_, StrawberryOptional) else type_, StrawberryList)
+
+
+def is_connection(type_: Any) -> bool:
+    return has_object_definition(type_) and type_.__strawberry_definition__.get_field("page_info") is not None
+
+
+def argument(name: str, type_: Any, default: Any, description: str) -> StrawberryArgument:
+    return StrawberryArgument(name, None, StrawberryAnnotation(type_), default=default, description=description)
+
+
+def mapped(mapping: Any, **options: Any) -> Any:
+    return MappedField(metadata={METADATA: mapping}, **options)
+
+
+def column(description: str, name: str | None = None, **options: Any) -> Any:
+    """A column of the row; `name` where it differs from the field's own."""
+    return mapped(selection.Column(name), description=description, **options)
+
+
+def part(description: str) -> Any:
+    """What the compiler makes itself: the pieces of connections."""
+    return mapped(selection.Part(), description=description)
+
+
+def expression(sql: Callable[..., Any], description: str, **options: Any) -> Any:
+    """A SQL expression over the row."""
+    return mapped(selection.Expression(sql), description=description, **options)
+
+
+def relation(query: Callable[..., Any], description: str, *, limit: int = 20, most: int = 100, **options: Any) -> Any:
+    """Rows that belong to the row."""
+    return mapped(selection.Relation(query, selection.Paging(limit, most)), description=description, **options)
+
+
+def source(
+    query: Callable[..., Any],
+    description: str,
+    *,
+    access: selection.Access = IN_OWNER,
+    limit: int = 20,
+    most: int = 100,
+    least: int | None = None,
+    step: selection.Step | None = None,
+    variants: Mapping[str, Callable[..., Any]] | None = None,
+    **options: Any,
+) -> Any:
+    """Where a statement starts."""
+    mapping = selection.Source(query, access, selection.Paging(limit, most, least), step, variants)
+    return mapped(mapping, description=description, **options)
+
+
+def computed(description: str, **needs: str) -> Callable[[Callable[..., Any]], Any]:
+    """@computed("…", body="body_md") over a function of those columns and of the field's arguments."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        resolver: StrawberryResolver[Any] = StrawberryResolver(function)
+        resolver.arguments = [argument for argument in resolver.arguments if argument.python_name not in needs]
+        mapping = selection.Computed(function, needs)
+        return mapped(mapping, base_resolver=resolver, description=description)
+
+    return decorate

@@ -1,0 +1,67 @@
+"""The graph of a wiki, for drawing."""
+
+import strawberry
+
+from db import relations
+from db.access import BY_ID
+
+from .enums import WikiLinkKind, WikiPageType
+from .fields import column, expression, relation, source
+from .pages import WikiPage
+
+graph = relations.graph
+
+
+@strawberry.type(description="An active page as a node of a drawing.")
+class WikiGraphNode:
+    id: strawberry.ID = column("The id of the page.")
+    label: str = column("Its title.", name="title")
+    type: str = expression(graph.node_type, "Always `page`.")
+    entity_type: WikiPageType = column("The type of the page.", name="type")
+    slug: str = column("Its slug.")
+    strategy: str | None = expression(relations.owners.nothing, "Always null; older clients ask for it.")
+    edge_count: int = expression(graph.neighbour_count, "How many other active pages it is linked with.")
+    latest_thread_id: str | None = expression(relations.owners.nothing, "Always null; older clients ask for it.")
+
+
+@strawberry.type(description="That one page links to another: one edge per directed pair.")
+class WikiGraphEdge:
+    source: strawberry.ID = column("The page it starts from.", name="from_page_id")
+    target: strawberry.ID = column("The page it leads to.", name="to_page_id")
+    label: str = expression(graph.label, "Always `references`.")
+    weight: float = expression(graph.weight, "Always 0.5.")
+    kind: WikiLinkKind = column("The kind of the link; a reference counts before hierarchy.")
+
+
+@strawberry.type(description="All active pages of a wiki and the links between them.")
+class WikiGraph:
+    nodes: list[WikiGraphNode] = relation(graph.nodes, "The greatest hubs first.", limit=1000, most=5000)
+    edges: list[WikiGraphEdge] = relation(graph.edges, "One per directed pair.", limit=2000, most=10000)
+    node_count: int = expression(graph.node_count, "How many active pages the wiki has.")
+
+
+@strawberry.type(description="A page and the pages around it.")
+class WikiNeighbourhood:
+    page: WikiPage = relation(relations.pages.same, "The page in the middle.")
+
+    @relation(
+        graph.neighbours, "The page and those within `depth` links (3 at most), the nearest first.", limit=50, most=200
+    )
+    def nodes(depth: int = 1) -> list[WikiGraphNode]: ...
+
+    @relation(graph.neighbour_edges, "The links between the pages within `depth` links.", limit=200, most=1000)
+    def edges(depth: int = 1) -> list[WikiGraphEdge]: ...
+
+
+@strawberry.type
+class GraphQueries:
+    @source(relations.owners.listed, "The graph of a wiki.")
+    def wiki_graph(
+        tenant_id: strawberry.ID,
+        owner_id: strawberry.ID | None = None,
+        user_id: strawberry.ID | None = None,
+        agent_id: strawberry.ID | None = None,
+    ) -> WikiGraph | None: ...
+
+    @source(relations.pages.of_id, "The pages around one page.", access=BY_ID)
+    def wiki_neighbourhood(page_id: strawberry.ID) -> WikiNeighbourhood | None: ...

@@ -1,0 +1,18 @@
+"""Everything that can be changed: one file per noun, each mutation one transaction of resolvers/."""
+
+import strawberry
+
+from .aliases import AliasMutations
+from .links import LinkMutations
+from .mentions import MentionMutations
+from .pages import PageMutations
+from .sections import SectionMutations
+from .sources import SourceMutations
+
+
+@strawberry.type(description="Everything that can be changed. Each mutation is done whole, or not at all.")
+class Mutation(PageMutations, SectionMutations, AliasMutations, LinkMutations, SourceMutations, MentionMutations):
+    pass
+
+
+__all__ = ["Mutation"]

@@ -1,0 +1,46 @@
+"""Names that have not earned a page yet."""
+
+import strawberry
+
+from resolvers import mentions
+from resolvers.errors import BadInput
+
+from ..enums import WikiPageType
+from ..payloads import WikiMentionPayload, user_error
+from .scoping import InWiki, Request, id_of, scope_in
+
+
+@strawberry.input(description="That a source names something that has no page.")
+class RecordWikiMentionInput(InWiki):
+    name: str = strawberry.field(description="The name as the source writes it.")
+    source_id: strawberry.ID = strawberry.field(description="The source; each counts once.")
+    quote: str | None = strawberry.field(default=None, description="The words around the name.")
+    suggested_type: WikiPageType | None = strawberry.field(default=None, description="What it seems to be.")
+
+
+@strawberry.input(description="A mention.")
+class WikiMentionIdInput:
+    mention_id: strawberry.ID = strawberry.field(description="The mention.")
+
+
+@strawberry.type
+class MentionMutations:
+    @strawberry.mutation(description="Hold a name that was seen in a source.")
+    async def record_wiki_mention(self, info: Request, input: RecordWikiMentionInput) -> WikiMentionPayload:
+        try:
+            saved = await mentions.record_mention(
+                info.context.database,
+                scope_in(info, input),
+                name=input.name,
+                source_id=id_of(input.source_id),
+                quote=input.quote,
+                suggested_type=input.suggested_type and input.suggested_type.value,
+            )
+        except BadInput as error:
+            return WikiMentionPayload(user_errors=[user_error(error)])
+        return WikiMentionPayload(mention_id=saved.mention_id)
+
+    @strawberry.mutation(description="Never make a page of this name.")
+    async def ignore_wiki_mention(self, info: Request, input: WikiMentionIdInput) -> WikiMentionPayload:
+        saved = await mentions.ignore_mention(info.context.database, info.context.scope, id_of(input.mention_id))
+        return WikiMentionPayload(mention_id=saved.mention_id)

@@ -1,0 +1,160 @@
+"""Pages: making, changing, placing, putting away."""
+
+from typing import Any, cast
+
+import strawberry
+from strawberry.scalars import JSON
+
+from resolvers import hierarchy, pages
+from resolvers.unset import UNSET
+
+from ..enums import WikiPageStatus, WikiPageType
+from ..payloads import WikiDeletionPayload, WikiPagePayload, WikiScopePayload, page_payload
+from .scoping import InWiki, Request, id_of, optional_id, scope_in
+
+
+@strawberry.input(description="One section of a page; without a slug it is known by its heading.")
+class WikiSectionInput:
+    body_md: str = strawberry.field(description="Its text as markdown, without the heading.")
+    section_slug: str | None = strawberry.field(default=None, description="Its name on the page.")
+    heading: str | None = strawberry.field(default=None, description="Its heading; made from the slug if left out.")
+
+    def draft(self) -> pages.SectionDraft:
+        return pages.SectionDraft(body=self.body_md, slug=self.section_slug, heading=self.heading)
+
+
+@strawberry.input(description="A page to be made. Give the whole body, or sections, or neither.")
+class CreateWikiPageInput(InWiki):
+    type: WikiPageType = strawberry.field(description="What it is about; it never changes.")
+    title: str = strawberry.field(description="Its name for people, 500 characters at most.")
+    slug: str | None = strawberry.field(default=None, description="Made from the title if left out.")
+    summary: str | None = strawberry.field(default=None, description="One line that says what it is.")
+    body_md: str | None = strawberry.field(default=None, description="The whole text; `## ` headings make sections.")
+    sections: list[WikiSectionInput] | None = strawberry.field(default=None, description="Its sections in order.")
+    aliases: list[str] | None = strawberry.field(default=None, description="Its other names.")
+    tags: list[str] | None = strawberry.field(default=None, description="Soft hints.")
+    parent_id: strawberry.ID | None = strawberry.field(default=None, description="The page above it.")
+    metadata: JSON | None = strawberry.field(default=None, description="An object that is kept as it is.")
+    edit_summary: str | None = strawberry.field(default=None, description="What to say of it in the history.")
+
+    def draft(self, **more: Any) -> pages.PageDraft:
+        return pages.PageDraft(
+            type=self.type.value,
+            title=self.title,
+            slug=self.slug,
+            summary=self.summary,
+            body=self.body_md,
+            sections=None if self.sections is None else [section.draft() for section in self.sections],
+            aliases=self.aliases or (),
+            tags=self.tags,
+            parent_id=optional_id(self.parent_id),
+            metadata=cast(Any, self.metadata),
+            edit_summary=self.edit_summary,
+            **more,
+        )
+
+
+@strawberry.input(description="A page by type and slug: made if need be. What is left out stays as it is.")
+class UpsertWikiPageInput(CreateWikiPageInput):
+    status: WikiPageStatus | None = strawberry.field(default=None, description="As it stands when left out.")
+    mark_compiled: bool = strawberry.field(default=False, description="Bring it back if archived, and stamp it.")
+    expected_version: int | None = strawberry.field(default=None, description="Refuse if it has another version.")
+
+
+@strawberry.input(description="Changes to a page. What is left out stays; null clears where it may.")
+class UpdateWikiPageInput:
+    page_id: strawberry.ID = strawberry.field(description="The page.")
+    title: strawberry.Maybe[str] = strawberry.field(description="A new title; the old one stays an alias.")
+    slug: strawberry.Maybe[str] = strawberry.field(description="A new slug; the old one keeps resolving.")
+    summary: strawberry.Maybe[str | None] = strawberry.field(description="A new summary, or null for none.")
+    body_md: strawberry.Maybe[str] = strawberry.field(description="The whole new text.")
+    tags: strawberry.Maybe[list[str]] = strawberry.field(description="All tags anew.")
+    metadata: strawberry.Maybe[JSON] = strawberry.field(description="All metadata anew.")
+    expected_version: int | None = strawberry.field(default=None, description="Refuse if it has another version.")
+    edit_summary: str | None = strawberry.field(default=None, description="What to say of it in the history.")
+
+
+@strawberry.input(description="A page.")
+class WikiPageIdInput:
+    page_id: strawberry.ID = strawberry.field(description="The page.")
+
+
+@strawberry.input(description="Where a page hangs.")
+class SetWikiParentInput:
+    page_id: strawberry.ID = strawberry.field(description="The page.")
+    parent_id: strawberry.ID | None = strawberry.field(default=None, description="The page above it; null for none.")
+
+
+@strawberry.input(description="A whole wiki.")
+class ArchiveWikiScopeInput(InWiki):
+    pass
+
+
+def changes(input: UpdateWikiPageInput) -> dict[str, Any]:
+    """What was given, by the names of the resolver."""
+    names = {
+        "title": "title",
+        "slug": "slug",
+        "summary": "summary",
+        "body_md": "body",
+        "tags": "tags",
+        "metadata": "metadata",
+    }
+    given = {ours: getattr(input, theirs) for theirs, ours in names.items()}
+    return {name: UNSET if maybe is None else maybe.value for name, maybe in given.items()}
+
+
+@strawberry.type
+class PageMutations:
+    @strawberry.mutation(description="Make a page.")
+    async def create_wiki_page(self, info: Request, input: CreateWikiPageInput) -> WikiPagePayload:
+        return await page_payload(pages.create_page(info.context.database, scope_in(info, input), input.draft()))
+
+    @strawberry.mutation(description="Make a page, or bring the one of that type and slug up to date.")
+    async def upsert_wiki_page(self, info: Request, input: UpsertWikiPageInput) -> WikiPagePayload:
+        saving = pages.upsert_page(
+            info.context.database,
+            scope_in(info, input),
+            input.draft(status=input.status and input.status.value),
+            mark_compiled=input.mark_compiled,
+            expected_version=input.expected_version,
+        )
+        return await page_payload(saving)
+
+    @strawberry.mutation(description="Change a page.")
+    async def update_wiki_page(self, info: Request, input: UpdateWikiPageInput) -> WikiPagePayload:
+        page_id = id_of(input.page_id)
+        saving = pages.update_page(
+            info.context.database,
+            info.context.scope,
+            page_id,
+            expected_version=input.expected_version,
+            edit_summary=input.edit_summary,
+            **changes(input),
+        )
+        return await page_payload(saving, page_id)
+
+    @strawberry.mutation(description="Hang a page under another one, or under none.")
+    async def set_wiki_parent(self, info: Request, input: SetWikiParentInput) -> WikiPagePayload:
+        saving = hierarchy.set_parent(
+            info.context.database, info.context.scope, id_of(input.page_id), parent_id=optional_id(input.parent_id)
+        )
+        return await page_payload(saving)
+
+    @strawberry.mutation(description="Put a page away with everything it owns; it can come back.")
+    async def archive_wiki_page(self, info: Request, input: WikiPageIdInput) -> WikiPagePayload:
+        return await page_payload(pages.archive_page(info.context.database, info.context.scope, id_of(input.page_id)))
+
+    @strawberry.mutation(description="Bring an archived page back.")
+    async def unarchive_wiki_page(self, info: Request, input: WikiPageIdInput) -> WikiPagePayload:
+        return await page_payload(pages.unarchive_page(info.context.database, info.context.scope, id_of(input.page_id)))
+
+    @strawberry.mutation(description="Put every page of a wiki away, for its admins.")
+    async def archive_wiki_scope(self, info: Request, input: ArchiveWikiScopeInput) -> WikiScopePayload:
+        archived = await pages.archive_scope(info.context.database, scope_in(info, input))
+        return WikiScopePayload(pages_archived=archived)
+
+    @strawberry.mutation(description="Delete a page and all it owns for good, for admins of its wiki.")
+    async def delete_wiki_page(self, info: Request, input: WikiPageIdInput) -> WikiDeletionPayload:
+        gone = await pages.delete_page(info.context.database, info.context.scope, id_of(input.page_id))
+        return WikiDeletionPayload(deleted_page_id=strawberry.ID(str(gone.page_id)))

@@ -1,0 +1,78 @@
+"""Single sections: each change is a new version of the page."""
+
+import strawberry
+
+from resolvers import sections
+from resolvers.unset import UNSET
+
+from ..payloads import WikiPagePayload, page_payload
+from .scoping import Request, id_of
+
+
+@strawberry.input(description="A section of a page.")
+class WikiSectionOfPageInput:
+    page_id: strawberry.ID = strawberry.field(description="The page.")
+    section_slug: str = strawberry.field(description="The section's name on the page.")
+    expected_version: int | None = strawberry.field(default=None, description="Refuse if the page has another version.")
+    edit_summary: str | None = strawberry.field(default=None, description="What to say of it in the history.")
+
+
+@strawberry.input(description="A section's new text or heading. One that is not there yet is added at the end.")
+class PatchWikiSectionInput(WikiSectionOfPageInput):
+    body_md: strawberry.Maybe[str] = strawberry.field(description="The new text, without the heading.")
+    heading: strawberry.Maybe[str] = strawberry.field(description="The new heading.")
+
+
+@strawberry.input(description="A section to be taken from its page.")
+class RemoveWikiSectionInput(WikiSectionOfPageInput):
+    pass
+
+
+@strawberry.input(description="A section's new place.")
+class MoveWikiSectionInput(WikiSectionOfPageInput):
+    position: int = strawberry.field(description="Among the sections of the page, from 0.")
+
+
+@strawberry.type
+class SectionMutations:
+    @strawberry.mutation(description="Change one section of a page.")
+    async def patch_wiki_section(self, info: Request, input: PatchWikiSectionInput) -> WikiPagePayload:
+        page_id = id_of(input.page_id)
+        saving = sections.patch_section(
+            info.context.database,
+            info.context.scope,
+            page_id,
+            section_slug=input.section_slug,
+            body=UNSET if input.body_md is None else input.body_md.value,
+            heading=UNSET if input.heading is None else input.heading.value,
+            expected_version=input.expected_version,
+            edit_summary=input.edit_summary,
+        )
+        return await page_payload(saving, page_id)
+
+    @strawberry.mutation(description="Take a section from a page, with what it cites.")
+    async def remove_wiki_section(self, info: Request, input: RemoveWikiSectionInput) -> WikiPagePayload:
+        page_id = id_of(input.page_id)
+        saving = sections.remove_section(
+            info.context.database,
+            info.context.scope,
+            page_id,
+            section_slug=input.section_slug,
+            expected_version=input.expected_version,
+            edit_summary=input.edit_summary,
+        )
+        return await page_payload(saving, page_id)
+
+    @strawberry.mutation(description="Put a section at another place on its page.")
+    async def move_wiki_section(self, info: Request, input: MoveWikiSectionInput) -> WikiPagePayload:
+        page_id = id_of(input.page_id)
+        saving = sections.move_section(
+            info.context.database,
+            info.context.scope,
+            page_id,
+            section_slug=input.section_slug,
+            position=input.position,
+            expected_version=input.expected_version,
+            edit_summary=input.edit_summary,
+        )
+        return await page_payload(saving, page_id)

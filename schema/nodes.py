@@ -1,0 +1,41 @@
+"""Whatever has an id. Ids are one space: `node` finds a thing by its id alone, whatever it is."""
+
+import strawberry
+
+from db import relations
+from db.access import BY_ID
+
+from .fields import column, source
+
+
+@strawberry.interface(name="Node", description="Whatever has an id.")
+class Node:
+    id: strawberry.ID = column("Of the thing, in the whole tenant: a UUID of version 7.")
+
+
+VARIANTS = {
+    "WikiPage": relations.pages.same,
+    "WikiSection": relations.sections.same,
+    "WikiSource": relations.sources.same,
+    "WikiMention": relations.mentions.same,
+    "WikiAlias": relations.pages.same_alias,
+    "WikiLink": relations.links.same,
+    "WikiCitation": relations.sources.same_citation,
+    "WikiRevision": relations.pages.same_revision,
+    "WikiOwner": relations.owners.same,
+}
+
+
+@strawberry.type
+class NodeQueries:
+    @source(relations.nodes.one, "The thing of that id, or null.", access=BY_ID, variants=VARIANTS)
+    def node(id: strawberry.ID) -> Node | None: ...
+
+    @source(
+        relations.nodes.many,
+        "The things of those ids in that order, null where there is none; 100 at most.",
+        access=BY_ID,
+        variants=VARIANTS,
+        limit=100,
+    )
+    def nodes(ids: list[strawberry.ID]) -> list[Node | None]: ...

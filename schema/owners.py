@@ -1,0 +1,49 @@
+"""Owners, and who the caller is."""
+
+from datetime import datetime
+
+import strawberry
+
+from db import relations
+from db.access import BY_ID
+
+from .connections import Connection
+from .enums import WikiAuthorKind, WikiOwnerKind, WikiRole
+from .fields import column, expression, relation, source
+from .nodes import Node
+
+owners = relations.owners
+
+
+@strawberry.type(description="A customer: nothing is ever shared across tenants.")
+class WikiTenant:
+    id: strawberry.ID = column("Of the tenant.", name="tenant_id")
+    slug: str = column("Its name in commands.")
+    name: str = column("Its name for people.")
+
+
+@strawberry.type(description="Whose wiki it is: an agent, a user, or a shared space.")
+class WikiOwner(Node):
+    kind: WikiOwnerKind = column("Agent, user or shared space.")
+    slug: str = column("Its name in commands, unique in the tenant.")
+    name: str = column("Its name for people.")
+    created_at: datetime = column("When it was made.")
+    role: WikiRole | None = expression(owners.role, "What the caller is in this wiki.")
+
+
+@strawberry.type(description="The caller, as its credential says.")
+class WikiViewer:
+    tenant: WikiTenant = relation(owners.tenant, "The tenant of the credential.")
+    owner: WikiOwner = relation(owners.same, "The wiki it works in when no other is named.")
+    role: WikiRole = expression(owners.caller_role, "What the credential may do at most.")
+    actor_kind: WikiAuthorKind = expression(owners.actor_kind, "As what it writes into history.")
+    actor_id: str = expression(owners.actor_id, "As whom it writes into history.")
+    scopes: Connection[WikiOwner] = relation(owners.all_readable, "Every wiki that it may read, by slug.")
+
+
+@strawberry.type
+class OwnerQueries:
+    viewer: WikiViewer | None = source(owners.listed, "Who am I, and where may I read?")
+    wiki_owners: Connection[WikiOwner] = source(
+        owners.listed, "Every wiki that the caller may read, by slug.", access=BY_ID
+    )

@@ -1,0 +1,166 @@
+"""Pages as clients see them."""
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
+
+import strawberry
+from strawberry.scalars import JSON
+
+from content.plain import excerpt
+from db import relations
+
+from .connections import Connection
+from .enums import WikiLinkKind, WikiPageOrder, WikiPageStatus, WikiPageType
+from .fields import column, computed, expression, relation, source
+from .nodes import Node
+
+if TYPE_CHECKING:
+    from .aliases import WikiAlias
+    from .links import WikiBacklinkConnection, WikiLink, WikiLinkTarget
+    from .mentions import WikiMention
+    from .owners import WikiOwner
+    from .revisions import WikiRevision
+    from .sections import WikiPromotion, WikiSection
+    from .sources import WikiCitation, WikiSource
+
+pages = relations.pages
+
+
+@strawberry.type(description="The smallest unit of compiled knowledge: typed, sectioned, linked and cited.")
+class WikiPage(Node):
+    tenant_id: strawberry.ID = column("The tenant it lies in.")
+    owner_id: strawberry.ID = column("Whose wiki it lies in.")
+    user_id: strawberry.ID = column("The same as ownerId, under its older name.", name="owner_id")
+    owner: Annotated["WikiOwner", strawberry.lazy(".owners")] = relation(
+        relations.owners.of_row, "Whose wiki it lies in."
+    )
+    type: WikiPageType = column("What it is about; it never changes.")
+    slug: str = column("Its name in URLs, unique with the type in its wiki.")
+    title: str = column("Its name for people.")
+    summary: str | None = column("One line that says what it is.")
+    body_md: str = column("The whole text as markdown: the rendering of its sections.")
+    status: WikiPageStatus = column("Active, or archived.")
+    tags: list[str] = column("Soft hints, never structure.")
+    metadata: JSON = column("What came with it and has no field here, kept as it was.")
+    version: int = column("Grows by one with every change of content; what expectedVersion is compared with.")
+    hubness_score: int = column("How much of a hub it is: inbound references, promoted children, supporting records.")
+    last_compiled_at: datetime | None = column("When the compiler last touched it.")
+    created_at: datetime = column("When it was made.")
+    updated_at: datetime = column("When anything of it last changed.")
+    redirected_from: str | None = expression(
+        pages.redirected_from, "The old slug it was found by, when it was asked for by one."
+    )
+
+    sections: list[Annotated["WikiSection", strawberry.lazy(".sections")]] = relation(
+        relations.sections.of_page, "Its sections in order.", limit=50, most=200
+    )
+    section_count: int = expression(relations.sections.count, "How many sections it has.")
+
+    @relation(relations.sections.by_slug, "One section by its slug.")
+    def section(slug: str) -> Annotated["WikiSection", strawberry.lazy(".sections")] | None: ...
+
+    aliases: list[str] = relation(pages.alias_texts, "Its other names, normalised.", limit=100)
+    aliases_connection: Connection[Annotated["WikiAlias", strawberry.lazy(".aliases")]] = relation(
+        pages.alias_rows, "Its other names with where they came from."
+    )
+
+    parent: "WikiPage | None" = relation(pages.parent, "The active page above it.")
+    children: list["WikiPage"] = relation(pages.children, "The active pages right below it, by title.", limit=50)
+    children_connection: Connection["WikiPage"] = relation(pages.children, "The same, paged.")
+    ancestors: list["WikiPage"] = relation(pages.ancestors, "From the parent up.", limit=20, most=32)
+
+    @relation(pages.descendants, "From the children down, level by level, at most 32 levels.")
+    def descendants(depth: int = 3) -> Connection["WikiPage"]: ...
+
+    promoted_from_section: Annotated["WikiPromotion", strawberry.lazy(".sections")] | None = relation(
+        pages.promoted_from, "The section of another page that grew into this one."
+    )
+
+    @relation(pages.section_children, "The active pages that one of its sections lists.", limit=50)
+    def section_children(section_slug: str) -> list["WikiPage"]: ...
+
+    @relation(relations.links.backlinks, "Active pages that link here, each once, the greatest hubs first.")
+    def backlinks(
+        kinds: list[WikiLinkKind] | None = None,
+    ) -> Annotated["WikiBacklinkConnection", strawberry.lazy(".links")]: ...
+
+    @relation(relations.links.outgoing, "Its links to active pages, in the order they were made.")
+    def links(
+        kinds: list[WikiLinkKind] | None = None,
+    ) -> Connection[Annotated["WikiLink", strawberry.lazy(".links")]]: ...
+
+    broken_links: Connection[Annotated["WikiLinkTarget", strawberry.lazy(".links")]] = relation(
+        relations.links.broken, "What its text points at and nobody answers to, yet."
+    )
+    connected_pages: Connection["WikiPage"] = relation(
+        relations.links.connected, "Active pages at the other end of a link in either direction, each once."
+    )
+
+    sources: Connection[Annotated["WikiSource", strawberry.lazy(".sources")]] = relation(
+        relations.sources.of_page, "The evidence cited anywhere on it, newest first."
+    )
+    citations: Connection[Annotated["WikiCitation", strawberry.lazy(".sources")]] = relation(
+        relations.sources.page_citations, "Which source was used for which section, newest citation first."
+    )
+    source_count: int = expression(pages.source_count, "How many distinct sources it cites.")
+    source_memory_count: int = expression(pages.memory_count, "How many distinct memories it cites.")
+    source_memory_ids: list[str] = relation(
+        pages.memory_ids, "Refs of the memories it cites, newest citation first.", limit=10, most=50
+    )
+    mentions: Connection[Annotated["WikiMention", strawberry.lazy(".mentions")]] = relation(
+        relations.mentions.of_page, "Names seen in sources that mean this page."
+    )
+
+    revisions: Connection[Annotated["WikiRevision", strawberry.lazy(".revisions")]] = relation(
+        pages.revision_rows, "Every state it had, newest first."
+    )
+
+    @relation(pages.revision_at, "Its state at a version.")
+    def revision(version: int) -> Annotated["WikiRevision", strawberry.lazy(".revisions")] | None: ...
+
+    @computed("The beginning of its text without markdown, at most `length` characters.", body="body_md")
+    def excerpt(body: str, length: int = 200) -> str:
+        return excerpt(body, length)
+
+
+@strawberry.input(description="Which pages of a wiki to list. What is left out does not restrict.")
+class WikiPageFilter:
+    types: list[WikiPageType] | None = strawberry.field(default=None, description="Of one of these types.")
+    tags: list[str] | None = strawberry.field(default=None, description="With all of these tags.")
+    status: WikiPageStatus | None = strawberry.field(default=None, description="Active ones when left out.")
+    updated_since: datetime | None = strawberry.field(default=None, description="Changed then or later.")
+    title_prefix: str | None = strawberry.field(
+        default=None, description="With a title that begins so, whatever its case and accents."
+    )
+
+
+@strawberry.type
+class PageQueries:
+    @source(pages.by_slug, "A page by type and slug; a slug that it once had finds it too.")
+    def wiki_page(
+        tenant_id: strawberry.ID,
+        type: WikiPageType,
+        slug: str,
+        owner_id: strawberry.ID | None = None,
+        user_id: strawberry.ID | None = None,
+        agent_id: strawberry.ID | None = None,
+        include_archived: bool = False,
+    ) -> WikiPage | None: ...
+
+    @source(pages.listed, "The pages of a wiki.")
+    def wiki_pages(
+        filter: WikiPageFilter | None = None,
+        order_by: WikiPageOrder = WikiPageOrder.TITLE,
+        tenant_id: strawberry.ID | None = None,
+        owner_id: strawberry.ID | None = None,
+        user_id: strawberry.ID | None = None,
+        agent_id: strawberry.ID | None = None,
+    ) -> Connection[WikiPage]: ...
+
+    @source(pages.recent, "The pages that changed last.", limit=50)
+    def recent_wiki_pages(
+        tenant_id: strawberry.ID | None = None,
+        owner_id: strawberry.ID | None = None,
+        user_id: strawberry.ID | None = None,
+        agent_id: strawberry.ID | None = None,
+    ) -> list[WikiPage]: ...

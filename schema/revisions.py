@@ -1,0 +1,26 @@
+"""The states a page had."""
+
+from datetime import datetime
+
+import strawberry
+
+from db import relations
+
+from .enums import WikiAuthorKind
+from .fields import column, relation
+from .nodes import Node
+from .pages import WikiPage
+
+
+@strawberry.type(description="One saved state of a page; none is ever changed.")
+class WikiRevision(Node):
+    version: int = column("The version that it is the state of.")
+    title: str = column("The title then.")
+    summary: str | None = column("The summary then.")
+    body_md: str = column("The whole text then.")
+    tags: list[str] = column("The tags then.")
+    edit_summary: str | None = column("What the author said of the change.")
+    author_kind: WikiAuthorKind = column("Who wrote.")
+    author_id: str = column("The author as the credential named it.")
+    created_at: datetime = column("When.")
+    page: WikiPage = relation(relations.pages.revision_page, "The page as it is now.")

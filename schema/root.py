@@ -1,0 +1,58 @@
+"""The root types, and the schema built from them: once in a process."""
+
+import strawberry
+from graphql import GraphQLSchema
+
+from selection import Engine, Limits, Resolvers
+
+from .aliases import WikiAlias
+from .errors import shown
+from .graph import GraphQueries
+from .jobs import JobQueries
+from .links import LinkQueries, WikiLink
+from .mentions import MentionQueries
+from .mutations import Mutation
+from .nodes import NodeQueries
+from .owners import OwnerQueries, WikiOwner
+from .pages import PageQueries
+from .revisions import WikiRevision
+from .scalars import CONFIG
+from .search import SearchQueries
+from .sections import WikiSection
+from .sources import SourceQueries, WikiCitation
+from .tags import TagQueries
+
+
+@strawberry.type(description="Everything that can be read.")
+class Query(
+    PageQueries,
+    SearchQueries,
+    LinkQueries,
+    GraphQueries,
+    MentionQueries,
+    SourceQueries,
+    TagQueries,
+    OwnerQueries,
+    JobQueries,
+    NodeQueries,
+):
+    pass
+
+
+def build() -> strawberry.Schema:
+    return strawberry.Schema(
+        Query,
+        Mutation,
+        types=[WikiAlias, WikiCitation, WikiLink, WikiOwner, WikiRevision, WikiSection],
+        config=CONFIG,
+    )
+
+
+STRAWBERRY = build()
+GRAPHQL: GraphQLSchema = STRAWBERRY._schema
+Resolvers(GRAPHQL)
+
+
+def make_engine(limits: Limits | None = None) -> Engine:
+    """What executes requests. One for each process: it holds the plans."""
+    return Engine(GRAPHQL, limits=limits, formatter=shown)

@@ -1,0 +1,25 @@
+"""Tags and how often they are used."""
+
+import strawberry
+
+from db import relations
+
+from .connections import Connection
+from .fields import column, source
+
+
+@strawberry.type(description="A tag of a wiki.")
+class WikiTag:
+    tag: str = column("The tag.")
+    count: int = column("How many active pages carry it.")
+
+
+@strawberry.type
+class TagQueries:
+    @source(relations.tags.counted, "The tags of a wiki, the most used first.")
+    def wiki_tags(
+        tenant_id: strawberry.ID | None = None,
+        owner_id: strawberry.ID | None = None,
+        user_id: strawberry.ID | None = None,
+        agent_id: strawberry.ID | None = None,
+    ) -> Connection[WikiTag]: ...
