@@ -18,13 +18,15 @@ from ruamel.yaml.representer import SafeRepresenter
 from ruamel.yaml.resolver import VersionedResolver
 
 from .limits import BadText, clean
-from .values import DEPTH_MAX, INTEGERS, plain
+from .values import DEPTH_MAX, INTEGERS, jsonable
 
 HEADER_MAX = 64 * 1024
 ALIASES_MAX = 10
 
 OPENING = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\r|\n)")
 CLOSING = re.compile(r"(?<=[\r\n])(?:---|\.\.\.)[ \t]*(?:\r\n|\r|\n|\Z)")
+# Line ends for YAML but not for us: only between double quotes do they stay what they are.
+BREAKS = re.compile("[\x85\u2028\u2029]")
 BLANK = re.compile(r"[ \t]*(?:\r\n|\r|\n)")
 
 
@@ -33,7 +35,7 @@ class BadFrontmatter(ValueError):
 
 
 def split(text: str) -> tuple[dict[str, Any], str]:
-    """The header's values, and the text after it without the one blank line between them. No header: {} and the text."""
+    """The header's values, and the text after it less one blank line. No header: {} and the text as it is."""
     opening = OPENING.match(text)
     if not opening:
         return {}, text
@@ -52,7 +54,7 @@ def join(metadata: Mapping[str, Any], body: str) -> str:
         return body
     written = StringIO()
     if metadata:
-        _yaml().dump(plain(metadata), written)
+        _yaml().dump(jsonable(metadata), written)
     return f"---\n{written.getvalue()}---\n\n{body}"
 
 
@@ -60,7 +62,7 @@ def _read(header: str) -> dict[str, Any]:
     try:
         values = _yaml().load(clean(header))
         if isinstance(values, dict):
-            return dict(plain(values))
+            return dict(jsonable(values))
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 2 if mark else 1
@@ -107,8 +109,15 @@ class Plain(SafeRepresenter):
     def ignore_aliases(self, data: Any) -> bool:
         return True
 
+    def represent_number(self, data: float) -> Any:
+        return self.represent_scalar("tag:yaml.org,2002:float", json.dumps(data))
 
-Plain.add_representer(float, lambda self, data: self.represent_scalar("tag:yaml.org,2002:float", json.dumps(data)))
+    def represent_text(self, data: str) -> Any:
+        return self.represent_scalar("tag:yaml.org,2002:str", data, style='"' if BREAKS.search(data) else None)
+
+
+Plain.add_representer(float, Plain.represent_number)
+Plain.add_representer(str, Plain.represent_text)
 
 
 def _is_json_number(text: str) -> bool:
@@ -124,6 +133,6 @@ def _yaml() -> YAML:
     yaml = YAML(typ="safe", pure=True)
     yaml.Composer, yaml.Resolver, yaml.Representer = Bounded, Verbatim, Plain
     yaml.default_flow_style = False
-    yaml.sort_base_mapping_type_on_output = False
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
     yaml.width = 1_000_000
     return yaml

@@ -1,7 +1,7 @@
 """Links between pages as they are written in a page's text: found, made, and pointed elsewhere.
 
-Forms: `[text](wiki:slug)`, `[text](/wiki/type/slug)`, `[[Name]]`, `[[space:slug]]`, each with `#heading` or `|text` where
-that is usual, and `![[Name]]`. Folders before a name and `.md` after it are dropped, as Obsidian does.
+Forms: `[text](wiki:slug)`, `[text](/wiki/type/slug)`, `[[Name]]`, `[[space:slug]]` and `![[Name]]`, with `#heading` and
+`|text` where that is usual. Folders before a name and `.md` after it are dropped, as Obsidian does.
 """
 
 import re
@@ -25,14 +25,19 @@ INLINE = re.compile(
 )
 BRACKET = re.compile(r"[\[\]]|(?:\n|\r(?!\n))[ \t]*(?=[\r\n])")
 # Where any markdown link ends, and what could be a title in bold (looked at from every asterisk on: `***Title***`).
-LINK_END = re.compile(r"\]\((?:[^()\r\n]|\([^()\r\n]{0,200}\)){0,1000}\)|\]\[[^\[\]\r\n]{0,500}\]")
-BOLD = re.compile(r"(?<!!)(?=\*\*((?:(?!\*\*)[^\r\n]){1,500})\*\*)")
+# After `!` or `]` brackets would mean something else.
+LINK_END = re.compile(r"\](?=(\((?:[^()\r\n]|\([^()\r\n]{0,200}\)){0,1000}\)|\[[^\[\]\r\n]{0,500}\]))")
+BOLD = re.compile(r"(?<![!\]])(?=\*\*((?:(?!\*\*)[^\r\n]){1,500})\*\*)")
 BRACKETS = re.compile(r"[\\\[\]]")
 ENDING = re.compile(r"\.([A-Za-z][A-Za-z0-9]{0,5}|3gp)$")
 FILES = frozenset(
-    "3gp avif base bmp canvas css csv doc docx flac gif gz heic html jpeg jpg json m4a m4v mkv mov mp3 mp4 odt ogg ogv "
-    "opus pdf png ppt pptx svg tar tif tiff txt wav webm webp xls xlsx xml yaml yml zip".split()
-)
+    {
+        "3gp", "avif", "base", "bmp", "canvas", "css", "csv", "doc", "docx", "flac", "gif", "gz", "heic", "html",
+        "jpeg", "jpg", "json", "m4a", "m4v", "mkv", "mov", "mp3", "mp4", "odt", "ogg", "ogv", "opus", "pdf", "png",
+        "ppt", "pptx", "svg", "tar", "tif", "tiff", "txt", "wav", "webm", "webp", "xls", "xlsx", "xml", "yaml", "yml",
+        "zip",
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +107,7 @@ def linkify(text: str, pages: Iterable[tuple[str, str, str]]) -> str:
 def _link_spans(masked: str) -> Iterator[Span]:
     pairs = _openings(masked)
     yield from (match.span() for match in WIKI.finditer(masked))
-    yield from ((pairs[end.start()], end.end()) for end in LINK_END.finditer(masked) if end.start() in pairs)
+    yield from ((pairs[end.start()], end.end(1)) for end in LINK_END.finditer(masked) if end.start() in pairs)
 
 
 def _openings(masked: str) -> dict[int, int]:

@@ -12,7 +12,7 @@ from .limits import BODY_MAX, SUMMARY_MAX, TAG_MAX, TAGS_MAX, TITLE_MAX, BadText
 from .names import ALIAS_MAX
 from .slugs import is_slug
 from .templates import TEMPLATES
-from .values import plain
+from .values import jsonable
 
 __all__ = ["BadNote", "Citation", "Note", "from_markdown", "from_record"]
 
@@ -53,7 +53,7 @@ def from_record(record: Mapping[str, Any]) -> Note:
     if not isinstance(record, Mapping):
         raise BadNote("the line is not a JSON object: write {title, body, …}")
     try:
-        fields = Fields(plain(record))
+        fields = Fields(jsonable(record))
     except BadText as error:
         raise BadNote(str(error)) from error
     body = fields.values.pop("body", None)

@@ -5,6 +5,7 @@ A line `## Heading` outside code and HTML starts a section. A lead is the text b
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from .blocks import blocks, lines
 from .slugs import numbered_section, section_slug
@@ -95,7 +96,7 @@ def _headings(body: str) -> list[tuple[int, str]]:
     tokens = blocks(body)
     return [
         (token.map[0], title.content)
-        for token, title in zip(tokens, tokens[1:], strict=False)
+        for token, title in pairwise(tokens)
         if token.type == "heading_open" and token.tag == "h2" and token.level == 0 and token.map
         if 0 < len(title.content) <= HEADING_MAX
     ]

@@ -13,9 +13,9 @@ VALUES_MAX = 20_000
 INTEGERS = range(-(2**63), 2**64)
 
 
-def plain(value: object) -> Any:
+def jsonable(value: object) -> Any:
     """A copy of dicts, lists and scalars, its keys as strings. Raises BadText for anything that JSON cannot hold."""
-    return _plain(value, 0, count())
+    return _jsonable(value, 0, count())
 
 
 def scalar(value: object) -> str | None:
@@ -25,15 +25,15 @@ def scalar(value: object) -> str | None:
     return str(value) if isinstance(value, str | int | float) else None
 
 
-def _plain(value: object, depth: int, counter: "count[int]") -> Any:
+def _jsonable(value: object, depth: int, counter: "count[int]") -> Any:
     if depth > DEPTH_MAX:
         raise BadText(f"values are nested more than {DEPTH_MAX} deep: flatten them")
     if next(counter) >= VALUES_MAX:
         raise BadText(f"there are more than {VALUES_MAX:,} values: keep fewer")
     if isinstance(value, Mapping):
-        return {_key(key): _plain(item, depth + 1, counter) for key, item in value.items()}
+        return {_key(key): _jsonable(item, depth + 1, counter) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item, depth + 1, counter) for item in value]
+        return [_jsonable(item, depth + 1, counter) for item in value]
     return _scalar(value)
 
 

@@ -12,6 +12,7 @@ from strawberry.types.arguments import StrawberryArgument
 from strawberry.types.base import StrawberryList, StrawberryOptional, has_object_definition
 from strawberry.types.field import StrawberryField
 from strawberry.types.fields.resolver import StrawberryResolver
+from strawberry.types.lazy_type import LazyType
 
 import selection
 from db.access import IN_OWNER
@@ -62,6 +63,8 @@ def is_list(type_: Any) -> bool:
 
 
 def is_connection(type_: Any) -> bool:
+    if isinstance(type_, LazyType):
+        type_ = type_.resolve_type()
     return has_object_definition(type_) and type_.__strawberry_definition__.get_field("page_info") is not None
 
 

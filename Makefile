@@ -1,0 +1,96 @@
+# Cairn's commands. Everything lives in .venv beside this file; `make` alone lists them.
+
+SHELL := /bin/sh
+MAKEFLAGS += --no-print-directory --no-builtin-rules
+.DEFAULT_GOAL := help
+
+bin := .venv/bin
+# Relative names and `python -m` throughout: this folder's path may hold a space.
+python := $(bin)/python
+pip_install := $(python) -m pip install --disable-pip-version-check --constraint constraints.txt
+say := @printf '\n== %s\n'
+
+.PHONY: help install demo serve migrate schema check test bench graphiql wheel clean
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+install: .venv/.installed  ## .venv with Cairn in it: afterwards .venv/bin/cairn is there
+	@echo 'Cairn is installed: .venv/bin/cairn --help'
+
+demo: .venv/.installed  ## a sample wiki, served on this machine: no database to set up
+	@$(python) -m app.graphiql.assets || true
+	@exec $(bin)/cairn demo $(ARGS)
+
+serve: .venv/.installed  ## the server alone: make serve ARGS='--port 9000'
+	@exec $(bin)/cairn serve $(ARGS)
+
+migrate: .venv/.installed  ## bring the database to the newest schema
+	@exec $(bin)/cairn migrate $(ARGS)
+
+schema: .venv/.installed  ## write schema/schema.graphql anew from the code
+	@$(bin)/cairn schema > .venv/schema.graphql
+	@mv .venv/schema.graphql schema/schema.graphql
+
+check: .venv/.developing  ## style, types and the direction of imports
+	$(say) 'ruff: style'
+	@$(python) -m ruff check .
+	@$(python) -m ruff format --check .
+	$(say) 'mypy: types'
+	@$(python) -m mypy
+	$(say) 'import-linter: imports point one way'
+	@$(bin)/lint-imports
+
+test: check  ## check, then every test: make test ARGS='-k slug'
+	$(say) 'pytest: behaviour'
+	@$(python) -m pytest -n auto $(ARGS)
+
+bench: .venv/.developing  ## server time a query, against one SQL statement written by hand
+	@exec $(python) -m benchmarks $(ARGS)
+
+graphiql: .venv/.installed  ## fetch GraphiQL's own files from npm, hash-checked
+	@$(python) -m app.graphiql.assets
+
+wheel: .venv/.developing  ## dist/*.whl, with GraphiQL's files inside
+	@$(python) -m hatchling build --target wheel
+
+clean:  ## remove .venv, builds and caches; your data stays
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Each stamp is younger than what it was made from, so that a second run installs nothing.
+
+.venv/.installed: .venv/.made pyproject.toml constraints.txt
+	$(say) 'Installing Cairn into .venv (about a minute, once)'
+	@$(pip_install) --editable .
+	@touch $@
+
+.venv/.developing: .venv/.made pyproject.toml constraints.txt
+	$(say) 'Installing Cairn and its development tools into .venv (about a minute, once)'
+	@$(pip_install) --editable '.[dev]'
+	@touch .venv/.installed $@
+
+.venv/.made:
+	@$(find_python); \
+	printf '\n== Making .venv with %s\n' "$$("$$python" --version)"; \
+	"$$python" -m venv --clear .venv
+	@touch $@
+
+# Sets $python, or says what is lacking. PYTHON=/path/to/python overrules the search.
+define find_python
+recent='import sys; sys.exit(sys.version_info < (3, 11))'; \
+if [ -n "$(PYTHON)" ]; then set -- "$(PYTHON)"; else set -- python3.13 python3.12 python3.11 python3 python; fi; \
+python=; lacking=; \
+for each do \
+	"$$each" -c "$$recent" >/dev/null 2>&1 || continue; \
+	if "$$each" -c 'import ensurepip, venv' >/dev/null 2>&1; then python=$$each; break; fi; \
+	lacking=$$each; \
+done; \
+if [ -z "$$python" ] && [ -n "$$lacking" ]; then \
+	echo "$$lacking lacks venv and ensurepip. Debian, Ubuntu: apt install python3-venv" >&2; exit 1; \
+elif [ -z "$$python" ]; then \
+	echo "Cairn needs Python 3.11 or newer, and none was found." >&2; \
+	echo "Debian, Ubuntu: apt install python3 python3-venv. macOS: brew install python." >&2; \
+	echo "Or name the one to use: make PYTHON=/path/to/python3 $(MAKECMDGOALS)" >&2; exit 1; \
+fi
+endef

@@ -1,0 +1,190 @@
+"""The files of others that the page needs: which they are, and how they come from npm, checked.
+
+They are never committed. Run as a program (`python -m app.graphiql.assets`) this file fetches what is missing. It needs
+the standard library alone, because the wheel's build and the image's first stage run it before anything is installed.
+"""
+
+import base64
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+NPM_SECONDS = 120
+"""How long one package may take before it counts as unreachable."""
+
+
+@dataclass(frozen=True)
+class Asset:
+    """One file of one npm package. `sha384` is base64, as browsers want it in an `integrity` attribute."""
+
+    package: str
+    version: str
+    path: str
+    sha384: str
+
+    @property
+    def name(self) -> str:
+        """The file's name here. It carries the version, so that a browser may keep the file for ever."""
+        return f"{self.package.removeprefix('@').replace('/', '-')}-{self.version}{Path(self.path).suffix}"
+
+    @property
+    def spec(self) -> str:
+        return f"{self.package}@{self.version}"
+
+    @property
+    def cdn_url(self) -> str:
+        return f"https://unpkg.com/{self.spec}/{self.path}"
+
+    @property
+    def integrity(self) -> str:
+        return f"sha384-{self.sha384}"
+
+
+# In the order in which a browser must run them.
+ASSETS = (
+    Asset(
+        "react",
+        "18.2.0",
+        "umd/react.production.min.js",
+        "tMH8h3BGESGckSAVGZ82T9n90ztNXxvdwvdM6UoR56cYcf+0iGXBliJ29D+wZ/x8",
+    ),
+    Asset(
+        "react-dom",
+        "18.2.0",
+        "umd/react-dom.production.min.js",
+        "bm7MnzvK++ykSwVJ2tynSE5TRdN+xL418osEVF2DE/L/gfWHj91J2Sphe582B1Bh",
+    ),
+    Asset(
+        "graphiql",
+        "3.8.3",
+        "graphiql.min.js",
+        "HbRVEFG0JGJZeAHCJ9Xm2+tpknBQ7QZmNlO/DgZtkZ0aJSypT96YYGRNod99l9Ie",
+    ),
+    Asset(
+        "graphiql",
+        "3.8.3",
+        "graphiql.min.css",
+        "Mq3vbRBY71jfjQAt/DcjxUIYY33ksal4cgdRt9U/hNPvHBCaT2JfJ/PTRiPKf0aM",
+    ),
+    Asset(
+        "@graphiql/plugin-explorer",
+        "1.0.2",
+        "dist/index.umd.js",
+        "2oonKe47vfHIZnmB6ZZ10vl7T0Y+qrHQF2cmNTaFDuPshpKqpUMGMc9jgj9MLDZ9",
+    ),
+    Asset(
+        "@graphiql/plugin-explorer",
+        "1.0.2",
+        "dist/style.css",
+        "5DFJlDPW2tSATRbM8kzoP1j194jexLswuNmClWoRr2Q0x7R68JIQzPHZ02Faktwi",
+    ),
+)
+
+
+class AssetError(Exception):
+    """The files could not be had, or are not the ones that were asked for. Says what to do."""
+
+
+def directory() -> Path:
+    """Where the files lie: beside this module, out of git, inside the wheel."""
+    return Path(__file__).with_name("assets")
+
+
+def missing(assets: Iterable[Asset] = ASSETS, folder: Path | None = None) -> list[Asset]:
+    """The assets that are absent from the folder or are not, byte for byte, what their hash says."""
+    folder = folder or directory()
+    return [asset for asset in assets if not _is_whole(folder / asset.name, asset)]
+
+
+def fetch(report: Callable[[str], None], assets: Iterable[Asset] = ASSETS, folder: Path | None = None) -> None:
+    """Fetch what is missing with npm, one `report` line a package. Nothing unchecked is ever written."""
+    folder = folder or directory()
+    wanted = missing(assets, folder)
+    if not wanted:
+        return
+    npm = shutil.which("npm")
+    if npm is None:
+        raise AssetError("npm is not on this machine: install Node.js, which brings it, to have GraphiQL's files here")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for spec, files in groupby(wanted, key=lambda asset: asset.spec):
+            report(f"fetching {spec} for GraphiQL")
+            _fetch_package(npm, spec, list(files), folder)
+    except OSError as error:
+        raise AssetError(f"GraphiQL's files cannot be written to {folder}: {error.strerror or error}") from error
+
+
+def main() -> int:
+    """Fetch what is missing, telling how it goes on stderr. 1 when the page will have to do without."""
+    try:
+        fetch(lambda line: print(line, file=sys.stderr, flush=True))
+    except AssetError as error:
+        print(f"{error}\nUntil then a browser loads them from a CDN, for the GraphiQL page alone.", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _fetch_package(npm: str, spec: str, assets: list[Asset], folder: Path) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        _pack(npm, spec, Path(scratch))
+        [tarball] = Path(scratch).glob("*.tgz")
+        with tarfile.open(tarball) as archive:
+            contents = {asset: _member(archive, asset) for asset in assets}
+    for asset, content in contents.items():
+        _write(folder / asset.name, content)
+
+
+def _pack(npm: str, spec: str, scratch: Path) -> None:
+    command = [npm, "pack", spec, "--ignore-scripts", "--no-update-notifier", "--loglevel=error", "--fetch-retries=1"]
+    try:
+        subprocess.run(command, cwd=scratch, check=True, capture_output=True, text=True, timeout=NPM_SECONDS)  # noqa: S603
+    except subprocess.TimeoutExpired as error:
+        raise AssetError(
+            f"npm did not bring {spec} within {NPM_SECONDS} seconds: is its registry reachable?"
+        ) from error
+    except subprocess.CalledProcessError as error:
+        said = error.stderr.strip() or f"it ended with {error.returncode}"
+        raise AssetError(f"npm could not bring {spec}: {said}") from error
+
+
+def _member(archive: tarfile.TarFile, asset: Asset) -> bytes:
+    try:
+        file = archive.extractfile(f"package/{asset.path}")
+    except KeyError:
+        file = None
+    if file is None:
+        raise AssetError(f"{asset.spec} holds no {asset.path}")
+    content = file.read()
+    if _sha384(content) != asset.sha384:
+        raise AssetError(
+            f"{asset.spec} {asset.path} is not the file that Cairn was made with and was refused: "
+            f"expected sha384-{asset.sha384}, got sha384-{_sha384(content)}"
+        )
+    return content
+
+
+def _write(target: Path, content: bytes) -> None:
+    """All or nothing: a reader never sees half a file."""
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}")
+    unfinished.write_bytes(content)
+    unfinished.replace(target)
+
+
+def _is_whole(file: Path, asset: Asset) -> bool:
+    return file.is_file() and _sha384(file.read_bytes()) == asset.sha384
+
+
+def _sha384(content: bytes) -> str:
+    return base64.b64encode(hashlib.sha384(content).digest()).decode()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

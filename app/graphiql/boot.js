@@ -1,0 +1,76 @@
+// Starts GraphiQL. What the page needs to know stands in the address after `#`, which no server ever sees:
+//   /graphiql#token=…   put into the headers editor, kept for this browser tab, removed from the address bar
+//   /graphiql#query=…   put into the query editor; `variables` likewise
+"use strict";
+
+(() => {
+  const TOKEN = "cairn:token";
+  const WELCOME = `# Ctrl-Enter runs the query.
+# Ctrl-Space completes a name.
+# The folder builds it by clicking.
+{
+  recentWikiPages(limit: 10) {
+    type
+    slug
+    title
+    summary
+  }
+}
+`;
+
+  function main() {
+    const root = document.getElementById("graphiql");
+    if (!window.React || !window.ReactDOM || !window.GraphiQL || !window.GraphiQLPluginExplorer) {
+      root.className = "unstarted";
+      root.textContent =
+        "GraphiQL's own files did not load. With npm on the server's machine, `make graphiql` puts them there.";
+      return;
+    }
+    const handed = takeFragment();
+    const storage = tabStorage();
+    if (handed.token) storage?.setItem(TOKEN, handed.token);
+    const element = React.createElement(GraphiQL, settings(root.dataset.endpoint, handed, storage));
+    ReactDOM.createRoot(root).render(element);
+    window.addEventListener("hashchange", () => window.location.reload());
+  }
+
+  function settings(endpoint, handed, storage) {
+    const token = handed.token ?? storage?.getItem(TOKEN);
+    return {
+      fetcher: GraphiQL.createFetcher({ url: endpoint }),
+      plugins: [GraphiQLPluginExplorer.explorerPlugin({ showAttribution: false })],
+      storage,
+      // Safe, because the storage is this tab's own: closing the tab forgets the token.
+      shouldPersistHeaders: true,
+      defaultEditorToolsVisibility: token ? "headers" : true,
+      defaultQuery: WELCOME,
+      defaultHeaders: token ? authorization(token) : undefined,
+      headers: handed.token ? authorization(handed.token) : undefined,
+      query: handed.query ?? undefined,
+      variables: handed.variables ?? undefined,
+    };
+  }
+
+  function takeFragment() {
+    const fragment = new URLSearchParams(window.location.hash.slice(1));
+    if (window.location.hash) {
+      window.history.replaceState(null, "", window.location.pathname + window.location.search);
+    }
+    return { token: fragment.get("token"), query: fragment.get("query"), variables: fragment.get("variables") };
+  }
+
+  // GraphiQL's history keeps the headers of each request, so it must not outlive the tab, as localStorage would.
+  function tabStorage() {
+    try {
+      return window.sessionStorage;
+    } catch {
+      return null; // a browser that refuses all storage
+    }
+  }
+
+  function authorization(token) {
+    return JSON.stringify({ Authorization: `Bearer ${token}` }, null, 2);
+  }
+
+  main();
+})();

@@ -1,0 +1,70 @@
+"""The HTML of the page, and the policy that tells a browser what the page may load."""
+
+import hashlib
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+from string import Template
+
+from app.graphiql.assets import ASSETS
+
+HERE = Path(__file__).parent
+CDN = "https://unpkg.com"
+
+
+def own_files() -> dict[str, Path]:
+    """Our own stylesheet and script, by a name that changes when their content does."""
+    return {_dated_by_content(HERE / file): HERE / file for file in ("boot.css", "boot.js")}
+
+
+def page(*, endpoint: str, folder: str, local: bool) -> str:
+    """The whole page. `endpoint` is where its queries go, `folder` is where its files are served.
+
+    `local` says that this server has GraphiQL's files; without them the browser takes them, hash-checked, from the CDN.
+    """
+    tags = [*_asset_tags(folder, local), *_own_tags(folder)]
+    return Template((HERE / "page.html").read_text(encoding="utf-8")).substitute(
+        endpoint=escape(endpoint),
+        styles="\n    ".join(tag for tag in tags if tag.startswith("<link")),
+        scripts="\n    ".join(tag for tag in tags if tag.startswith("<script")),
+    )
+
+
+def content_security_policy(*, local: bool) -> str:
+    """Nothing but this server; where it lacks GraphiQL's files, scripts and styles of the CDN as well."""
+    files = "'self'" if local else f"'self' {CDN}"
+    rules = {
+        "default-src": "'none'",
+        "script-src": files,
+        # GraphiQL's dialogs write a <style> element when they open.
+        "style-src": f"{files} 'unsafe-inline'",
+        "font-src": "data:",
+        "img-src": "'self' data:",
+        "connect-src": "'self'",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+        "frame-ancestors": "'none'",
+    }
+    return "; ".join(f"{name} {value}" for name, value in rules.items())
+
+
+def _asset_tags(folder: str, local: bool) -> Iterator[str]:
+    for asset in ASSETS:
+        yield _tag(f"{folder}/{asset.name}", asset.integrity) if local else _tag(asset.cdn_url, asset.integrity)
+
+
+def _own_tags(folder: str) -> Iterator[str]:
+    for name in own_files():
+        yield _tag(f"{folder}/{name}")
+
+
+def _tag(url: str, integrity: str | None = None) -> str:
+    """`crossorigin` because a browser checks the hash of another site's file only when it may read it."""
+    check = f' integrity="{integrity}" crossorigin="anonymous"' if integrity else ""
+    if url.endswith(".css"):
+        return f'<link rel="stylesheet" href="{escape(url)}"{check}>'
+    return f'<script defer src="{escape(url)}"{check}></script>'
+
+
+def _dated_by_content(file: Path) -> str:
+    return f"{file.stem}-{hashlib.sha256(file.read_bytes()).hexdigest()[:12]}{file.suffix}"

@@ -1,0 +1,61 @@
+-- name: find_imported
+-- Which file became which page, when it was imported before.
+SELECT type, slug, metadata ->> 'imported_from' AS path FROM pages
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND metadata ->> 'imported_from' IS NOT NULL
+ORDER BY id DESC;
+
+-- name: find_sources
+-- The newest version of each source that goes by one of these refs.
+SELECT DISTINCT ON (kind, ref) kind, ref, id FROM sources
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND ref = ANY(CAST(:refs AS text[]))
+ORDER BY kind, ref, version DESC;
+
+-- name: find_named
+-- The page that each of these names means: active before archived, then a slug before a former one before an alias,
+-- then the oldest page.
+WITH wanted AS (
+    SELECT n, type, slug, alias
+    FROM unnest(CAST(:types AS text[]), CAST(:slugs AS text[]), CAST(:aliases AS text[]))
+        WITH ORDINALITY AS given (type, slug, alias, n)
+), candidates AS (
+    SELECT w.n, p.id, p.status, 1 AS rank
+    FROM wanted AS w
+    JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.slug = w.slug
+    WHERE w.type IS NULL OR w.type = p.type
+    UNION ALL
+    SELECT w.n, p.id, p.status, 2
+    FROM wanted AS w
+    JOIN old_slugs AS o ON o.tenant_id = :tenant_id AND o.owner_id = :owner_id AND o.slug = w.slug
+    JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = o.page_id
+    WHERE w.type IS NULL OR w.type = p.type
+    UNION ALL
+    SELECT w.n, p.id, p.status, 3
+    FROM wanted AS w
+    JOIN aliases AS a ON a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.alias = w.alias
+    JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = a.page_id
+    WHERE w.type IS NULL OR w.type = p.type
+)
+SELECT DISTINCT ON (n) n, id FROM candidates
+ORDER BY n, status <> 'active', rank, id;
+
+-- name: find_ties
+-- Where these pages hang, and which pages they refer to because an import said so.
+SELECT p.id, p.parent_page_id, ARRAY(
+    SELECT l.to_page_id FROM links AS l
+    WHERE l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.from_page_id = p.id AND l.kind = 'reference'
+      AND 'import' = ANY(l.reasons)
+) AS linked
+FROM pages AS p
+WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = ANY(CAST(:page_ids AS uuid[]));
+
+-- name: count_links
+-- How many pages these pages refer to, and how many names in their texts nobody answers to.
+SELECT (
+    SELECT count(*) FROM links
+    WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = ANY(CAST(:page_ids AS uuid[]))
+      AND kind = 'reference'
+) AS links, (
+    SELECT count(*) FROM link_targets
+    WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = ANY(CAST(:page_ids AS uuid[]))
+      AND to_page_id IS NULL AND space IS NULL
+) AS broken;

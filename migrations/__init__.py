@@ -1,0 +1,1 @@
+"""Alembic's scripts: how the schema came to be. Forward only; run by `db.migrate`."""

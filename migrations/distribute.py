@@ -1,0 +1,32 @@
+"""The one thing that differs on Citus: a table is spread over the machines straight after its CREATE TABLE."""
+
+from alembic import context, op
+from sqlalchemy import text
+
+SHARDS = 64
+
+
+def distribute(table: str, *, beside: str | None = "owners") -> None:
+    """Spreads a tenant table by tenant_id, its rows on the machine of their owner's. Does nothing on plain Postgres."""
+    if not on_citus():
+        return
+    if beside is None:
+        call = text("SELECT create_distributed_table(:table, 'tenant_id', shard_count => :shards)")
+        op.execute(call.bindparams(table=table, shards=SHARDS))
+    else:
+        call = text("SELECT create_distributed_table(:table, 'tenant_id', colocate_with => :beside)")
+        op.execute(call.bindparams(table=table, beside=beside))
+
+
+def copy_everywhere(table: str) -> None:
+    """Keeps a whole copy on every machine: for what is read before the tenant is known."""
+    if on_citus():
+        op.execute(text("SELECT create_reference_table(:table)").bindparams(table=table))
+
+
+def on_citus() -> bool:
+    """False too where SQL is only printed: nobody is there to ask."""
+    if context.is_offline_mode():
+        return False
+    found = op.get_bind().execute(text("SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')"))
+    return bool(found.scalar())

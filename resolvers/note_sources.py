@@ -1,0 +1,58 @@
+"""The sources that notes cite: those that the wiki knows are cited, the others stay with the page's metadata."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+from uuid import UUID
+
+from content.citations import Citation
+from content.notes import Note
+from content.sections import parse
+from content.slugs import section_slug
+
+LEAD = "overview"
+
+
+class Sources:
+    """The known ones, by ref and kind."""
+
+    def __init__(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        self.by_ref: dict[str, dict[str, UUID]] = {}
+        for row in rows:
+            self.by_ref.setdefault(row["ref"], {})[row["kind"]] = row["id"]
+
+    def find(self, citation: Citation) -> UUID | None:
+        """The one of the kind that is asked for, or the only one of that ref."""
+        kinds = self.by_ref.get(citation.ref, {})
+        if citation.kind is not None:
+            return kinds.get(citation.kind)
+        return next(iter(kinds.values())) if len(kinds) == 1 else None
+
+    def cited(self, note: Note) -> dict[tuple[str, UUID], Citation]:
+        """What can be cited, by section and source: a section rests on a source once."""
+        found: dict[tuple[str, UUID], Citation] = {}
+        for citation in note.sources:
+            if source_id := self.find(citation):
+                found.setdefault((section(citation, note), source_id), citation)
+        return found
+
+    def uncited(self, note: Note) -> list[dict[str, Any]]:
+        """The rest, as metadata."""
+        cited = list(self.cited(note).values())
+        return [dict(fields(citation)) for citation in note.sources if citation not in cited]
+
+
+def section(citation: Citation, note: Note) -> str:
+    """The section that it is for; a citation for the whole page stands at its beginning."""
+    if citation.section:
+        return section_slug(citation.section)
+    return next((section.slug for section in parse(note.body)), LEAD)
+
+
+def fields(citation: Citation) -> Iterator[tuple[str, Any]]:
+    """As they stood in the note."""
+    yield "ref", citation.ref
+    yield from ((name, value) for name in ("kind", "section") if (value := getattr(citation, name)))
+    if citation.line_start:
+        yield "lines", f"{citation.line_start}-{citation.line_end}"
+    if citation.summary:
+        yield "summary", citation.summary

@@ -1,0 +1,138 @@
+"""What a note says beside its text: the page above it, pages that it is related to, sources that it rests on."""
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+from uuid import UUID
+
+from content.names import normalise
+from content.slugs import NoSlug, slugify
+from content.templates import TEMPLATES
+from db.database import Database, Row
+from db.scope import Scope
+from db.sql import statements
+
+from .errors import BadInput, CairnError, Conflict, NotFound
+from .hierarchy import set_parent
+from .links import link_pages
+from .note_files import Problem
+from .note_names import Vault
+from .note_places import Placed
+from .note_sources import Sources
+from .sources import cite_source
+
+IMPORTS = statements("imports")
+REASON = "import"
+
+
+class Change(Protocol):
+    @property
+    def changed(self) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A note that is a page now."""
+
+    placed: Placed
+    page_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Tied:
+    """What came of one note: whether its page changed, what went wrong, how many names nobody answers to."""
+
+    changed: bool
+    problems: list[Problem]
+    broken: int
+
+
+class Ties:
+    """Ties the pages of one import to each other and to the rest of their wiki."""
+
+    def __init__(self, database: Database, scope: Scope, vault: Vault, sources: Sources) -> None:
+        self.database, self.scope, self.vault, self.sources = database, scope, vault, sources
+        self.pages: dict[str, UUID] = {}
+        self.named: dict[str, UUID] = {}
+        self.before: dict[UUID, Row] = {}
+
+    async def prepare(self, notes: Sequence[Written]) -> None:
+        """Find every page that is named and every tie that there is, in two statements."""
+        self.pages = {note.placed.label: note.page_id for note in notes}
+        names = {name for note in notes for name in asked(note.placed) if not self.vault.find(name, note.placed)}
+        self.named = await find_named(self.database, self.scope, sorted(names))
+        async with self.database.connection() as connection:
+            rows = await connection.all(IMPORTS["find_ties"], **wiki(self.scope), page_ids=list(self.pages.values()))
+        self.before = {row["id"]: row for row in rows}
+
+    async def tie(self, note: Written) -> Tied:
+        changed, problems = False, []
+        for change in self.missing(note):
+            try:
+                changed = (await change()).changed or changed
+            except (BadInput, Conflict, NotFound) as error:
+                problems.append(problem(note.placed.label, error))
+        names = asked(note.placed)
+        return Tied(changed, problems, sum(self.find(name, note) is None for name in names))
+
+    def missing(self, note: Written) -> Iterator[Callable[[], Awaitable[Change]]]:
+        """What would make the page as its note has it. What is tied already stays."""
+        page_id, here = note.page_id, (self.database, self.scope)
+        before, parent = self.before[page_id], note.placed.note.parent
+        parent_id = self.find(parent, note) if parent else None
+        if parent_id and parent_id != before["parent_page_id"]:
+            yield partial(set_parent, *here, page_id, parent_id=parent_id)
+        related = dict.fromkeys(self.find(name, note) for name in note.placed.note.links)
+        for other in related:
+            if other and other != page_id and other not in before["linked"]:
+                yield partial(link_pages, *here, page_id, other, reason=REASON)
+        for (section, source_id), citation in self.sources.cited(note.placed.note).items():
+            yield partial(
+                cite_source, *here, page_id=page_id, section_slug=section, source_id=source_id,
+                line_start=citation.line_start, line_end=citation.line_end, summary=citation.summary,
+            )  # fmt: skip
+
+    def find(self, name: str, note: Written) -> UUID | None:
+        """The page that a name means: a file of the folder, else whatever the wiki has by that name."""
+        meant = self.vault.find(name, note.placed)
+        return self.pages.get(meant.label) if meant else self.named.get(name)
+
+
+async def find_named(database: Database, scope: Scope, names: Sequence[str]) -> dict[str, UUID]:
+    """The page of each name that has one."""
+    parsed = [(name, *address(name)) for name in names]
+    async with database.connection() as connection:
+        rows = await connection.all(
+            IMPORTS["find_named"],
+            **wiki(scope),
+            types=[type for _, type, _, _ in parsed],
+            slugs=[slug for _, _, slug, _ in parsed],
+            aliases=[alias for _, _, _, alias in parsed],
+        )
+    return {names[row["n"] - 1]: row["id"] for row in rows}
+
+
+def address(name: str) -> tuple[str | None, str, str]:
+    """`topic/austin-texas`, `austin-texas`, `Austin, Texas` → type, slug, alias."""
+    type, slash, rest = name.partition("/")
+    typed = bool(slash) and type in TEMPLATES
+    bare = (rest if typed else name.rpartition("/")[2]).removesuffix(".md").strip()
+    try:
+        slug = slugify(bare)
+    except NoSlug:
+        slug = ""
+    return (type if typed else None), slug, normalise(bare)
+
+
+def asked(note: Placed) -> tuple[str, ...]:
+    """The names of all pages that it wants to be tied to."""
+    return (*filter(None, [note.note.parent]), *note.note.links)
+
+
+def problem(path: str, error: CairnError) -> Problem:
+    return Problem(path, error.code, error.message)
+
+
+def wiki(scope: Scope) -> Mapping[str, Any]:
+    return {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}

@@ -1,0 +1,64 @@
+"""The real service on a real port, and a client that has a credential for it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import httpx
+import uvicorn
+
+from app.asgi import create_app
+from app.serving import bind
+from app.settings import Settings
+from db.scope import Role
+from resolvers.tokens import mint
+
+SECRET = "a secret of the tests, long enough for HS256"
+
+
+@dataclass(frozen=True)
+class Service:
+    """Where it answers, and how to sign for it."""
+
+    url: str
+    http: httpx.AsyncClient
+
+    def token(self, tenant_id: UUID, owner_id: UUID, role: Role = Role.MEMBER, **more: Any) -> str:
+        return mint(SECRET, tenant_id=tenant_id, owner_id=owner_id, role=role, ttl=3600, **more)
+
+    async def post(
+        self, query: str, token: str | None, variables: dict[str, Any] | None = None, **headers: str
+    ) -> httpx.Response:
+        if token:
+            headers["authorization"] = f"Bearer {token}"
+        body = {"query": query, "variables": variables or {}}
+        return await self.http.post("/graphql", json=body, headers=headers)
+
+    async def ask(self, query: str, token: str, **variables: Any) -> dict[str, Any]:
+        response = await self.post(query, token, variables)
+        assert response.status_code == 200, response.text
+        answer: dict[str, Any] = response.json()
+        return answer
+
+
+@asynccontextmanager
+async def serving(dsn: str, data_dir: Path, **settings: Any) -> AsyncIterator[Service]:
+    made = Settings(database_url=dsn, data_dir=data_dir, jwt_secret=SECRET, pool_size=4, **settings)
+    listening = bind("127.0.0.1", 0)
+    server = uvicorn.Server(uvicorn.Config(create_app(made, dsn=dsn), log_config=None, access_log=False))
+    running = asyncio.create_task(server.serve(sockets=[listening]))
+    while not server.started:
+        assert not running.done(), "the service did not start"
+        await asyncio.sleep(0.01)
+    url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    try:
+        async with httpx.AsyncClient(base_url=url, timeout=30) as http:
+            yield Service(url, http)
+    finally:
+        server.should_exit = True
+        await running
+        listening.close()

@@ -1,0 +1,193 @@
+"""GraphiQL's page: what it may load, that its files are the right ones, and that it works with no other server."""
+
+import base64
+import hashlib
+import io
+import tarfile
+from collections.abc import AsyncIterator
+from html.parser import HTMLParser
+from pathlib import Path
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.applications import Starlette
+
+from app.graphiql.assets import ASSETS, Asset, AssetError, directory, fetch, missing
+from app.graphiql.page import content_security_policy, page
+from app.graphiql.routes import graphiql_routes
+
+FOLDER = "/graphiql/assets"
+both_ways = pytest.mark.parametrize("local", [True, False])
+needs_the_files = pytest.mark.skipif(bool(missing()), reason="GraphiQL's files are not here: `make graphiql`")
+
+
+class Elements(HTMLParser):
+    """Every element of a page with its attributes, and the text inside scripts and styles."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.inline = ""
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        if self.lasttag in ("script", "style"):
+            self.inline += data.strip()
+
+    def files(self) -> list[dict[str, str | None]]:
+        """The attributes of each element that loads a script or a stylesheet, in order."""
+        return [own for tag, own in self.found if tag == "script" or own.get("rel") == "stylesheet"]
+
+    def addresses(self) -> list[str]:
+        return [str(file.get("src") or file.get("href")) for file in self.files()]
+
+
+@both_ways
+def test_the_page_holds_no_inline_script_and_no_inline_style(local: bool) -> None:
+    elements = Elements(page(endpoint="/graphql", folder=FOLDER, local=local))
+    attributes = {name for _tag, own in elements.found for name in own}
+    assert elements.inline == ""
+    assert not {name for name in attributes if name.startswith("on") or name == "style"}
+
+
+def test_with_its_files_the_page_names_no_other_server() -> None:
+    assert "//" not in page(endpoint="/graphql", folder=FOLDER, local=True)
+    assert "//" not in content_security_policy(local=True)
+
+
+def test_without_its_files_the_page_takes_them_hash_checked_from_the_cdn() -> None:
+    elements = Elements(page(endpoint="/graphql", folder=FOLDER, local=False))
+    checked = {str(file.get("src") or file.get("href")): file for file in elements.files() if "integrity" in file}
+    assert set(checked) == {asset.cdn_url for asset in ASSETS}
+    assert all(checked[asset.cdn_url]["integrity"] == asset.integrity for asset in ASSETS)
+    assert all(file["crossorigin"] == "anonymous" for file in checked.values())
+
+
+def test_the_policy_admits_the_cdn_for_scripts_and_styles_alone_and_only_without_the_files() -> None:
+    widened = dict(rule.split(" ", 1) for rule in content_security_policy(local=False).split("; "))
+    strict = dict(rule.split(" ", 1) for rule in content_security_policy(local=True).split("; "))
+    assert {name for name in strict if strict[name] != widened[name]} == {"script-src", "style-src"}
+    assert strict["script-src"] == "'self'"
+    assert strict["default-src"] == "'none'"
+
+
+@given(st.text())
+def test_an_endpoint_is_text_whatever_it_holds(endpoint: str) -> None:
+    elements = Elements(page(endpoint=f"/graphql?'\"><script>{endpoint}", folder=FOLDER, local=True))
+    plain = Elements(page(endpoint="/graphql", folder=FOLDER, local=True))
+    assert [tag for tag, _own in elements.found] == [tag for tag, _own in plain.found]
+
+
+def test_every_hash_is_a_sha384_and_every_name_is_its_own() -> None:
+    assert {len(base64.b64decode(asset.sha384, validate=True)) for asset in ASSETS} == {48}
+    assert len({asset.name for asset in ASSETS}) == len(ASSETS)
+
+
+@pytest.fixture
+async def client() -> AsyncIterator[httpx.AsyncClient]:
+    transport = httpx.ASGITransport(app=Starlette(routes=graphiql_routes()))
+    async with httpx.AsyncClient(transport=transport, base_url="http://cairn.test") as client:
+        yield client
+
+
+async def test_the_page_is_served_with_its_policy(client: httpx.AsyncClient) -> None:
+    answer = await client.get("/graphiql")
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("text/html")
+    assert answer.headers["content-security-policy"] == content_security_policy(local=not missing())
+    assert answer.headers["referrer-policy"] == "no-referrer"
+
+
+async def test_every_file_that_the_page_wants_of_this_server_is_there_and_kept_for_ever(
+    client: httpx.AsyncClient,
+) -> None:
+    own = [url for url in Elements((await client.get("/graphiql")).text).addresses() if url.startswith(FOLDER)]
+    answers = [await client.get(url) for url in own]
+    assert len(own) >= 2
+    assert {answer.status_code for answer in answers} == {200}
+    assert all("immutable" in answer.headers["cache-control"] for answer in answers)
+
+
+@pytest.mark.parametrize("name", ["nothing.js", "boot.js", "..%2fpage.py", "%2e%2e/page.py", "../page.py", "%00"])
+async def test_no_other_file_is_served(client: httpx.AsyncClient, name: str) -> None:
+    assert (await client.get(f"{FOLDER}/{name}")).status_code == 404
+
+
+@needs_the_files
+async def test_the_files_here_are_served_byte_for_byte(client: httpx.AsyncClient) -> None:
+    for asset in ASSETS:
+        assert (await client.get(f"{FOLDER}/{asset.name}")).content == (directory() / asset.name).read_bytes()
+
+
+# A package whose only file says `hello`, and what npm does with it: put its tarball into the current folder.
+HELLO_HASH = base64.b64encode(hashlib.sha384(b"hello").digest()).decode()
+HELLO = Asset("@cairn/hello", "1.2.3", "dist/hello.js", HELLO_HASH)
+
+
+@pytest.fixture
+def npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A registry of one package, behind a program called npm. Returns the tarball that it hands out."""
+    tarball = tmp_path / "registry" / "cairn-hello-1.2.3.tgz"
+    tarball.parent.mkdir()
+    _pack(tarball, "dist/hello.js", b"hello")
+    program = tmp_path / "bin" / "npm"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\n/bin/cp "{tarball}" .\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent))
+    return tarball
+
+
+def _pack(tarball: Path, name: str, content: bytes) -> None:
+    with tarfile.open(tarball, "w:gz") as archive:
+        member = tarfile.TarInfo(f"package/{name}")
+        member.size = len(content)
+        archive.addfile(member, io.BytesIO(content))
+
+
+def test_fetching_brings_what_is_missing_and_then_rests(npm: Path, tmp_path: Path) -> None:
+    lines: list[str] = []
+    fetch(lines.append, [HELLO], tmp_path / "assets")
+    fetch(lines.append, [HELLO], tmp_path / "assets")
+    assert lines == ["fetching @cairn/hello@1.2.3 for GraphiQL"]
+    assert [file.name for file in (tmp_path / "assets").iterdir()] == ["cairn-hello-1.2.3.js"]
+    assert missing([HELLO], tmp_path / "assets") == []
+
+
+def test_a_file_with_another_hash_is_refused_and_not_written(npm: Path, tmp_path: Path) -> None:
+    _pack(npm, "dist/hello.js", b"hello, I am somebody else")
+    with pytest.raises(AssetError, match=r"was refused: expected sha384-.* got sha384-"):
+        fetch(print, [HELLO], tmp_path / "assets")
+    assert missing([HELLO], tmp_path / "assets") == [HELLO]
+
+
+def test_a_package_without_the_file_is_refused(npm: Path, tmp_path: Path) -> None:
+    _pack(npm, "dist/other.js", b"hello")
+    with pytest.raises(AssetError, match=r"@cairn/hello@1\.2\.3 holds no dist/hello\.js"):
+        fetch(print, [HELLO], tmp_path / "assets")
+
+
+def test_a_damaged_file_counts_as_missing_and_is_mended(npm: Path, tmp_path: Path) -> None:
+    fetch(print, [HELLO], tmp_path / "assets")
+    (tmp_path / "assets" / HELLO.name).write_text("hel")
+    assert missing([HELLO], tmp_path / "assets") == [HELLO]
+    fetch(print, [HELLO], tmp_path / "assets")
+    assert missing([HELLO], tmp_path / "assets") == []
+
+
+def test_what_npm_says_reaches_the_reader(npm: Path, tmp_path: Path) -> None:
+    (tmp_path / "bin" / "npm").write_text("#!/bin/sh\necho 'no such host' >&2; exit 7\n")
+    with pytest.raises(AssetError, match=r"npm could not bring @cairn/hello@1\.2\.3: no such host"):
+        fetch(print, [HELLO], tmp_path / "assets")
+
+
+def test_without_npm_the_reader_learns_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(AssetError, match=r"install Node\.js"):
+        fetch(print, [HELLO], tmp_path / "assets")

@@ -1,0 +1,166 @@
+"""GraphiQL in a real browser, where one is installed: it runs queries, carries the token, and asks no other server."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+import pytest
+import strawberry
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from app.graphiql.assets import missing
+from app.graphiql.routes import graphiql_routes
+from tests.app.chromium import EXECUTABLE, Tab, tab
+
+pytestmark = pytest.mark.skipif(EXECUTABLE is None or bool(missing()), reason="needs Chromium and `make graphiql`")
+
+TOKEN = 'abc.def-_"</script>'
+QUERY = "{ recentWikiPages(limit: 7) { title summary } }"
+EDITORS = "[...document.querySelectorAll('.CodeMirror')].map(editor => editor.CodeMirror.getValue())"
+RUN = "document.querySelector('.graphiql-execute-button').click()"
+
+
+@strawberry.type
+class Page:
+    type: str
+    slug: str
+    title: str
+    summary: str
+
+
+@strawberry.type
+class Query:
+    @strawberry.field
+    def recent_wiki_pages(self, limit: int) -> list[Page]:
+        return [Page(type="TOPIC", slug="austin", title="Austin <b>&", summary=f"one of {limit}")]
+
+
+class Api:
+    """A server of one query that remembers who called."""
+
+    def __init__(self) -> None:
+        self.schema = strawberry.Schema(Query)
+        self.authorizations: list[str | None] = []
+        routes = [Route("/graphql", self.answer, methods=["POST"]), *graphiql_routes()]
+        self.app = Starlette(routes=routes)
+
+    async def answer(self, request: Request) -> Response:
+        self.authorizations.append(request.headers.get("authorization"))
+        asked = await request.json()
+        result = await self.schema.execute(asked["query"], operation_name=asked.get("operationName"))
+        return JSONResponse({"data": result.data, "errors": [error.formatted for error in result.errors or []] or None})
+
+
+@contextmanager
+def served(app: Starlette) -> Iterator[str]:
+    """The app on a free port of this machine. Yields its address."""
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", lifespan="off"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.started:
+            time.sleep(0.01)
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(20)
+
+
+@pytest.fixture(scope="module")
+def api() -> Api:
+    return Api()
+
+
+@pytest.fixture(scope="module")
+def address(api: Api) -> Iterator[str]:
+    with served(api.app) as address:
+        yield address
+
+
+@pytest.fixture
+def browser(tmp_path: Path) -> Iterator[Tab]:
+    with tab(tmp_path) as opened:
+        yield opened
+
+
+def editors(browser: Tab) -> list[str]:
+    """What the four editors hold: query, variables, headers, result."""
+    return list(browser.wait_for(f"(all => all.length === 4 && all)({EDITORS})"))
+
+
+def answered(browser: Tab) -> str:
+    """Run the query of the open tab and wait for what the result window says."""
+    editors(browser)
+    browser.run(RUN)
+    return str(browser.wait_for(f"{EDITORS}[3]"))
+
+
+def elsewhere(browser: Tab, address: str) -> list[str]:
+    """Requests over a network that went to any other server."""
+    return [url for url in browser.requested() if urlsplit(url).scheme != "data" and not url.startswith(address)]
+
+
+def test_the_welcoming_query_runs_and_its_answer_is_shown(browser: Tab, address: str) -> None:
+    browser.open(f"{address}/graphiql")
+    [page] = json.loads(answered(browser))["data"]["recentWikiPages"]
+    assert page == {"type": "TOPIC", "slug": "austin", "title": "Austin <b>&", "summary": "one of 10"}
+    assert "Austin <b>&" in browser.run("document.querySelector('.result-window').innerText")
+
+
+def test_no_other_server_is_asked_and_the_policy_is_kept(browser: Tab, address: str) -> None:
+    browser.open(f"{address}/graphiql")
+    answered(browser)
+    for panel in ("Documentation Explorer", "History", "GraphiQL Explorer"):
+        browser.run(f"document.querySelector('[aria-label=\"Show {panel}\"]').click()")
+        browser.wait_for(f"!!document.querySelector('[aria-label=\"Hide {panel}\"]')")
+    browser.run("document.querySelector('[aria-label=\"Open settings dialog\"]').click()")
+    browser.wait_for("!!document.querySelector('[role=dialog]')")
+    assert f"{address}/graphql" in browser.requested()
+    assert elsewhere(browser, address) == []
+    assert browser.complaints() == []
+
+
+def test_a_token_in_the_fragment_becomes_a_header_and_leaves_the_address_bar(
+    browser: Tab, address: str, api: Api
+) -> None:
+    browser.open(f"{address}/graphiql#token={quote(TOKEN)}&query={quote(QUERY)}")
+    assert json.loads(answered(browser))["data"]["recentWikiPages"][0]["summary"] == "one of 7"
+    query, _variables, headers, _result = editors(browser)
+    assert query == QUERY
+    assert json.loads(headers) == {"Authorization": f"Bearer {TOKEN}"}
+    assert browser.run("location.href") == f"{address}/graphiql"
+    assert api.authorizations[-1] == f"Bearer {TOKEN}"
+
+
+def test_the_token_outlives_a_reload_but_not_the_browser_tab(browser: Tab, address: str, api: Api) -> None:
+    browser.open(f"{address}/graphiql#token={quote(TOKEN)}")
+    answered(browser)
+    browser.open(f"{address}/graphiql")
+    browser.run("document.querySelector('.graphiql-tab-add').click()")
+    answered(browser)
+    assert api.authorizations[-1] == f"Bearer {TOKEN}"
+    assert browser.run("JSON.stringify(localStorage)") == "{}"
+    assert TOKEN in json.loads(browser.run("JSON.stringify(sessionStorage)"))["cairn:token"]
+
+
+def test_a_new_token_on_the_open_page_replaces_the_old_one(browser: Tab, address: str, api: Api) -> None:
+    browser.open(f"{address}/graphiql#token=first")
+    answered(browser)
+    browser.open(f"{address}/graphiql#token=second")
+    browser.wait_for(f"location.hash === '' && {EDITORS}[2]?.includes('second')")
+    answered(browser)
+    assert api.authorizations[-1] == "Bearer second"
+
+
+def test_where_the_files_do_not_load_the_page_says_what_to_do(browser: Tab, address: str) -> None:
+    browser.call("Network.setBlockedURLs", urls=["*graphiql-3*.js"])
+    browser.open(f"{address}/graphiql")
+    assert "make graphiql" in browser.wait_for("document.querySelector('.unstarted')?.textContent")

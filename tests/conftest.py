@@ -1,0 +1,155 @@
+"""A real Postgres for every test that asks: yours (CAIRN_TEST_DATABASE_URL), one in Docker, or the embedded one.
+
+The workers of one run share the server and a migrated template; `dsn` is a copy of it for one test alone.
+"""
+
+import asyncio
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, LOCK_UN, flock
+from pathlib import Path
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import asyncpg
+import pytest
+
+from db.database import prepare_connection
+from db.embedded import EmbeddedServer
+from db.migrate import migrate
+from tests.docker_server import docker_answers, remove_container, start_container
+from tests.sql_rules import violations
+
+
+@pytest.fixture(scope="session")
+def shared_folder(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """The same folder in every worker of this run."""
+    own = tmp_path_factory.getbasetemp()
+    return own if worker_id == "master" else own.parent
+
+
+@pytest.fixture(scope="session")
+def server_dsn(shared_folder: Path) -> Iterator[str]:
+    """A database on the server, for making others from."""
+    if given := os.environ.get("CAIRN_TEST_DATABASE_URL"):
+        yield given
+    elif docker_answers():
+        with shared(shared_folder / "container", start_container, remove_container) as container:
+            yield container.partition(" ")[2]
+    else:
+        with (
+            shared(shared_folder / "server", new_folder, shutil.rmtree) as folder,
+            EmbeddedServer(Path(folder), durable=False) as dsn,
+        ):
+            yield dsn
+
+
+@pytest.fixture(scope="session")
+def template(server_dsn: str, shared_folder: Path) -> Iterator[str]:
+    """The name of a migrated, empty database. Nobody may be connected to it while it is copied."""
+
+    def make() -> str:
+        name = new_name()
+        execute(server_dsn, f"CREATE DATABASE {name}")
+        asyncio.run(migrate(in_database(server_dsn, name)))
+        return name
+
+    with shared(shared_folder / "template", make, lambda name: drop(server_dsn, name)) as name:
+        yield name
+
+
+@pytest.fixture
+def dsn(server_dsn: str, template: str) -> Iterator[str]:
+    """A fresh migrated database of this test's own."""
+    with copied(server_dsn, template) as copy:
+        yield copy
+
+
+@pytest.fixture(scope="session")
+def shared_dsn(server_dsn: str, template: str) -> Iterator[str]:
+    """One migrated database for all tests of a worker that leave it as they found it."""
+    with copied(server_dsn, template) as copy:
+        yield copy
+
+
+@pytest.fixture
+def empty_dsn(server_dsn: str) -> Iterator[str]:
+    """A database without any table: where migrations begin."""
+    with copied(server_dsn, "template0") as copy:
+        yield copy
+
+
+@pytest.fixture(autouse=True)
+def every_statement_keeps_the_rules(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What the product executes in any test binds the tenant and would run on Citus."""
+    executed: set[str] = set()
+
+    async def listening(connection: asyncpg.Connection) -> None:
+        await prepare_connection(connection)
+        connection.add_query_logger(lambda record: executed.add(record.query))
+
+    monkeypatch.setattr("db.database.prepare_connection", listening)
+    yield
+    broken = {sql: found for sql in executed if (found := violations(sql))}
+    assert not broken
+
+
+@contextmanager
+def copied(server_dsn: str, template: str) -> Iterator[str]:
+    name = new_name()
+    execute(server_dsn, f"CREATE DATABASE {name} TEMPLATE {template}")
+    try:
+        yield in_database(server_dsn, name)
+    finally:
+        drop(server_dsn, name)
+
+
+@contextmanager
+def shared(path: Path, make: Callable[[], str], unmake: Callable[[str], object]) -> Iterator[str]:
+    """What the workers have in common, named by a string: the first makes it, the last one out unmakes it."""
+    note = path.with_suffix(".note")
+    with path.with_suffix(".turn").open("ab") as turn, path.with_suffix(".users").open("ab") as users:
+        flock(turn, LOCK_EX)
+        flock(users, LOCK_SH)
+        if not note.exists():
+            note.write_text(make())
+        flock(turn, LOCK_UN)
+        try:
+            yield note.read_text()
+        finally:
+            flock(turn, LOCK_EX)
+            with suppress(BlockingIOError):
+                flock(users, LOCK_EX | LOCK_NB)
+                unmake(note.read_text())
+                note.unlink()
+
+
+def new_name() -> str:
+    return f"cairn_test_{uuid4().hex[:12]}"
+
+
+def new_folder() -> str:
+    """Not below pytest's own folder: that is closed to the account which Postgres runs as when we are root."""
+    return tempfile.mkdtemp(prefix="cairn-test-")
+
+
+def in_database(dsn: str, name: str) -> str:
+    return urlsplit(dsn)._replace(path=f"/{name}").geturl()
+
+
+def drop(server_dsn: str, name: str) -> None:
+    execute(server_dsn, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+
+def execute(dsn: str, statement: str) -> None:
+    async def run() -> None:
+        connection = await asyncpg.connect(dsn)
+        try:
+            await connection.execute(statement)
+        finally:
+            await connection.close()
+
+    asyncio.run(run())

@@ -1,0 +1,104 @@
+"""Frontmatter, read and written without loss."""
+
+from contextlib import suppress
+from time import perf_counter
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from content.frontmatter import BadFrontmatter, join, split
+from tests.content.strategies import JSON, TEXTS
+
+METADATA = st.dictionaries(TEXTS, JSON, max_size=5)
+
+
+def read(header: str) -> dict[str, Any]:
+    return split(f"---\n{header}\n---\n")[0]
+
+
+def test_a_header_and_its_body_are_parted() -> None:
+    assert split("---\nname: Auth\n---\n\nText.\n") == ({"name": "Auth"}, "Text.\n")
+    assert split("---\r\nname: Auth\r\n--- \r\nText.\r\n") == ({"name": "Auth"}, "Text.\r\n")
+    assert split("\ufeff---\rname: Auth\r...\rText.") == ({"name": "Auth"}, "Text.")
+    assert split("---\n---\nText.") == ({}, "Text.")
+
+
+@pytest.mark.parametrize("text", ["", "Text.", "\n---\na: b\n---\n", "----\na\n---", " ---\na: b\n---", "text\n---\n"])
+def test_without_a_header_the_text_is_unchanged(text: str) -> None:
+    assert split(text) == ({}, text)
+
+
+def test_words_stay_words() -> None:
+    assert read("country: NO\non: yes\nno: off") == {"country": "NO", "on": "yes", "no": "off"}
+
+
+def test_what_json_would_write_differently_stays_text() -> None:
+    header = (
+        "day: 2026-02-15\nat: 2026-02-15T10:00:00Z\nversion: 1.10\nzip: 007\nhex: 0x1F\nbig: 123456789012345678901\n"
+    )
+    assert set(map(type, read(header).values())) == {str}
+    assert join(read(header), "") == f"---\n{header}---\n\n"
+
+
+def test_plain_values_are_values() -> None:
+    assert read("a: 1\nb: 1.5\nc: true\nd: null\ne:\nf: [x, {g: h}]\n2: two") == {
+        "a": 1, "b": 1.5, "c": True, "d": None, "e": None, "f": ["x", {"g": "h"}], "2": "two",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("---\na: b\n", "line 1: .*not closed"),
+        ("---\na: b\nc: [\n---\n", "line [34]: "),
+        ("---\n- a\n---\n", "line 2: .*mapping"),
+        ("---\njust text\n---\n", "line 2: .*mapping"),
+        ("---\na: 1\na: 2\n---\n", "line 3: .*duplicate"),
+        ("---\na: b\nb: *x\n---\n", "line 3: .*alias"),
+        ("---\na: !!python/object:os.system x\n---\n", "line 2: "),
+        ("---\na: !!binary eA==\n---\n", "line 1: .*bytes"),
+        ("---\nb: c\na: x\0\n---\n", "NUL"),
+        ("---\na: \ud800\n---\n", "surrogate"),
+        ('---\na: "\\0"\n---\n', "NUL"),
+        ("---\nb: c\na: \x07\n---\n", "line 3: .*control"),
+        (f"---\na: {'x' * 70_000}\n---\n", "longer than"),
+        (f"---\na: {'[' * 1000}\n---\n", "nested"),
+        ("---\na: &a [*a]\n---\n", "nested"),
+        ("---\na: &a [" + "x," * 99 + "x]\nb: [" + "*a," * 20 + "*a]\n---\n", "aliases"),
+    ],
+)
+def test_a_bad_header_is_refused_with_its_line(text: str, words: str) -> None:
+    with pytest.raises(BadFrontmatter, match=words):
+        split(text)
+
+
+@pytest.mark.parametrize("bomb", ["a{n}: &a{n} [*a{m}, *a{m}, *a{m}]\n", "a{n}: &a{n}\n  <<: [*a{m}, *a{m}, *a{m}]\n"])
+def test_a_bomb_of_aliases_does_not_go_off(bomb: str) -> None:
+    lines = "".join(bomb.format(n=n, m=n - 1) for n in range(1, 40))
+    started = perf_counter()
+    with pytest.raises(BadFrontmatter, match="aliases"):
+        read(f"a0: &a0 {{x: y}}\n{lines}")
+    assert perf_counter() - started < 2
+
+
+@pytest.mark.parametrize("unit", ["[", "{a: ", "- ", "? ", "a: b\n", "'", "&a ", "!!x "])
+def test_a_hostile_header_is_answered_in_time(unit: str) -> None:
+    started = perf_counter()
+    with suppress(BadFrontmatter):
+        read(unit * (60_000 // len(unit)))
+    assert perf_counter() - started < 10
+
+
+def test_an_anchor_may_be_used_and_reused() -> None:
+    assert read("a: &x [1]\nb: *x\nc: &x 2") == {"a": [1], "b": [1], "c": 2}
+
+
+@given(METADATA, st.text())
+def test_what_is_joined_can_be_split(metadata: dict[str, Any], body: str) -> None:
+    assert split(join(metadata, body)) == (metadata, body)
+
+
+def test_a_body_that_looks_like_a_header_is_kept_apart() -> None:
+    assert split(join({}, "---\na: b\n---\n")) == ({}, "---\na: b\n---\n")

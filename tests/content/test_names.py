@@ -1,0 +1,76 @@
+"""One form for every way to write a name."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from content.names import ALIAS_MAX, normalise
+
+
+@pytest.mark.parametrize(
+    ("name", "normal"),
+    [
+        ("Café  Mocha!", "cafe mocha"),
+        ("Chef João", "chef joao"),
+        ("Austin, Texas", "austin texas"),
+        ("ＡＴＸ №1", "atx no1"),
+        ("STRASSE", "strasse"),
+        ("Straße", "strasse"),
+        ("Łódź Đà Nẵng Ærø", "lodz da nang aero"),
+        ("İstanbul Işık", "istanbul isik"),
+        ("Ὀδυσσεύς", "οδυσσευσ"),
+        ("О’Генри", "о'генри"),
+        ("Rock 'n' Roll - 'live'", "rock n roll live"),
+        ("twenty-one", "twenty-one"),
+        ("snake_case/path", "snake case path"),
+        ("soft\u00adhyphen", "softhyphen"),
+        ("🚀 !?", ""),
+        ("", ""),
+        ("\ud800", ""),
+    ],
+)
+def test_a_name_has_one_form(name: str, normal: str) -> None:
+    assert normalise(name) == normal
+
+
+@pytest.mark.parametrize("word", ["йод", "їжак", "がくせい", "プログラム", "हिन्दी", "한국어", "الإسلام", "ශ්රී"])
+def test_letters_keep_the_marks_that_make_them_letters(word: str) -> None:
+    assert normalise(word) == word
+
+
+def test_thai_vowels_do_not_split_a_word() -> None:
+    assert " " not in normalise("น้ำตก")
+    assert normalise("น้ำตก") != normalise("นาตก")
+
+
+def test_accents_in_cyrillic_are_folded() -> None:
+    assert normalise("Ёлка") == normalise("елка")
+    assert normalise("за\u0301мок") == normalise("замок")
+
+
+def test_composed_and_decomposed_spellings_are_one() -> None:
+    assert normalise("й") == normalise("и\u0306")
+    assert normalise("が") == normalise("か\u3099")
+    assert normalise("한") == normalise("\u1112\u1161\u11ab")
+
+
+def test_a_long_name_is_cut() -> None:
+    assert len(normalise("long " * 1000)) <= ALIAS_MAX
+
+
+@given(st.text())
+def test_normalising_twice_changes_nothing(name: str) -> None:
+    assert normalise(normalise(name)) == normalise(name)
+
+
+@given(st.text())
+def test_case_and_space_around_do_not_matter(name: str) -> None:
+    assert normalise(f"  {name}\n") == normalise(name)
+    assert normalise(name.casefold()) == normalise(name)
+
+
+@given(st.text())
+def test_only_words_are_left(name: str) -> None:
+    normal = normalise(name)
+    assert normal == " ".join(normal.split())
+    assert all(any(map(str.isalnum, word)) and word[0] not in "'-" and word[-1] not in "'-" for word in normal.split())

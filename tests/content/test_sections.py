@@ -1,0 +1,166 @@
+"""A body and its sections: each is made of the other."""
+
+import re
+from time import perf_counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from content.sections import HEADING_MAX, Section, check, parse, problem, render, slugs, trim
+
+FRAGMENTS = [
+    "text", "## Notes", "## Notes ##", " ## Notes", "##", "## ", "##x", "# One", "### Three", "    ## code", "```",
+    "~~~~", "- ```", "  ```", "> ## quoted", "- item", "  ## in item", "<!--", "-->", "<div>", "</div>", "<script>",
+    "Title", "---", "===", "", "   ", "\t", "## `a`", "## 日本", "[a]: b", "* * *", "## #", "\\## no",
+    "## " + "x" * 201,
+]  # fmt: skip
+BODIES = st.lists(
+    st.sampled_from(FRAGMENTS) | st.text(max_size=8), max_size=12
+).flatmap(lambda rows: st.sampled_from(["\n", "\r\n", "\n\n"]).map(lambda end: end.join(rows)))  # fmt: skip
+HEADINGS = st.sampled_from(["Notes", "Visits", "Overview", "A #", " A", "日本", "`x`", "1. a", "!", ""]) | st.text(
+    max_size=5
+)
+
+
+def headings(body: str) -> list[str]:
+    return [section.heading for section in parse(body)]
+
+
+def test_headings_start_sections() -> None:
+    assert parse("## Visits\n\nOnce.\n\n## Food recommendations\nTacos.\n") == [
+        Section("visits", "Visits", "Once."),
+        Section("food_recommendations", "Food recommendations", "Tacos."),
+    ]
+
+
+def test_the_text_before_is_the_lead() -> None:
+    assert parse("Hello.\n\n## Visits") == [Section("overview", "", "Hello."), Section("visits", "Visits", "")]
+    assert [section.slug for section in parse("Hello.\n## Overview")] == ["lead", "overview"]
+    assert [section.slug for section in parse("Hello.\n## Overview\n## Lead")] == ["lead-2", "overview", "lead"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```\n## a\n```",
+        "~~~\n## a\n```\n~~~",
+        "- ```\n  ## a\n  ```",
+        "<!--\n## a\n-->",
+        "    ## a",
+        "> ## a",
+        "- ## a",
+        "##a",
+        "\\## a",
+        "a\n---",
+        "# a",
+        "### a",
+        "##",
+        "## " + "x" * (HEADING_MAX + 1),
+    ],
+)
+def test_these_start_no_section(text: str) -> None:
+    assert headings(f"{text}\n\n## Real") == ["", "Real"]
+
+
+def test_a_fence_in_a_list_ends_with_the_list() -> None:
+    assert headings("- ```\n  open\n## Real") == ["", "Real"]
+
+
+def test_closing_marks_spaces_and_line_ends_are_no_part_of_a_heading() -> None:
+    assert headings("## A ##  \r\n##\tB\r\n  ## C # D") == ["A", "B", "C # D"]
+
+
+def test_the_text_of_a_section_stays_as_it_is() -> None:
+    assert parse("## A\r\n \r\n    code\r\n\r\nend  \r\n\t\r\n")[0].body == "    code\r\n\r\nend  "
+
+
+def test_equal_headings_have_different_slugs() -> None:
+    assert slugs(["Notes", "Notes", "Notes 2", "notes"]) == ["notes", "notes_2", "notes_2_2", "notes_3"]
+
+
+def test_nothing_makes_nothing() -> None:
+    assert parse("") == parse(" \n\t\r\n") == []
+    assert render([]) == ""
+
+
+def test_a_body_is_rendered_with_blank_lines_between() -> None:
+    sections = [Section("overview", "", "Hi."), Section("a", "A", ""), Section("b", "B", "x\n")]
+    assert render(sections) == "Hi.\n\n## A\n\n## B\n\nx"
+
+
+@pytest.mark.parametrize(
+    ("section", "words"),
+    [
+        (Section("a", "A", "x\n## B\ny"), "level-2 heading 'B'"),
+        (Section("overview", "", "## B"), "level-2 heading 'B'"),
+        (Section("a", "A", "```\ncode"), "open"),
+        (Section("a", "A", "<!-- note"), "open"),
+        (Section("a", "A\nB", ""), "one line"),
+        (Section("a", "x" * 201, ""), "201 characters"),
+        (Section("a", " A", ""), "space"),
+        (Section("a", "A #", ""), "#"),
+        (Section("a", "", " "), "neither"),
+    ],
+)
+def test_a_problem_is_told_in_words(section: Section, words: str) -> None:
+    assert words in (problem(section) or "")
+
+
+@pytest.mark.parametrize("text", ["", "a\n\n", "```\n## a\n```", "### a", "- ```\n  open", "C# `##`", "<div>\n\n"])
+def test_an_ordinary_section_has_no_problem(text: str) -> None:
+    assert problem(Section("a", "C#", text)) is None
+
+
+@pytest.mark.parametrize(
+    ("sections", "words"),
+    [
+        ([Section("a", "A", "x"), Section("overview", "", "y")], "only the first"),
+        ([Section("a", "A", "x\n")], "trim"),
+        ([Section("b", "A", "x")], "slugs"),
+        ([Section("a", "A", "```"), Section("b", "B", "")], "section a: .*open"),
+    ],
+)
+def test_a_list_that_would_not_come_back_is_told(sections: list[Section], words: str) -> None:
+    assert re.search(words, check(sections) or "")
+
+
+@given(BODIES)
+def test_a_parsed_body_renders_to_itself_from_then_on(body: str) -> None:
+    sections = parse(body)
+    assert parse(render(sections)) == sections
+    assert check(sections) is None
+
+
+@given(BODIES)
+def test_slugs_are_unique_on_a_page(body: str) -> None:
+    found = [section.slug for section in parse(body)]
+    assert len(found) == len(set(found))
+    assert all(found)
+
+
+@given(BODIES)
+def test_nothing_of_the_text_is_lost(body: str) -> None:
+    written = [row.strip() for row in body.replace("\r", "\n").split("\n") if row.strip()]
+    kept = [row.strip() for row in render(parse(body)).replace("\r", "\n").split("\n") if row.strip()]
+    assert [row.rstrip("# \t") for row in kept] == [row.rstrip("# \t") for row in written] or [
+        "".join(row.split()).strip("#") for row in kept
+    ] == ["".join(row.split()).strip("#") for row in written]
+
+
+@given(st.lists(st.tuples(HEADINGS, BODIES), max_size=5))
+def test_sections_without_a_problem_come_back(parts: list[tuple[str, str]]) -> None:
+    given_slugs = slugs([heading for heading, _ in parts])
+    sections = [Section(slug, *part) for slug, part in zip(given_slugs, parts, strict=True)]
+    stored = [Section(one.slug, one.heading, trim(one.body)) for one in sections]
+    if any(map(problem, sections)) or any(not one.heading for one in sections[1:]):
+        return
+    assert check(stored) is None
+    assert parse(render(stored)) == stored
+
+
+@pytest.mark.parametrize("unit", ["## a\n", "- ", "> ", "```\n", "<!--\n", "\n", "- a\n", "##", "## a ##"])
+def test_hostile_bodies_are_read_in_time(unit: str) -> None:
+    started = perf_counter()
+    parse(unit * (100_000 // len(unit)))
+    assert perf_counter() - started < 10

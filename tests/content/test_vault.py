@@ -1,0 +1,49 @@
+"""A real vault of notes passes through without loss."""
+
+from pathlib import Path
+
+import pytest
+
+from content.frontmatter import join, split
+from content.links import find_links, rewrite_links
+from content.names import normalise
+from content.notes import from_markdown
+from content.sections import check, parse, problem, render
+
+VAULT = Path(__file__).parents[2].parent / "shared" / "data" / "vaults" / "obsidian-help"
+
+
+@pytest.fixture(scope="module")
+def notes() -> list[tuple[str, str]]:
+    """(name, text) of each; two folders may hold the same name."""
+    if not VAULT.is_dir():
+        pytest.skip("the vault is not here")
+    return [(path.stem, path.read_text(encoding="utf-8")) for path in sorted(VAULT.rglob("*.md"))]
+
+
+def words(text: str) -> list[str]:
+    return text.replace("#", " ").split()
+
+
+def test_no_text_is_lost(notes: list[tuple[str, str]]) -> None:
+    for stem, text in notes:
+        metadata, body = split(text)
+        sections = parse(body)
+        assert words(render(sections)) == words(body), stem
+        assert check(sections) is None, stem
+        assert not any(map(problem, sections)), stem
+        assert split(join(metadata, body)) == (metadata, body), stem
+        assert from_markdown(stem, text).title == stem
+
+
+def test_its_links_are_found(notes: list[tuple[str, str]]) -> None:
+    names = {normalise(stem) for stem, _ in notes}
+    found = [link for _, text in notes for link in find_links(text)]
+    assert len(found) > 1000
+    assert sum(link.alias in names for link in found) > 0.95 * len(found)
+    assert not any("png" in link.slug for link in found)
+
+
+def test_rewriting_nothing_changes_nothing(notes: list[tuple[str, str]]) -> None:
+    for _, text in notes:
+        assert rewrite_links(text, lambda _: False, "x") == text

@@ -1,0 +1,104 @@
+"""API keys: issued, used, expired, revoked."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from db.database import Database
+from db.ids import new_id
+from db.scope import Actor, ActorKind, Role, Scope
+from resolvers.api_keys import create_api_key, revoke_api_key, scope_of_key
+from resolvers.errors import CairnError, NotFound, Unauthenticated
+from resolvers.owners import OwnerKind, create_owner
+from resolvers.tenants import create_tenant
+
+
+@pytest.fixture
+async def database(dsn: str) -> AsyncIterator[Database]:
+    database = Database(dsn, size=2)
+    await database.open()
+    try:
+        yield database
+    finally:
+        await database.close()
+
+
+@pytest.fixture
+async def tenant_id(database: Database) -> UUID:
+    return (await create_tenant(database, "harbour", "Harbour Coffee")).id
+
+
+@pytest.fixture
+async def mara(database: Database, tenant_id: UUID) -> UUID:
+    return (await create_owner(database, tenant_id, OwnerKind.USER, "mara", "Mara")).id
+
+
+@pytest.fixture
+async def ines(database: Database, tenant_id: UUID) -> UUID:
+    return (await create_owner(database, tenant_id, OwnerKind.USER, "ines", "Ines")).id
+
+
+async def test_an_api_key_works_as_a_service_for_its_owners(
+    database: Database, tenant_id: UUID, mara: UUID, ines: UUID
+) -> None:
+    issued = await create_api_key(database, tenant_id, "nightly import", Role.MEMBER, [mara, ines])
+    found = await scope_of_key(database, issued.key)
+    assert found == Scope(tenant_id, mara, Role.MEMBER, Actor(ActorKind.SERVICE, str(issued.id)), (mara, ines))
+
+
+async def test_a_key_is_shown_once_and_stored_as_its_hash(database: Database, tenant_id: UUID, mara: UUID) -> None:
+    issued = await create_api_key(database, tenant_id, "import", Role.READER, [mara])
+    assert issued.key not in repr(issued)
+    async with database.connection() as connection:
+        stored = await connection.raw.fetchrow("SELECT k.*, k::text AS everything FROM api_keys AS k")
+    assert len(stored["key_hash"]) == 32
+    assert issued.key.removeprefix("cairn_") not in stored["everything"]
+
+
+async def test_a_revoked_key_opens_nothing(database: Database, tenant_id: UUID, mara: UUID) -> None:
+    issued = await create_api_key(database, tenant_id, "import", Role.READER, [mara])
+    other = await create_tenant(database, "atlas", "Atlas")
+    with pytest.raises(NotFound):
+        await revoke_api_key(database, other.id, issued.id)
+    for _ in range(2):
+        await revoke_api_key(database, tenant_id, issued.id)
+    with pytest.raises(Unauthenticated, match="revoked"):
+        await scope_of_key(database, issued.key)
+
+
+async def test_an_expired_key_opens_nothing(database: Database, tenant_id: UUID, mara: UUID) -> None:
+    soon = datetime.now(UTC) + timedelta(hours=1)
+    issued = await create_api_key(database, tenant_id, "import", Role.READER, [mara], expires_at=soon)
+    assert await scope_of_key(database, issued.key)
+    async with database.connection() as connection:
+        await connection.raw.execute("UPDATE api_keys SET expires_at = expires_at - interval '2 hours'")
+    with pytest.raises(Unauthenticated, match="expired"):
+        await scope_of_key(database, issued.key)
+
+
+async def test_an_unknown_key_opens_nothing(database: Database) -> None:
+    with pytest.raises(Unauthenticated, match="unknown"):
+        await scope_of_key(database, "cairn_" + "x" * 43)
+
+
+async def test_a_key_needs_a_name_owners_of_the_tenant_and_a_future(
+    database: Database, tenant_id: UUID, mara: UUID
+) -> None:
+    async def problem(**changed: Any) -> CairnError:
+        given = {"name": "import", "owner_ids": [mara], "expires_at": None, **changed}
+        with pytest.raises(CairnError) as refused:
+            await create_api_key(database, tenant_id, role=Role.MEMBER, **given)
+        return refused.value
+
+    past = datetime.now(UTC) - timedelta(seconds=1)
+    fields = [
+        (await problem(**changed)).extensions.get("field")
+        for changed in (
+            {"name": "  "}, {"name": "nul\0"}, {"owner_ids": []}, {"expires_at": past}, {"expires_at": datetime.now()}
+        )
+    ]  # fmt: skip
+    assert fields == ["name", "name", "ownerIds", "expiresAt", "expiresAt"]
+    assert isinstance(await problem(owner_ids=[mara, new_id()]), NotFound)

@@ -1,0 +1,87 @@
+"""The contract that is committed is the one that is served, and all of it is described."""
+
+from pathlib import Path
+
+from graphql import (
+    GraphQLNamedType,
+    is_enum_type,
+    is_input_object_type,
+    is_interface_type,
+    is_introspection_type,
+    is_object_type,
+)
+
+from schema.root import GRAPHQL, STRAWBERRY
+
+COMMITTED = Path(__file__).parents[2] / "schema" / "schema.graphql"
+
+
+def ours() -> list[GraphQLNamedType]:
+    return [type_ for type_ in GRAPHQL.type_map.values() if not is_introspection_type(type_)]
+
+
+def test_the_committed_contract_is_the_one_served() -> None:
+    message = "the contract changed: look at the difference, then `make schema`"
+    assert COMMITTED.read_text() == STRAWBERRY.as_str() + "\n", message
+
+
+def test_every_type_and_every_field_is_described() -> None:
+    bare = [type_.name for type_ in ours() if not type_.description and type_.name not in ("Boolean", "String")]
+    for type_ in ours():
+        if is_object_type(type_) or is_interface_type(type_) or is_input_object_type(type_):
+            bare += [f"{type_.name}.{name}" for name, field in type_.fields.items() if not field.description]
+    assert bare == []
+
+
+def test_every_list_has_a_size() -> None:
+    """No field gives everything there is: a list has a limit, a connection has first and last."""
+    unbounded = []
+    for type_ in ours():
+        if not is_object_type(type_) or type_.name.endswith(("Connection", "Edge", "Payload")):
+            continue
+        for name, field in type_.fields.items():
+            if str(field.type).lstrip("[").rstrip("]!").endswith("Connection"):
+                sized = {"first", "after", "last", "before"} <= set(field.args)
+            else:
+                sized = not str(field.type).startswith("[") or "limit" in field.args or stored(type_.name, name)
+            if not sized:
+                unbounded.append(f"{type_.name}.{name}")
+    assert unbounded == []
+
+
+def stored(type_name: str, field_name: str) -> bool:
+    """Arrays that are columns of one row, bounded where they are written."""
+    return (type_name, field_name) in {
+        ("WikiPage", "tags"),
+        ("WikiRevision", "tags"),
+        ("WikiLink", "reasons"),
+        ("UserError", "field"),
+        ("MobileWikiSearchHit", "matchingMemoryIds"),
+    }
+
+
+def test_the_names_that_clients_know_are_there() -> None:
+    """BEHAVIOUR's public names: arguments may grow, never break."""
+    known = {
+        "wikiPage": "tenantId! ownerId userId type! slug!",
+        "wikiSearch": "tenantId! ownerId userId query! limit",
+        "mobileWikiSearch": "tenantId ownerId userId agentId query! limit",
+        "wikiBacklinks": "pageId!",
+        "wikiConnectedPages": "pageId!",
+        "wikiGraph": "tenantId! ownerId userId",
+        "recentWikiPages": "tenantId ownerId userId agentId limit",
+        "wikiCompileJobs": "tenantId! ownerId userId limit",
+    }
+    assert GRAPHQL.query_type is not None
+    for name, arguments in known.items():
+        field = GRAPHQL.query_type.fields[name]
+        for argument in arguments.split():
+            required = str(field.args[argument.rstrip("!")].type).endswith("!")
+            assert required == argument.endswith("!"), f"{name}({argument})"
+    page = GRAPHQL.type_map["WikiPage"]
+    names = """id tenantId ownerId userId type slug title summary bodyMd status lastCompiledAt createdAt updatedAt
+        sections aliases sourceMemoryCount sourceMemoryIds parent children promotedFromSection sectionChildren
+        hubnessScore tags version"""
+    assert is_object_type(page)
+    assert set(names.split()) <= set(page.fields)
+    assert all(value == value.upper() for type_ in ours() if is_enum_type(type_) for value in type_.values)

@@ -1,0 +1,266 @@
+"""Migrations: they make what is declared, one at a time, forward only, and say what to do when they cannot."""
+
+import asyncio
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+import pytest
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Table
+from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.pool import NullPool
+
+import db.migrate
+from db.migrate import (
+    EXTENSIONS,
+    MigrationRefused,
+    Server,
+    alembic_config,
+    check_server,
+    migrate,
+    pending,
+    refuse_unfit,
+)
+from db.tables import metadata
+
+ROOT = Path(__file__).parents[1]
+SCOPE_STATISTICS = {"pages", "sections", "aliases", "links", "page_search", "page_names", "sources", "mentions"}
+FIT = Server(180006, "wiki", "cairn", may_extend=True, may_create=True, available=[*EXTENSIONS], installed=[])
+
+COLUMNS = """
+SELECT table_name, column_name, data_type, udt_name, collation_name, is_nullable, column_default,
+       col_description(format('%I', table_name)::regclass, ordinal_position)
+FROM information_schema.columns WHERE table_schema = 'public' ORDER BY 1, ordinal_position
+"""
+CONSTRAINTS = """
+SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid)
+FROM pg_constraint WHERE connamespace = 'public'::regnamespace AND contype <> 'n' ORDER BY 1, 2
+"""
+INDEXES = "SELECT tablename, indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1, 2"
+
+
+async def over(dsn: str, work: Callable[[Connection], Any]) -> Any:
+    """Runs synchronous SQLAlchemy work on a connection, and commits."""
+    engine = create_async_engine(
+        "postgresql+asyncpg://", async_creator=lambda: asyncpg.connect(dsn), poolclass=NullPool
+    )
+    async with engine.begin() as connection:
+        return await connection.run_sync(work)
+
+
+async def rows(dsn: str, query: str) -> list[tuple[Any, ...]]:
+    connection = await asyncpg.connect(dsn)
+    try:
+        return [tuple(row) for row in await connection.fetch(query)]
+    finally:
+        await connection.close()
+
+
+async def test_alembic_finds_no_difference_between_migrated_and_declared(shared_dsn: str) -> None:
+    def differences(connection: Connection) -> Any:
+        options = {"compare_type": True, "compare_server_default": True}
+        return compare_metadata(MigrationContext.configure(connection, opts=options), metadata)
+
+    assert await over(shared_dsn, differences) == []
+
+
+async def test_the_catalogue_of_a_migrated_database_is_that_of_the_declared_tables(
+    shared_dsn: str, empty_dsn: str
+) -> None:
+    for extension in EXTENSIONS:
+        await rows(empty_dsn, f"CREATE EXTENSION {extension}")
+    await over(empty_dsn, metadata.create_all)
+    for query in (COLUMNS, CONSTRAINTS, INDEXES):
+        migrated = [row for row in await rows(shared_dsn, query) if row[0] != "alembic_version"]
+        assert migrated == await rows(empty_dsn, query)
+
+
+async def test_the_planner_knows_that_an_owner_has_one_tenant(shared_dsn: str) -> None:
+    found = await rows(
+        shared_dsn,
+        """
+        SELECT stxrelid::regclass::text, stxkind::text[], pg_get_statisticsobjdef_columns(oid)
+        FROM pg_statistic_ext WHERE stxnamespace = 'public'::regnamespace
+        """,
+    )
+    assert {table for table, _, _ in found} == SCOPE_STATISTICS
+    assert all((set(kinds), on) == ({"d", "f"}, "tenant_id, owner_id") for _, kinds, on in found)
+
+
+async def test_migrating_from_any_folder_applies_everything_once(
+    empty_dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    told: list[str] = []
+    revisions = await pending(empty_dsn)
+    assert revisions[0] == "0001"
+    assert await migrate(empty_dsn, told.append) == revisions
+    assert told == [f"Applying {', '.join(revisions)}"]
+    assert await pending(empty_dsn) == await migrate(empty_dsn) == []
+
+
+async def test_of_two_migrations_at_once_one_waits_and_finds_nothing_to_do(empty_dsn: str) -> None:
+    told: list[str] = []
+    results = await asyncio.gather(migrate(empty_dsn, told.append), migrate(empty_dsn, told.append))
+    assert sorted(map(bool, results)) == [False, True]
+    assert "Waiting for another migration of this database" in told
+
+
+@pytest.mark.parametrize("mode", ["SHARE", "ACCESS EXCLUSIVE"])
+async def test_a_table_in_use_is_a_clear_error_and_nothing_is_half_done(
+    empty_dsn: str, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(db.migrate, "LOCK_TIMEOUT", "300ms")
+    await rows(empty_dsn, "CREATE TABLE alembic_version (version_num varchar(32) PRIMARY KEY)")
+    user = await asyncpg.connect(empty_dsn)
+    async with user.transaction():
+        await user.execute(f"LOCK TABLE alembic_version IN {mode} MODE")
+        with pytest.raises(MigrationRefused, match=r"in use.*300ms.*`cairn migrate` again"):
+            await migrate(empty_dsn)
+    await user.close()
+    assert await rows(empty_dsn, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'") == [
+        ("alembic_version",)
+    ]
+    assert await migrate(empty_dsn) != []
+
+
+async def test_a_database_of_a_newer_cairn_is_refused(dsn: str) -> None:
+    await rows(dsn, "UPDATE alembic_version SET version_num = '9999'")
+    with pytest.raises(MigrationRefused, match=r"9999.*newer"):
+        await migrate(dsn)
+
+
+async def test_migrations_go_forward_only(dsn: str) -> None:
+    def down(connection: Connection) -> None:
+        config = alembic_config()
+        config.attributes["connection"] = connection
+        command.downgrade(config, "base")
+
+    with pytest.raises(NotImplementedError, match="forward only"):
+        await over(dsn, down)
+
+
+async def test_this_server_is_fit(shared_dsn: str) -> None:
+    connection = await asyncpg.connect(shared_dsn)
+    await check_server(connection)
+    await connection.close()
+
+
+async def test_a_role_without_rights_is_told_what_a_superuser_must_run(empty_dsn: str) -> None:
+    connection = await asyncpg.connect(empty_dsn)
+    async with asyncio.timeout(10), connection.transaction():
+        await connection.execute("CREATE ROLE cairn_test_guest")
+        await connection.execute("SET LOCAL ROLE cairn_test_guest")
+        with pytest.raises(MigrationRefused, match=r"superuser.*CREATE EXTENSION pg_trgm; CREATE EXTENSION btree_gin;"):
+            await check_server(connection)
+        await connection.execute("RESET ROLE")
+        await connection.execute("DROP ROLE cairn_test_guest")
+    await connection.close()
+
+
+@pytest.mark.parametrize(
+    ("server", "advice"),
+    [
+        (FIT._replace(version=150018), "this is PostgreSQL 15; Cairn needs 16 or newer: upgrade the server"),
+        (FIT._replace(available=["btree_gin", "unaccent"]), r"does not have pg_trgm: install .*postgresql-contrib"),
+        (FIT._replace(may_extend=False, installed=["pg_trgm"]), r"in the database wiki: CREATE EXTENSION btree_gin;"),
+        (FIT._replace(may_create=False), r'GRANT CREATE ON SCHEMA public TO "cairn";'),
+    ],
+)
+def test_an_unfit_server_is_refused_with_what_to_do(server: Server, advice: str) -> None:
+    with pytest.raises(MigrationRefused, match=advice):
+        refuse_unfit(server)
+
+
+def test_the_oldest_supported_server_is_fit_when_the_extensions_are_there() -> None:
+    refuse_unfit(FIT._replace(version=160000, may_extend=False, installed=[*EXTENSIONS]))
+
+
+async def test_every_key_of_a_tenant_table_starts_with_the_tenant(shared_dsn: str) -> None:
+    first_columns = await rows(
+        shared_dsn,
+        """
+        SELECT i.indexrelid::regclass::text, a.attname
+        FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid
+        JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+        WHERE t.relnamespace = 'public'::regnamespace AND t.relname NOT IN ('tenants', 'api_keys', 'alembic_version')
+        """,
+    )
+    assert len(first_columns) > 40
+    assert {name for name, column in first_columns if column != "tenant_id"} == set()
+
+
+@pytest.mark.parametrize("table", metadata.sorted_tables, ids=str)
+def test_a_reference_carries_tenant_and_owner(table: Table) -> None:
+    for key in table.foreign_key_constraints:
+        own, others = list(key.column_keys), [element.column.name for element in key.elements]
+        assert own[0] == others[0] == "tenant_id"
+        assert key.referred_table.name in ("tenants", "owners") or own[1] == others[1] == "owner_id"
+
+
+async def test_a_row_across_owners_cannot_be_stored(dsn: str) -> None:
+    tenant, here, there, page = (UUID(int=number) for number in range(1, 5))
+    connection = await asyncpg.connect(dsn)
+    await connection.execute("INSERT INTO tenants (tenant_id, slug, name) VALUES ($1, 'acme', 'Acme')", tenant)
+    owner = "INSERT INTO owners (tenant_id, id, kind, slug, name) VALUES ($1, $2, 'user', $3, $3)"
+    await connection.executemany(owner, [(tenant, here, "here"), (tenant, there, "there")])
+    given = "(tenant_id, owner_id, id, type, slug, title, body_md) VALUES ($1, $2, $3, 'topic', 't', 'T', '')"
+    await connection.execute(f"INSERT INTO pages {given}", tenant, here, page)
+    given = "(tenant_id, owner_id, id, page_id, alias, name, source) VALUES ($1, $2, $3, $3, 't', 'T', 'manual')"
+    alias = f"INSERT INTO aliases {given}"
+    with pytest.raises(asyncpg.ForeignKeyViolationError, match="aliases_page_fk"):
+        await connection.execute(alias, tenant, there, page)
+    await connection.execute(alias, tenant, here, page)
+    await connection.close()
+
+
+async def test_there_are_no_triggers_and_no_functions_of_ours(shared_dsn: str) -> None:
+    assert await rows(shared_dsn, "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal") == []
+    of_no_extension = "NOT EXISTS (SELECT FROM pg_depend WHERE objid = p.oid AND deptype = 'e')"
+    ours = f"SELECT proname FROM pg_proc p WHERE pronamespace = 'public'::regnamespace AND {of_no_extension}"
+    assert await rows(shared_dsn, ours) == []
+
+
+def test_the_revisions_are_one_line() -> None:
+    scripts = ScriptDirectory.from_config(alembic_config())
+    assert len(scripts.get_heads()) == len(scripts.get_bases()) == 1
+
+
+def test_a_revision_imports_nothing_that_may_change() -> None:
+    for script in ScriptDirectory.from_config(alembic_config()).walk_revisions():
+        source = Path(script.path).read_text(encoding="utf-8")
+        imported = re.findall(r"^(?:from|import) (\w+)", source, re.MULTILINE)
+        assert set(imported) <= {"alembic", "sqlalchemy", "migrations"}
+
+
+def test_the_sql_of_every_revision_is_safe_on_a_live_database() -> None:
+    config = alembic_config()
+    config.output_buffer = StringIO()
+    command.upgrade(config, "head", sql=True)
+    assert squawk(config.output_buffer.getvalue()) == ""
+
+
+def test_an_unsafe_revision_would_be_found() -> None:
+    found = squawk("CREATE INDEX pages_new_ix ON pages (tenant_id, slug);")
+    assert "require-concurrent-index-creation" in found
+    assert "require-lock-timeout" in found
+
+
+def squawk(sql: str) -> str:
+    """What it has to say against the statements."""
+    program = Path(sys.executable).with_name("squawk")
+    checked = subprocess.run(
+        [program, "--config", ROOT / ".squawk.toml", "--reporter", "gcc"], input=sql, capture_output=True, text=True
+    )
+    assert checked.stderr == ""
+    return checked.stdout

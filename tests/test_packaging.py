@@ -1,0 +1,104 @@
+"""What the wheel holds and what it does not, and that its packages' plain names are nobody else's."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from importlib.metadata import distributions
+from pathlib import Path
+
+import pytest
+
+from app.graphiql.assets import ASSETS, missing
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PACKAGES = set(PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"])
+
+
+def build(source: Path, target: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Build the wheel with the hatchling that is installed here: no network, no environment of its own."""
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(target)]
+    return subprocess.run(
+        command, cwd=source, env=os.environ | environment, capture_output=True, text=True, timeout=120
+    )
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """The names of the files in the wheel; GraphiQL's are among them where they had been fetched."""
+    target = tmp_path_factory.mktemp("dist")
+    built = build(ROOT, target, {"CAIRN_WHEEL_WITHOUT_GRAPHIQL": "1"})
+    assert built.returncode == 0, built.stderr
+    [file] = target.glob("*.whl")
+    with zipfile.ZipFile(file) as archive:
+        return set(archive.namelist())
+
+
+def committed(folder: str, pattern: str) -> set[str]:
+    return {file.relative_to(ROOT).as_posix() for file in (ROOT / folder).rglob(pattern)}
+
+
+@pytest.mark.parametrize(
+    ("folder", "pattern"),
+    [
+        ("db/queries", "*.sql"),
+        ("migrations", "*.py"),
+        ("app/sample", "*.md"),
+        ("app/sample", "*.yaml"),
+        ("app/graphiql", "boot.*"),
+        ("app/graphiql", "page.html"),
+        ("schema", "*.graphql"),
+    ],
+)
+def test_the_wheel_holds_what_is_read_at_run_time(wheel: set[str], folder: str, pattern: str) -> None:
+    wanted = committed(folder, pattern)
+    assert wanted
+    assert wanted <= wheel
+
+
+@pytest.mark.skipif(bool(missing()), reason="GraphiQL's files are not here: `make graphiql`")
+def test_the_wheel_holds_graphiqls_files(wheel: set[str]) -> None:
+    assert {f"app/graphiql/assets/{asset.name}" for asset in ASSETS} <= wheel
+
+
+def test_the_wheel_holds_nothing_else(wheel: set[str]) -> None:
+    assert {name.split("/")[0] for name in wheel if ".dist-info/" not in name} == PACKAGES
+    assert not {name for name in wheel if "__pycache__" in name or name.endswith((".pyc", ".map"))}
+
+
+def test_a_wheel_without_graphiql_and_without_npm_is_refused(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    shutil.copytree(ROOT / "app" / "graphiql", source / "app" / "graphiql", ignore=shutil.ignore_patterns("assets"))
+    for file in ("pyproject.toml", "hatch_build.py"):
+        shutil.copy(ROOT / file, source)
+    (source / "README.md").write_text("Cairn")
+    built = build(source, tmp_path / "dist", {"PATH": str(tmp_path)})
+    assert built.returncode != 0
+    assert "npm is not on this machine" in built.stderr
+    assert "CAIRN_WHEEL_WITHOUT_GRAPHIQL=1" in built.stderr
+    assert not list(tmp_path.glob("dist/*.whl"))
+
+
+def test_no_other_distribution_owns_a_package_of_ours() -> None:
+    owners = {
+        (distribution.name, file.parts[0])
+        for distribution in distributions()
+        for file in distribution.files or []
+        if file.parts[0].removesuffix(".py") in PACKAGES and distribution.name != PROJECT["project"]["name"]
+    }
+    assert owners == set()
+
+
+def test_the_constraints_hold_every_dependency_and_no_address() -> None:
+    lines = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
+    assert all(line.count("==") == 1 and "/" not in line and " " not in line for line in lines)
+    pinned = {line.split("==")[0].lower().replace("_", "-") for line in lines}
+    declared = PROJECT["project"]["dependencies"] + PROJECT["project"]["optional-dependencies"]["dev"]
+    assert {requirement_name(line) for line in declared} <= pinned
+
+
+def requirement_name(requirement: str) -> str:
+    return requirement.split(">=")[0].split("[")[0].strip().lower().replace("_", "-")

@@ -1,0 +1,200 @@
+"""A wiki to write in, and what must hold in it whatever was written."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+import orjson
+
+from content.links import find_links
+from content.names import normalise
+from content.sections import Section, render
+from db.database import Database
+from db.ids import new_id
+from db.scope import Actor, ActorKind, Role, Scope
+
+RANKS = {"slug": 1, "old_slug": 2, "alias": 3}
+
+
+@dataclass(frozen=True)
+class Wiki:
+    """One owner's wiki, the credential that writes in it, and a connection of its own to look at the rows."""
+
+    database: Database
+    scope: Scope
+    look: asyncpg.Connection
+
+    async def rows(self, table: str, order: str = "id", **where: Any) -> list[dict[str, Any]]:
+        """The rows of a table in this wiki."""
+        wanted = "".join(f" AND {column} = ${n}" for n, column in enumerate(where, start=3))
+        sql = f"SELECT * FROM {table} WHERE tenant_id = $1 AND owner_id = $2{wanted} ORDER BY {order}"
+        return [
+            dict(row) for row in await self.look.fetch(sql, self.scope.tenant_id, self.scope.owner_id, *where.values())
+        ]
+
+    async def row(self, table: str, **where: Any) -> dict[str, Any]:
+        (row,) = await self.rows(table, "1", **where)
+        return row
+
+    async def page(self, page_id: UUID) -> dict[str, Any]:
+        return await self.row("pages", id=page_id)
+
+    async def targets(self, page_id: UUID) -> dict[str, UUID | None]:
+        """What a page's text points at, and which page that is."""
+        rows = await self.rows("link_targets", "target", from_page_id=page_id)
+        return {row["target"]: row["to_page_id"] for row in rows}
+
+    async def references(self) -> dict[tuple[UUID, UUID], set[str]]:
+        """(from, to) of every reference, and its reasons."""
+        links = await self.rows("links", kind="reference")
+        return {(link["from_page_id"], link["to_page_id"]): set(link["reasons"]) for link in links}
+
+    async def actions(self) -> list[str]:
+        """What was written, oldest first."""
+        return [row["action"] for row in await self.rows("activity")]
+
+    async def add_source(self, kind: str = "document", ref: str = "doc-1", content: str = "One.\nTwo.\n") -> UUID:
+        from resolvers.sources import SourceDraft, add_source
+
+        return (await add_source(self.database, self.scope, SourceDraft(kind, ref, content))).source_id
+
+    async def neighbour(self, role: Role | None = None) -> "Wiki":
+        """Another owner's wiki in the same tenant."""
+        owner_id = await make_owner(self.look, self.scope.tenant_id)
+        return Wiki(self.database, member(self.scope.tenant_id, owner_id, role or self.scope.role), self.look)
+
+    def acting(self, role: Role) -> "Wiki":
+        """The same wiki with another credential."""
+        return Wiki(self.database, member(self.scope.tenant_id, self.scope.owner_id, role), self.look)
+
+
+async def open_wiki(dsn: str) -> Wiki:
+    """A new tenant, an owner in it, and an admin at work."""
+    database = Database(dsn, size=4)
+    await database.open()
+    look = await asyncpg.connect(dsn)
+    await look.set_type_codec("jsonb", schema="pg_catalog", encoder=str, decoder=orjson.loads)
+    tenant_id = new_id()
+    await look.execute("INSERT INTO tenants (tenant_id, slug, name) VALUES ($1, $2, 'T')", tenant_id, f"t-{tenant_id}")
+    owner_id = await make_owner(look, tenant_id)
+    return Wiki(database, member(tenant_id, owner_id, Role.ADMIN), look)
+
+
+async def close_wiki(wiki: Wiki) -> None:
+    await wiki.look.close()
+    await wiki.database.close()
+
+
+async def make_owner(look: asyncpg.Connection, tenant_id: UUID) -> UUID:
+    owner_id = new_id()
+    sql = "INSERT INTO owners (tenant_id, id, kind, slug, name) VALUES ($1, $2, 'user', $3, 'O')"
+    await look.execute(sql, tenant_id, owner_id, f"o-{owner_id}")
+    return owner_id
+
+
+def member(tenant_id: UUID, owner_id: UUID, role: Role) -> Scope:
+    return Scope(tenant_id, owner_id, role, Actor(ActorKind.USER, "marco"), (owner_id,))
+
+
+async def check(wiki: Wiki) -> None:
+    """Everything that is kept beside the pages agrees with them."""
+    pages = {page["id"]: page for page in await wiki.rows("pages")}
+    await check_sections(wiki, pages)
+    await check_revisions(wiki, pages)
+    await check_names(wiki, pages)
+    await check_words(wiki, pages)
+    await check_targets(wiki, pages)
+    await check_links(wiki, pages)
+
+
+async def check_sections(wiki: Wiki, pages: dict[UUID, Any]) -> None:
+    sections = defaultdict(list)
+    for row in await wiki.rows("sections", "page_id, position"):
+        assert row["position"] == len(sections[row["page_id"]]), "positions count up from 0"
+        sections[row["page_id"]].append(Section(row["section_slug"], row["heading"], row["body_md"]))
+    for page in pages.values():
+        assert page["body_md"] == render(sections[page["id"]])
+
+
+async def check_revisions(wiki: Wiki, pages: dict[UUID, Any]) -> None:
+    revisions = defaultdict(list)
+    for row in await wiki.rows("revisions", "page_id, version"):
+        revisions[row["page_id"]].append(row)
+    for page in pages.values():
+        own = revisions[page["id"]]
+        assert [row["version"] for row in own] == list(range(1, page["version"] + 1))
+        for field in ("title", "summary", "body_md", "tags"):
+            assert own[-1][field] == page[field]
+
+
+async def names_of(wiki: Wiki, pages: dict[UUID, Any]) -> dict[UUID, set[tuple[str, str]]]:
+    """(kind, name) of every slug, former slug and alias."""
+    names = {page_id: {("slug", page["slug"])} for page_id, page in pages.items()}
+    for row in await wiki.rows("old_slugs", "slug"):
+        assert row["type"] == pages[row["page_id"]]["type"]
+        names[row["page_id"]].add(("old_slug", row["slug"]))
+    for row in await wiki.rows("aliases"):
+        names[row["page_id"]].add(("alias", row["alias"]))
+    return names
+
+
+async def check_names(wiki: Wiki, pages: dict[UUID, Any]) -> None:
+    """The rows that search reads are the names, and carry the status of their page."""
+    stored = defaultdict(set)
+    for row in await wiki.rows("page_names", "name"):
+        assert row["status"] == pages[row["page_id"]]["status"]
+        stored[row["page_id"]].add((row["kind"], row["name"]))
+    for page_id, names in (await names_of(wiki, pages)).items():
+        title = normalise(pages[page_id]["title"])
+        assert not title or ("alias", title) in names
+        spaced = {(kind, name.replace("-", " ")) for kind, name in names if kind != "alias"}
+        assert stored[page_id] == names | spaced | ({("title", title)} if title else set())
+
+
+async def check_words(wiki: Wiki, pages: dict[UUID, Any]) -> None:
+    sql = """
+        SELECT tsv = setweight(to_tsvector('english', $3), 'A') || setweight(to_tsvector('english', $4), 'B')
+            || setweight(to_tsvector('english', $5), 'C') AS same, status, last_compiled_at
+        FROM page_search WHERE tenant_id = $1 AND page_id = $2
+    """
+    for page in pages.values():
+        texts = [" ".join(map(normalise, (page[field] or "").split())) for field in ("title", "summary", "body_md")]
+        (row,) = await wiki.look.fetch(sql, wiki.scope.tenant_id, page["id"], *texts)
+        assert tuple(row) == (True, page["status"], page["last_compiled_at"])
+
+
+async def check_targets(wiki: Wiki, pages: dict[UUID, Any]) -> None:
+    """Each target has the page that the rules find for it among all names that there are now."""
+    names = await names_of(wiki, pages)
+    stored = {(row["from_page_id"], row["target"]): row for row in await wiki.rows("link_targets", "target")}
+    written = {(page["id"], link.target) for page in pages.values() for link in find_links(page["body_md"])}
+    assert set(stored) == written
+    for row in stored.values():
+        wanted = {"slug": row["slug"], "old_slug": row["slug"], "alias": row["alias"]}
+        found = [
+            (page["status"] != "active", RANKS[kind], page_id)
+            for page_id, page in pages.items()
+            for kind, name in names[page_id]
+            if name == wanted[kind] and row["type"] in (None, page["type"]) and not row["space"]
+        ]
+        assert row["to_page_id"] == (min(found)[2] if found else None)
+
+
+async def check_links(wiki: Wiki, pages: dict[UUID, Any]) -> None:
+    """Text links are what the texts say, mirrors what the parents say, and hubness counts what can be seen."""
+    references = await wiki.references()
+    targets = await wiki.rows("link_targets", "target")
+    meant = {(row["from_page_id"], row["to_page_id"]) for row in targets if row["to_page_id"]}
+    assert {pair for pair, reasons in references.items() if "text" in reasons} == {(a, b) for a, b in meant if a != b}
+    assert all(references.values()), "a link has a reason"
+    parents = {(page["parent_page_id"], page["id"]) for page in pages.values() if page["parent_page_id"]}
+    down = {(link["from_page_id"], link["to_page_id"]) for link in await wiki.rows("links", kind="parent_of")}
+    up = {(link["to_page_id"], link["from_page_id"]) for link in await wiki.rows("links", kind="child_of")}
+    assert down == up == parents
+    seen = {page_id for page_id, page in pages.items() if page["status"] == "active"}
+    for page in pages.values():
+        inbound = sum(to == page["id"] and by in seen for by, to in references)
+        children = sum(parent == page["id"] and child in seen for parent, child in parents)
+        assert page["hubness_score"] == inbound + 2 * children
