@@ -39,9 +39,15 @@ class Vault:
         Only a name that several notes go by is spelled anew, with the slug of the one that it means.
         """
         text = origin.note.body
+        if not self.ambiguous(text):
+            return text
         for slug in sorted({note.slug for link in find_links(text) if (note := self.misled(text, link, origin))}):
             text = self.respelled(text, origin, slug)
         return text
+
+    def ambiguous(self, text: str) -> bool:
+        """Whether it could hold such a name: reading all of its links takes longer."""
+        return any(self.claims[slug] > 1 for slug in slugs(link[1].rpartition("/")[2] for link in WRITTEN.finditer(text)))
 
     def respelled(self, text: str, origin: Placed, slug: str) -> str:
         def means_it(link: Target) -> bool:

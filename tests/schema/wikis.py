@@ -1,0 +1,293 @@
+"""The pages of one wiki and all that belongs to them, with values that hurt."""
+
+import hashlib
+import random
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from content.names import normalise
+from db.tables.pages import PAGE_TYPES
+from db.tables.sources import SOURCE_KINDS
+
+Row = dict[str, Any]
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+WORDS = "latte mocha filter grinder kettle roast bean origin austin lisbon harbour garden river stone".split()
+TAGS = ["coffee", "travel", "É", "with space", 'quo"te', "new\nline", "日本"]
+NASTY = [
+    'Say "hi" \\ back', "Ünïcödé", "日本語のページ", "🐘 elephant", "tab\tand\nline", "'; DROP TABLE pages; --", "100% _sure_",
+    "e\u0301", "é", "É", "!!!", "\u2028line", "\x7f\x01", "null", '["x"]', "{}", "a" * 300, "</script>", "$1", ":name",
+]  # fmt: skip
+SECTION_SLUGS = ["overview", "notes", "visits", "related", "日本"]
+REASONS = ["text", "planner", "deterministic:city", "co_mention:x", "manual", '"quoted"', "é,{}"]
+
+
+class WikiMaker:
+    """Adds the rows of wikis to the tables. Few distinct moments and numbers, so that orders need their last key."""
+
+    def __init__(self, tables: dict[str, list[Row]], seed: int) -> None:
+        self.tables, self.rng = tables, random.Random(seed)
+        self.moments = [self.any_moment() for _ in range(12)]
+        self.scope: Row = {}
+
+    def fill(self, tenant: UUID, owner: UUID, count: int) -> None:
+        self.scope = {"tenant_id": tenant, "owner_id": owner}
+        pages: list[Row] = []
+        for number in range(count):
+            pages.append(self.page(number, pages))
+        sources = self.sources()
+        for page in pages:
+            self.sections(page, pages, sources)
+            self.names(page)
+            self.revisions(page)
+            self.targets(page, pages)
+        self.old_slugs(pages)
+        self.links(pages)
+        self.mentions(pages, sources)
+        self.jobs()
+
+    def add(self, table: str, **values: Any) -> Row:
+        row = {**self.scope, **values}
+        self.tables[table].append(row)
+        return row
+
+    # -- values
+
+    def id(self) -> UUID:
+        return UUID(int=self.rng.getrandbits(128))
+
+    def chance(self, share: float) -> bool:
+        return self.rng.random() < share
+
+    def any_moment(self) -> datetime:
+        seconds, micros = self.rng.randrange(10_000_000), self.rng.choice([0, 1, 120_000, 999_999])
+        return START + timedelta(seconds=seconds, microseconds=micros)
+
+    def moment(self) -> datetime:
+        return self.rng.choice(self.moments)
+
+    def maybe(self, *values: Any) -> Any:
+        return self.rng.choice([None, *values])
+
+    def title(self) -> str:
+        plain = f"{self.rng.choice(WORDS[:4]).title()} {self.rng.choice(WORDS[:4])}"
+        return self.rng.choice(NASTY) if self.chance(0.4) else plain
+
+    def text(self) -> str:
+        words = self.rng.choices([*WORDS, *NASTY[:8], "**bold**", "[[Latte]]"], k=self.rng.randrange(40))
+        return " ".join(words)
+
+    def document(self) -> Row:
+        values = [1, 1.5, None, True, "é\"\\\n", [1, [2]], {"b": 1, "a": 2}, 12345678901]
+        return {key: self.rng.choice(values) for key in self.rng.sample(["b", "aa", "c", "é", ""], self.rng.randrange(4))}
+
+    # -- rows
+
+    def page(self, number: int, pages: list[Row]) -> Row:
+        title = self.title()
+        return self.add(
+            "pages",
+            id=self.id(),
+            type=PAGE_TYPES[number % len(PAGE_TYPES)],
+            slug=f"{self.rng.choice(WORDS)}-{number}",
+            title=title,
+            summary=self.maybe("", f"About {title}"),
+            body_md=self.text(),
+            status="archived" if self.chance(0.15) else "active",
+            tags=self.rng.sample(TAGS, self.rng.randrange(4)),
+            parent_page_id=self.rng.choice(pages[-5:])["id"] if pages and self.chance(0.8) else None,
+            hubness_score=self.rng.randrange(4),
+            version=self.rng.randint(1, 3),
+            metadata=self.document(),
+            last_compiled_at=self.maybe(self.moment()),
+            created_at=self.moment(),
+            updated_at=self.moment(),
+        )
+
+    def sections(self, page: Row, pages: list[Row], sources: list[Row]) -> None:
+        slugs = self.rng.sample(SECTION_SLUGS, self.rng.randrange(len(SECTION_SLUGS)))
+        for position, slug in enumerate(slugs):
+            section = self.add(
+                "sections",
+                id=self.id(),
+                page_id=page["id"],
+                section_slug=slug,
+                heading=self.rng.choice(["", slug, *NASTY]),
+                body_md=self.text(),
+                position=position,
+                last_source_at=self.maybe(self.moment()),
+                aggregation=self.maybe(self.document() | {"linked_page_ids": []}, self.aggregation(pages)),
+                promoted_page_id=self.rng.choice(pages)["id"] if self.chance(0.15) else None,
+                created_at=self.moment(),
+                updated_at=self.moment(),
+            )
+            for source in self.rng.sample(sources, self.rng.randrange(4)):
+                self.citation(page, section, source)
+
+    def aggregation(self, pages: list[Row]) -> Row:
+        linked = [str(page["id"]) for page in self.rng.sample(pages, 4)]
+        return self.rng.choice([{"linked_page_ids": [*linked, "nonsense"]}, {"linked_page_ids": None}, {"status": "é"}])
+
+    def citation(self, page: Row, section: Row, source: Row) -> None:
+        start = self.maybe(1, 7)
+        self.add(
+            "section_sources",
+            id=self.id(),
+            page_id=page["id"],
+            section_id=section["id"],
+            source_id=source["id"],
+            line_start=start,
+            line_end=start and start + self.rng.randrange(3),
+            summary=self.maybe("", *NASTY),
+            created_at=self.moment(),
+        )
+
+    def names(self, page: Row) -> None:
+        texts = {page["title"], *self.rng.sample(NASTY, self.rng.randrange(3)), f"also {page['slug']}"}
+        aliases = {normalise(text): text for text in sorted(texts) if normalise(text)}
+        for alias, name in aliases.items():
+            source = self.rng.choice(["compiler", "manual", "import"])
+            self.add(
+                "aliases", id=self.id(), page_id=page["id"], alias=alias, name=name, source=source, created_at=self.moment()
+            )
+            self.searchable(page, "alias", alias)
+        self.searchable(page, "slug", page["slug"])
+        if normalise(page["title"]):
+            self.searchable(page, "title", normalise(page["title"]))
+
+    def searchable(self, page: Row, kind: str, name: str) -> None:
+        self.add("page_names", page_id=page["id"], kind=kind, name=name, status=page["status"])
+
+    def old_slugs(self, pages: list[Row]) -> None:
+        """One is nobody's now; one is the slug of an active page again; one is that of an archived page."""
+        archived = next(page for page in pages if page["status"] == "archived")
+        again = next(page for page in pages if page["status"] == "active")
+        for slug, like in [("once-1", pages[0]), ("once-2", pages[-1]), (again["slug"], again), (archived["slug"], archived)]:
+            heirs = [page for page in pages if page["type"] == like["type"] and page is not like]
+            heir = next((page for page in heirs if page["status"] == "active"), heirs[0])
+            self.add("old_slugs", type=heir["type"], slug=slug, page_id=heir["id"], created_at=self.moment())
+
+    def revisions(self, page: Row) -> None:
+        for version in range(1, page["version"] + 1):
+            self.add(
+                "revisions",
+                id=self.id(),
+                page_id=page["id"],
+                version=version,
+                title=self.title(),
+                summary=self.maybe("", "é"),
+                body_md=self.text(),
+                tags=self.rng.sample(TAGS, 2),
+                edit_summary=self.maybe("", "Restored to version 1"),
+                author_kind=self.rng.choice(["agent", "user", "compiler", "service"]),
+                author_id=self.rng.choice(["", "marco", 'o"h']),
+                created_at=self.moment(),
+            )
+
+    def targets(self, page: Row, pages: list[Row]) -> None:
+        for name in self.rng.sample([*NASTY, *WORDS], self.rng.randrange(5)):
+            self.add(
+                "link_targets",
+                from_page_id=page["id"],
+                target=name,
+                space=self.maybe("team"),
+                type=self.maybe("entity", "topic"),
+                slug=name[:20],
+                alias=normalise(name),
+                to_page_id=self.rng.choice(pages)["id"] if self.chance(0.4) else None,
+            )
+
+    def links(self, pages: list[Row]) -> None:
+        ids = [page["id"] for page in pages]
+        kinds = ["reference", "reference", "parent_of", "child_of"]
+        drawn = {(self.rng.choice(ids), self.rng.choice(ids), self.rng.choice(kinds)) for _ in range(3 * len(pages))}
+        drawn |= {(there, here, kind) for here, there, kind in sorted(drawn)[:20]}
+        for start, end, kind in sorted(drawn):
+            if start != end:
+                reasons = self.rng.sample(REASONS, self.rng.randint(1, 3))
+                self.add(
+                    "links",
+                    id=self.id(),
+                    from_page_id=start,
+                    to_page_id=end,
+                    kind=kind,
+                    reasons=reasons,
+                    created_at=self.moment(),
+                )
+
+    def sources(self) -> list[Row]:
+        """Some came again with other content; the newest version supersedes the one before."""
+        found: list[Row] = []
+        for number in range(10):
+            kind, before = SOURCE_KINDS[number % 3 and number % len(SOURCE_KINDS)], None
+            for version in range(1, self.rng.choice([1, 1, 2, 3]) + 1):
+                before = self.source(kind, f"ref-{number}", version, before)
+                found.append(before)
+        return found
+
+    def source(self, kind: str, ref: str, version: int, before: Row | None) -> Row:
+        content = f"{ref} {version} {self.text()}"
+        return self.add(
+            "sources",
+            id=self.id(),
+            kind=kind,
+            ref=ref,
+            version=version,
+            supersedes_id=before and before["id"],
+            title=self.maybe("", *NASTY),
+            content=content,
+            checksum=hashlib.sha256(content.encode()).digest(),
+            metadata=self.document(),
+            captured_at=self.moment(),
+            created_at=self.moment(),
+        )
+
+    def mentions(self, pages: list[Row], sources: list[Row]) -> None:
+        names = [page["title"] for page in pages if normalise(page["title"])] + WORDS
+        seen = set()
+        for name in self.rng.sample(names, 16):
+            status = self.rng.choice(["open", "promoted", "ignored"])
+            if (normalise(name), status) not in seen:
+                seen.add((normalise(name), status))
+                self.mention(name, status, pages, sources)
+
+    def mention(self, name: str, status: str, pages: list[Row], sources: list[Row]) -> None:
+        seen_in = self.rng.sample(sources, self.rng.randrange(4))
+        mention = self.add(
+            "mentions",
+            id=self.id(),
+            name=name,
+            alias=normalise(name),
+            status=status,
+            mention_count=len(seen_in),
+            suggested_type=self.maybe("entity", "concept"),
+            contexts=[self.context(source) for source in seen_in] or [self.context(sources[0])],
+            promoted_page_id=self.rng.choice(pages)["id"] if status == "promoted" else None,
+            first_seen_at=self.moment(),
+            last_seen_at=self.moment(),
+        )
+        for source in seen_in:
+            self.add("sightings", mention_id=mention["id"], source_id=source["id"], seen_at=self.moment())
+
+    def context(self, source: Row) -> Row:
+        whole = {"quote": self.rng.choice(NASTY), "sourceId": str(source["id"]), "at": self.moment().isoformat()}
+        return self.rng.choice([whole, {"quote": ""}, whole | {"at": None}])
+
+    def jobs(self) -> None:
+        for number in range(14):
+            status = self.rng.choice(["pending", "running", "succeeded", "failed", "cancelled"])
+            self.add(
+                "compile_jobs",
+                id=self.id(),
+                dedupe_key=f"{self.scope['owner_id']}:{number}",
+                trigger=self.rng.choice(["source", "admin", "é"]),
+                status=status,
+                attempt=self.rng.randrange(3),
+                run_after=self.moment(),
+                started_at=self.maybe(self.moment()),
+                finished_at=self.maybe(self.moment()),
+                error=self.maybe("", 'it "broke"'),
+                metrics=self.document(),
+                created_at=self.moment(),
+            )

@@ -1,0 +1,143 @@
+"""A small world that hurts: two tenants with four wikis each, the same rows for the same seed, written by COPY."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+import orjson
+
+from db.scope import Actor, ActorKind, Role, Scope
+from db.tables import metadata
+from tests.schema.wikis import WikiMaker
+
+Row = dict[str, Any]
+Tables = dict[str, list[Row]]
+
+OWNERS = {"alice": "user", "bot": "agent", "space": "shared", "eve": "user", "new": "user"}
+GRANTS = [("alice", "space", "reader"), ("bot", "space", "member"), ("bot", "alice", "admin"), ("new", "bot", "reader")]
+WITHOUT_PAGES = "new"
+INDEX_WORDS = """
+    INSERT INTO page_search (tenant_id, owner_id, page_id, status, tsv, last_compiled_at)
+    SELECT tenant_id, owner_id, id, status,
+        setweight(to_tsvector('english', title), 'A') || setweight(to_tsvector('english', body_md), 'C'),
+        last_compiled_at
+    FROM pages WHERE tenant_id = $1
+"""
+
+
+def tenant_id(number: int) -> UUID:
+    return UUID(int=number << 64)
+
+
+def owner_id(tenant: int, name: str) -> UUID:
+    return UUID(int=(tenant << 64) + 1 + list(OWNERS).index(name))
+
+
+def make_world(pages_per_wiki: int = 40, seed: int = 7) -> Tables:
+    """Rows by table. Some scopes are granted to others, eve's is nobody's but hers."""
+    tables: Tables = {table.name: [] for table in metadata.sorted_tables}
+    for tenant in (1, 2):
+        maker = WikiMaker(tables, seed + tenant)
+        add_tenant(tables, tenant, maker)
+        for name in OWNERS:
+            if name != WITHOUT_PAGES:
+                maker.fill(tenant_id(tenant), owner_id(tenant, name), pages_per_wiki)
+    return tables
+
+
+def add_tenant(tables: Tables, tenant: int, maker: WikiMaker) -> None:
+    ids = {"tenant_id": tenant_id(tenant)}
+    tables["tenants"].append({**ids, "slug": f"tenant-{tenant}", "name": f'Tenant "{tenant}"', "settings": {}})
+    for name, kind in OWNERS.items():
+        tables["owners"].append(
+            {**ids, "id": owner_id(tenant, name), "kind": kind, "slug": name, "name": f"{name.title()} é"}
+        )
+    for grantee, owner, role in GRANTS:
+        row = {"owner_id": owner_id(tenant, owner), "grantee_id": owner_id(tenant, grantee), "role": role}
+        tables["grants"].append({**ids, **row})
+    for name in ("tenants", "owners", "grants"):
+        for row in tables[name]:
+            row.setdefault("created_at", maker.moment())
+
+
+async def store(dsn: str, tables: Tables) -> None:
+    """Write the rows into a migrated, empty database."""
+    connection = await asyncpg.connect(dsn)
+    try:
+        for table in metadata.sorted_tables:
+            if rows := tables[table.name]:
+                columns = list(rows[0])
+                records = [[storable(row[name]) for name in columns] for row in rows]
+                await connection.copy_records_to_table(table.name, records=records, columns=columns)
+        for tenant in tables["tenants"]:
+            await connection.execute(INDEX_WORDS, tenant["tenant_id"])
+        await connection.execute("ANALYZE")
+    finally:
+        await connection.close()
+
+
+def storable(value: Any) -> Any:
+    """Documents as text; lists that are not of documents are arrays."""
+    is_document = isinstance(value, dict) or (isinstance(value, list) and any(isinstance(item, dict) for item in value))
+    return json.dumps(value) if is_document else value
+
+
+@dataclass(frozen=True)
+class World:
+    """The rows as Postgres keeps them, and its order of texts."""
+
+    tables: Tables
+    places: dict[str, int]
+
+    def of_tenant(self, tenant: UUID) -> Tables:
+        return {name: [row for row in rows if row["tenant_id"] == tenant] for name, rows in self.tables.items()}
+
+    def rows(self, table: str, tenant: int, owner: str) -> list[Row]:
+        """The rows of one wiki."""
+        wanted = (tenant_id(tenant), owner_id(tenant, owner))
+        return [row for row in self.tables[table] if (row["tenant_id"], row["owner_id"]) == wanted]
+
+
+async def read_back(dsn: str) -> World:
+    """Every row once, as plain Python; jsonb in the order that Postgres gave its keys."""
+    connection = await asyncpg.connect(dsn)
+    await connection.set_type_codec("jsonb", schema="pg_catalog", encoder=str, decoder=orjson.loads)
+    try:
+        tables = {
+            table.name: [dict(row) for row in await connection.fetch(f"SELECT * FROM {table.name}")]
+            for table in metadata.sorted_tables
+        }
+        texts = {text for rows in tables.values() for row in rows for text in texts_of(row)}
+        places = await connection.fetch("SELECT t, rank() OVER (ORDER BY t) FROM unnest($1::text[]) t", list(texts))
+        return World(tables, {row[0]: row[1] for row in places})
+    finally:
+        await connection.close()
+
+
+def texts_of(row: Row) -> list[str]:
+    """Whatever text of a row can be a key of an order."""
+    return [value for value in row.values() if isinstance(value, str)] + list(row.get("tags") or ())
+
+
+def caller(tenant: int, name: str, role: Role, *more: str) -> Scope:
+    """A credential that speaks for an owner, and maybe for more of them."""
+    owners = tuple(owner_id(tenant, owner) for owner in (name, *more))
+    return Scope(tenant_id(tenant), owners[0], role, Actor(ActorKind.USER, f'{name} "é"'), owners)
+
+
+NOBODY = Scope(tenant_id(1), UUID(int=99), Role.MEMBER, Actor(ActorKind.AGENT, ""), (UUID(int=99),))
+
+CALLERS = [
+    caller(1, "alice", Role.MEMBER),
+    caller(1, "bot", Role.MEMBER),
+    caller(1, "eve", Role.READER),
+    caller(1, "alice", Role.ADMIN),
+    caller(2, "space", Role.SERVICE),
+    caller(2, "bot", Role.READER),
+    caller(1, "eve", Role.MEMBER, "new"),
+    caller(1, "new", Role.MEMBER),
+    caller(2, "eve", Role.ADMIN),
+    NOBODY,
+]
