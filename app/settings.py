@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import tempfile
 from pathlib import Path
 from typing import Literal
 
@@ -62,13 +63,13 @@ def kept_secret(path: Path) -> str:
     """Readable by its owner alone; two processes at once agree, because only one can create the file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     made = secrets.token_urlsafe(48)
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    draft.touch(mode=0o600)
-    draft.write_text(made)
+    handle, draft = tempfile.mkstemp(dir=path.parent)  # readable by nobody else from the first moment on
+    with os.fdopen(handle, "w") as file:
+        file.write(made)
     try:
         os.link(draft, path)
     except FileExistsError:
         return path.read_text()
     finally:
-        draft.unlink()
+        Path(draft).unlink()
     return made

@@ -1,0 +1,70 @@
+"""Settings: each is documented, and wrong ones are refused before anything starts."""
+
+import os
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from app.settings import Settings, kept_secret, signing_secret
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "settings.md"
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("CAIRN_")]:
+        monkeypatch.delenv(name)
+
+
+def table() -> list[str]:
+    rows = ["| variable | default | what it sets |", "|---|---|---|"]
+    for name, field in Settings.model_fields.items():
+        default = (
+            "the user's data folder" if field.default_factory else "" if field.default is None else f"`{field.default}`"
+        )
+        rows.append(f"| `CAIRN_{name.upper()}` | {default} | {field.description} |")
+    return rows
+
+
+def test_every_setting_is_documented_as_it_is() -> None:
+    assert "\n".join(table()) in DOCUMENT.read_text()
+
+
+def test_the_environment_sets_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CAIRN_PORT", "9000")
+    monkeypatch.setenv("CAIRN_DATA_DIR", str(tmp_path))
+    assert (Settings().port, Settings().data_dir) == (9000, tmp_path)
+    assert Settings().embedded
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("PORT", "http"), ("PORT", "70000"), ("WORKERS", "0"), ("LOG_FORMAT", "xml"), ("MAX_COST", "-1")],
+)
+def test_a_wrong_setting_is_refused(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(f"CAIRN_{name}", value)
+    with pytest.raises(ValidationError):
+        Settings()
+
+
+def test_a_secret_is_made_once_and_kept_for_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "token-secret"
+    with ThreadPoolExecutor(8) as pool:
+        secrets = set(pool.map(kept_secret, [path] * 8))
+    assert len(secrets) == 1
+    assert len(secrets.pop()) >= 48
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [entry.name for entry in path.parent.iterdir()] == ["token-secret"]
+
+
+def test_tokens_are_signed_here_unless_keys_come_from_elsewhere(tmp_path: Path) -> None:
+    assert signing_secret(Settings(data_dir=tmp_path)) == (tmp_path / "token-secret").read_text()
+    assert signing_secret(Settings(data_dir=tmp_path, jwks_url="https://keys.example.org/jwks")) is None
+    given = Settings.model_validate(
+        {"data_dir": tmp_path, "jwt_secret": "x" * 32, "jwks_url": "https://keys.example.org"}
+    )
+    assert signing_secret(given) == "x" * 32
+    assert "x" * 32 not in repr(given)
