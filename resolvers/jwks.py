@@ -98,16 +98,12 @@ def read_keys(document: Any) -> list[PyJWK]:
 
 
 def is_public_signing_key(entry: Any) -> bool:
-    """Never a symmetric key, for it would make whoever reads the document an issuer; nor a private one."""
-    return (
-        isinstance(entry, Mapping)
-        and entry.get("kty") in ("RSA", "EC")
-        and entry.get("use", "sig") == "sig"
-        and "d" not in entry
-    )
+    """A private key that anybody can read proves nothing about who signed with it."""
+    return isinstance(entry, Mapping) and entry.get("use", "sig") == "sig" and "d" not in entry
 
 
 def read_key(entry: dict[str, Any]) -> PyJWK | None:
+    """Never a symmetric key: whoever can read the document could sign with it."""
     try:
         key = PyJWK(entry)
     except (PyJWTError, ValueError, TypeError, AttributeError, KeyError):

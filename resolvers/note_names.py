@@ -47,7 +47,7 @@ class Vault:
 
     def ambiguous(self, text: str) -> bool:
         """Whether it could hold such a name: reading all of its links takes longer."""
-        return any(self.claims[slug] > 1 for slug in slugs(link[1].rpartition("/")[2] for link in WRITTEN.finditer(text)))
+        return any(self.claims[slug] > 1 for slug in slugs(words(link[1])[-1] for link in WRITTEN.finditer(text)))
 
     def respelled(self, text: str, origin: Placed, slug: str) -> str:
         def means_it(link: Target) -> bool:

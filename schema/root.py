@@ -1,7 +1,7 @@
 """The root types, and the schema built from them: once in a process."""
 
 import strawberry
-from graphql import GraphQLSchema
+from graphql import GraphQLSchema, build_schema, lexicographic_sort_schema, print_schema
 
 from selection import Engine, Limits, Resolvers
 
@@ -51,6 +51,14 @@ def build() -> strawberry.Schema:
 STRAWBERRY = build()
 GRAPHQL: GraphQLSchema = STRAWBERRY._schema
 Resolvers(GRAPHQL)
+
+
+def sdl() -> str:
+    """The contract as text, sorted, so that a change of it is a change of few lines.
+
+    Strawberry's own sorting rebuilds the types and would lose what they carry for selection/.
+    """
+    return print_schema(lexicographic_sort_schema(build_schema(STRAWBERRY.as_str()))) + "\n"
 
 
 def make_engine(limits: Limits | None = None) -> Engine:

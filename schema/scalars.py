@@ -40,4 +40,4 @@ SCALARS: dict[Any, ScalarDefinition] = {
     ),
 }
 
-CONFIG = StrawberryConfig(scalar_map=SCALARS, sort_schema=True)
+CONFIG = StrawberryConfig(scalar_map=SCALARS)

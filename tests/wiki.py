@@ -14,6 +14,7 @@ from content.sections import Section, render
 from db.database import Database
 from db.ids import new_id
 from db.scope import Actor, ActorKind, Role, Scope
+from resolvers.sources import SourceDraft, add_source
 
 RANKS = {"slug": 1, "old_slug": 2, "alias": 3}
 
@@ -56,8 +57,6 @@ class Wiki:
         return [row["action"] for row in await self.rows("activity")]
 
     async def add_source(self, kind: str = "document", ref: str = "doc-1", content: str = "One.\nTwo.\n") -> UUID:
-        from resolvers.sources import SourceDraft, add_source
-
         return (await add_source(self.database, self.scope, SourceDraft(kind, ref, content))).source_id
 
     async def neighbour(self, role: Role | None = None) -> "Wiki":

@@ -5,7 +5,7 @@ from dataclasses import replace
 from uuid import UUID
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from db.database import Database
@@ -19,6 +19,8 @@ from resolvers.tenants import create_tenant
 from resolvers.tokens import Tokens, mint
 
 SECRET = "a secret of forty characters for the test"
+# The first text that a new checkout draws waits for Hypothesis to write its tables of Unicode.
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 NEVER_OPENED = Database("postgresql://nobody.invalid/none")
 """Whoever asks it anything fails."""
 
@@ -96,6 +98,7 @@ async def test_a_broken_header_is_unauthenticated(header: str | None) -> None:
     assert len(message) < 200
 
 
+@PATIENT
 @given(st.one_of(st.text(), st.text().map("Bearer {}".format), st.text(max_size=99).map("Bearer cairn_{}".format)))
 async def test_no_header_makes_more_than_a_refusal(header: str) -> None:
     await refusal(header)

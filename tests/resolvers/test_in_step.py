@@ -11,6 +11,7 @@ from hypothesis.stateful import (
     Bundle,
     RuleBasedStateMachine,
     consumes,
+    initialize,
     multiple,
     precondition,
     rule,
@@ -84,6 +85,18 @@ class WikiMachine(RuleBasedStateMachine):
     @property
     def here(self) -> tuple[Any, Any]:
         return self.wiki.database, self.wiki.scope
+
+    @initialize(target=pages)
+    def begin(self) -> Any:
+        """Enough of a wiki that each later write touches something else."""
+        drafts = [
+            PageDraft("topic", "Austin", body="[[bat-city]] [[Café João]]", aliases=["Bat City"]),
+            PageDraft("entity", "Bat City", body="[x](/wiki/entity/austin) [[ATX]]", aliases=["Austin"]),
+            PageDraft("topic", "ATX", body="[[Austin]] [[Bat City]]", aliases=["Café João"], status="archived"),
+        ]
+        ids = [self.write(create_page(*self.here, draft)).page_id for draft in drafts]
+        self.write(set_parent(*self.here, ids[1], parent_id=ids[0]))
+        return multiple(*ids)
 
     @rule(target=pages, type=types, title=names, body=texts, aliases=st.lists(names, max_size=2))
     def create(self, type: str, title: str, body: str, aliases: list[str]) -> UUID:
@@ -164,6 +177,6 @@ def test_everything_stays_in_step(dsn: str) -> None:
     run_state_machine_as_test(
         lambda: WikiMachine(dsn),
         settings=settings(
-            max_examples=12, stateful_step_count=14, deadline=None, suppress_health_check=list(HealthCheck)
+            max_examples=20, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck)
         ),
     )

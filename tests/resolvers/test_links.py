@@ -3,6 +3,7 @@
 import pytest
 
 from db.ids import new_id
+from db.scope import Role
 from resolvers.errors import BadInput, NotFound
 from resolvers.links import link_pages, unlink_pages
 from resolvers.pages import PageDraft, archive_page, create_page, unarchive_page, update_page
@@ -115,8 +116,6 @@ async def test_a_link_joins_two_pages_of_one_wiki(wiki: Wiki) -> None:
     for page_id, refusal in ((own, BadInput), (foreign, BadInput), (new_id(), NotFound)):
         with pytest.raises(refusal):
             await link_pages(wiki.database, wiki.scope, own, page_id)
-    from db.scope import Role
-
     member = wiki.acting(Role.MEMBER)
     with pytest.raises(NotFound):
         await link_pages(member.database, member.scope, own, foreign)

@@ -144,7 +144,7 @@ async def test_a_grant_needs_two_owners_of_one_tenant(database: Database, tenant
     other = await create_tenant(database, "atlas", "Atlas")
     ines = await create_owner(database, other.id, OwnerKind.USER, "ines", "Ines")
     for one, another in ((mara, ines), (ines, mara)):
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFound, match=str(ines.id)):
             await grant(database, tenant_id, owner_id=one.id, grantee_id=another.id, role=Grant.READER)
     with pytest.raises(BadInput) as refused:
         await grant(database, tenant_id, owner_id=mara.id, grantee_id=mara.id, role=Grant.ADMIN)

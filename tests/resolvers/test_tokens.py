@@ -7,7 +7,7 @@ from typing import Any
 
 import jwt
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from db.ids import new_id
@@ -16,6 +16,8 @@ from resolvers.errors import BadInput, Unauthenticated
 from resolvers.tokens import Tokens, mint
 
 SECRET = "a secret of forty characters for the test"
+# The first text that a new checkout draws waits for Hypothesis to write its tables of Unicode.
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 TENANT, OWNER = new_id(), new_id()
 CLAIMS = {"tenant": str(TENANT), "owner": str(OWNER), "role": "member"}
 FAR = 4_000_000_000  # seconds since 1970: the year 2096
@@ -153,6 +155,7 @@ HEADERS = st.sampled_from(["alg", "kid", "crit", "b64", "typ"])
 NAMES = st.sampled_from(["tenant", "owner", "role", "actor_kind", "exp", "nbf", "iat", "iss", "aud", "sub", "jti"])
 
 
+@PATIENT
 @given(st.dictionaries(HEADERS, JSON), st.dictionaries(NAMES, JSON))
 async def test_signed_nonsense_is_never_more_than_refused(header: dict[str, Any], claims: dict[str, Any]) -> None:
     parts = ({"alg": "HS256", **header}, {**CLAIMS, "exp": FAR, **claims})

@@ -168,9 +168,13 @@ async def test_a_database_that_is_gone_is_unavailable(wiki: Wiki) -> None:
             Conflict,
             "tenants_pk",
         ),
-        ("UPDATE owners SET kind = 'cat'", BadInput, "owners_kind_ck"),
-        ("UPDATE owners SET slug = NULL", BadInput, "cannot hold"),
-        ("INSERT INTO grants SELECT tenant_id, id, tenant_id, 'reader' FROM owners", NotFound, "grants_grantee_fk"),
+        ("UPDATE owners SET kind = 'cat' WHERE tenant_id = $1", BadInput, "owners_kind_ck"),
+        ("UPDATE owners SET slug = NULL WHERE tenant_id = $1", BadInput, "cannot hold"),
+        (
+            "INSERT INTO grants (tenant_id, owner_id, grantee_id, role) VALUES ($1, $1, $1, 'reader')",
+            NotFound,
+            r"\(grants_\w+_fk\)",
+        ),
         ("SELECT 10 ^ 1000", BadInput, "cannot hold"),
         ("SET LOCAL statement_timeout = 20; SELECT pg_sleep(1)", Unavailable, "in a moment"),
     ],
@@ -178,7 +182,7 @@ async def test_a_database_that_is_gone_is_unavailable(wiki: Wiki) -> None:
 async def test_what_postgres_refuses_is_said_in_our_words(wiki: Wiki, statement, refused, said) -> None:
     with pytest.raises(refused, match=said):
         async with writing(wiki.database, wiki.scope) as writer:
-            await writer.raw.execute(statement)
+            await writer.raw.execute(statement, *([wiki.scope.tenant_id] if "$1" in statement else []))
 
 
 async def test_a_fault_of_the_program_is_not_hidden(wiki: Wiki) -> None:

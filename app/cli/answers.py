@@ -1,0 +1,32 @@
+"""GraphQL answers inside a command."""
+
+from typing import Any
+
+import orjson
+
+from db.database import Database
+from db.scope import Role
+from resolvers.context import Context
+from resolvers.errors import CairnError
+from schema.root import make_engine
+
+from .wikis import Wiki
+
+
+class Refused(CairnError):
+    """What GraphQL refused, with its own code."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+async def answered(database: Database, wiki: Wiki, document: str, variables: dict[str, Any]) -> dict[str, Any]:
+    """The data, read with the rights of a reader of that wiki."""
+    where = {"tenantId": str(wiki.tenant.id), "ownerId": str(wiki.owner.id)}
+    context = Context(database, wiki.scope(Role.READER))
+    answer = orjson.loads((await make_engine().execute(document, where | variables, None, context)).body)
+    for error in answer.get("errors", ()):
+        raise Refused(error["extensions"]["code"], error["message"])
+    data: dict[str, Any] = answer["data"]
+    return data

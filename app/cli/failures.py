@@ -1,0 +1,24 @@
+"""Errors that a person at a terminal can do something about, in one line each."""
+
+
+def explained(error: Exception) -> tuple[str, str] | None:
+    """Code and message; none for what can only be a fault of the program."""
+    from asyncpg import InterfaceError, PostgresError
+    from pydantic import ValidationError
+
+    from db.embedded import EmbeddedServerFailed
+    from db.migrate import MigrationRefused
+    from resolvers.errors import CairnError
+    from resolvers.refusals import refusal
+
+    if isinstance(error, (CairnError, EmbeddedServerFailed, MigrationRefused)):
+        return error.code, str(error)
+    if isinstance(error, ValidationError):
+        return "BAD_SETTING", "; ".join(f"CAIRN_{str(e['loc'][0]).upper()}: {e['msg']}" for e in error.errors())
+    if isinstance(error, (PostgresError, InterfaceError)):
+        ours = refusal(error)
+        return (ours.code, ours.message) if ours else None
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        return "UNREADABLE", f"{where}{error.strerror or error}."
+    return None

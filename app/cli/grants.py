@@ -1,0 +1,80 @@
+"""`cairn grants`: who may use whose wiki."""
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .options import AsJson, Owner, Tenant
+from .output import say, show
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from db.database import Database
+
+app = typer.Typer(help="Who may use whose wiki.", no_args_is_help=True)
+Grantee = Annotated[str, typer.Option("--grantee", help="The owner who may use it: slug or id.")]
+
+
+class GrantRole(StrEnum):
+    """As in resolvers.owners, which is slow to import."""
+
+    READER = "reader"
+    MEMBER = "member"
+    ADMIN = "admin"
+
+
+def add_to(parent: typer.Typer) -> None:
+    parent.add_typer(app, name="grants", epilog="Example: cairn grants add --help")
+
+
+@app.command("add", epilog="Example: cairn grants add --tenant acme --owner team --grantee mara --role member")
+def add(
+    tenant: Tenant,
+    owner: Owner,
+    grantee: Grantee,
+    role: Annotated[GrantRole, typer.Option(help="Read; read and write; or manage too.")],
+    as_json: AsJson = False,
+) -> None:
+    """Let one owner into another's wiki. A second grant replaces the first."""
+    from resolvers.owners import Grant, grant
+
+    from .session import session
+
+    async def work(database: "Database") -> None:
+        tenant_id, owner_id, grantee_id = await parties(database, tenant, owner, grantee)
+        await grant(database, tenant_id, owner_id=owner_id, grantee_id=grantee_id, role=Grant(role))
+
+    session(work)
+    if as_json:
+        show({"owner": owner, "grantee": grantee, "role": role})
+    else:
+        say(f"{grantee} is {role} of {owner}'s wiki now.")
+
+
+@app.command("remove", epilog="Example: cairn grants remove --tenant acme --owner team --grantee mara")
+def remove(tenant: Tenant, owner: Owner, grantee: Grantee, as_json: AsJson = False) -> None:
+    """Take a grant back. It is no error when there is none."""
+    from resolvers.owners import revoke
+
+    from .session import session
+
+    async def work(database: "Database") -> bool:
+        tenant_id, owner_id, grantee_id = await parties(database, tenant, owner, grantee)
+        return await revoke(database, tenant_id, owner_id=owner_id, grantee_id=grantee_id)
+
+    removed = session(work)
+    if as_json:
+        show({"owner": owner, "grantee": grantee, "removed": removed})
+    else:
+        say(f"{grantee} has no grant in {owner}'s wiki {'any more' if removed else 'and had none'}.")
+
+
+async def parties(database: "Database", tenant: str, owner: str, grantee: str) -> "tuple[UUID, UUID, UUID]":
+    from resolvers.owners import find_owner
+
+    from .wikis import find_wiki
+
+    wiki = await find_wiki(database, tenant, owner)
+    return wiki.tenant.id, wiki.owner.id, (await find_owner(database, wiki.tenant.id, grantee)).id

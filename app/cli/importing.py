@@ -1,0 +1,72 @@
+"""`cairn import`: a vault of markdown, or a file of pages, into a wiki."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .options import AsJson, Owner, Tenant
+from .output import say, show, table
+
+if TYPE_CHECKING:
+    from db.database import Database
+    from resolvers.importing import ImportResult
+
+
+def add_to(parent: typer.Typer) -> None:
+    epilog = "Example: cairn import ~/notes --tenant acme --owner mara --create"
+    parent.command("import", epilog=epilog)(import_notes)
+
+
+def import_notes(
+    path: Annotated[Path, typer.Argument(help="A folder of .md files, or a .jsonl file with a page on each line.")],
+    tenant: Tenant,
+    owner: Owner,
+    create: Annotated[bool, typer.Option("--create", help="Make the tenant and the owner if there are none.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Bring notes into a wiki. The same again changes nothing. Exits with 1 when something could not be imported."""
+    from db.scope import Role
+    from resolvers.errors import BadInput
+    from resolvers.importing import import_path
+
+    from .progress import progress
+    from .session import session
+    from .wikis import find_wiki, made_wiki
+
+    if not path.exists():
+        raise BadInput(f"There is no {path}. Give a folder of .md files, or a .jsonl file.", "path")
+
+    async def work(database: "Database") -> "ImportResult":
+        wiki = await (made_wiki if create else find_wiki)(database, tenant, owner)
+        with progress() as report:
+            return await import_path(database, wiki.scope(Role.MEMBER), path, report=report)
+
+    result = session(work, creates=create)
+    if as_json:
+        show(as_data(result))
+    else:
+        say_result(result)
+    if result.errors:
+        raise typer.Exit(1)
+
+
+def as_data(result: "ImportResult") -> dict[str, Any]:
+    return {
+        "created": result.created,
+        "changed": result.changed,
+        "unchanged": result.unchanged,
+        "failed": result.failed,
+        "links": result.links,
+        "brokenLinks": result.broken_links,
+        "errors": [{"path": one.path, "code": one.code, "message": one.message} for one in result.errors],
+    }
+
+
+def say_result(result: "ImportResult") -> None:
+    say(
+        f"{result.created} created, {result.changed} changed, {result.unchanged} unchanged, {result.failed} failed; "
+        f"{result.links} links, {result.broken_links} broken."
+    )
+    if result.errors:
+        table(["file", "code", "what to mend"], [(one.path, one.code, one.message) for one in result.errors])

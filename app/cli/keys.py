@@ -1,0 +1,77 @@
+"""`cairn keys`: API keys for programs."""
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated
+from uuid import UUID
+
+import typer
+
+from .options import AsJson, Tenant, duration
+from .output import say, show, tell
+from .roles import RoleOption
+
+if TYPE_CHECKING:
+    from db.database import Database
+    from resolvers.api_keys import IssuedKey
+
+app = typer.Typer(help="API keys, for programs.", no_args_is_help=True)
+Owners = Annotated[list[str], typer.Option("--owner", help="An owner it speaks for: slug or id. May be repeated.")]
+Expires = Annotated[int | None, typer.Option(parser=duration, metavar="TIME", help="When it ends, like 90d; else never.")]
+
+
+def add_to(parent: typer.Typer) -> None:
+    parent.add_typer(app, name="keys", epilog="Example: cairn keys create --help")
+
+
+@app.command("create", epilog="Example: cairn keys create --tenant acme --owner ada --role member --name crawler")
+def create(
+    tenant: Tenant,
+    owner: Owners,
+    role: RoleOption,
+    name: Annotated[str, typer.Option(help="What it is for.")],
+    expires: Expires = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make an API key and print it, this once. The first owner's wiki is the one it works in."""
+    from db.scope import Role
+    from resolvers.api_keys import create_api_key
+    from resolvers.owners import find_owner
+    from resolvers.tenants import find_tenant
+
+    from .session import session
+
+    expires_at = None if expires is None else datetime.now(UTC) + timedelta(seconds=expires)
+
+    async def work(database: "Database") -> "IssuedKey":
+        tenant_id = (await find_tenant(database, tenant)).id
+        owner_ids = [(await find_owner(database, tenant_id, one)).id for one in owner]
+        return await create_api_key(database, tenant_id, name, Role(role), owner_ids, expires_at)
+
+    issued = session(work)
+    if as_json:
+        show({"id": issued.id, "key": issued.key, "expiresAt": expires_at})
+    else:
+        say(issued.key)
+        tell(f"Keep it: nobody can show it again. To end it: cairn keys revoke {issued.id} --tenant {tenant}")
+
+
+@app.command("revoke", epilog="Example: cairn keys revoke 0199f0c2-5d3e-7c1a-9f00-3a5b8c2d1e4f --tenant acme")
+def revoke(
+    key_id: Annotated[UUID, typer.Argument(metavar="ID", help="The key's id, not the key.")],
+    tenant: Tenant,
+    as_json: AsJson = False,
+) -> None:
+    """End an API key. Ending it again changes nothing."""
+    from resolvers.api_keys import revoke_api_key
+    from resolvers.tenants import find_tenant
+
+    from .session import session
+
+    async def work(database: "Database") -> None:
+        await revoke_api_key(database, (await find_tenant(database, tenant)).id, key_id)
+
+    session(work)
+    if as_json:
+        show({"id": key_id, "revoked": True})
+    else:
+        say(f"The key {key_id} opens nothing any more.")

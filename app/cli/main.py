@@ -1,0 +1,55 @@
+"""All commands under one name, and what becomes of their errors."""
+
+import os
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from . import demo, grants, importing, keys, migrate, owners, reading, schema, serve, status, tenants, token
+from .failures import explained
+from .output import complain
+
+USAGE = 2
+FAILURE = 1
+
+app = typer.Typer(
+    name="cairn",
+    help="A knowledge base that compounds: sources in, cited pages out, one GraphQL API over Postgres.",
+    epilog="Begin with: cairn demo",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    no_args_is_help=True,
+)
+for module in (demo, serve, migrate, status, schema, tenants, owners, grants, keys, token, importing, reading):
+    module.add_to(app)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command; the exit code is 0, 1 for a failure, 2 for wrong usage, 130 after Ctrl-C."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    as_json = "--json" in arguments
+    try:
+        return app(arguments, prog_name="cairn", standalone_mode=False) or 0
+    except typer.TyperException as error:
+        complain("USAGE", usage(error, arguments), as_json)
+        return USAGE
+    except BrokenPipeError:
+        # Whoever read our output has enough. Python would complain at exit when it flushes the rest.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILURE
+    except Exception as error:
+        if (known := explained(error)) is None:
+            raise
+        complain(*known, as_json)
+        return FAILURE
+
+
+def usage(error: typer.TyperException, arguments: Sequence[str]) -> str:
+    """The mistake, and how to see what is right."""
+    message = str(error.format_message())
+    if not arguments:
+        return message
+    named = " ".join(word for word in arguments[:2] if word.isalpha())
+    return f"{message} Try: cairn {named} --help".replace("  ", " ")

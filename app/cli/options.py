@@ -1,0 +1,24 @@
+"""Options that many commands have, and how their values are read."""
+
+import re
+from typing import Annotated
+
+import typer
+
+SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+DURATION = re.compile(r"(\d{1,9})([smhdw])")
+
+
+def duration(text: str) -> int:
+    """Seconds: `90s`, `15m`, `12h`, `30d`, `2w`."""
+    found = DURATION.fullmatch(text.strip())
+    if not found:
+        raise typer.BadParameter("write it as 90s, 15m, 12h, 30d or 2w")
+    return int(found[1]) * SECONDS[found[2]]
+
+
+Tenant = Annotated[str, typer.Option("--tenant", help="The tenant's slug or id.")]
+Owner = Annotated[str, typer.Option("--owner", help="The owner's slug or id: whose wiki it is.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+Host = Annotated[str | None, typer.Option(help="The address to listen on; else CAIRN_HOST, else 127.0.0.1.")]
+Port = Annotated[int | None, typer.Option(min=0, max=65535, help="The port; else CAIRN_PORT, else 8000.")]

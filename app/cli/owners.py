@@ -1,0 +1,82 @@
+"""`cairn owners`: whose wikis there are in a tenant."""
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .options import AsJson, Tenant
+from .output import say, show, table
+
+if TYPE_CHECKING:
+    from db.database import Database
+    from resolvers.owners import Owner
+
+app = typer.Typer(help="Whose wikis there are in a tenant.", no_args_is_help=True)
+
+
+class Kind(StrEnum):
+    """As in resolvers.owners, which is slow to import."""
+
+    AGENT = "agent"
+    USER = "user"
+    SHARED = "shared"
+
+
+def add_to(parent: typer.Typer) -> None:
+    parent.add_typer(app, name="owners", epilog="Example: cairn owners list --tenant acme")
+
+
+@app.command("create", epilog="Example: cairn owners create ada --tenant acme --kind agent --name Ada")
+def create(
+    slug: Annotated[str, typer.Argument(help="Its name in commands, unique in the tenant.")],
+    tenant: Tenant,
+    kind: Annotated[Kind, typer.Option(help="An agent, a user, or a space that several share.")],
+    name: Annotated[str | None, typer.Option(help="Its name for people; else the slug.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make an owner with an empty wiki."""
+    from resolvers.owners import OwnerKind, create_owner
+    from resolvers.tenants import find_tenant
+
+    from .session import session
+
+    async def work(database: "Database") -> "Owner":
+        found = await find_tenant(database, tenant)
+        return await create_owner(database, found.id, OwnerKind(kind), slug, name or slug)
+
+    owner = session(work)
+    if as_json:
+        show(shown(owner))
+    else:
+        say(f"Made the {owner.kind} {owner.slug}. Next: cairn import PATH --tenant {tenant} --owner {owner.slug}")
+
+
+@app.command("list", epilog="Example: cairn owners list --tenant acme --json")
+def list_all(tenant: Tenant, as_json: AsJson = False) -> None:
+    """List the owners of a tenant."""
+    from resolvers.owners import list_owners
+    from resolvers.tenants import find_tenant
+
+    from .session import session
+
+    async def work(database: "Database") -> "list[Owner]":
+        return await list_owners(database, (await find_tenant(database, tenant)).id)
+
+    owners = session(work)
+    if as_json:
+        show([shown(owner) for owner in owners])
+    else:
+        rows = [(owner.slug, owner.kind, owner.name, owner.id) for owner in owners]
+        table(["slug", "kind", "name", "id"], rows)
+
+
+def shown(owner: "Owner") -> dict[str, Any]:
+    return {
+        "id": owner.id,
+        "tenantId": owner.tenant_id,
+        "slug": owner.slug,
+        "kind": owner.kind,
+        "name": owner.name,
+        "createdAt": owner.created_at,
+    }

@@ -1,0 +1,77 @@
+"""A command's time with the database: found, made ready, and left as it was found."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+import asyncpg
+
+from app.settings import Settings
+from db.database import Database
+from db.embedded import EmbeddedServer
+from db.migrate import migrate, pending
+from resolvers.errors import CairnError, Unavailable
+
+from .output import tell
+
+T = TypeVar("T")
+
+
+class NothingHere(CairnError):
+    """A command that reads, before anything was written."""
+
+    code = "NOTHING_HERE"
+
+
+def session(work: Callable[[Database], Awaitable[T]], *, creates: bool = False) -> T:
+    """Do something with the database. Only a command that `creates` may make one where there is none."""
+    settings = Settings()
+    with ready(settings, creates=creates) as dsn:
+        return asyncio.run(opened(settings, dsn, work))
+
+
+@contextmanager
+def ready(settings: Settings, *, creates: bool) -> Iterator[str]:
+    """The DSN of a migrated database: the embedded one is started and migrated for it, yours is left as it is."""
+    if settings.database_url is not None:
+        if missing := asyncio.run(reached(settings.database_url, pending(settings.database_url))):
+            raise Unavailable(f"The database lacks {len(missing)} migrations ({', '.join(missing)}). Run: cairn migrate")
+        yield settings.database_url
+        return
+    server = EmbeddedServer(settings.data_dir, tell)
+    if not creates and not server.cluster.exists():
+        raise NothingHere(
+            f"There is no wiki in {server.data_dir} yet. Begin with: cairn demo, or: cairn tenants create SLUG"
+        )
+    with server as dsn:
+        asyncio.run(migrate(dsn, tell))
+        yield dsn
+
+
+async def opened(settings: Settings, dsn: str, work: Callable[[Database], Awaitable[T]]) -> T:
+    database = Database(
+        dsn, size=2, statement_timeout=settings.statement_timeout, statement_cache=settings.statement_cache
+    )
+    await database.open()
+    try:
+        return await work(database)
+    finally:
+        await database.close()
+
+
+async def reached(dsn: str, asking: Awaitable[T]) -> T:
+    """What a server answers, or why there is no answer, without the password that the DSN may hold."""
+    try:
+        return await asking
+    except (OSError, asyncpg.InterfaceError, ValueError) as error:
+        raise Unavailable(f"The database at CAIRN_DATABASE_URL cannot be reached: {reason(error, dsn)}.") from None
+    except asyncpg.PostgresError as error:
+        raise Unavailable(f"The database at CAIRN_DATABASE_URL refuses: {reason(error, dsn)}.") from None
+
+
+def reason(error: Exception, dsn: str) -> str:
+    first = next(iter(str(error).splitlines()), "") or type(error).__name__
+    return first.replace(dsn, "the URL").rstrip(".")
+
+

@@ -1,0 +1,1 @@
+"""What a query costs, against one SQL statement written by hand."""

@@ -1,0 +1,49 @@
+"""Asking an engine, and remembering what it asks of Postgres."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from resolvers.context import Context
+from selection import Engine
+
+
+class Recorder(Context):
+    """A context that keeps the texts of its compiled reads, and how many searches it ran."""
+
+    statements: list[str]
+    searches: int
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.statements, self.searches = [], 0
+
+    async def fetch(self, sql: str, arguments: Sequence[Any]) -> bytes | None:
+        self.statements.append(sql)
+        return await super().fetch(sql, arguments)
+
+    async def search(self, query: str, limit: int | None, **where: str | None) -> list[tuple[Any, ...]]:
+        self.searches += 1
+        return await super().search(query, limit, **where)
+
+
+async def ask(engine: Engine, context: Context, text: str, **variables: Any) -> dict[str, Any]:
+    """The response body."""
+    answer: dict[str, Any] = orjson.loads((await engine.execute(text, variables, None, context)).body)
+    return answer
+
+
+async def data(engine: Engine, context: Context, text: str, **variables: Any) -> dict[str, Any]:
+    """What was answered without any error."""
+    answer = await ask(engine, context, text, **variables)
+    assert "errors" not in answer, answer
+    found: dict[str, Any] = answer["data"]
+    return found
+
+
+def code(answer: dict[str, Any]) -> str:
+    """Of its only error."""
+    (error,) = answer["errors"]
+    found: str = error["extensions"]["code"]
+    return found

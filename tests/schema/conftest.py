@@ -1,0 +1,45 @@
+"""The world in a database of its own, and ways to ask for it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from db.database import Database
+from schema.root import make_engine
+from selection import Engine
+from tests.conftest import copied
+from tests.schema.asking import Recorder
+from tests.schema.world import CALLERS, World, make_world, read_back, store
+
+
+@pytest.fixture(scope="session")
+def world_dsn(server_dsn: str, template: str) -> Iterator[str]:
+    """Tests leave it as they found it."""
+    with copied(server_dsn, template) as dsn:
+        asyncio.run(store(dsn, make_world()))
+        yield dsn
+
+
+@pytest.fixture(scope="session")
+def world(world_dsn: str) -> World:
+    return asyncio.run(read_back(world_dsn))
+
+
+@pytest.fixture
+async def database(world_dsn: str) -> AsyncIterator[Database]:
+    database = Database(world_dsn, size=4)
+    await database.open()
+    yield database
+    await database.close()
+
+
+@pytest.fixture
+def context(database: Database) -> Recorder:
+    """Of a member at home."""
+    return Recorder(database, CALLERS[0])
+
+
+@pytest.fixture
+def engine() -> Engine:
+    return make_engine()

@@ -1,0 +1,98 @@
+"""What hangs on sections, sources, citations and mentions."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from tests.schema.reference.lists import Paged, limited
+from tests.schema.reference.rows import Row, Rows
+
+
+class Evidence:
+    """The lists of evidence that several types have."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+
+    def of(self, ids: Iterable[Any], paging: Row) -> Row:
+        found = [row for row in self.rows.tables["sources"] if row["id"] in set(ids)]
+        return Paged(self.rows, found, "-captured_at", "-id").part(**paging)
+
+    def cited(self, paging: Row, **where: Any) -> Row:
+        return Paged(self.rows, self.rows.where("section_sources", **where), "-created_at", "-id").part(**paging)
+
+
+class Sections(Evidence):
+    def page(self, section: Row) -> Row | None:
+        return self.rows.page(section["page_id"])
+
+    def promoted_page(self, section: Row) -> Row | None:
+        return self.rows.active_page(section["promoted_page_id"])
+
+    def sources(self, section: Row, **paging: Any) -> Row:
+        return self.of((row["source_id"] for row in self.rows.where("section_sources", section_id=section["id"])), paging)
+
+    def citations(self, section: Row, **paging: Any) -> Row:
+        return self.cited(paging, section_id=section["id"])
+
+    def source_count(self, section: Row) -> int:
+        return len(self.rows.where("section_sources", section_id=section["id"]))
+
+
+class Promotions(Evidence):
+    """A promotion is the section that a page grew out of."""
+
+    def parent_page(self, section: Row) -> Row | None:
+        return self.rows.page(section["page_id"])
+
+    def section_heading(self, section: Row) -> str:
+        return section["heading"]
+
+
+class Sources(Evidence):
+    def checksum(self, source: Row) -> str:
+        return source["checksum"].hex()
+
+    def supersedes(self, source: Row) -> Row | None:
+        return self.rows.one("sources", id=source["supersedes_id"])
+
+    def superseded_by(self, source: Row) -> Row | None:
+        return self.rows.one("sources", supersedes_id=source["id"])
+
+    def citations(self, source: Row, **paging: Any) -> Row:
+        return self.cited(paging, source_id=source["id"])
+
+    def citing(self, source: Row, table: str, column: str) -> list[Row]:
+        ids = {row[column] for row in self.rows.where("section_sources", source_id=source["id"])}
+        return [row for row in self.rows.tables[table] if row["id"] in ids]
+
+    def pages(self, source: Row, **paging: Any) -> Row:
+        return Paged(self.rows, self.citing(source, "pages", "page_id"), "title", "id").part(**paging)
+
+    def sections(self, source: Row, **paging: Any) -> Row:
+        return Paged(self.rows, self.citing(source, "sections", "section_id"), "page_id", "id").part(**paging)
+
+    def page_count(self, source: Row) -> int:
+        return len(self.citing(source, "pages", "page_id"))
+
+
+class Citations(Evidence):
+    def source(self, citation: Row) -> Row | None:
+        return self.rows.one("sources", id=citation["source_id"])
+
+    def section(self, citation: Row) -> Row | None:
+        return self.rows.one("sections", id=citation["section_id"])
+
+    def page(self, citation: Row) -> Row | None:
+        return self.rows.page(citation["page_id"])
+
+
+class Mentions(Evidence):
+    def contexts(self, mention: Row, limit: int | None) -> list[Row]:
+        kept = [{"quote": one["quote"], "source_id": one.get("sourceId"), "at": one.get("at")} for one in mention["contexts"]]
+        return limited(kept, limit, 5, 5)
+
+    def promoted_page(self, mention: Row) -> Row | None:
+        return self.rows.page(mention["promoted_page_id"])
+
+    def sources(self, mention: Row, **paging: Any) -> Row:
+        return self.of((row["source_id"] for row in self.rows.where("sightings", mention_id=mention["id"])), paging)

@@ -1,0 +1,79 @@
+"""The oracle: graphql-core over lists of rows, field by field. It shares no code with selection/ or db/relations/."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from inspect import isawaitable
+from typing import Any
+from uuid import UUID
+
+from graphql import GraphQLInterfaceType, GraphQLResolveInfo, build_schema, execute, get_named_type, is_enum_type, parse
+
+from db.scope import Scope
+from tests.schema.reference import evidence, graph, owners, pages
+from tests.schema.reference.query import Query, Search
+from tests.schema.reference.rows import Row, Rows
+from tests.schema.world import World
+
+TYPES: Mapping[str, type[Any]] = {
+    "WikiPage": pages.Pages,
+    "WikiAlias": pages.OnPage,
+    "WikiRevision": pages.OnPage,
+    "WikiLink": pages.Links,
+    "WikiSection": evidence.Sections,
+    "WikiPromotion": evidence.Promotions,
+    "WikiSource": evidence.Sources,
+    "WikiCitation": evidence.Citations,
+    "WikiMention": evidence.Mentions,
+    "WikiGraph": graph.Graphs,
+    "WikiNeighbourhood": graph.Neighbourhoods,
+    "WikiGraphNode": graph.Nodes,
+    "WikiGraphEdge": graph.Edges,
+    "WikiOwner": owners.Owners,
+    "WikiViewer": owners.Viewers,
+    "WikiTenant": owners.Tenants,
+}
+
+
+class Reference:
+    """Answers the operations of one caller."""
+
+    def __init__(self, sdl: str, world: World, scope: Scope, search: Search) -> None:
+        rows = Rows(world, scope)
+        self.fields: dict[str, Any] = {name: type_(rows) for name, type_ in TYPES.items()}
+        self.fields["Query"] = Query(rows, search)
+        self.schema = build_schema(sdl)
+        node = self.schema.type_map["Node"]
+        assert isinstance(node, GraphQLInterfaceType)
+        node.resolve_type = lambda row, info, abstract: row["$kind"]
+
+    async def execute(self, text: str, variables: dict[str, Any], name: str | None = None) -> dict[str, Any]:
+        found = execute(
+            self.schema, parse(text), None, None, variables, operation_name=name, field_resolver=self.resolve
+        )
+        result = await found if isawaitable(found) else found
+        return dict(result.formatted)
+
+    def resolve(self, row: Row, info: GraphQLResolveInfo, **arguments: Any) -> Any:
+        name = snake(info.field_name)
+        method = getattr(self.fields.get(info.parent_type.name), name, None)
+        if method is None:
+            return shown(row["owner_id" if name == "user_id" else name], info)
+        found = method(row, **{snake(key): value for key, value in arguments.items()})
+        return found if isawaitable(found) else shown(found, info)
+
+
+def snake(name: str) -> str:
+    return "".join("_" + letter.lower() if letter.isupper() else letter for letter in name)
+
+
+def shown(value: Any, info: GraphQLResolveInfo) -> Any:
+    """A leaf as clients see it; rows as they are."""
+    if value is None:
+        return None
+    named = get_named_type(info.return_type)
+    if is_enum_type(named):
+        return [item.upper() for item in value] if isinstance(value, list) else value.upper()
+    if named.name == "DateTime":
+        moment = value if isinstance(value, datetime) else datetime.fromisoformat(value)
+        return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return str(value) if isinstance(value, UUID) else value

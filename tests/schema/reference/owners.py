@@ -1,0 +1,52 @@
+"""Owners, and the caller among them."""
+
+from typing import Any
+
+from tests.schema.reference.lists import Paged
+from tests.schema.reference.rows import Row, Rows
+
+
+class Owners:
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+
+    def role(self, owner: Row) -> str | None:
+        """A credential's own role in its own wikis, and at most that where it was granted less."""
+        role = self.rows.scope.role.value
+        if role in ("service", "admin", "reader") or owner["id"] in self.rows.scope.owners:
+            return role
+        return self.rows.granted(owner["id"])
+
+
+class Viewers:
+    """The viewer is the row of its owner."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+
+    def tenant(self, owner: Row) -> Row | None:
+        return self.rows.one("tenants", tenant_id=owner["tenant_id"])
+
+    def owner(self, owner: Row) -> Row:
+        return owner
+
+    def role(self, owner: Row) -> str:
+        return self.rows.scope.role.value
+
+    def actor_kind(self, owner: Row) -> str:
+        return self.rows.scope.actor.kind.value
+
+    def actor_id(self, owner: Row) -> str:
+        return self.rows.scope.actor.id
+
+    def scopes(self, owner: Row, **paging: Any) -> Row:
+        found = [row for row in self.rows.tables["owners"] if self.rows.readable(row["id"])]
+        return Paged(self.rows, found, "slug", "id").part(**paging)
+
+
+class Tenants:
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+
+    def id(self, tenant: Row) -> Any:
+        return tenant["tenant_id"]

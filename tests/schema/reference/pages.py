@@ -1,0 +1,188 @@
+"""What hangs on a page, its aliases, revisions and links."""
+
+from itertools import groupby
+from typing import Any
+
+from content.plain import excerpt
+from tests.schema.reference.lists import Paged, limited
+from tests.schema.reference.rows import Row, Rows
+
+HUBS = ("-hubness_score", "-id")
+TITLES = ("title", "id")
+
+
+class Pages:
+    """The fields of WikiPage that are more than a column."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+
+    def owner(self, page: Row) -> Row | None:
+        return self.rows.one("owners", id=page["owner_id"])
+
+    def redirected_from(self, page: Row) -> str | None:
+        return page.get("redirected_from")
+
+    # -- sections and names
+
+    def sections(self, page: Row, limit: int | None) -> list[Row]:
+        found = self.rows.sorted(self.rows.where("sections", page_id=page["id"]), "position", "id")
+        return limited(found, limit, 50, 200)
+
+    def section_count(self, page: Row) -> int:
+        return len(self.rows.where("sections", page_id=page["id"]))
+
+    def section(self, page: Row, slug: str) -> Row | None:
+        return self.rows.one("sections", page_id=page["id"], section_slug=slug)
+
+    def aliases(self, page: Row, limit: int | None) -> list[str]:
+        found = self.rows.sorted(self.rows.where("aliases", page_id=page["id"]), "alias")
+        return limited([row["alias"] for row in found], limit, 100)
+
+    def aliases_connection(self, page: Row, **paging: Any) -> Row:
+        return Paged(self.rows, self.rows.where("aliases", page_id=page["id"]), "alias", "id").part(**paging)
+
+    # -- hierarchy
+
+    def parent(self, page: Row) -> Row | None:
+        return self.rows.active_page(page["parent_page_id"])
+
+    def children(self, page: Row, limit: int | None) -> list[Row]:
+        return limited(self.rows.sorted(self.rows.children(page), *TITLES), limit, 50)
+
+    def children_connection(self, page: Row, **paging: Any) -> Row:
+        return Paged(self.rows, self.rows.children(page), *TITLES).part(**paging)
+
+    def ancestors(self, page: Row, limit: int | None) -> list[Row]:
+        found, above = [], self.parent(page)
+        while above and len(found) < 32:
+            found.append(above)
+            above = self.parent(above)
+        return limited(found, limit, 20, 32)
+
+    def descendants(self, page: Row, depth: int, **paging: Any) -> Row:
+        found, level = [], [page]
+        for number in range(1, min(depth, 32) + 1):
+            level = [child for above in level for child in self.rows.children(above)]
+            found += [{"depth": number, "id": child["id"], "node": child} for child in level]
+        return Paged(self.rows, found, "depth", "id").part(**paging)
+
+    # -- rollups
+
+    def promoted_from_section(self, page: Row) -> Row | None:
+        found = self.rows.sorted(self.rows.where("sections", promoted_page_id=page["id"]), "id")
+        return next((section for section in found if self.rows.active_page(section["page_id"])), None)
+
+    def section_children(self, page: Row, section_slug: str, limit: int | None) -> list[Row]:
+        section = self.section(page, section_slug)
+        if section is None:
+            return limited([], limit, 50)
+        listed = (section["aggregation"] or {}).get("linked_page_ids") or []
+        own = (other for other in self.rows.where("pages", owner_id=page["owner_id"]) if other["status"] == "active")
+        found = [other for other in own if str(other["id"]) in listed or other["id"] == section["promoted_page_id"]]
+        return limited(self.rows.sorted(found, *TITLES), limit, 50)
+
+    # -- links
+
+    def backlinks(self, page: Row, kinds: list[str] | None = None, **paging: Any) -> Row:
+        links = [link for link in self.rows.where("links", to_page_id=page["id"]) if is_of(kinds, link["kind"])]
+        links.sort(key=lambda link: (link["from_page_id"], self.rows.place(link["kind"])))
+        found = []
+        for id, same in groupby(links, lambda link: link["from_page_id"]):
+            if start := self.rows.active_page(id):
+                place = {key.strip("-"): start[key.strip("-")] for key in HUBS}
+                found.append({**place, "node": start, "kinds": [link["kind"] for link in same]})
+        return Paged(self.rows, found, *HUBS).part(**paging)
+
+    def links(self, page: Row, kinds: list[str] | None = None, **paging: Any) -> Row:
+        links = [link for link in self.rows.where("links", from_page_id=page["id"]) if is_of(kinds, link["kind"])]
+        found = [link for link in links if self.rows.active_page(link["to_page_id"])]
+        return Paged(self.rows, found, "id").part(**paging)
+
+    def broken_links(self, page: Row, **paging: Any) -> Row:
+        found = self.rows.where("link_targets", from_page_id=page["id"], to_page_id=None)
+        return Paged(self.rows, found, "target").part(**paging)
+
+    def connected_pages(self, page: Row, **paging: Any) -> Row:
+        return Paged(self.rows, connected(self.rows, page["id"]), *HUBS).part(**paging)
+
+    # -- evidence
+
+    def cited(self, page: Row) -> list[Row]:
+        return self.rows.where("section_sources", page_id=page["id"])
+
+    def cited_sources(self, page: Row) -> list[Row]:
+        ids = {row["source_id"] for row in self.cited(page)}
+        return [row for row in self.rows.tables["sources"] if row["id"] in ids]
+
+    def sources(self, page: Row, **paging: Any) -> Row:
+        return Paged(self.rows, self.cited_sources(page), "-captured_at", "-id").part(**paging)
+
+    def citations(self, page: Row, **paging: Any) -> Row:
+        return Paged(self.rows, self.cited(page), "-created_at", "-id").part(**paging)
+
+    def source_count(self, page: Row) -> int:
+        return len(self.cited_sources(page))
+
+    def memories(self, page: Row) -> list[str]:
+        """A memory is one, however many of its versions are cited."""
+        newest: dict[str, Any] = {}
+        for row in sorted(self.cited(page), key=lambda row: row["created_at"]):
+            source = self.rows.one("sources", id=row["source_id"])
+            if source and source["kind"] == "memory_unit":
+                newest[source["ref"]] = row["created_at"]
+        refs = sorted(newest, key=self.rows.place)
+        return sorted(refs, key=lambda ref: newest[ref], reverse=True)
+
+    def source_memory_count(self, page: Row) -> int:
+        return len(self.memories(page))
+
+    def source_memory_ids(self, page: Row, limit: int | None) -> list[str]:
+        return limited(self.memories(page), limit, 10, 50)
+
+    def mentions(self, page: Row, **paging: Any) -> Row:
+        names = {row["alias"] for row in self.rows.where("aliases", page_id=page["id"])}
+        own = self.rows.where("mentions", owner_id=page["owner_id"])
+        found = [row for row in own if row["promoted_page_id"] == page["id"] or row["alias"] in names]
+        return Paged(self.rows, found, "-last_seen_at", "-id").part(**paging)
+
+    # -- history
+
+    def revisions(self, page: Row, **paging: Any) -> Row:
+        return Paged(self.rows, self.rows.where("revisions", page_id=page["id"]), "-version").part(**paging)
+
+    def revision(self, page: Row, version: int) -> Row | None:
+        return self.rows.one("revisions", page_id=page["id"], version=version)
+
+    def excerpt(self, page: Row, length: int) -> str:
+        return excerpt(page["body_md"], length)
+
+
+class OnPage:
+    """An alias, a revision: what lies on a page."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+
+    def page(self, row: Row) -> Row | None:
+        return self.rows.page(row["page_id"])
+
+
+class Links:
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+
+    def from_page(self, link: Row) -> Row | None:
+        return self.rows.page(link["from_page_id"])
+
+    def to_page(self, link: Row) -> Row | None:
+        return self.rows.page(link["to_page_id"])
+
+
+def connected(rows: Rows, id: Any) -> list[Row]:
+    into = {link["from_page_id"] for link in rows.where("links", to_page_id=id)}
+    return rows.active_pages(into | {link["to_page_id"] for link in rows.where("links", from_page_id=id)})
+
+
+def is_of(kinds: list[str] | None, kind: str) -> bool:
+    return kinds is None or kind.upper() in kinds

@@ -1,0 +1,194 @@
+"""The root fields: where reads start, and who may read there."""
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from graphql import GraphQLError
+
+from content.names import normalise
+from tests.schema.reference.lists import Paged, limited, sized
+from tests.schema.reference.pages import HUBS, TITLES, connected
+from tests.schema.reference.rows import Row, Rows
+
+Search = Callable[..., Awaitable[list[tuple[Any, ...]]]]
+ORDERS = {"TITLE": TITLES, "UPDATED": ("-updated_at", "-id"), "CREATED": ("-id",), "HUBNESS": HUBS}
+KINDS = {
+    "pages": "WikiPage",
+    "sections": "WikiSection",
+    "sources": "WikiSource",
+    "mentions": "WikiMention",
+    "aliases": "WikiAlias",
+    "links": "WikiLink",
+    "section_sources": "WikiCitation",
+    "revisions": "WikiRevision",
+    "owners": "WikiOwner",
+}
+
+
+def identified(text: str | None) -> UUID | None:
+    """What is not an id is nobody's."""
+    try:
+        return UUID(text)
+    except (TypeError, ValueError):
+        return None
+
+
+class Query:
+    """`where` are the spellings of the wiki that a field reads in."""
+
+    def __init__(self, rows: Rows, search: Search) -> None:
+        self.rows, self.search = rows, search
+
+    # -- access
+
+    def check_tenant(self, tenant_id: str | None) -> None:
+        if tenant_id is not None and identified(tenant_id) != self.rows.scope.tenant_id:
+            raise GraphQLError("tenantId must be the tenant of the credential.")
+
+    def wiki(self, tenant_id: str | None = None, **named: str | None) -> UUID | None:
+        """The owner whose rows are read; None when there are none to see."""
+        self.check_tenant(tenant_id)
+        spelled = {name for name in named.values() if name is not None}
+        if len(spelled) > 1:
+            raise GraphQLError("ownerId, userId and agentId are spellings of one thing.")
+        if not spelled:
+            return self.rows.scope.owner_id
+        owner = identified(spelled.pop())
+        return owner if owner and self.rows.readable(owner) else None
+
+    def inside(self, table: str, where: Row) -> list[Row]:
+        return self.rows.where(table, owner_id=self.wiki(**where))
+
+    def seen(self, row: Row) -> bool:
+        return self.rows.readable(row.get("owner_id", row["id"]))
+
+    # -- pages
+
+    def wiki_page(self, _: Any, type: str, slug: str, include_archived: bool, **where: Any) -> Row | None:
+        owner = self.wiki(**where)
+        key = {"slug": slug, "type": type.lower(), "owner_id": owner}
+        found = [page for page in self.rows.where("pages", **key) if include_archived or page["status"] == "active"]
+        if found:
+            return found[0]
+        old = self.rows.one("old_slugs", **key)
+        page = old and (self.rows.page if include_archived else self.rows.active_page)(old["page_id"])
+        return page and {**page, "redirected_from": slug}
+
+    def wiki_pages(self, _: Any, order_by: str, filter: Row | None = None, **given: Any) -> Row:
+        where, paging = parted(given)
+        pages = [page for page in self.inside("pages", where) if passes(page, filter or {})]
+        return Paged(self.rows, pages, *ORDERS[order_by]).part(**paging)
+
+    def recent_wiki_pages(self, _: Any, limit: int | None, **where: Any) -> list[Row]:
+        pages = [page for page in self.inside("pages", where) if page["status"] == "active"]
+        return limited(self.rows.sorted(pages, "-updated_at", "-id"), limit, 50)
+
+    def wiki_backlinks(self, _: Any, page_id: str, limit: int | None) -> list[Row]:
+        links = self.rows.where("links", to_page_id=identified(page_id))
+        pages = filter(self.seen, self.rows.active_pages(link["from_page_id"] for link in links))
+        return limited(self.rows.sorted(pages, *HUBS), limit, 100)
+
+    def wiki_connected_pages(self, _: Any, page_id: str, limit: int | None) -> list[Row]:
+        pages = filter(self.seen, connected(self.rows, identified(page_id)))
+        return limited(self.rows.sorted(pages, *HUBS), limit, 100)
+
+    # -- search: the ranking is tested elsewhere, here what is shown of what it finds
+
+    async def wiki_search(self, _: Any, query: str, limit: int | None, **where: Any) -> list[Row]:
+        owner = self.wiki(**where)
+        found = await self.search(query, limit, **where)
+        hits = [(self.rows.active_page(id), score, alias) for id, score, alias in found]
+        shown = [
+            {"page": page, "score": score, "matched_alias": alias, "matching_memory_ids": []}
+            for page, score, alias in hits
+            if page and page["owner_id"] == owner
+        ]
+        return shown[: sized(limit, 20, 50, least=1)]
+
+    mobile_wiki_search = wiki_search
+
+    # -- graph
+
+    def wiki_graph(self, _: Any, **where: Any) -> Row | None:
+        return self.rows.one("owners", id=self.wiki(**where))
+
+    def wiki_neighbourhood(self, _: Any, page_id: str) -> Row | None:
+        page = self.rows.page(identified(page_id))
+        return page if page and self.seen(page) else None
+
+    # -- evidence
+
+    def wiki_mentions(self, _: Any, status: str | None = None, **given: Any) -> Row:
+        where, paging = parted(given)
+        found = [row for row in self.inside("mentions", where) if status in (None, row["status"].upper())]
+        return Paged(self.rows, found, "-last_seen_at", "-id").part(**paging)
+
+    def wiki_source(self, _: Any, kind: str, ref: str, version: int | None = None, **where: Any) -> Row | None:
+        found = [row for row in self.inside("sources", where) if (row["kind"].upper(), row["ref"]) == (kind, ref)]
+        found = [row for row in found if version in (None, row["version"])]
+        return max(found, key=lambda row: row["version"], default=None)
+
+    def wiki_sources(self, _: Any, kinds: list[str] | None = None, **given: Any) -> Row:
+        where, paging = parted(given)
+        found = [row for row in self.inside("sources", where) if kinds is None or row["kind"].upper() in kinds]
+        return Paged(self.rows, found, "-captured_at", "-id").part(**paging)
+
+    def wiki_tags(self, _: Any, **given: Any) -> Row:
+        where, paging = parted(given)
+        pages = [page for page in self.inside("pages", where) if page["status"] == "active"]
+        counts = {tag: sum(tag in page["tags"] for page in pages) for page in pages for tag in page["tags"]}
+        found = [{"tag": tag, "count": count} for tag, count in counts.items()]
+        return Paged(self.rows, found, "-count", "-tag").part(**paging)
+
+    # -- owners, jobs, and anything by its id
+
+    def viewer(self, _: Any) -> Row | None:
+        return self.rows.one("owners", id=self.rows.scope.owner_id)
+
+    def wiki_owners(self, _: Any, **paging: Any) -> Row:
+        return Paged(self.rows, filter(self.seen, self.rows.tables["owners"]), "slug", "id").part(**paging)
+
+    def wiki_compile_jobs(self, _: Any, limit: int | None, **where: Any) -> list[Row]:
+        if self.rows.scope.role != "admin":
+            raise GraphQLError("This needs a credential with the role admin.")
+        return limited(self.rows.sorted(self.inside("compile_jobs", where), "-created_at", "-id"), limit, 10)
+
+    def node(self, _: Any, id: str) -> Row | None:
+        for table, kind in KINDS.items():
+            row = self.rows.one(table, id=identified(id))
+            if row and self.seen(row):
+                return {**row, "$kind": kind}
+        return None
+
+    def nodes(self, _: Any, ids: list[str], limit: int | None) -> list[Row | None]:
+        return [self.node(None, id) for id in limited(ids, limit, 100)]
+
+
+def parted(given: Row) -> tuple[Row, Row]:
+    """Where to look, and which part of the list to show."""
+    paging = {name: given.pop(name) for name in ("first", "after", "last", "before") if name in given}
+    return given, paging
+
+
+def passes(page: Row, filter: Row) -> bool:
+    status, types, tags = (filter.get(name) for name in ("status", "types", "tags"))
+    since, prefix = filter.get("updatedSince"), filter.get("titlePrefix")
+    return (
+        page["status"].upper() == (status or "ACTIVE")
+        and (types is None or page["type"].upper() in types)
+        and (tags is None or set(tags) <= set(page["tags"]))
+        and (since is None or page["updated_at"] >= moment(since))
+        and (prefix is None or begins(page["title"], prefix))
+    )
+
+
+def moment(text: str) -> datetime:
+    read = datetime.fromisoformat(text)
+    return read if read.tzinfo else read.replace(tzinfo=UTC)
+
+
+def begins(title: str, prefix: str) -> bool:
+    """A title without letters has no name to begin with."""
+    return bool(normalise(title)) and normalise(title).startswith(normalise(prefix))

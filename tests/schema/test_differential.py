@@ -1,0 +1,142 @@
+"""Random documents: bytes, values and the reference agree. SEED=n DOCUMENTS=m pytest tests/schema/test_differential.py"""
+
+import base64
+import json
+import logging
+import os
+import time
+from collections import Counter
+from datetime import datetime
+from typing import Any
+
+import orjson
+import pytest
+from graphql import build_schema
+
+from db.database import Database
+from db.scope import Scope
+from resolvers.search import search
+from schema.root import GRAPHQL, STRAWBERRY
+from selection import Engine, Limits
+from selection.errors import NotCompilable
+from selection.operation import Document, Invalid
+from tests.schema.asking import Recorder
+from tests.schema.documents import Documents
+from tests.schema.reference.executor import Reference
+from tests.schema.world import CALLERS, World
+from tests.sql_rules import violations
+
+SEED, COUNT = int(os.environ.get("SEED", "1")), int(os.environ.get("DOCUMENTS", "300"))
+SDL = STRAWBERRY.as_str()
+UNLIMITED = Limits(*[10**6] * 6)
+RICH = 10**15
+FAILED, NOT_COMPILABLE = "failed", "not compilable"
+Answer = dict[str, Any]
+
+
+@pytest.mark.parametrize("part", range(4))
+async def test_random_documents(database: Database, world: World, engine: Engine, part: int) -> None:
+    """Each document is run with two sets of variables on one plan cache, in both modes."""
+    contract = build_schema(SDL)
+    references = [Reference(SDL, world, scope, searching(database, scope)) for scope in CALLERS]
+    tally: Counter[str] = Counter()
+    started = time.perf_counter()
+    for seed in range(SEED + part, SEED + COUNT, 4):
+        caller = seed % len(CALLERS)
+        documents = Documents(contract, world, CALLERS[caller], seed)
+        text, variables, name = documents.make()
+        document = Document(GRAPHQL, text, name, UNLIMITED)
+        for given in (variables, documents.again(), variables):
+            expected = await references[caller].execute(text, given, name)
+            run = Run(f"SEED={seed}\n{text}\n{given}", engine, document, given, name)
+            await run.check(database, CALLERS[caller], expected, tally)
+        tally["plans"] += len(document.operation.plans.entries)
+    print(f"{tally['runs'] / (time.perf_counter() - started):.0f} runs/s", dict(tally))  # shown with -s
+    assert tally["bytes"] > tally["runs"] / 2, "most documents compile as a whole"
+
+
+def searching(database: Database, scope: Scope) -> Any:
+    return lambda query, limit, **where: search(database, scope, query, limit, **where)
+
+
+class Run:
+    """One document with one set of variables."""
+
+    def __init__(self, what: str, engine: Engine, document: Document, given: Answer, name: str | None) -> None:
+        self.what, self.engine, self.document, self.given, self.name = what, engine, document, given, name
+
+    async def check(self, database: Database, scope: Scope, expected: Answer, tally: Counter[str]) -> None:
+        tally["runs"] += 1
+        tally["errors"] += "errors" in expected
+        values = await self.as_values(Recorder(database, scope, RICH))
+        if self.is_eager(values, expected):
+            tally["eager"] += 1
+            return
+        self.compare("values", values, expected)
+        context = Recorder(database, scope, RICH)
+        found = await self.as_bytes(context)
+        tally[found if isinstance(found, str) else "bytes"] += 1
+        if found == FAILED:
+            assert "errors" in expected, self.what
+        elif isinstance(found, dict):
+            self.compare("bytes", found, expected)
+            assert len(context.statements) == 1 or (context.searches and not context.statements), self.what
+        for sql in context.statements:
+            assert violations(sql) == [], self.what
+
+    async def as_values(self, context: Recorder) -> Answer:
+        try:
+            answer = await self.engine.as_values(self.document, self.given, self.name, context)
+        except Invalid as invalid:
+            return {"data": None, "errors": invalid.errors}
+        found: Answer = orjson.loads(answer.body)
+        return found
+
+    async def as_bytes(self, context: Recorder) -> Answer | str:
+        try:
+            answer: Answer = orjson.loads(await self.engine.as_bytes(self.document.operation, self.given, context))
+        except NotCompilable:
+            return NOT_COMPILABLE
+        except Exception:
+            logging.getLogger(__name__).debug("not as bytes", exc_info=True)
+            return FAILED
+        return answer
+
+    def compare(self, way: str, actual: Answer, expected: Answer) -> None:
+        same = normal(actual.get("data")) == normal(expected.get("data"))
+        same = same and ("errors" in actual) == ("errors" in expected)
+        assert same, f"{self.what}\n{way}   {str(actual)[:3000]}\nexpected {str(expected)[:3000]}"
+
+    def is_eager(self, answer: Answer, expected: Answer) -> bool:
+        """Bad sizes and cursors are refused for the whole source, also where the reference never gets to the field."""
+        refused = [error for error in answer.get("errors", ()) if isinstance(error, dict) and is_eager_error(error)]
+        if not refused or not answer["data"]:
+            return bool(refused)
+        roots = {error["path"][0] for error in answer["errors"]}
+        whole = expected["data"] or {}
+        return all(normal(value) == normal(whole.get(key)) for key, value in answer["data"].items() if key not in roots)
+
+
+EAGER = ("A list cannot have a negative size", "This is not a cursor", "This cursor is of", "first and last together")
+
+
+def is_eager_error(error: Answer) -> bool:
+    return str(error["message"]).startswith(EAGER)
+
+
+def normal(value: Any) -> Any:
+    """Keys in order; cursors by what they say; whole floats as integers."""
+    if isinstance(value, dict):
+        return [(name, normal(item)) for name, item in value.items()]
+    if isinstance(value, list):
+        return [normal(item) for item in value]
+    if isinstance(value, str) and value.startswith("WyI"):
+        return [moment(item) for item in json.loads(base64.b64decode(value))]
+    return int(value) if isinstance(value, float) and value == int(value) else value
+
+
+def moment(value: Any) -> Any:
+    try:
+        return datetime.fromisoformat(value).isoformat()
+    except (TypeError, ValueError):
+        return value
