@@ -8,7 +8,8 @@ from db.database import Database
 from db.scope import Scope as Wiki
 from resolvers.context import Context
 from resolvers.credentials import Credentials
-from resolvers.errors import CairnError, Forbidden, Unauthenticated
+from resolvers.errors import CairnError, Forbidden, Unauthenticated, Unavailable
+from resolvers.refusals import in_our_words
 from selection import Engine
 from selection.operation import Invalid
 
@@ -28,7 +29,8 @@ class GraphQLEndpoint:
         kind = JSON
         try:
             kind = answer_type(scope)
-            wiki = await self.credentials.scope(header(scope, b"authorization"), header(scope, b"x-cairn-owner"))
+            with in_our_words():
+                wiki = await self.credentials.scope(header(scope, b"authorization"), header(scope, b"x-cairn-owner"))
             asked = await read_operation(scope, receive, self.max_body)
             if scope["method"] == "GET":
                 self.check_is_query(asked)
@@ -54,7 +56,7 @@ class GraphQLEndpoint:
             raise Refused(405, "GET is for queries; send a mutation as a POST.", "METHOD_NOT_ALLOWED")
 
 
-STATUSES: dict[type[CairnError], int] = {Unauthenticated: 401, Forbidden: 403}
+STATUSES: dict[type[CairnError], int] = {Unauthenticated: 401, Forbidden: 403, Unavailable: 503}
 EXTRA: dict[int, list[tuple[bytes, bytes]]] = {
     401: [(b"www-authenticate", b'Bearer realm="cairn"')],
     405: [(b"allow", b"GET, POST")],

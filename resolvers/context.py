@@ -1,6 +1,7 @@
 """What one request brings along."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import asyncpg
@@ -9,6 +10,8 @@ from db.database import Database
 from db.scope import Scope
 from selection.errors import Final, TooExpensive
 
+from .errors import Unavailable
+from .refusals import in_our_words
 from .search import search
 
 
@@ -29,18 +32,21 @@ class Context:
             raise TooExpensive(self.spent, self.budget)
 
     async def fetch(self, sql: str, arguments: Sequence[Any]) -> bytes | None:
-        try:
+        with once_only():
             return await self.database.json(sql, arguments)
-        except asyncpg.QueryCanceledError as error:
-            raise TooSlow from error
 
     async def search(self, query: str, limit: int | None, **where: str | None) -> list[tuple[Any, ...]]:
-        return await search(self.database, self.scope, query, limit, **where)
+        with once_only():
+            return await search(self.database, self.scope, query, limit, **where)
 
 
-class TooSlow(Final):
-    """The statement ran into the time limit; once more would only do the same."""
-
-    def __init__(self) -> None:
-        message = "This operation took too long and was stopped. Ask for less at once."
-        super().__init__(message, extensions={"code": "TIMEOUT"})
+@contextmanager
+def once_only() -> Iterator[None]:
+    """A time limit or a lost database ends the operation: run again as values it would only meet the same."""
+    try:
+        with in_our_words():
+            yield
+    except Unavailable as error:
+        slow = isinstance(error.__cause__, asyncpg.QueryCanceledError)
+        message = "This operation took too long and was stopped. Ask for less at once." if slow else error.message
+        raise Final(message, extensions={"code": "TIMEOUT" if slow else error.code}) from error

@@ -5,6 +5,8 @@ neither table nor constraint as fields: the name is read from the message, witho
 """
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import asyncpg
 
@@ -14,6 +16,18 @@ CONSTRAINT = re.compile(r'constraint "(.+?)(?:_\d{5,})?"')
 BUSY = ("08", "40", "53", "55", "57")  # connection, rollback, resources, locks, an operator or a time-out
 VALUE = ("22", "54")  # the data itself, or more of it than fits
 RULE = ("23502", "23514")
+
+
+@contextmanager
+def in_our_words() -> Iterator[None]:
+    """What Postgres refuses in here leaves as an error of ours, where there is one for it."""
+    try:
+        yield
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+        ours = refusal(error)
+        if ours is None:
+            raise
+        raise ours from error
 
 
 def refusal(error: Exception) -> CairnError | None:

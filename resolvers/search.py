@@ -8,8 +8,10 @@ from db.database import Database
 from db.scope import Scope
 from db.sql import statements
 
+from .page_search import searchable
+
 DEFAULT, MOST = 20, 50
-LONGEST_WORD, MOST_WORDS = 64, 48
+LONGEST, MOST_WORDS = 10_000, 48  # characters, words
 LAST = "\U0010ffff"
 
 Found = list[tuple[Any, ...]]
@@ -20,16 +22,16 @@ async def search(database: Database, scope: Scope, query: str, limit: int | None
 
     `where` may name the owner. Who may see the pages is settled by the read that shows them.
     """
-    words = [word[:LONGEST_WORD] for word in normalise(query[:10_000]).split()][:MOST_WORDS]
+    words = searchable(query[:LONGEST]).split()[:MOST_WORDS]
     if not words:
         return []
-    needle = " ".join(words)
+    needle = normalise(query[:LONGEST])
     async with database.connection() as connection:
         rows = await connection.all(
             statements("search")["find_pages"],
             tenant_id=scope.tenant_id,
             owner_id=owner_named(where) or scope.owner_id,
-            words=needle,
+            words=" ".join(words),
             prefixes=" & ".join(f"{quoted(word)}:*" for word in words),
             needle=needle,
             needle_end=needle + LAST,

@@ -16,12 +16,17 @@ from uuid import uuid4
 
 import asyncpg
 import pytest
+from hypothesis import HealthCheck, settings
 
 from db.database import prepare_connection
 from db.embedded import EmbeddedServer
 from db.migrate import migrate
 from tests.docker_server import docker_answers, remove_container, start_container
 from tests.sql_rules import violations
+
+# The first text that is drawn in a fresh checkout takes long, and a busy machine is no fault of the code.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="API keys, for programs.", no_args_is_help=True)
 Owners = Annotated[list[str], typer.Option("--owner", help="An owner it speaks for: slug or id. May be repeated.")]
-Expires = Annotated[int | None, typer.Option(parser=duration, metavar="TIME", help="When it ends, like 90d; else never.")]
+Expires = Annotated[int | None, typer.Option(parser=duration, metavar="TIME", help="After how long it ends, like 90d.")]
 
 
 def add_to(parent: typer.Typer) -> None:

@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return app(arguments, prog_name="cairn", standalone_mode=False) or 0
     except typer.TyperException as error:
-        complain("USAGE", usage(error, arguments), as_json)
+        complain("USAGE", usage(error), as_json)
         return USAGE
     except BrokenPipeError:
         # Whoever read our output has enough. Python would complain at exit when it flushes the rest.
@@ -46,10 +46,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return FAILURE
 
 
-def usage(error: typer.TyperException, arguments: Sequence[str]) -> str:
-    """The mistake, and how to see what is right."""
-    message = str(error.format_message())
-    if not arguments:
+def usage(error: typer.TyperException) -> str:
+    """The mistake, and how to see what is right. Nothing but a command's name is answered with its help alone."""
+    message = str(error.format_message()).strip()
+    context = getattr(error, "ctx", None)
+    if context is None or "\n" in message:
         return message
-    named = " ".join(word for word in arguments[:2] if word.isalpha())
-    return f"{message} Try: cairn {named} --help".replace("  ", " ")
+    return f"{message.rstrip('.')}. Try: {context.command_path} --help"

@@ -24,11 +24,11 @@ def show(data: Any) -> None:
 
 
 def complain(code: str, message: str, for_programs: bool) -> None:
-    """What went wrong, on one line."""
+    """What went wrong, on one line; a help text has more and stands for itself."""
     if for_programs:
         print(as_json({"error": {"code": code, "message": message}}), file=sys.stderr)
     else:
-        tell(f"cairn: {message}")
+        tell(message if "\n" in message else f"cairn: {message}")
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

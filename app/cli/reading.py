@@ -38,7 +38,7 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Search a wiki, the best first."""
-    hits = ask("search", "wikiSearch", tenant, owner, query=query, limit=limit)
+    hits = ask("find", "wikiSearch", tenant, owner, query=query, limit=limit)
     if as_json:
         show(hits)
     elif hits:
@@ -60,7 +60,7 @@ def page(
     type, slug = name
     found = ask("page", "wikiPage", tenant, owner, type=type, slug=slug)
     if found is None:
-        raise NotFound(f"There is no page {type.lower()}/{slug} in this wiki. `cairn search` finds pages by their words.")
+        raise NotFound(f"There is no page {type.lower()}/{slug} in this wiki. Find others with: cairn search")
     if as_json:
         show(found)
     else:
@@ -71,7 +71,7 @@ def ask(document: str, field: str, tenant: str, owner: str, **variables: Any) ->
     """What one root field of the stored document answers."""
     from .session import session
 
-    text = files("app.cli").joinpath(f"{document}.graphql").read_text(encoding="utf-8")
+    text = files("app.cli").joinpath(f"queries/{document}.graphql").read_text(encoding="utf-8")
 
     async def work(database: "Database") -> Any:
         from .answers import answered
@@ -92,7 +92,7 @@ def say_page(page: dict[str, Any]) -> None:
         "tags": ", ".join(page["tags"]),
         "aliases": ", ".join(page["aliases"]),
         "parent": page["parent"] and named(page["parent"]),
-        "linked from": ", ".join(named(node["page"]) for node in page["backlinks"]["nodes"]),
+        "linked from": ", ".join(named(linking) for linking in page["backlinks"]["nodes"]),
         "sources": ", ".join(source["ref"] for source in page["sources"]["nodes"]),
         "version": f"{page['version']}, {page['updatedAt']}",
     }

@@ -36,7 +36,7 @@ def ready(settings: Settings, *, creates: bool) -> Iterator[str]:
     """The DSN of a migrated database: the embedded one is started and migrated for it, yours is left as it is."""
     if settings.database_url is not None:
         if missing := asyncio.run(reached(settings.database_url, pending(settings.database_url))):
-            raise Unavailable(f"The database lacks {len(missing)} migrations ({', '.join(missing)}). Run: cairn migrate")
+            raise Unavailable(f"The database lacks the migrations {', '.join(missing)}. Run: cairn migrate")
         yield settings.database_url
         return
     server = EmbeddedServer(settings.data_dir, tell)
@@ -73,5 +73,3 @@ async def reached(dsn: str, asking: Awaitable[T]) -> T:
 def reason(error: Exception, dsn: str) -> str:
     first = next(iter(str(error).splitlines()), "") or type(error).__name__
     return first.replace(dsn, "the URL").rstrip(".")
-
-

@@ -113,17 +113,21 @@ def redirected_from(page: OuterRow) -> ColumnElement[Any]:
     return page.c.redirected_from if "redirected_from" in page.c else cast(null(), Text)
 
 
-def source_count(page: OuterRow, kind: str | None = None) -> ColumnElement[Any]:
+def source_count(page: OuterRow) -> ColumnElement[Any]:
     cited = section_sources.alias()
     query = select(func.count(func.distinct(cited.c.source_id))).where(cited.c.page_id == page.c.id)
-    if kind is not None:
-        source = sources.alias()
-        query = query.join(source, source.c.id == cited.c.source_id).where(source.c.kind == kind)
     return in_tenant(query).scalar_subquery()
 
 
 def memory_count(page: OuterRow) -> ColumnElement[Any]:
-    return source_count(page, "memory_unit")
+    """A memory is one, however many of its versions are cited."""
+    cited, source = section_sources.alias(), sources.alias()
+    query = (
+        select(func.count(func.distinct(source.c.ref)))
+        .join(cited, cited.c.source_id == source.c.id)
+        .where(cited.c.page_id == page.c.id, source.c.kind == "memory_unit")
+    )
+    return in_tenant(query).scalar_subquery()
 
 
 def memory_ids(page: OuterRow) -> Select[Any]:

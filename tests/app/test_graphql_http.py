@@ -1,11 +1,13 @@
 """GraphQL over HTTP: what a client may send, and what it is told when it sends something else."""
 
 import json
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
-from tests.app.service import Service
+from tests.app.service import Service, serving
 from tests.wiki import Wiki
 
 VIEWER = "{ viewer { role owner { id } } }"
@@ -199,3 +201,26 @@ def test_the_client_sees_no_tracebacks_of_ours() -> None:
     error: Any = GraphQLError("password=hunter2", original_error=RuntimeError("password=hunter2"))
     assert "hunter2" not in json.dumps(shown(error))
     assert shown(error)["extensions"]["code"] == "INTERNAL_SERVER_ERROR"
+
+
+async def test_a_statement_that_takes_too_long_is_stopped_and_told(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+    """Another transaction holds the table; nothing waits longer than the limit, and the service goes on."""
+    async with serving(dsn, tmp_path, statement_timeout=0.2) as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+        async with wiki.look.transaction():
+            await wiki.look.execute("LOCK TABLE pages IN ACCESS EXCLUSIVE MODE")
+            answer = await service.ask("{ recentWikiPages { id } }", token)
+            assert answer["errors"][0]["extensions"]["code"] == "TIMEOUT"
+        assert await service.ask("{ recentWikiPages { id } }", token) == {"data": {"recentWikiPages": []}}
+
+
+async def test_a_lost_database_is_told_and_found_again(dsn: str, service: Service, token: str, wiki: Wiki) -> None:
+    name = urlsplit(dsn).path.strip("/")
+    others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = $1"
+    await wiki.look.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
+    await wiki.look.execute(others, name)
+    answer = await service.ask("{ recentWikiPages { id } }", token)
+    assert answer["errors"][0]["extensions"]["code"] == "UNAVAILABLE"
+    assert (await service.http.get("/readyz")).status_code == 503
+    await wiki.look.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+    assert await service.ask("{ recentWikiPages { id } }", token) == {"data": {"recentWikiPages": []}}

@@ -103,9 +103,10 @@ class Run:
         return answer
 
     def compare(self, way: str, actual: Answer, expected: Answer) -> None:
-        same = normal(actual.get("data")) == normal(expected.get("data"))
-        same = same and ("errors" in actual) == ("errors" in expected)
-        assert same, f"{self.what}\n{way}   {str(actual)[:3000]}\nexpected {str(expected)[:3000]}"
+        found = difference(actual.get("data"), expected.get("data"))
+        assert found is None, f"{self.what}\n{way}, reference: {found}"
+        errors = actual.get("errors"), expected.get("errors")
+        assert bool(errors[0]) == bool(errors[1]), f"{self.what}\n{way}, reference: {errors}"
 
     def is_eager(self, answer: Answer, expected: Answer) -> bool:
         """Bad sizes and cursors are refused for the whole source, also where the reference never gets to the field."""
@@ -114,7 +115,8 @@ class Run:
             return bool(refused)
         roots = {error["path"][0] for error in answer["errors"]}
         whole = expected["data"] or {}
-        return all(normal(value) == normal(whole.get(key)) for key, value in answer["data"].items() if key not in roots)
+        rest = [key for key in answer["data"] if key not in roots]
+        return all(difference(answer["data"][key], whole.get(key)) is None for key in rest)
 
 
 EAGER = ("A list cannot have a negative size", "This is not a cursor", "This cursor is of", "first and last together")
@@ -124,15 +126,22 @@ def is_eager_error(error: Answer) -> bool:
     return str(error["message"]).startswith(EAGER)
 
 
-def normal(value: Any) -> Any:
-    """Keys in order; cursors by what they say; whole floats as integers."""
-    if isinstance(value, dict):
-        return [(name, normal(item)) for name, item in value.items()]
-    if isinstance(value, list):
-        return [normal(item) for item in value]
-    if isinstance(value, str) and value.startswith("WyI"):
+def difference(actual: Any, expected: Any, path: str = "data") -> str | None:
+    """Where two answers first differ: order of keys counts, cursors are compared by what they say."""
+    if isinstance(actual, dict) and isinstance(expected, dict) and list(actual) == list(expected):
+        pairs = [(f"{path}.{key}", actual[key], expected[key]) for key in actual]
+    elif isinstance(actual, list) and isinstance(expected, list) and len(actual) == len(expected):
+        pairs = [(f"{path}.{index}", *both) for index, both in enumerate(zip(actual, expected, strict=True))]
+    else:
+        return None if plain(actual) == plain(expected) else f"{path}: {actual!r:.600}, {expected!r:.600}"
+    found = (difference(mine, its, where) for where, mine, its in pairs)
+    return next((one for one in found if one), None)
+
+
+def plain(value: Any) -> Any:
+    if isinstance(value, str) and value.startswith("Wy"):
         return [moment(item) for item in json.loads(base64.b64decode(value))]
-    return int(value) if isinstance(value, float) and value == int(value) else value
+    return value
 
 
 def moment(value: Any) -> Any:

@@ -13,7 +13,7 @@ from db.tables.sources import SOURCE_KINDS
 Row = dict[str, Any]
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
-WORDS = "latte mocha filter grinder kettle roast bean origin austin lisbon harbour garden river stone".split()
+WORDS = ["latte", "mocha", "filter", "grinder", "kettle", "roast", "bean", "origin", "austin", "lisbon", "harbour", "garden", "river", "stone"]
 TAGS = ["coffee", "travel", "É", "with space", 'quo"te', "new\nline", "日本"]
 NASTY = [
     'Say "hi" \\ back', "Ünïcödé", "日本語のページ", "🐘 elephant", "tab\tand\nline", "'; DROP TABLE pages; --", "100% _sure_",

@@ -14,7 +14,8 @@ class Evidence:
         self.rows = rows
 
     def of(self, ids: Iterable[Any], paging: Row) -> Row:
-        found = [row for row in self.rows.tables["sources"] if row["id"] in set(ids)]
+        wanted = set(ids)
+        found = [row for row in self.rows.tables["sources"] if row["id"] in wanted]
         return Paged(self.rows, found, "-captured_at", "-id").part(**paging)
 
     def cited(self, paging: Row, **where: Any) -> Row:
