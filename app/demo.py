@@ -1,6 +1,6 @@
 """The sample wikis in app/sample, put into a database once: afterwards they belong to whoever uses them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -26,14 +26,20 @@ class SampleBroken(Exception):
     """A page of the sample was refused: a fault of the sample, not of whoever runs it."""
 
 
-async def load_sample(database: Database, report: Progress) -> None:
-    """Every tenant of the sample that is not there as a whole. Nothing is written over once it is."""
+async def load_sample(database: Database, told: Callable[[str], None], report: Progress) -> None:
+    """Every tenant of the sample that is not there as a whole. Nothing is written over once it is.
+
+    `told` hears of each wiki, `report` of each page.
+    """
     with as_file(files("app") / "sample") as folder:
         for tenant in read_yaml(folder / "sample.yaml")["tenants"]:
-            await load_tenant(database, folder / tenant["slug"], tenant, report)
+            await load_tenant(database, folder / tenant["slug"], tenant, told, report)
 
 
-async def load_tenant(database: Database, folder: Path, described: Mapping[str, Any], report: Progress) -> None:
+async def load_tenant(
+    database: Database, folder: Path, described: Mapping[str, Any], told: Callable[[str], None], report: Progress
+) -> None:
+    """Marked at the end, so that a load that was broken off begins again."""
     tenant = await ensure_tenant(database, described["slug"], described["name"])
     async with database.connection() as connection:
         if await connection.value(SAMPLE["is_loaded"], tenant_id=tenant.id):
@@ -45,6 +51,7 @@ async def load_tenant(database: Database, folder: Path, described: Mapping[str, 
     for owner in described["owners"]:
         for member in owner.get("members", ()):
             await admit(database, owners[owner["slug"]], owners[member["owner"]], Grant(member["role"]))
+        told(f"Loading the wiki of {owner['name']} (once)")
         await load_wiki(database, folder / owner["slug"], owners[owner["slug"]], report)
     async with database.transaction() as transaction:
         await transaction.run(SAMPLE["mark_loaded"], tenant_id=tenant.id)

@@ -66,11 +66,16 @@ class Vault:
 
 
 def names(note: Placed) -> tuple[str, ...]:
-    """Aliases of the page: those of the note, each also without the folder in it, and the name of the file."""
+    """Aliases of the page: those of the note, each also without the folder in it, and the file's name if it adds one."""
     aliases = note.note.aliases
     bare = (alias.rpartition("/")[2].strip() for alias in aliases if "/" in alias)
-    file = [note.path.stem] if note.path else []
-    return tuple(dict.fromkeys(filter(None, (*aliases, *bare, *file))))
+    return tuple(dict.fromkeys(filter(None, (*aliases, *bare, *file_name(note)))))
+
+
+def file_name(note: Placed) -> list[str]:
+    """None where the slug or the title says the same."""
+    name = [note.path.stem] if note.path else []
+    return [] if set(slugs(name)) <= {note.slug, *slugs([note.note.title])} else name
 
 
 def claimed(note: Placed) -> set[str]:

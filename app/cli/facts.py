@@ -41,5 +41,5 @@ def found(settings: Settings, dsn: str) -> dict[str, Any]:
 
 async def server_version(database: Database) -> str:
     async with database.connection() as connection:
-        version = connection.raw.get_server_version()
-    return f"{version.major}.{version.minor}"
+        version: str = connection.raw.get_settings().server_version
+    return version

@@ -15,9 +15,8 @@ PORTS = 100
 
 async def sample_loaded(database: Database) -> Wiki:
     """The wiki in which the demo begins."""
-    tell("Looking after the sample wikis")
     with progress() as report:
-        await load_sample(database, report)
+        await load_sample(database, tell, report)
     return await find_wiki(database, *HOME)
 
 

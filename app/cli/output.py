@@ -49,4 +49,5 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
 def as_json(data: Any, indent: bool = False) -> str:
     import orjson
 
-    return orjson.dumps(data, option=orjson.OPT_INDENT_2 if indent else 0).decode()
+    # `str` is for the UUIDs of the driver, which are a class of their own.
+    return orjson.dumps(data, default=str, option=orjson.OPT_INDENT_2 if indent else 0).decode()

@@ -2,7 +2,6 @@
 
 from importlib.resources import files
 from shlex import quote
-from urllib.parse import quote as in_url
 
 from app.graphiql.assets import missing
 from app.settings import Settings
@@ -15,9 +14,9 @@ from .wikis import Wiki
 TTL = 30 * 86_400  # seconds
 CDN = "  (GraphiQL's own files are not here: a browser loads them from a CDN until `make graphiql` has brought them.)"
 QUERIES = {
-    "search": "Search Mara's wiki, typos of spelling aside, for what the tap water in Austin is like",
-    "city": "One page with its children, who links to it, and the evidence it rests on",
-    "spaces": "Who am I, which wikis may I read, and which pages hold the most together",
+    "search": "What does Mara know about the water in Austin?",
+    "city": "One page: what hangs below it, who links to it, the evidence it rests on",
+    "spaces": "Who am I, which wikis may I read, which pages hold the most together?",
 }
 
 
@@ -27,7 +26,7 @@ def welcome(settings: Settings, wiki: Wiki, url: str) -> str:
     asked = {name: text(name).replace("TENANT", str(wiki.tenant.id)) for name in QUERIES}
     parts = [
         f"Cairn is ready. Ctrl-C stops it and its Postgres.\n\n  GraphQL   {url}/graphql",
-        f"  GraphiQL  {url}/graphiql#token={token}&query={in_url(asked['search'])}",
+        f"  GraphiQL  {url}/graphiql#token={token}",
         f"  Token     {token}",
     ]
     if missing():
@@ -38,7 +37,7 @@ def welcome(settings: Settings, wiki: Wiki, url: str) -> str:
 
 
 def text(name: str) -> str:
-    return (files("app.cli") / "queries" / f"{name}.graphql").read_text(encoding="utf-8")
+    return (files("app.cli") / "queries" / f"{name}.graphql").read_text(encoding="utf-8").strip()
 
 
 def curl(url: str, token: str, query: str) -> str:

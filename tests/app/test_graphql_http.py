@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import asyncpg
 import pytest
 
 from tests.app.service import Service, serving
@@ -214,13 +215,16 @@ async def test_a_statement_that_takes_too_long_is_stopped_and_told(dsn: str, tmp
         assert await service.ask("{ recentWikiPages { id } }", token) == {"data": {"recentWikiPages": []}}
 
 
-async def test_a_lost_database_is_told_and_found_again(dsn: str, service: Service, token: str, wiki: Wiki) -> None:
+async def test_a_lost_database_is_told_and_found_again(
+    server_dsn: str, dsn: str, service: Service, token: str
+) -> None:
     name = urlsplit(dsn).path.strip("/")
-    others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = $1"
-    await wiki.look.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
-    await wiki.look.execute(others, name)
+    operator = await asyncpg.connect(server_dsn)
+    await operator.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
+    await operator.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", name)
     answer = await service.ask("{ recentWikiPages { id } }", token)
     assert answer["errors"][0]["extensions"]["code"] == "UNAVAILABLE"
     assert (await service.http.get("/readyz")).status_code == 503
-    await wiki.look.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+    await operator.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
     assert await service.ask("{ recentWikiPages { id } }", token) == {"data": {"recentWikiPages": []}}
+    await operator.close()

@@ -15,7 +15,6 @@ from graphql import (
 )
 
 from db.scope import Scope
-from tests.schema.reference.executor import snake
 from tests.schema.reference.lists import cursor_of
 from tests.schema.wikis import SECTION_SLUGS, TAGS
 from tests.schema.world import Row, World
@@ -75,7 +74,7 @@ class Values:
         if self.chance(0.06):
             return self.rng.choice(NONSENSE)
         if name == "tenantId":
-            return str(self.scope.tenant_id) if self.chance(0.96) else str(self.row("tenants")["tenant_id"])
+            return str(self.scope.tenant_id) if self.chance(0.98) else str(self.row("tenants")["tenant_id"])
         if name in SPELLINGS:
             return str(self.scope.owner_id if self.chance(0.4) else self.row("owners")["id"])
         id = self.row(self.rng.choice(NODES) if field in ("node", "nodes") else "pages")["id"]
@@ -93,9 +92,11 @@ class Values:
 
     def text(self, name: str) -> str:
         if name == "query":
-            return self.rng.choice(["latte", "mocha", "Ünïcödé", "%", "_", "riv", "a b", "", "?!", "日本", "'; --", "e\u0301"])
+            return self.rng.choice(
+                ["latte", "mocha", "Ünïcödé", "%", "_", "riv", "a b", "", "?!", "日本", "'; --", "e\u0301"]
+            )
         if name == "titlePrefix":
-            return self.rng.choice(["", "L", "LATTE", "latte m", "é", "%", "Say \"hi", "日", "!!!"])
+            return self.rng.choice(["", "L", "LATTE", "latte m", "é", "%", 'Say "hi', "日", "!!!"])
         if name == "tags":
             return self.rng.choice(TAGS)
         return self.rng.choice([*SECTION_SLUGS, "unknown"])
@@ -149,6 +150,3 @@ class Subject:
         if name in ("after", "before"):
             return self.values.cursor(self.field, self.order)
         return draw[type_]()
-
-
-__all__ = ["Subject", "Values", "snake"]

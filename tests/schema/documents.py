@@ -10,7 +10,6 @@ from graphql import (
     GraphQLInputType,
     GraphQLNamedType,
     GraphQLNonNull,
-    GraphQLObjectType,
     GraphQLSchema,
     get_named_type,
     get_nullable_type,
@@ -23,12 +22,13 @@ from graphql import (
     is_required_argument,
 )
 
-from db.scope import Scope
+from db.scope import Role, Scope
 from tests.schema.arguments import SPELLINGS, Subject, Values
 from tests.schema.world import World
 
 ABSENT = object()
 NEEDS_PYTHON = {"excerpt"}
+NEEDS_ADMIN = {"wikiCompileJobs"}
 INTROSPECTION = ["__schema { queryType { name } }", '__type(name: "WikiTag") { kind fields { name } }']
 
 
@@ -42,7 +42,10 @@ class Documents:
     def __init__(self, schema: GraphQLSchema, world: World, scope: Scope, seed: int) -> None:
         self.rng, self.schema = random.Random(seed), schema
         self.values = Values(world, scope, self.rng)
-        self.excluded = set() if seed % 4 == 0 else NEEDS_PYTHON
+        self.is_whole = seed % 4 > 0
+        self.excluded = NEEDS_PYTHON if self.is_whole else set()
+        if scope.role is not Role.ADMIN and self.chance(0.9):
+            self.excluded = self.excluded | NEEDS_ADMIN
         self.counter = 0
         self.declared: list[str] = []
         self.fragments: list[str] = []
@@ -64,7 +67,7 @@ class Documents:
         query = self.schema.query_type
         assert query
         body = self.selections(query, self.rng.choice([2, 3, 4]), self.rng.randint(1, 3))
-        if self.excluded == set() and self.chance(0.1):
+        if not self.is_whole and self.chance(0.1):
             body = f"{{ {self.rng.choice(INTROSPECTION)} {body[1:]}"
         variables = f"({', '.join(self.declared)})" if self.declared else ""
         other = "\nquery Other { __typename }" if self.chance(0.1) else ""
@@ -208,6 +211,3 @@ def literal(type_: GraphQLInputType, value: Any) -> str:
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {literal(type_.fields[key].type, one)}" for key, one in value.items()) + "}"
     return value if is_enum_type(type_) else json.dumps(value, ensure_ascii=False)
-
-
-__all__ = ["Documents", "GraphQLObjectType"]

@@ -13,7 +13,22 @@ from db.tables.sources import SOURCE_KINDS
 Row = dict[str, Any]
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
-WORDS = ["latte", "mocha", "filter", "grinder", "kettle", "roast", "bean", "origin", "austin", "lisbon", "harbour", "garden", "river", "stone"]
+WORDS = [
+    "latte",
+    "mocha",
+    "filter",
+    "grinder",
+    "kettle",
+    "roast",
+    "bean",
+    "origin",
+    "austin",
+    "lisbon",
+    "harbour",
+    "garden",
+    "river",
+    "stone",
+]
 TAGS = ["coffee", "travel", "É", "with space", 'quo"te', "new\nline", "日本"]
 NASTY = [
     'Say "hi" \\ back', "Ünïcödé", "日本語のページ", "🐘 elephant", "tab\tand\nline", "'; DROP TABLE pages; --", "100% _sure_",
@@ -79,8 +94,10 @@ class WikiMaker:
         return " ".join(words)
 
     def document(self) -> Row:
-        values = [1, 1.5, None, True, "é\"\\\n", [1, [2]], {"b": 1, "a": 2}, 12345678901]
-        return {key: self.rng.choice(values) for key in self.rng.sample(["b", "aa", "c", "é", ""], self.rng.randrange(4))}
+        values = [1, 1.5, None, True, 'é"\\\n', [1, [2]], {"b": 1, "a": 2}, 12345678901]
+        return {
+            key: self.rng.choice(values) for key in self.rng.sample(["b", "aa", "c", "é", ""], self.rng.randrange(4))
+        }
 
     # -- rows
 
@@ -149,7 +166,13 @@ class WikiMaker:
         for alias, name in aliases.items():
             source = self.rng.choice(["compiler", "manual", "import"])
             self.add(
-                "aliases", id=self.id(), page_id=page["id"], alias=alias, name=name, source=source, created_at=self.moment()
+                "aliases",
+                id=self.id(),
+                page_id=page["id"],
+                alias=alias,
+                name=name,
+                source=source,
+                created_at=self.moment(),
             )
             self.searchable(page, "alias", alias)
         self.searchable(page, "slug", page["slug"])
@@ -163,7 +186,12 @@ class WikiMaker:
         """One is nobody's now; one is the slug of an active page again; one is that of an archived page."""
         archived = next(page for page in pages if page["status"] == "archived")
         again = next(page for page in pages if page["status"] == "active")
-        for slug, like in [("once-1", pages[0]), ("once-2", pages[-1]), (again["slug"], again), (archived["slug"], archived)]:
+        for slug, like in [
+            ("once-1", pages[0]),
+            ("once-2", pages[-1]),
+            (again["slug"], again),
+            (archived["slug"], archived),
+        ]:
             heirs = [page for page in pages if page["type"] == like["type"] and page is not like]
             heir = next((page for page in heirs if page["status"] == "active"), heirs[0])
             self.add("old_slugs", type=heir["type"], slug=slug, page_id=heir["id"], created_at=self.moment())

@@ -30,7 +30,9 @@ class Sections(Evidence):
         return self.rows.active_page(section["promoted_page_id"])
 
     def sources(self, section: Row, **paging: Any) -> Row:
-        return self.of((row["source_id"] for row in self.rows.where("section_sources", section_id=section["id"])), paging)
+        return self.of(
+            (row["source_id"] for row in self.rows.where("section_sources", section_id=section["id"])), paging
+        )
 
     def citations(self, section: Row, **paging: Any) -> Row:
         return self.cited(paging, section_id=section["id"])
@@ -89,7 +91,10 @@ class Citations(Evidence):
 
 class Mentions(Evidence):
     def contexts(self, mention: Row, limit: int | None) -> list[Row]:
-        kept = [{"quote": one["quote"], "source_id": one.get("sourceId"), "at": one.get("at")} for one in mention["contexts"]]
+        kept = [
+            {"quote": one["quote"], "source_id": one.get("sourceId"), "at": one.get("at")}
+            for one in mention["contexts"]
+        ]
         return limited(kept, limit, 5, 5)
 
     def promoted_page(self, mention: Row) -> Row | None:

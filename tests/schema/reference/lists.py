@@ -45,7 +45,9 @@ class Paged:
         size = sized(first if last is None else last, 20, 100)
         shown = window[:size] if last is None else window[max(0, len(window) - size) :]
         more = len(window) > size
-        return self.shown(shown, more if last is None else before is not None, after is not None if last is None else more)
+        return self.shown(
+            shown, more if last is None else before is not None, after is not None if last is None else more
+        )
 
     def shown(self, rows: list[Row], following: bool, previous: bool) -> Row:
         edges = [{**row, "cursor": self.cursor(row), "node": row.get("node", row)} for row in rows]
