@@ -1,4 +1,4 @@
-"""Whose wiki a call works in, and what its credential may do there: the first argument of everything that touches data."""
+"""Whose wiki a call works in, and what its credential may do: the first argument of everything that touches data."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -36,7 +36,7 @@ class Actor:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Made once per request from the credential. `owners` are those it speaks for; `owner_id` is the one it works in."""
+    """Made once a request from the credential. It speaks for `owners`, and works in the wiki of `owner_id`."""
 
     tenant_id: UUID
     owner_id: UUID

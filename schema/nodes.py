@@ -13,29 +13,16 @@ class Node:
     id: strawberry.ID = column("Of the thing, in the whole tenant: a UUID of version 7.")
 
 
-VARIANTS = {
-    "WikiPage": relations.pages.same,
-    "WikiSection": relations.sections.same,
-    "WikiSource": relations.sources.same,
-    "WikiMention": relations.mentions.same,
-    "WikiAlias": relations.pages.same_alias,
-    "WikiLink": relations.links.same,
-    "WikiCitation": relations.sources.same_citation,
-    "WikiRevision": relations.pages.same_revision,
-    "WikiOwner": relations.owners.same,
-}
-
-
 @strawberry.type
 class NodeQueries:
-    @source(relations.nodes.one, "The thing of that id, or null.", access=BY_ID, variants=VARIANTS)
+    @source(relations.nodes.one, "The thing of that id, or null.", access=BY_ID, variants=relations.nodes.VARIANTS)
     def node(id: strawberry.ID) -> Node | None: ...
 
     @source(
         relations.nodes.many,
         "The things of those ids in that order, null where there is none; 100 at most.",
         access=BY_ID,
-        variants=VARIANTS,
+        variants=relations.nodes.VARIANTS,
         limit=100,
     )
     def nodes(ids: list[strawberry.ID]) -> list[Node | None]: ...

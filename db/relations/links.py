@@ -9,8 +9,11 @@ from selection import in_tenant
 from selection.rows import OuterRow
 
 from ..tables import link_targets, links, pages
+from .references import referred
 
 # -- pages that link here
+
+linking_page = referred(pages, "from_page_id")
 
 
 def backlinks(page: OuterRow, kinds: Any = None) -> Select[Any]:
@@ -29,11 +32,6 @@ def backlinks(page: OuterRow, kinds: Any = None) -> Select[Any]:
         .where(other.c.status == "active")
         .order_by(other.c.hubness_score.desc(), other.c.id.desc())
     )
-
-
-def linking_page(edge: OuterRow) -> Select[Any]:
-    page = pages.alias()
-    return select(page).where(page.c.id == edge.c.from_page_id)
 
 
 def backlinks_of(page_id: Any) -> Select[Any]:
@@ -69,6 +67,9 @@ def connected_with(page_id: Any) -> Select[Any]:
 
 # -- the links of a page
 
+from_page = referred(pages, "from_page_id")
+to_page = referred(pages, "to_page_id")
+
 
 def outgoing(page: OuterRow, kinds: Any = None) -> Select[Any]:
     """Links to active pages, in the order they were made."""
@@ -80,21 +81,6 @@ def outgoing(page: OuterRow, kinds: Any = None) -> Select[Any]:
         .order_by(link.c.id)
     )
     return query if kinds is None else query.where(link.c.kind == any_(kinds))
-
-
-def from_page(link: OuterRow) -> Select[Any]:
-    page = pages.alias()
-    return select(page).where(page.c.id == link.c.from_page_id)
-
-
-def to_page(link: OuterRow) -> Select[Any]:
-    page = pages.alias()
-    return select(page).where(page.c.id == link.c.to_page_id)
-
-
-def same(row: OuterRow) -> Select[Any]:
-    link = links.alias()
-    return select(link).where(link.c.id == row.c.id)
 
 
 def broken(page: OuterRow) -> Select[Any]:

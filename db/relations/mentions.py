@@ -2,28 +2,22 @@
 
 from typing import Any
 
-from sqlalchemy import DateTime, FromClause, Select, Text, Uuid, column, func, or_, select
+from sqlalchemy import DateTime, Select, Text, Uuid, column, func, or_, select
 
 from selection import in_tenant
 from selection.rows import OuterRow
 
 from ..tables import aliases, mentions, pages, sightings, sources
+from .references import found, referred
+
+by_ids = found(mentions)
+promoted_page = referred(pages, "promoted_page_id")
 
 
 def listed(status: Any = None) -> Select[Any]:
     mention = mentions.alias()
     query = select(mention).order_by(mention.c.last_seen_at.desc(), mention.c.id.desc())
     return query if status is None else query.where(mention.c.status == status)
-
-
-def by_id(found: FromClause) -> Select[Any]:
-    mention = mentions.alias()
-    return select(mention).join(found, mention.c.id == found.c.id)
-
-
-def same(row: OuterRow) -> Select[Any]:
-    mention = mentions.alias()
-    return select(mention).where(mention.c.id == row.c.id)
 
 
 def of_page(page: OuterRow) -> Select[Any]:
@@ -36,11 +30,6 @@ def of_page(page: OuterRow) -> Select[Any]:
         .where(mention.c.owner_id == page.c.owner_id, or_(mention.c.promoted_page_id == page.c.id, named.exists()))
         .order_by(mention.c.last_seen_at.desc(), mention.c.id.desc())
     )
-
-
-def promoted_page(mention: OuterRow) -> Select[Any]:
-    page = pages.alias()
-    return select(page).where(page.c.id == mention.c.promoted_page_id)
 
 
 def seen_in(mention: OuterRow) -> Select[Any]:

@@ -1,8 +1,24 @@
-"""Where reads by id start: a row for each id that is asked for."""
+"""Where reads by id start: a row for each id that is asked for, and what it may be the id of."""
 
 from typing import Any
 
 from sqlalchemy import Select, Uuid, column, func, select
+
+from ..tables import aliases, links, mentions, owners, pages, revisions, section_sources, sections, sources
+from .references import referred
+
+TABLES = {
+    "WikiPage": pages,
+    "WikiSection": sections,
+    "WikiSource": sources,
+    "WikiMention": mentions,
+    "WikiAlias": aliases,
+    "WikiLink": links,
+    "WikiCitation": section_sources,
+    "WikiRevision": revisions,
+    "WikiOwner": owners,
+}
+VARIANTS = {type_: referred(table, "id") for type_, table in TABLES.items()}
 
 
 def one(id: Any) -> Select[Any]:

@@ -9,6 +9,10 @@ from selection.rows import OuterRow
 
 from ..access import OWNERS, SPANS_TENANT, readable
 from ..tables import grants, owners, tenants
+from .references import referred
+
+same = referred(owners, "id")
+of_row = referred(owners, "owner_id")
 
 ROLE = scope_value("role", Text())
 ACTOR_KIND = scope_value("actor_kind", Text())
@@ -24,16 +28,6 @@ def listed() -> Select[Any]:
 def all_readable(row: OuterRow) -> Select[Any]:
     owner = owners.alias()
     return select(owner).where(readable(owner.c.id)).order_by(owner.c.slug, owner.c.id)
-
-
-def same(row: OuterRow) -> Select[Any]:
-    owner = owners.alias()
-    return select(owner).where(owner.c.id == row.c.id)
-
-
-def of_row(row: OuterRow) -> Select[Any]:
-    owner = owners.alias()
-    return select(owner).where(owner.c.id == row.c.owner_id)
 
 
 def tenant(row: OuterRow) -> Select[Any]:

@@ -26,6 +26,7 @@ from selection import in_tenant
 from selection.rows import OuterRow
 
 from ..tables import aliases, old_slugs, page_names, pages, revisions, section_sources, sections, sources
+from .references import found, referred
 
 ONE = literal(1, Integer)
 LAST = "\U0010ffff"
@@ -36,6 +37,9 @@ def active(page: FromClause) -> ColumnElement[bool]:
 
 
 # -- where reads start
+
+by_ids = found(pages)
+same = referred(pages, "id")
 
 
 def by_slug(type: Any, slug: Any, include_archived: bool = False) -> Select[Any]:
@@ -50,17 +54,6 @@ def by_slug(type: Any, slug: Any, include_archived: bool = False) -> Select[Any]
     found = union_all(in_tenant(here), in_tenant(there)).subquery()
     query = select(found).order_by(found.c.redirected_from.is_not(None)).limit(1)
     return query if include_archived else query.where(found.c.status == "active")
-
-
-def by_id(found: FromClause) -> Select[Any]:
-    """Whatever its status: an id is asked for on purpose."""
-    page = pages.alias()
-    return select(page).join(found, page.c.id == found.c.id)
-
-
-def same(row: OuterRow) -> Select[Any]:
-    page = pages.alias()
-    return select(page).where(page.c.id == row.c.id)
 
 
 ORDERS: dict[str, Callable[[FromClause], tuple[Any, ...]]] = {
@@ -145,6 +138,8 @@ def memory_ids(page: OuterRow) -> Select[Any]:
 
 # -- names
 
+alias_page = referred(pages, "page_id")
+
 
 def alias_texts(page: OuterRow) -> Select[Any]:
     alias = aliases.alias()
@@ -154,11 +149,6 @@ def alias_texts(page: OuterRow) -> Select[Any]:
 def alias_rows(page: OuterRow) -> Select[Any]:
     alias = aliases.alias()
     return select(alias).where(alias.c.page_id == page.c.id).order_by(alias.c.alias, alias.c.id)
-
-
-def alias_page(alias: OuterRow) -> Select[Any]:
-    page = pages.alias()
-    return select(page).where(page.c.id == alias.c.page_id)
 
 
 # -- hierarchy
@@ -235,6 +225,8 @@ def section_children(page: OuterRow, section_slug: Any) -> Select[Any]:
 
 # -- history
 
+revision_page = referred(pages, "page_id")
+
 
 def revision_rows(page: OuterRow) -> Select[Any]:
     revision = revisions.alias()
@@ -244,21 +236,6 @@ def revision_rows(page: OuterRow) -> Select[Any]:
 def revision_at(page: OuterRow, version: Any) -> Select[Any]:
     revision = revisions.alias()
     return select(revision).where(revision.c.page_id == page.c.id, revision.c.version == version)
-
-
-def same_revision(row: OuterRow) -> Select[Any]:
-    revision = revisions.alias()
-    return select(revision).where(revision.c.id == row.c.id)
-
-
-def revision_page(revision: OuterRow) -> Select[Any]:
-    page = pages.alias()
-    return select(page).where(page.c.id == revision.c.page_id)
-
-
-def same_alias(row: OuterRow) -> Select[Any]:
-    alias = aliases.alias()
-    return select(alias).where(alias.c.id == row.c.id)
 
 
 def of_id(page_id: Any) -> Select[Any]:

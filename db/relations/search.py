@@ -8,23 +8,21 @@ from selection import in_tenant
 from selection.rows import OuterRow
 
 from ..tables import pages
+from .references import referred
+
+page = referred(pages, "page_id")
 
 
 def hits(found: FromClause) -> Select[Any]:
     """In the order of the search; a page that has gone meanwhile is left out, and so is one of another wiki."""
-    page = pages.alias()
+    hit_page = pages.alias()
     still = (
-        select(found.c.page_id, found.c.score, found.c.matched_alias, found.c.ordinality, page.c.owner_id)
-        .join(page, page.c.id == found.c.page_id)
-        .where(page.c.status == "active")
+        select(found.c.page_id, found.c.score, found.c.matched_alias, found.c.ordinality, hit_page.c.owner_id)
+        .join(hit_page, hit_page.c.id == found.c.page_id)
+        .where(hit_page.c.status == "active")
     )
     hit = in_tenant(still).subquery()
     return select(hit).order_by(hit.c.ordinality)
-
-
-def page(hit: OuterRow) -> Select[Any]:
-    found = pages.alias()
-    return select(found).where(found.c.id == hit.c.page_id)
 
 
 def no_memories(hit: OuterRow) -> ColumnElement[Any]:

@@ -2,12 +2,15 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, FromClause, Select, func, select
+from sqlalchemy import ColumnElement, Select, func, select
 
 from selection import in_tenant
 from selection.rows import OuterRow
 
 from ..tables import pages, section_sources, sections
+from .references import referred
+
+page = referred(pages, "page_id")
 
 
 def of_page(page: OuterRow) -> Select[Any]:
@@ -23,21 +26,6 @@ def by_slug(page: OuterRow, slug: Any) -> Select[Any]:
 def count(page: OuterRow) -> ColumnElement[Any]:
     section = sections.alias()
     return in_tenant(select(func.count()).select_from(section).where(section.c.page_id == page.c.id)).scalar_subquery()
-
-
-def by_id(found: FromClause) -> Select[Any]:
-    section = sections.alias()
-    return select(section).join(found, section.c.id == found.c.id)
-
-
-def same(row: OuterRow) -> Select[Any]:
-    section = sections.alias()
-    return select(section).where(section.c.id == row.c.id)
-
-
-def page(section: OuterRow) -> Select[Any]:
-    above = pages.alias()
-    return select(above).where(above.c.id == section.c.page_id)
 
 
 def promoted_page(section: OuterRow) -> Select[Any]:

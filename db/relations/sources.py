@@ -8,8 +8,11 @@ from selection import in_tenant
 from selection.rows import OuterRow
 
 from ..tables import pages, section_sources, sections, sources
+from .references import found, referred
 
 # -- where reads start
+
+by_ids = found(sources)
 
 
 def listed(kinds: Any = None) -> Select[Any]:
@@ -28,26 +31,13 @@ def by_ref(kind: Any, ref: Any, version: Any = None) -> Select[Any]:
     return query.order_by(source.c.version.desc()).limit(1)
 
 
-def by_id(found: FromClause) -> Select[Any]:
-    source = sources.alias()
-    return select(source).join(found, source.c.id == found.c.id)
-
-
-def same(row: OuterRow) -> Select[Any]:
-    source = sources.alias()
-    return select(source).where(source.c.id == row.c.id)
-
-
 # -- of a source
+
+supersedes = referred(sources, "supersedes_id")
 
 
 def checksum(source: OuterRow) -> ColumnElement[Any]:
     return func.encode(source.c.checksum, "hex")
-
-
-def supersedes(source: OuterRow) -> Select[Any]:
-    older = sources.alias()
-    return select(older).where(older.c.id == source.c.supersedes_id)
 
 
 def superseded_by(source: OuterRow) -> Select[Any]:
@@ -109,20 +99,9 @@ def section_citations(section: OuterRow) -> Select[Any]:
 
 # -- of a citation
 
-
-def citation_source(cited: OuterRow) -> Select[Any]:
-    source = sources.alias()
-    return select(source).where(source.c.id == cited.c.source_id)
-
-
-def citation_section(cited: OuterRow) -> Select[Any]:
-    section = sections.alias()
-    return select(section).where(section.c.id == cited.c.section_id)
-
-
-def citation_page(cited: OuterRow) -> Select[Any]:
-    page = pages.alias()
-    return select(page).where(page.c.id == cited.c.page_id)
+citation_source = referred(sources, "source_id")
+citation_section = referred(sections, "section_id")
+citation_page = referred(pages, "page_id")
 
 
 def cited_by(found: FromClause) -> Select[Any]:
@@ -130,8 +109,3 @@ def cited_by(found: FromClause) -> Select[Any]:
     cited = section_sources.alias()
     pair = (cited.c.section_id == found.c.section_id) & (cited.c.source_id == found.c.source_id)
     return select(cited).join(found, pair)
-
-
-def same_citation(row: OuterRow) -> Select[Any]:
-    cited = section_sources.alias()
-    return select(cited).where(cited.c.id == row.c.id)
