@@ -7,7 +7,9 @@ from urllib.parse import urlsplit
 
 import asyncpg
 import pytest
+from graphql import build_client_schema, get_introspection_query
 
+from schema.root import GRAPHQL
 from tests.app.service import Service, serving
 from tests.wiki import Wiki
 
@@ -228,3 +230,10 @@ async def test_a_lost_database_is_told_and_found_again(
     await operator.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
     assert await service.ask("{ recentWikiPages { id } }", token) == {"data": {"recentWikiPages": []}}
     await operator.close()
+
+
+async def test_tools_can_introspect_the_whole_contract(service: Service, token: str) -> None:
+    text = get_introspection_query(specified_by_url=True, directive_is_repeatable=True, input_value_deprecation=True)
+    answer = await service.ask(text, token)
+    built = build_client_schema(answer["data"])
+    assert set(built.type_map) == set(GRAPHQL.type_map)

@@ -1,0 +1,122 @@
+"""Commands as processes of their own: what they share, what they leave behind, how they end."""
+
+import json
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.app.command_line import COMMAND, ROOT, Serving, cairn, environment, processes
+
+MARA = ("--tenant", "harbour-coffee", "--owner", "mara")
+PAGE = 'wikiPage(tenantId: "%s", type: THEME, slug: "small-rooms") { id version summary }'
+
+
+@pytest.fixture(scope="module")
+def data_dir() -> Iterator[Path]:
+    """Not below pytest's own folder, which only its owner may enter."""
+    folder = Path(tempfile.mkdtemp(prefix="cairn-test-"))
+    yield folder
+    shutil.rmtree(folder)
+
+
+def test_the_demo_serves_a_wiki_that_other_commands_share(data_dir: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken, Serving(data_dir, "demo", "--port", port(taken)) as demo:
+        assert f"127.0.0.1:{port(taken)}" not in demo.said, "the next free port"
+        check_the_queries(demo)
+        check_other_commands(demo, data_dir)
+        edit(demo, "Edited.")
+        demo.process.send_signal(signal.SIGINT)
+        said = demo.process.communicate(timeout=30)[1]
+        assert demo.process.returncode == 0
+        assert f"Port {port(taken)} is taken" in said
+        assert "Traceback" not in said
+    assert processes(data_dir) == ""
+    assert not (data_dir / "postgres" / "postmaster.pid").exists()
+
+
+def test_a_second_demo_finds_the_edits_of_the_first(data_dir: Path) -> None:
+    with Serving(data_dir, "demo", "--port", "0") as demo:
+        assert summary(demo) == "Edited."
+        demo.process.send_signal(signal.SIGTERM)
+        assert demo.process.wait(30) == 0
+    assert processes(data_dir) == ""
+
+
+def test_ctrl_c_in_a_terminal_reaches_the_whole_group(data_dir: Path) -> None:
+    with Serving(data_dir, "serve", "--port", "0", "--workers", "2") as service:
+        token = cairn(data_dir, "token", *MARA).out.strip()
+        assert service.ask("{ viewer { role } }", token) == {"viewer": {"role": "MEMBER"}}
+        subprocess.run(["kill", "-INT", "--", f"-{service.process.pid}"], check=True)
+        assert service.process.wait(30) == 0
+    assert processes(data_dir) == ""
+
+
+def test_a_port_that_is_taken_stops_the_service_with_one_line(data_dir: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        ran = cairn(data_dir, "serve", "--port", port(taken))
+    assert ran.code == 1
+    assert "Choose another with --port" in ran.err.splitlines()[-1]
+    assert processes(data_dir) == ""
+
+
+def test_a_reader_who_has_enough_is_no_error(data_dir: Path) -> None:
+    pipe = f"{shlex.join(COMMAND)} schema | head -1"
+    ran = subprocess.run(pipe, shell=True, cwd=ROOT, env=environment(data_dir), capture_output=True, text=True)
+    assert (ran.stderr, ran.stdout.count("\n")) == ("", 1)
+
+
+def check_the_queries(demo: Serving) -> None:
+    """Each of the three that the demo prints answers with something, and so does the line for a terminal."""
+    queries = [part.partition("\n")[2] for part in demo.said.split("\n# ")[1:]]
+    searched, shown, spaces = (demo.ask(query) for query in queries[:3])
+    assert len(searched["wikiSearch"]) == 3
+    assert shown["wikiPage"]["title"] == "Austin, Texas"
+    assert shown["wikiPage"]["children"]
+    assert shown["wikiPage"]["sources"]["nodes"]
+    assert {scope["slug"] for scope in spaces["viewer"]["scopes"]["nodes"]} == {"mara", "roastery"}
+    words = shlex.split(queries[3])
+    assert words[0] == "curl"
+    assert json.loads(words[-1]).keys() == {"query"}
+    assert demo.ask(json.loads(words[-1])["query"]) == searched
+    assert "/graphiql#token=" in demo.said
+
+
+def check_other_commands(demo: Serving, data_dir: Path) -> None:
+    status = json.loads(cairn(data_dir, "status", "--json").out)
+    assert (status["running"], status["tenants"], status["owners"], status["pages"]) == (True, 2, 3, 70)
+    hits = json.loads(cairn(data_dir, "search", "brisket", *MARA, "--json").out)
+    assert hits[0]["page"]["slug"] == "franklin-barbecue"
+    page = cairn(data_dir, "page", "entity/austin-texas", *MARA)
+    assert page.out.startswith("# Austin, Texas\n")
+    token = json.loads(cairn(data_dir, "token", *MARA, "--role", "reader", "--ttl", "15m", "--json").out)
+    viewer = demo.ask("{ viewer { tenant { id } owner { id } role } }", token["token"])["viewer"]
+    assert viewer == {"tenant": {"id": token["tenantId"]}, "owner": {"id": token["ownerId"]}, "role": "READER"}
+    ran = cairn(data_dir, "import", str(ROOT / "app" / "sample" / "north-field" / "ada" / "pages"), *MARA, "--json")
+    assert json.loads(ran.out)["created"] == 22
+
+
+def edit(demo: Serving, text: str) -> None:
+    page = found(demo)
+    change = f'pageId: "{page["id"]}", summary: "{text}", expectedVersion: {page["version"]}'
+    demo.ask(f"mutation {{ updateWikiPage(input: {{{change}}}) {{ page {{ summary }} }} }}")
+
+
+def summary(demo: Serving) -> str:
+    text: str = found(demo)["summary"]
+    return text
+
+
+def found(demo: Serving) -> dict:
+    tenant = demo.ask("{ viewer { tenant { id } } }")["viewer"]["tenant"]["id"]
+    return demo.ask("{ %s }" % (PAGE % tenant))["wikiPage"]
+
+
+def port(listening: socket.socket) -> str:
+    return str(listening.getsockname()[1])
