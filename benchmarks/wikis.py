@@ -61,20 +61,21 @@ async def write_wikis(dsn: str, wikis: Sequence[Wiki], step: Callable[[Wiki], ob
     connection = await asyncpg.connect(dsn)
     try:
         for number, one in enumerate(wikis):
-            await write(connection, one, is_new_tenant=one.tenant_id not in {w.tenant_id for w in wikis[:number]})
+            rows = Author(one).rows(is_new_tenant=one.tenant_id not in {other.tenant_id for other in wikis[:number]})
+            await write(connection, one, rows, is_first=number == 0)
             step(one)
         await connection.execute("VACUUM ANALYZE")
     finally:
         await connection.close()
 
 
-async def write(connection: asyncpg.Connection, one: Wiki, is_new_tenant: bool) -> None:
-    rows = Author(one).rows(is_new_tenant)
+async def write(connection: asyncpg.Connection, one: Wiki, rows: dict[str, list[Row]], is_first: bool) -> None:
     for table in metadata.sorted_tables:
         if own := rows.get(table.name):
             records = [tuple(row.values()) for row in own]
             await connection.copy_records_to_table(table.name, records=records, columns=list(own[0]))
-            await connection.execute(f"ANALYZE {table.name}")  # what checks the next table's references is planned anew
+            if is_first:  # the checks of references are planned on what is known of the tables, and kept
+                await connection.execute(f"ANALYZE {table.name}")
     await connection.execute(INDEX_WORDS, one.tenant_id, one.owner_id)
 
 

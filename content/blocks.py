@@ -1,6 +1,7 @@
 """The blocks of a markdown text, as CommonMark sees them."""
 
 import re
+from functools import lru_cache
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -12,9 +13,10 @@ MARKDOWN = MarkdownIt("commonmark").disable(["reference", "lheading"])
 MARKDOWN.core.ruler.enableOnly(["normalize", "block"])
 
 
-def blocks(text: str) -> list[Token]:
-    """Tokens in order; `map` counts in the lines of `lines`."""
-    return MARKDOWN.parse(text)
+@lru_cache(maxsize=4)
+def blocks(text: str) -> tuple[Token, ...]:
+    """Tokens in order; `map` counts in the lines of `lines`. One write looks at the same text several times."""
+    return tuple(MARKDOWN.parse(text))
 
 
 def lines(text: str) -> list[str]:

@@ -161,7 +161,7 @@ def _target(match: re.Match[str], written: str, type: str | None, shown: str, st
     """Nothing when what is written names no page."""
     space, name = _address(written) if type is None else (None, written)
     anchor = (match["anchor"] or "").strip() or None
-    if "://" in written or name.startswith("^") or (anchor or "").startswith("^"):
+    if "://" in written or name.startswith("^"):
         return
     try:
         slug = slugify(name)

@@ -66,7 +66,7 @@ class Vault:
 
 
 def names(note: Placed) -> tuple[str, ...]:
-    """Aliases of the page: those of the note, each also without the folder in it, and the file's name if it adds one."""
+    """Aliases of the page: those of the note, each also without the folder in it, and the name of the file."""
     aliases = note.note.aliases
     bare = (alias.rpartition("/")[2].strip() for alias in aliases if "/" in alias)
     return tuple(dict.fromkeys(filter(None, (*aliases, *bare, *file_name(note)))))

@@ -8,15 +8,17 @@ its own over the row; its node is the row itself unless the edge type maps `node
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from graphql import FieldNode, GraphQLObjectType, get_named_type
+from graphql import FieldNode, GraphQLObjectType, GraphQLString, get_named_type
 from sqlalchemy import ColumnElement, Integer, Select, Subquery, func, literal, select
 
 from . import wire
+from .arguments import Argument
 from .contract import mapping_of, object_type
 from .errors import NotCompilable
-from .keyset import beyond, cursor, keys_of
+from .keyset import beyond, check_cursor, cursor, keys_of
 from .mapping import Relation
 from .paging import Page
 
@@ -50,6 +52,8 @@ class Connection:
         query = self.query
         for get, backward in ((self.page.after, False), (self.page.before, True)):
             if get is not None:
+                check = partial(check_cursor, self.keys)
+                self.compiler.checks.append((check, {"text": Argument(GraphQLString, None, get)}))
                 query = query.where(beyond(self.keys, get, backward, self.compiler.binds))
         number = func.row_number().over(order_by=order)
         columns = [column.label(name) for name, column in self.columns.items()]

@@ -71,6 +71,11 @@ def cursor_value(get: Getter, keys: Sequence[Key], index: int) -> Getter:
     return lambda request: decode(get(request), keys)[index]
 
 
+def check_cursor(keys: Sequence[Key], scope: Any, text: str) -> None:
+    """Refuse a bad one even where nothing of its page is selected."""
+    decode(text, keys)
+
+
 READERS: dict[type, Callable[[Any], Any]] = {UUID: UUID, datetime: datetime.fromisoformat}
 INT_MAX = 2**31 - 1
 

@@ -14,6 +14,7 @@ from content.sections import Section, render
 from db.database import Database
 from db.ids import new_id
 from db.scope import Actor, ActorKind, Role, Scope
+from resolvers.page_search import searchable
 from resolvers.sources import SourceDraft, add_source
 
 RANKS = {"slug": 1, "old_slug": 2, "alias": 3}
@@ -159,7 +160,7 @@ async def check_words(wiki: Wiki, pages: dict[UUID, Any]) -> None:
         FROM page_search WHERE tenant_id = $1 AND page_id = $2
     """
     for page in pages.values():
-        texts = [" ".join(map(normalise, (page[field] or "").split())) for field in ("title", "summary", "body_md")]
+        texts = [searchable(page[field] or "") for field in ("title", "summary", "body_md")]
         (row,) = await wiki.look.fetch(sql, wiki.scope.tenant_id, page["id"], *texts)
         assert tuple(row) == (True, page["status"], page["last_compiled_at"])
 

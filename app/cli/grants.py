@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from db.database import Database
 
 app = typer.Typer(help="Who may use whose wiki.", no_args_is_help=True)
-Grantee = Annotated[str, typer.Option("--grantee", help="The owner who may use it: slug or id.")]
+Grantee = Annotated[str, typer.Option("--grantee", metavar="SLUG", help="The owner who may use it: slug or id.")]
 
 
 class GrantRole(StrEnum):

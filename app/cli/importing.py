@@ -19,7 +19,9 @@ def add_to(parent: typer.Typer) -> None:
 
 
 def import_notes(
-    path: Annotated[Path, typer.Argument(help="A folder of .md files, or a .jsonl file with a page on each line.")],
+    path: Annotated[
+        Path, typer.Argument(metavar="PATH", help="A folder of .md files, or a .jsonl file with a page on each line.")
+    ],
     tenant: Tenant,
     owner: Owner,
     create: Annotated[bool, typer.Option("--create", help="Make the tenant and the owner if there are none.")] = False,

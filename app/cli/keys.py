@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from resolvers.api_keys import IssuedKey
 
 app = typer.Typer(help="API keys, for programs.", no_args_is_help=True)
-Owners = Annotated[list[str], typer.Option("--owner", help="An owner it speaks for: slug or id. May be repeated.")]
+Owners = Annotated[
+    list[str], typer.Option("--owner", metavar="SLUG", help="An owner it speaks for: slug or id. May be repeated.")
+]
 Expires = Annotated[int | None, typer.Option(parser=duration, metavar="TIME", help="After how long it ends, like 90d.")]
 
 
@@ -28,7 +30,7 @@ def create(
     tenant: Tenant,
     owner: Owners,
     role: RoleOption,
-    name: Annotated[str, typer.Option(help="What it is for.")],
+    name: Annotated[str, typer.Option(metavar="NAME", help="What it is for.")],
     expires: Expires = None,
     as_json: AsJson = False,
 ) -> None:

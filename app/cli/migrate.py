@@ -7,7 +7,7 @@ from .output import say, show, tell
 
 
 def add_to(parent: typer.Typer) -> None:
-    parent.command("migrate", epilog="Example: CAIRN_DATABASE_URL=postgresql://… cairn migrate")(migrate)
+    parent.command("migrate", epilog="Example: cairn migrate")(migrate)
 
 
 def migrate(as_json: AsJson = False) -> None:

@@ -17,8 +17,10 @@ def duration(text: str) -> int:
     return int(found[1]) * SECONDS[found[2]]
 
 
-Tenant = Annotated[str, typer.Option("--tenant", help="The tenant's slug or id.")]
-Owner = Annotated[str, typer.Option("--owner", help="The owner's slug or id: whose wiki it is.")]
+Tenant = Annotated[str, typer.Option("--tenant", metavar="SLUG", help="The tenant's slug or id.")]
+Owner = Annotated[str, typer.Option("--owner", metavar="SLUG", help="Whose wiki it is: the owner's slug or id.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
-Host = Annotated[str | None, typer.Option(help="The address to listen on; else CAIRN_HOST, else 127.0.0.1.")]
-Port = Annotated[int | None, typer.Option(min=0, max=65535, help="The port; else CAIRN_PORT, else 8000.")]
+Host = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="The address to listen on; else CAIRN_HOST, else 127.0.0.1.")
+]
+Port = Annotated[int | None, typer.Option(metavar="N", min=0, max=65535, help="The port; else CAIRN_PORT, else 8000.")]

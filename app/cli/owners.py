@@ -29,10 +29,10 @@ def add_to(parent: typer.Typer) -> None:
 
 @app.command("create", epilog="Example: cairn owners create ada --tenant acme --kind agent --name Ada")
 def create(
-    slug: Annotated[str, typer.Argument(help="Its name in commands, unique in the tenant.")],
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Its name in commands, unique in the tenant.")],
     tenant: Tenant,
     kind: Annotated[Kind, typer.Option(help="An agent, a user, or a space that several share.")],
-    name: Annotated[str | None, typer.Option(help="Its name for people; else the slug.")] = None,
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="Its name for people; else the slug.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Make an owner with an empty wiki."""

@@ -22,19 +22,19 @@ def add_to(parent: typer.Typer) -> None:
     parent.command("page", epilog="Example: cairn page entity/austin-texas --tenant acme --owner mara")(page)
 
 
-def page_name(text: str) -> tuple[str, str]:
-    """TYPE/SLUG."""
+def page_name(text: str) -> str:
+    """TYPE/SLUG, or an error that says so."""
     type, slash, slug = text.partition("/")
     if not slash or not slug or type.lower() not in TYPES:
         raise typer.BadParameter(f"write it as TYPE/SLUG, where TYPE is one of {', '.join(TYPES)}")
-    return type.upper(), slug
+    return text
 
 
 def search(
-    query: Annotated[str, typer.Argument(help="What to look for.")],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for.")],
     tenant: Tenant,
     owner: Owner,
-    limit: Annotated[int, typer.Option(min=1, max=50, help="How many pages at most.")] = 20,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=50, help="How many pages at most.")] = 20,
     as_json: AsJson = False,
 ) -> None:
     """Search a wiki, the best first."""
@@ -49,7 +49,7 @@ def search(
 
 
 def page(
-    name: Annotated[Any, typer.Argument(parser=page_name, metavar="TYPE/SLUG", help="Like entity/austin-texas.")],
+    name: Annotated[str, typer.Argument(callback=page_name, metavar="TYPE/SLUG", help="Like entity/austin-texas.")],
     tenant: Tenant,
     owner: Owner,
     as_json: AsJson = False,
@@ -57,10 +57,10 @@ def page(
     """Show a page as markdown, with what links to it."""
     from resolvers.errors import NotFound
 
-    type, slug = name
-    found = ask("page", "wikiPage", tenant, owner, type=type, slug=slug)
+    type, _, slug = name.partition("/")
+    found = ask("page", "wikiPage", tenant, owner, type=type.upper(), slug=slug)
     if found is None:
-        raise NotFound(f"There is no page {type.lower()}/{slug} in this wiki. Find others with: cairn search")
+        raise NotFound(f"There is no page {name} in this wiki. Find others with: cairn search")
     if as_json:
         show(found)
     else:

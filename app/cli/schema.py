@@ -11,6 +11,6 @@ def add_to(parent: typer.Typer) -> None:
 
 def schema() -> None:
     """Print the GraphQL schema. Needs no database."""
-    from schema.root import STRAWBERRY
+    from schema.root import sdl
 
-    say(STRAWBERRY.as_str())
+    say(sdl().rstrip())

@@ -10,7 +10,9 @@ from .output import say
 if TYPE_CHECKING:
     from app.settings import Settings
 
-Workers = Annotated[int | None, typer.Option(min=1, max=64, help="How many processes; else CAIRN_WORKERS, else 1.")]
+Workers = Annotated[
+    int | None, typer.Option(metavar="N", min=1, max=64, help="How many processes; else CAIRN_WORKERS, else 1.")
+]
 
 
 def add_to(parent: typer.Typer) -> None:

@@ -19,8 +19,8 @@ def add_to(parent: typer.Typer) -> None:
 
 @app.command("create", epilog="Example: cairn tenants create acme --name 'Acme Ltd'")
 def create(
-    slug: Annotated[str, typer.Argument(help="Its name in commands, like acme.")],
-    name: Annotated[str | None, typer.Option(help="Its name for people; else the slug.")] = None,
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Its name in commands, like acme.")],
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="Its name for people; else the slug.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Make a tenant."""

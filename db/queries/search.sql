@@ -16,18 +16,10 @@ matching AS (
     WHERE n.tenant_id = CAST(:tenant_id AS uuid) AND n.owner_id = CAST(:owner_id AS uuid) AND n.status = 'active'
       AND n.name LIKE CAST(:inside AS text) ESCAPE '\'
 ),
-named AS (
+named AS MATERIALIZED (
     SELECT DISTINCT ON (page_id) page_id, name, name = CAST(:needle AS text) AS whole
     FROM matching
     ORDER BY page_id, name <> CAST(:needle AS text), length(name), name
-),
-candidates AS (
-    SELECT s.page_id
-    FROM page_search s
-    WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = CAST(:owner_id AS uuid) AND s.status = 'active'
-      AND s.tsv @@ (SELECT words || prefixes FROM query)
-    UNION
-    SELECT page_id FROM named
 )
 SELECT
     s.page_id,
@@ -37,10 +29,10 @@ SELECT
         AS float8
     ) AS score,
     named.name AS matched_alias
-FROM candidates
-JOIN page_search s ON s.page_id = candidates.page_id
+FROM page_search s
 CROSS JOIN query
-LEFT JOIN named ON named.page_id = candidates.page_id
+LEFT JOIN named ON named.page_id = s.page_id
 WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = CAST(:owner_id AS uuid) AND s.status = 'active'
+  AND (s.tsv @@ (SELECT words || prefixes FROM query) OR s.page_id = ANY (ARRAY(SELECT page_id FROM named)))
 ORDER BY score DESC, s.last_compiled_at DESC NULLS LAST, s.page_id
 LIMIT CAST(:size AS integer)

@@ -6,12 +6,14 @@ from sqlalchemy import (
     ColumnElement,
     FromClause,
     Integer,
+    Lateral,
     Select,
     Subquery,
     func,
     literal,
     literal_column,
     select,
+    true,
     union_all,
 )
 
@@ -86,11 +88,11 @@ def nearest(page: OuterRow, depth: Any) -> Subquery:
     """(id, depth), each page once. Breadth first and cut off, so that a hub of hubs costs no more than a page."""
     start = select(page.c.id.label("id"), literal(0, Integer).label("depth"))
     walk = start.cte("walk", recursive=True, nesting=True)
-    hop, other = hops(), pages.alias()
+    hop, other = hops(OuterRow(walk).c.id), pages.alias()
     step = (
         select(hop.c.there, walk.c.depth + 1)
         .select_from(walk)
-        .join(hop, hop.c.here == walk.c.id)
+        .join(hop, true())
         .join(other, other.c.id == hop.c.there)
         .where(active(other), walk.c.depth < func.least(depth, MOST_STEPS))
     )
@@ -99,13 +101,13 @@ def nearest(page: OuterRow, depth: Any) -> Subquery:
     return select(visited.c.id, func.min(visited.c.depth).label("depth")).group_by(visited.c.id).subquery()
 
 
-def hops() -> Subquery:
-    """Every link in both directions."""
+def hops(here: ColumnElement[Any]) -> Lateral:
+    """The other ends of a page's links, in either direction. Lateral, lest all links of the tenant are read for few."""
     out, back = links.alias(), links.alias()
     return union_all(
-        in_tenant(select(out.c.from_page_id.label("here"), out.c.to_page_id.label("there"))),
-        in_tenant(select(back.c.to_page_id.label("here"), back.c.from_page_id.label("there"))),
-    ).subquery()
+        in_tenant(select(out.c.to_page_id.label("there")).where(out.c.from_page_id == here)),
+        in_tenant(select(back.c.from_page_id.label("there")).where(back.c.to_page_id == here)),
+    ).lateral()
 
 
 # -- a node's own values
@@ -113,12 +115,12 @@ def hops() -> Subquery:
 
 def neighbour_count(page: OuterRow) -> ColumnElement[Any]:
     """Distinct active pages at the other end of a link."""
-    hop, other = hops(), pages.alias()
+    hop, other = hops(page.c.id), pages.alias()
     query = (
         select(func.count(func.distinct(hop.c.there)))
         .select_from(hop)
         .join(other, other.c.id == hop.c.there)
-        .where(hop.c.here == page.c.id, active(other))
+        .where(active(other))
     )
     return in_tenant(query).scalar_subquery()
 

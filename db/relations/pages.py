@@ -179,10 +179,10 @@ def ancestors(page: OuterRow) -> Select[Any]:
 def descendants(page: OuterRow, depth: Any) -> Select[Any]:
     """From the children down, level by level; below an archived page there is nothing."""
     child, below, descendant = pages.alias(), pages.alias(), pages.alias()
-    start = select(child.c.id, ONE.label("depth")).where(child.c.parent_page_id == page.c.id, active(child))
-    tree = in_tenant(start).cte("tree", recursive=True, nesting=True)
-    step = select(below.c.id, tree.c.depth + 1).join(tree, below.c.parent_page_id == tree.c.id)
     deepest = func.least(depth, MOST_LEVELS)
+    start = select(child.c.id, ONE.label("depth")).where(child.c.parent_page_id == page.c.id, active(child))
+    tree = in_tenant(start).where(deepest >= ONE).cte("tree", recursive=True, nesting=True)
+    step = select(below.c.id, tree.c.depth + 1).join(tree, below.c.parent_page_id == tree.c.id)
     tree = tree.union_all(in_tenant(step).where(active(below), tree.c.depth < deepest))
     return select(descendant).join(tree, descendant.c.id == tree.c.id).order_by(tree.c.depth, descendant.c.id)
 

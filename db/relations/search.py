@@ -14,14 +14,14 @@ page = referred(pages, "page_id")
 
 
 def hits(found: FromClause) -> Select[Any]:
-    """In the order of the search; a page that has gone meanwhile is left out, and so is one of another wiki."""
+    """In the order of the search; a page that has gone meanwhile has no owner, so that nobody may see it.
+
+    Not a join: how many were found is unknown to a plan, and it would rather read all pages of the wiki.
+    """
     hit_page = pages.alias()
-    still = (
-        select(found.c.page_id, found.c.score, found.c.matched_alias, found.c.ordinality, hit_page.c.owner_id)
-        .join(hit_page, hit_page.c.id == found.c.page_id)
-        .where(hit_page.c.status == "active")
-    )
-    hit = in_tenant(still).subquery()
+    here = select(hit_page.c.owner_id).where(hit_page.c.id == OuterRow(found).c.page_id, hit_page.c.status == "active")
+    columns = (found.c.page_id, found.c.score, found.c.matched_alias, found.c.ordinality)
+    hit = select(*columns, in_tenant(here).scalar_subquery().label("owner_id")).subquery()
     return select(hit).order_by(hit.c.ordinality)
 
 

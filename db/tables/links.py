@@ -18,7 +18,9 @@ links = scoped_table(
     CheckConstraint("from_page_id <> to_page_id", name="links_self_ck"),
 )
 Index("links_to_ix", links.c.tenant_id, links.c.to_page_id, links.c.kind, links.c.from_page_id)
-Index("links_owner_ix", links.c.tenant_id, links.c.owner_id, links.c.from_page_id)
+Index(
+    "links_owner_ix", links.c.tenant_id, links.c.owner_id, links.c.from_page_id, links.c.to_page_id, links.c.kind
+)  # fmt: skip
 
 # Every target that a page's text names, found or not: a row without `to_page_id` is a broken link, and heals.
 link_targets = scoped_table(

@@ -117,9 +117,9 @@ def create_pages() -> None:
     set_only = sa.text("parent_page_id IS NOT NULL")
     op.create_index("pages_parent_ix", "pages", ["tenant_id", "parent_page_id"], postgresql_where=set_only)
     op.create_index("pages_slug_ix", "pages", [*SCOPE, "slug"])
-    op.create_index("pages_hubness_ix", "pages", [*SCOPE, *newest("hubness_score")])
-    op.create_index("pages_updated_ix", "pages", [*SCOPE, *newest("updated_at")])
-    op.create_index("pages_title_ix", "pages", [*SCOPE, "title", "id"])
+    op.create_index("pages_hubness_ix", "pages", [*SCOPE, "status", *newest("hubness_score")])
+    op.create_index("pages_updated_ix", "pages", [*SCOPE, "status", *newest("updated_at")])
+    op.create_index("pages_title_ix", "pages", [*SCOPE, "status", "title", "id"])
     op.create_index("pages_tags_ix", "pages", [*SCOPE, "tags"], postgresql_using="gin")
 
 
@@ -233,7 +233,7 @@ def create_links() -> None:
         sa.CheckConstraint("from_page_id <> to_page_id", name="links_self_ck"),
     )  # fmt: skip
     op.create_index("links_to_ix", "links", ["tenant_id", "to_page_id", "kind", "from_page_id"])
-    op.create_index("links_owner_ix", "links", [*SCOPE, "from_page_id"])
+    op.create_index("links_owner_ix", "links", [*SCOPE, "from_page_id", "to_page_id", "kind"])
     create_scoped(
         "link_targets",
         uuid("from_page_id"), text("target"), text("space", null=True),

@@ -1,7 +1,9 @@
 """What the command line says, and what it refuses and how."""
 
+import asyncio
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,7 +12,7 @@ import orjson
 import pytest
 import typer
 
-from app.cli.main import app, main
+from app.cli.commands import app, main
 from app.cli.output import CONTROL
 from db.database import Database
 from resolvers.api_keys import scope_of_key
@@ -71,7 +73,7 @@ def test_the_help_of_every_command_is_what_it_was(cairn: Cairn) -> None:
 def test_every_command_shows_an_example(cairn: Cairn, words: tuple[str, ...]) -> None:
     ran = cairn(*words, "--help")
     assert ran.code == 0
-    assert "cairn" in ran.out.rstrip().splitlines()[-1]
+    assert re.search(r"(Example|Begin with): cairn \w", ran.out)
 
 
 def test_help_waits_for_nothing_that_is_slow_to_import() -> None:
@@ -85,16 +87,16 @@ def test_help_waits_for_nothing_that_is_slow_to_import() -> None:
     ("words", "message"),
     [
         (["nope"], "No such command 'nope'. Try: cairn --help"),
-        (["tenants", "create"], "Missing argument 'slug'. Try: cairn tenants create --help"),
+        (["tenants", "create"], "Missing argument 'SLUG'. Try: cairn tenants create --help"),
         (["search", "x", "--tenant", "a"], "Missing option '--owner'. Try: cairn search --help"),
-        (["search", "x", *MARA, "--limit", "51"], "51 is not in the range 1<=x<=50"),
+        (["search", "x", *MARA, "--limit", "51"], "should be less than or equal to 50"),
         (["page", "austin", *MARA], "write it as TYPE/SLUG"),
         (["page", "city/austin", *MARA], "write it as TYPE/SLUG"),
         (["token", *MARA, "--ttl", "3 years"], "write it as 90s, 15m, 12h, 30d or 2w"),
         (["token", *MARA, "--role", "king"], "'king' is not one of"),
         (["owners", "create", "x", "--tenant", "a", "--kind", "robot"], "'robot' is not one of"),
-        (["serve", "--port", "70000"], "70000 is not in the range"),
-        (["keys", "revoke", "cairn_x", "--tenant", "a"], "is not a valid UUID"),
+        (["serve", "--port", "70000"], "should be less than or equal to 65535"),
+        (["keys", "revoke", "cairn_x", "--tenant", "a"], "should be a valid UUID"),
     ],
 )
 def test_wrong_usage_is_told_on_one_line(cairn: Cairn, words: list[str], message: str) -> None:
@@ -228,8 +230,6 @@ async def open_with(dsn: str, key: str) -> tuple[str, int]:
 
 
 def test_a_key_opens_until_it_is_revoked(acme: Cairn, dsn: str) -> None:
-    import asyncio
-
     words = ["--tenant", "acme", "--owner", "mara", "--owner", "team", "--role", "reader", "--name", "crawler"]
     issued = json.loads(acme("keys", "create", *words, "--expires", "90d", "--json").out)
     assert asyncio.run(open_with(dsn, issued["key"])) == ("reader", 2)

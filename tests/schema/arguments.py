@@ -15,8 +15,9 @@ from graphql import (
 )
 
 from db.scope import Scope
+from tests.schema.draws import TAGS
 from tests.schema.reference.lists import cursor_of
-from tests.schema.wikis import SECTION_SLUGS, TAGS
+from tests.schema.wikis import SECTION_SLUGS
 from tests.schema.world import Row, World
 
 HUBS, TITLES, SEEN = ("-hubness_score", "-id"), ("title", "id"), ("-last_seen_at", "-id")

@@ -43,3 +43,9 @@ def context(database: Database) -> Recorder:
 @pytest.fixture
 def engine() -> Engine:
     return make_engine()
+
+
+@pytest.fixture(scope="session")
+def walker() -> Engine:
+    """One engine for the many calls of a walk: its plans are made once."""
+    return make_engine()

@@ -91,13 +91,14 @@ class Documents:
 
     # -- selections
 
-    def selections(self, type_: GraphQLNamedType, depth: int, count: int | None = None) -> str:
+    def selections(self, type_: GraphQLNamedType, depth: int, count: int | None = None, apart: bool = False) -> str:
+        """`apart`: each field under a name of its own, because other types are selected beside this one."""
         fields = type_.fields  # type: ignore[attr-defined]
         names = [name for name in fields if depth > 0 or is_leaf_type(get_named_type(fields[name].type))]
         names = [name for name in names if name not in self.excluded]
         parts = []
         for name in self.rng.choices(names, k=count or self.rng.randint(1, 5)) if names else []:
-            part = self.field(type_, name, depth)
+            part = self.field(type_, name, depth, apart)
             parts += [part, part] if self.chance(0.1) else [part]
         if self.chance(0.15) or not parts:
             parts.append(self.rng.choice(["__typename", f"{self.name('t')}: __typename"]))
@@ -114,7 +115,7 @@ class Documents:
     def variants(self, type_: Any, depth: int) -> list[str]:
         concrete = self.schema.get_possible_types(type_)
         chosen = self.rng.sample(concrete, self.rng.randint(1, 3))
-        return [f"... on {one.name}{self.directive()} {self.selections(one, depth - 1)}" for one in chosen]
+        return [f"... on {one.name}{self.directive()} {self.selections(one, depth - 1, apart=True)}" for one in chosen]
 
     def fragment(self, type_: GraphQLNamedType, parts: list[str]) -> str:
         body = "{ " + " ".join(parts) + " }"
@@ -135,10 +136,10 @@ class Documents:
             text = self.declare(f"Boolean!{default}", value, lambda: self.chance(0.5), optional=bool(default))
         return f" @{self.rng.choice(['skip', 'include'])}(if: {text})"
 
-    def field(self, type_: GraphQLNamedType, name: str, depth: int) -> str:
+    def field(self, type_: GraphQLNamedType, name: str, depth: int, apart: bool) -> str:
         field: GraphQLField = type_.fields[name]  # type: ignore[attr-defined]
         arguments = self.arguments(name, field)
-        alias = f"{self.name('a')}: " if arguments or self.chance(0.2) else ""
+        alias = f"{self.name('a')}: " if arguments or apart or self.chance(0.2) else ""
         inner = get_named_type(field.type)
         cost = 0 if inner.name.endswith(("Connection", "Edge", "PageInfo")) else 1
         below = "" if is_leaf_type(inner) else " " + self.selections(inner, depth - cost)

@@ -1,4 +1,4 @@
-"""Random documents: bytes, values and the reference agree. SEED=n DOCUMENTS=m pytest tests/schema/test_differential.py"""
+"""Random documents: bytes, values and the reference agree. SEED=n and DOCUMENTS=m in the environment choose which."""
 
 import base64
 import json

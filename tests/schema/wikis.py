@@ -1,50 +1,24 @@
-"""The pages of one wiki and all that belongs to them, with values that hurt."""
+"""The pages of one wiki and all that belongs to them."""
 
 import hashlib
-import random
-from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from content.names import normalise
 from db.tables.pages import PAGE_TYPES
 from db.tables.sources import SOURCE_KINDS
+from tests.schema.draws import NASTY, TAGS, WORDS, Draws, Row
 
-Row = dict[str, Any]
-
-START = datetime(2026, 1, 1, tzinfo=UTC)
-WORDS = [
-    "latte",
-    "mocha",
-    "filter",
-    "grinder",
-    "kettle",
-    "roast",
-    "bean",
-    "origin",
-    "austin",
-    "lisbon",
-    "harbour",
-    "garden",
-    "river",
-    "stone",
-]
-TAGS = ["coffee", "travel", "É", "with space", 'quo"te', "new\nline", "日本"]
-NASTY = [
-    'Say "hi" \\ back', "Ünïcödé", "日本語のページ", "🐘 elephant", "tab\tand\nline", "'; DROP TABLE pages; --", "100% _sure_",
-    "e\u0301", "é", "É", "!!!", "\u2028line", "\x7f\x01", "null", '["x"]', "{}", "a" * 300, "</script>", "$1", ":name",
-]  # fmt: skip
 SECTION_SLUGS = ["overview", "notes", "visits", "related", "日本"]
 REASONS = ["text", "planner", "deterministic:city", "co_mention:x", "manual", '"quoted"', "é,{}"]
 
 
-class WikiMaker:
-    """Adds the rows of wikis to the tables. Few distinct moments and numbers, so that orders need their last key."""
+class WikiMaker(Draws):
+    """Adds the rows of wikis to the tables."""
 
     def __init__(self, tables: dict[str, list[Row]], seed: int) -> None:
-        self.tables, self.rng = tables, random.Random(seed)
-        self.moments = [self.any_moment() for _ in range(12)]
-        self.scope: Row = {}
+        super().__init__(seed)
+        self.tables, self.scope = tables, dict[str, UUID]()
 
     def fill(self, tenant: UUID, owner: UUID, count: int) -> None:
         self.scope = {"tenant_id": tenant, "owner_id": owner}
@@ -66,38 +40,6 @@ class WikiMaker:
         row = {**self.scope, **values}
         self.tables[table].append(row)
         return row
-
-    # -- values
-
-    def id(self) -> UUID:
-        return UUID(int=self.rng.getrandbits(128))
-
-    def chance(self, share: float) -> bool:
-        return self.rng.random() < share
-
-    def any_moment(self) -> datetime:
-        seconds, micros = self.rng.randrange(10_000_000), self.rng.choice([0, 1, 120_000, 999_999])
-        return START + timedelta(seconds=seconds, microseconds=micros)
-
-    def moment(self) -> datetime:
-        return self.rng.choice(self.moments)
-
-    def maybe(self, *values: Any) -> Any:
-        return self.rng.choice([None, *values])
-
-    def title(self) -> str:
-        plain = f"{self.rng.choice(WORDS[:4]).title()} {self.rng.choice(WORDS[:4])}"
-        return self.rng.choice(NASTY) if self.chance(0.4) else plain
-
-    def text(self) -> str:
-        words = self.rng.choices([*WORDS, *NASTY[:8], "**bold**", "[[Latte]]"], k=self.rng.randrange(40))
-        return " ".join(words)
-
-    def document(self) -> Row:
-        values = [1, 1.5, None, True, 'é"\\\n', [1, [2]], {"b": 1, "a": 2}, 12345678901]
-        return {
-            key: self.rng.choice(values) for key in self.rng.sample(["b", "aa", "c", "é", ""], self.rng.randrange(4))
-        }
 
     # -- rows
 

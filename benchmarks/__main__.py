@@ -1,0 +1,7 @@
+"""python -m benchmarks"""
+
+import typer
+
+from .run import main
+
+typer.run(main)

@@ -1,0 +1,157 @@
+"""The reads that have to be quick whatever else the database holds."""
+
+from collections.abc import Set
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.wikis import VOCABULARY, Author, Wiki
+
+START, PER_OBJECT = 100, 14
+"""Blocks for finding where to begin, and for each object of an answer: a few descents of an index with their row."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One read. Its selection may use any of the names of `values`."""
+
+    root: str
+    """The field of Query."""
+    arguments: str
+    selection: str
+    indexes: Set[str] = frozenset()
+    """Those without which it would read the whole wiki."""
+    per_page: float = 0
+    """Blocks for each page of the wiki: for what is counted, ranked or sorted over all that matches."""
+
+    @property
+    def document(self) -> str:
+        text = f"{{ {self.root}{self.arguments and f'({self.arguments})'} {self.selection} }}"
+        declared = ", ".join(f"${name}: {type_}" for name, type_ in TYPES.items() if f"${name}" in text)
+        return f"query ({declared}) {text}" if declared else text
+
+    def most_blocks(self, objects: int, pages: int) -> float:
+        return START + PER_OBJECT * objects + self.per_page * pages
+
+
+TYPES = {
+    "tenant": "ID!", "page": "ID!", "hub": "ID!", "leaf": "ID!", "ids": "[ID!]!", "slug": "String!", "after": "String",
+    "since": "DateTime!", "prefix": "String!", "common": "String!", "rare": "String!",
+    "alias": "String!",
+}  # fmt: skip
+
+
+def values(wiki: Wiki) -> dict[str, Any]:
+    """What the documents' variables are in one wiki."""
+    author, middle = Author(wiki), wiki.pages // 20 * 10
+    return {
+        "tenant": str(wiki.tenant_id),
+        "page": str(wiki.page(middle)),
+        "hub": str(wiki.page(0)),
+        "leaf": str(wiki.page(wiki.pages - 3)),
+        "ids": [str(wiki.page(number)) for number in range(0, wiki.pages, wiki.pages // 10)],
+        "slug": author.slug(middle),
+        "since": author.moment(wiki.pages - 30).isoformat(),
+        "prefix": author.titles[middle],
+        "common": VOCABULARY[0],
+        "rare": author.titles[middle].split()[-1],
+        "alias": f"nick{middle}",
+    }
+
+
+IN = "tenantId: $tenant"
+ROW = "{ id title }"
+LIST = "{ nodes { id title } pageInfo { endCursor hasNextPage } }"
+NAMED, EVIDENCE = LIST.replace("title", "name"), LIST.replace("title", "ref")
+HITS = "{ score page { id title } }"
+WORDS = {"page_search_tsv_ix", "page_names_name_ix"}
+
+
+def of_page(id: str, selection: str, indexes: Set[str] = frozenset(), per_page: float = 0) -> Case:
+    """What hangs on a page that is known by its id."""
+    return Case("node", f"id: {id}", f"{{ id ... on WikiPage {{ {selection} }} }}", indexes, per_page)
+
+
+CASES = {
+    "page by slug": Case(
+        "wikiPage",
+        f"{IN}, type: ENTITY, slug: $slug",
+        "{ id title sections { heading bodyMd } aliases parent { title } children { title } }",
+        {"aliases_alias_uq", "pages_parent_ix"},
+    ),
+    "page by old slug": Case(
+        "wikiPage", f'{IN}, type: ENTITY, slug: "once-10"', "{ id redirectedFrom }", {"old_slugs_pk"}
+    ),
+    "node": Case("node", "id: $page", "{ id ... on WikiPage { title } }", {"pages_pk"}),
+    "nodes": Case("nodes", "ids: $ids", "{ id ... on WikiPage { title } }", {"pages_pk"}),
+    "pages by title": Case("wikiPages", "first: 20, after: $after", LIST, {"pages_title_ix"}),
+    "pages by update": Case("wikiPages", "orderBy: UPDATED, first: 20, after: $after", LIST, {"pages_updated_ix"}),
+    "pages by age": Case("wikiPages", "orderBy: CREATED, first: 20, after: $after", LIST),
+    "pages by hubness": Case("wikiPages", "orderBy: HUBNESS, first: 20, after: $after", LIST, {"pages_hubness_ix"}),
+    "pages backwards": Case("wikiPages", "last: 20", "{ nodes { id title } }", {"pages_title_ix"}),
+    "pages of types": Case("wikiPages", "filter: {types: [DECISION]}, first: 20, after: $after", LIST),
+    "pages with a tag": Case("wikiPages", 'filter: {tags: ["tag-7"]}, first: 20, after: $after', LIST, per_page=0.1),
+    "pages with two tags": Case("wikiPages", 'filter: {tags: ["tag-7", "tag-8"]}', LIST, {"pages_tags_ix"}),
+    "archived pages": Case("wikiPages", "filter: {status: ARCHIVED}, first: 20", LIST, {"pages_title_ix"}),
+    # Nothing tells a plan without values how few pages are so new; with them it takes the index of changes.
+    "pages since": Case("wikiPages", "filter: {updatedSince: $since}, first: 20", LIST, per_page=0.7),
+    "pages by prefix": Case("wikiPages", "filter: {titlePrefix: $prefix}", LIST, {"page_names_name_ix"}),
+    "recent pages": Case("recentWikiPages", "limit: 20", ROW, {"pages_updated_ix"}),
+    # In the order of their hubness: each page that links here is looked at, however few are shown.
+    "backlinks of a hub": Case("wikiBacklinks", "pageId: $hub, limit: 20", ROW, {"links_to_ix"}, per_page=1),
+    "backlinks of a page": Case("wikiBacklinks", "pageId: $page, limit: 20", ROW, {"links_to_ix"}),
+    "connected with a hub": Case("wikiConnectedPages", "pageId: $hub, limit: 20", ROW, {"links_to_ix"}, per_page=1),
+    "connected with a page": Case("wikiConnectedPages", "pageId: $page, limit: 20", ROW, {"links_to_ix"}),
+    "backlinks in place": of_page(
+        "$hub", "backlinks(first: 20) { edges { kinds node { id title } } }", {"links_to_ix"}, per_page=1
+    ),
+    "connected in place": of_page("$hub", "connectedPages(first: 20) { nodes { id title } }", per_page=1),
+    "children": of_page(
+        "$hub", "children { id title } childrenConnection(first: 20) { nodes { id } }", {"pages_parent_ix"}
+    ),
+    "ancestors": of_page("$leaf", "ancestors { id title }", {"pages_pk"}),
+    "descendants": of_page("$hub", "descendants(first: 80, depth: 2) { nodes { id } }", {"pages_parent_ix"}),
+    "links": of_page(
+        "$page", "links { nodes { kind toPage { id } } } brokenLinks { nodes { slug } }", {"link_targets_pk"}
+    ),
+    "history": of_page(
+        "$page", "revisions(first: 5) { nodes { version } } revision(version: 1) { title }", {"revisions_version_uq"}
+    ),
+    "evidence of a page": of_page(
+        "$page",
+        "sourceCount sources { nodes { ref } } citations { nodes { section { heading } source { ref } } }",
+        {"section_sources_page_ix"},
+    ),
+    "mentions of a page": of_page("$page", "mentions { nodes { name } }", per_page=0.01),
+    # A node counts its neighbours, and the greatest hubs come first.
+    "graph": Case(
+        "wikiGraph",
+        IN,
+        "{ nodeCount nodes(limit: 20) { id edgeCount } edges(limit: 20) { source target } }",
+        {"pages_hubness_ix", "links_to_ix"},
+        per_page=7,
+    ),
+    "neighbourhood": Case(
+        "wikiNeighbourhood", "pageId: $page", "{ nodes { id label } edges { source target } }", {"links_pair_uq"}
+    ),
+    "tags": Case("wikiTags", "", "{ nodes { tag count } }", per_page=1),
+    "mentions": Case("wikiMentions", "first: 20, after: $after", NAMED, {"mentions_seen_ix"}),
+    "open mentions": Case("wikiMentions", "first: 20, status: OPEN, after: $after", NAMED, {"mentions_seen_ix"}),
+    "sources": Case("wikiSources", "first: 20, after: $after", EVIDENCE, {"sources_captured_ix"}),
+    "sources of a kind": Case("wikiSources", "kinds: [DOCUMENT], first: 20, after: $after", EVIDENCE),
+    "reverse lookup": Case(
+        "wikiSource",
+        'kind: DOCUMENT, ref: "ref-0"',
+        "{ id pageCount pages { nodes { id } } sections { nodes { id } } citations { nodes { id } } }",
+        {"sources_ref_uq", "section_sources_source_ix"},
+    ),
+    # Every match is ranked.
+    "search by a common word": Case("wikiSearch", f"{IN}, query: $common", HITS, WORDS, per_page=1.5),
+    "search by two letters": Case("wikiSearch", f'{IN}, query: "ka"', HITS, WORDS, per_page=1.5),
+    "search by a rare word": Case("wikiSearch", f"{IN}, query: $rare", HITS, WORDS),
+    "search by two words": Case("wikiSearch", f"{IN}, query: $prefix", HITS, WORDS),
+    "search by an alias": Case("wikiSearch", f"{IN}, query: $alias", HITS, WORDS | {"page_names_trgm_ix"}),
+    "search from a telephone": Case("mobileWikiSearch", "query: $alias", HITS, WORDS),
+    "viewer": Case("viewer", "", "{ role tenant { name } owner { name } scopes { nodes { name role } } }"),
+    "owners": Case("wikiOwners", "", "{ nodes { name role } }"),
+    "jobs": Case("wikiCompileJobs", IN, "{ id status }"),
+}

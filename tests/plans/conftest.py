@@ -1,0 +1,25 @@
+"""One database for all plans: it is written, measured and dropped once in a run, whoever comes first."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import orjson
+import pytest
+
+from tests.conftest import copied, shared
+from tests.plans.measuring import Key, Measured, measure_growing
+
+
+@pytest.fixture(scope="session")
+def measured(server_dsn: str, template: str, shared_folder: Path) -> Iterator[dict[Key, Measured]]:
+    """By name of the case, kind of plan and size of the wiki."""
+
+    def make() -> str:
+        with copied(server_dsn, template) as dsn:
+            return orjson.dumps([asdict(one) for one in asyncio.run(measure_growing(dsn))]).decode()
+
+    with shared(shared_folder / "plans", make, lambda text: None) as text:
+        found = [Measured(**one) for one in orjson.loads(text)]
+        yield {(one.name, one.planning, one.pages): one for one in found}

@@ -1,0 +1,103 @@
+"""Every case in two wikis with both kinds of plan, before and after the rest of the database has grown tenfold."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import asyncpg
+import orjson
+
+from benchmarks.wikis import Wiki, wiki, write_wikis
+from db.scope import Actor, ActorKind, Role, Scope
+from resolvers.context import Context
+from schema.root import make_engine
+from selection import Engine
+from tests.listening import ListeningDatabase
+from tests.plans.cases import CASES, Case, values
+from tests.plans.explain import Execution, Planning, explain
+
+LARGE, SMALL = wiki(1, 1, 5000, hub=1000), wiki(2, 2, 500)
+OTHERS = [wiki(1, 3, 50), wiki(3, 4, 400), *(wiki(4, number, 20) for number in range(10, 30))]
+GROWTH = [wiki(tenant, tenant, 1000) for tenant in range(100, 108)]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one case cost. The answer of `objects` objects took `before` blocks when the others were few."""
+
+    name: str
+    planning: str
+    pages: int
+    objects: int
+    before: int
+    blocks: int
+    scanned: list[str]
+    indexes: list[str]
+    costliest: str
+
+
+async def measure_growing(dsn: str) -> list[Measured]:
+    """In an empty database, which is full afterwards."""
+    await write_wikis(dsn, [LARGE, SMALL, *OTHERS])
+    before = {key: sum(run.blocks for run in runs) for key, (_, runs) in (await measure(dsn)).items()}
+    await write_wikis(dsn, GROWTH)
+    return [
+        Measured(
+            *key,
+            objects=objects,
+            before=before[key],
+            blocks=sum(run.blocks for run in runs),
+            scanned=sorted(set().union(*(run.scanned for run in runs))),
+            indexes=sorted(set().union(*(run.indexes for run in runs))),
+            costliest="; ".join(run.costliest() for run in runs),
+        )
+        for key, (objects, runs) in (await measure(dsn)).items()
+    ]
+
+
+Key = tuple[str, str, int]
+
+
+async def measure(dsn: str) -> dict[Key, tuple[int, list[Execution]]]:
+    """How many objects each case answers with, and how its statements run."""
+    database, engine = ListeningDatabase(dsn), make_engine()
+    await database.open()
+    look = await asyncpg.connect(dsn)
+    found: dict[Key, tuple[int, list[Execution]]] = {}
+    try:
+        for name, case in CASES.items():
+            for place in (LARGE, SMALL):
+                answer = await asked(engine, database, case, place)
+                for planning in Planning:
+                    runs = [await explain(look, sent, planning) for sent in database.sent]
+                    found[name, planning.name, place.pages] = (objects(answer), runs)
+    finally:
+        await look.close()
+        await database.close()
+    return found
+
+
+async def asked(engine: Engine, database: ListeningDatabase, case: Case, place: Wiki) -> dict[str, Any]:
+    """The answer, from the second page of a list that has cursors. The database has heard the last run alone."""
+    variables, document = values(place), case.document
+    if "$after" in document:
+        first = await run(engine, database, document, place, variables)
+        variables["after"] = first[case.root]["pageInfo"]["endCursor"]
+    return await run(engine, database, document, place, variables)
+
+
+async def run(
+    engine: Engine, database: ListeningDatabase, document: str, place: Wiki, variables: dict[str, Any]
+) -> dict[str, Any]:
+    database.sent.clear()
+    caller = Scope(place.tenant_id, place.owner_id, Role.ADMIN, Actor(ActorKind.USER, "reader"), (place.owner_id,))
+    answer = orjson.loads((await engine.execute(document, variables, None, Context(database, caller))).body)
+    assert "errors" not in answer, answer["errors"]
+    data: dict[str, Any] = answer["data"]
+    return data
+
+
+def objects(value: Any) -> int:
+    """Of an answer, at all levels."""
+    if isinstance(value, list):
+        return sum(map(objects, value))
+    return 1 + sum(map(objects, value.values())) if isinstance(value, dict) else 0

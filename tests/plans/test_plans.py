@@ -1,0 +1,51 @@
+"""Reads cost what they answer, whatever else there is: in a wiki of thousands of pages and in one of hundreds."""
+
+import pytest
+
+from schema.root import GRAPHQL
+from tests.plans.cases import CASES
+from tests.plans.explain import Planning
+from tests.plans.measuring import LARGE, SMALL, Key, Measured
+
+KEYS = [(name, planning.name, place.pages) for name in CASES for planning in Planning for place in (LARGE, SMALL)]
+GROWN = 1.5
+DESCENT = 3  # blocks for an object: indexes become deeper, and where a table was small a join went by other ways
+every_read = pytest.mark.parametrize("key", KEYS, ids=lambda key: "-".join(map(str, key)))
+
+
+def test_every_field_of_query_has_a_case() -> None:
+    assert GRAPHQL.query_type is not None
+    assert {case.root for case in CASES.values()} == set(GRAPHQL.query_type.fields)
+
+
+@every_read
+def test_a_read_takes_as_many_blocks_as_its_answer_deserves(measured: dict[Key, Measured], key: Key) -> None:
+    found = measured[key]
+    most = CASES[found.name].most_blocks(found.objects, found.pages)
+    assert found.blocks <= most, f"{found.objects} objects: {found.costliest}"
+
+
+@every_read
+def test_other_tenants_do_not_slow_a_read_down(measured: dict[Key, Measured], key: Key) -> None:
+    found = measured[key]
+    whole_wiki = CASES[found.name].per_page * found.pages
+    most = max(GROWN * found.before, found.before + DESCENT * found.objects, whole_wiki)
+    assert found.blocks <= most, found.costliest
+
+
+@every_read
+def test_no_read_goes_through_a_whole_table(measured: dict[Key, Measured], key: Key) -> None:
+    assert measured[key].scanned == []
+
+
+@every_read
+def test_a_read_uses_the_index_that_is_there_for_it(measured: dict[Key, Measured], key: Key) -> None:
+    found = measured[key]
+    if found.pages == LARGE.pages:  # in a small wiki another way may be as short
+        assert CASES[found.name].indexes <= set(found.indexes), found.costliest
+
+
+@every_read
+def test_a_read_finds_something(measured: dict[Key, Measured], key: Key) -> None:
+    """A plan for nothing would be quick for nothing. Nobody has compiled here: there are no jobs."""
+    assert measured[key].objects >= (1 if key[0] == "jobs" else 2)

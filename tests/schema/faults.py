@@ -1,0 +1,57 @@
+"""Faults to plant: each is a text of the code, once in its file, and what somebody might write by mistake."""
+
+from typing import NamedTuple
+
+
+class Fault(NamedTuple):
+    file: str
+    before: str
+    after: str
+
+
+FAULTS = [
+    # selection/: pages of lists
+    Fault("selection/connection.py", "rows.c.number <= self.size", "rows.c.number < self.size"),
+    Fault("selection/connection.py", "func.count(rows.c.number) > self.size", "func.count(rows.c.number) >= self.size"),
+    Fault("selection/connection.py", "rows.c.number.desc() if self.page.backward else rows.c.number", "rows.c.number"),
+    Fault("selection/keyset.py", "row < limit if falling", "row <= limit if falling"),
+    Fault("selection/keyset.py", "and_(*same[:i], step)", "and_(step)"),
+    Fault("selection/keyset.py", "self.descending != backward", "self.descending"),
+    Fault("selection/paging.py", "return min(value, paging.most)", "return value"),
+    # selection/: variables, shapes, directives, formats
+    Fault("selection/collect.py", 'return not (skip and skip["if"]) and', "return"),
+    Fault("selection/arguments.py", "request.variables.coerced.get(name, value)", "value"),
+    Fault("selection/resolve.py", "operation.shape(variables)), make", "0), make"),
+    Fault("selection/shape.py", "return value is None\n", "return False\n"),
+    Fault("selection/wire.py", "return func.upper(value)", "return value"),
+    Fault("selection/wire.py", "return cast(value, JSON)", "return value"),
+    Fault("selection/compiler.py", "wire.required(value) if self.mode", "value if self.mode"),
+    Fault("selection/plan.py", "context.spend(self.cost.of(request))", "pass"),
+    Fault("selection/plan.py", "if tables := unbound_tables(statement):", "if tables := None:"),
+    Fault("schema/scalars.py", "scalar_map=SCALARS)", "scalar_map=SCALARS, sort_schema=True)"),
+    # who may read
+    Fault("db/access.py", "[owner_of(row) == OWNER]", "[]"),
+    Fault("db/access.py", "[owner_of(row) == owner, readable(owner)]", "[owner_of(row) == owner]"),
+    Fault("db/access.py", "[readable(owner_of(row))]", "[]"),
+    Fault("db/access.py", "any_(OWNERS), grant.c.owner_id == owner)", "any_(OWNERS))"),
+    Fault("db/access.py", "if scope.role is not Role.ADMIN:", "if scope.role is Role.READER:"),
+    Fault("db/access.py", "if tenant_id is not None and not is_same", "if False and not is_same"),
+    Fault("db/relations/owners.py", '(ROLE == "reader", "reader")', '(ROLE == "nobody", "reader")'),
+    Fault("resolvers/permissions.py", "if relation is None or not allowed", "if relation is None and not allowed"),
+    Fault("schema/mutations/scoping.py", "    check_tenant(scope, wiki.tenant_id)\n", ""),
+    # what is related
+    Fault("db/relations/pages.py", "tree.c.depth < deepest", "tree.c.depth <= deepest"),
+    Fault("db/relations/pages.py", "found.c.redirected_from.is_not(None)", "found.c.redirected_from.is_(None)"),
+    Fault("db/relations/pages.py", "order_by(newest.desc(), source.c.ref)", "order_by(newest, source.c.ref)"),
+    Fault("db/relations/pages.py", ", in_tenant(standing).exists())", ")"),
+    Fault("db/relations/pages.py", "name.c.name >= start, ", ""),
+    Fault("db/relations/links.py", 'in_tenant(linking)), page.c.status == "active")', "in_tenant(linking)))"),
+    Fault("db/relations/links.py", 'to_page = referred(pages, "to_page', 'to_page = referred(pages, "from_page'),
+    Fault("db/relations/links.py", "page.c.id, target.c.to_page_id.is_(None)", "page.c.id"),
+    Fault("db/relations/graph.py", ".where(active(start), active(end))", ".where(active(start))"),
+    Fault("db/relations/graph.py", "func.least(depth, MOST_STEPS)", "func.greatest(depth, MOST_STEPS)"),
+    Fault("db/relations/mentions.py", "or_(mention.c.promoted_page_id == page.c.id, named.exists())", "named.exists()"),
+    Fault("db/relations/nodes.py", ".order_by(row.c.ordinality)", ".order_by(row.c.ordinality.desc())"),
+    Fault("db/relations/sources.py", "order_by(source.c.version.desc())", "order_by(source.c.version)"),
+    Fault("db/relations/tags.py", '.where(page.c.status == "active")', ""),
+]  # fmt: skip

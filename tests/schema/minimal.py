@@ -1,0 +1,101 @@
+"""Minimal valid calls of any field of the contract, so that a field that is new is walked by itself."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+from uuid import UUID
+
+from graphql import (
+    GraphQLField,
+    GraphQLInputObjectType,
+    GraphQLInputType,
+    GraphQLNamedType,
+    get_named_type,
+    get_nullable_type,
+    is_enum_type,
+    is_input_object_type,
+    is_interface_type,
+    is_leaf_type,
+    is_list_type,
+    is_required_argument,
+    is_required_input_field,
+)
+
+from schema.root import GRAPHQL
+from tests.schema.reference.query import KINDS
+from tests.schema.world import Row, World, owner_id, tenant_id
+
+TEXTS = {"name": "A new name", "title": "A new title", "ref": "a-new-ref", "query": "latte", "sectionSlug": "overview"}
+TABLES = {"sourceId": "sources", "mentionId": "mentions", **dict.fromkeys(("ownerId", "userId", "agentId"), "owners")}
+UNKNOWN = str(UUID(int=7))
+
+
+class Wiki:
+    """One wiki of the world: where arguments come from."""
+
+    def __init__(self, world: World, tenant: int, owner: str) -> None:
+        self.tables = {table: world.rows(table, tenant, owner) for table in KINDS if table != "owners"}
+        self.tables["owners"] = [row for row in world.tables["owners"] if row["id"] == owner_id(tenant, owner)]
+        self.tenant = str(tenant_id(tenant))
+        whole = {row["page_id"] for row in self.tables["sections"] if row["section_slug"] == TEXTS["sectionSlug"]}
+        self.pages = [row for row in self.tables["pages"] if row["id"] in whole and row["status"] == "active"]
+
+    def ids(self, argument: str, number: int = 0) -> list[str]:
+        """Those that an argument of this name may mean; of a page the one of that number."""
+        if argument == "tenantId":
+            return [self.tenant]
+        if argument in ("id", "ids"):
+            return [str(rows[0]["id"]) for rows in self.tables.values()]
+        if argument in TABLES:
+            return [str(self.tables[TABLES[argument]][0]["id"])]
+        return [str(self.pages[number if argument in ("pageId", "fromPageId") else number + 1]["id"])]
+
+    def value(self, name: str, type_: GraphQLInputType, number: int = 0) -> Any:
+        nullable = get_nullable_type(type_)
+        if is_list_type(nullable):
+            return [self.value(name, nullable.of_type, number)]
+        if is_input_object_type(nullable):
+            return self.input(nullable, number)
+        if is_enum_type(nullable):
+            row: Row = self.pages[number]
+            return row["type"].upper() if name == "type" else next(iter(nullable.values))
+        if nullable.name == "ID":
+            return self.ids(name, number)[0]
+        texts = {**TEXTS, "slug": self.pages[number]["slug"]}
+        return {"Int": 1, "Boolean": False, "String": texts.get(name, "words")}[nullable.name]
+
+    def input(self, type_: GraphQLInputObjectType, number: int = 0) -> Row:
+        fields = type_.fields.items()
+        return {name: self.value(name, field.type, number) for name, field in fields if is_required_input_field(field)}
+
+    def arguments(self, field: GraphQLField) -> Row:
+        found = {name: self.value(name, one.type) for name, one in field.args.items() if is_required_argument(one)}
+        source = self.tables["sources"][0]
+        return found | ({"kind": source["kind"].upper(), "ref": source["ref"]} if "ref" in found else {})
+
+
+def call(operation: str, name: str, field: GraphQLField, given: Iterable[str]) -> str:
+    """A document that takes those arguments of the field as variables of the same names."""
+    declared = ", ".join(f"${key}: {field.args[key].type}" for key in given)
+    passed = ", ".join(f"{key}: ${key}" for key in given)
+    head, arguments = (f"{operation}({declared})", f"({passed})") if declared else (operation, "")
+    return f"{head} {{ {name}{arguments} {selection(get_named_type(field.type), 1)} }}"
+
+
+def selection(type_: GraphQLNamedType, depth: int) -> str:
+    """Every field that needs no argument, some levels deep."""
+    if is_leaf_type(type_):
+        return ""
+    if is_interface_type(type_):
+        parts = [f"... on {one.name} {{ {one.name}: __typename id }}" for one in GRAPHQL.get_possible_types(type_)]
+    else:
+        parts = list(parts_of(type_, depth))
+    return "{ __typename " + " ".join(parts) + " }"
+
+
+def parts_of(type_: Any, depth: int) -> Iterator[str]:
+    for name, field in type_.fields.items():
+        named = get_named_type(field.type)
+        is_part = named.name.endswith(("Connection", "Edge", "PageInfo"))
+        if any(map(is_required_argument, field.args.values())) or (depth == 0 and not is_leaf_type(named)):
+            continue
+        yield f"{name} {selection(named, depth - (0 if is_part else 1))}"

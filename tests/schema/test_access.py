@@ -1,0 +1,208 @@
+"""The isolation walk: every field of the contract is called with the ids of others, and gives and changes nothing."""
+
+import re
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+import pytest
+from graphql import get_named_type, get_nullable_type, is_object_type
+
+from db.database import Database
+from db.scope import Role, Scope
+from db.tables import metadata
+from schema.root import GRAPHQL
+from selection import Engine
+from tests.schema.asking import Recorder, ask
+from tests.schema.minimal import UNKNOWN, Wiki, call
+from tests.schema.reference.rows import Rows
+from tests.schema.world import CALLERS, World, caller, make_world, read_back, store
+
+QUERIES: dict[str, Any] = GRAPHQL.query_type.fields if GRAPHQL.query_type else {}
+MUTATIONS: dict[str, Any] = GRAPHQL.mutation_type.fields if GRAPHQL.mutation_type else {}
+REFUSED = {"NOT_FOUND", "FORBIDDEN"}
+TENANTS, STRANGERS = [(2, "alice"), (2, "space")], [(2, "alice"), (1, "eve")]
+# Who asks, and whose ids it uses: services and admins have their whole tenant, and no other.
+ATTACKS = [
+    (caller(1, "alice", Role.READER), STRANGERS),
+    (caller(1, "alice", Role.MEMBER), STRANGERS),
+    (caller(1, "alice", Role.SERVICE), TENANTS),
+    (caller(1, "alice", Role.ADMIN), TENANTS),
+]
+ROLES = [scope.role.value for scope, _ in ATTACKS]
+ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def id_fields(fields: dict[str, Any]) -> list[str]:
+    return [name for name, field in fields.items() if get_named_type(field.type).name == "ID"]
+
+
+def with_id(name: str, type_: Any, id: str) -> Any:
+    return [id] if str(get_nullable_type(type_)).startswith("[") else id
+
+
+# -- reads
+
+
+def test_ids_are_asked_for_at_the_root_alone() -> None:
+    """Below it an id argument would need a walk of its own."""
+    types = [type_ for type_ in GRAPHQL.type_map.values() if is_object_type(type_) and type_ is not GRAPHQL.query_type]
+    found = [f"{type_.name}.{name}" for type_ in types for name, field in type_.fields.items() if id_fields(field.args)]
+    assert found == []
+
+
+@pytest.mark.parametrize(("scope", "victims"), ATTACKS, ids=ROLES)
+@pytest.mark.parametrize("name", QUERIES)
+async def test_a_read_with_an_id_of_others_answers_as_with_an_unknown_one(
+    walker: Engine, database: Database, world: World, name: str, scope: Scope, victims: list[tuple[int, str]]
+) -> None:
+    field = QUERIES[name]
+    for argument, victim in ((one, victim) for one in id_fields(field.args) for victim in victims):
+        wiki = Wiki(world, *victim)
+        if argument == "tenantId" and wiki.tenant == str(scope.tenant_id):
+            continue
+        given = wiki.arguments(field)
+        if "tenantId" in field.args:
+            given["tenantId"] = str(scope.tenant_id)
+        unknown = await answer(walker, database, scope, name, given, argument, UNKNOWN)
+        for id in wiki.ids(argument):
+            assert await answer(walker, database, scope, name, given, argument, id) == unknown, (argument, id)
+
+
+@pytest.mark.parametrize("name", [name for name, field in QUERIES.items() if id_fields(field.args)])
+async def test_the_same_read_shows_their_owner_something(
+    walker: Engine, database: Database, world: World, name: str
+) -> None:
+    """Otherwise the walk would prove nothing."""
+    wiki, scope = Wiki(world, 2, "alice"), caller(2, "alice", Role.ADMIN)
+    given = wiki.arguments(QUERIES[name])
+    for argument in id_fields(QUERIES[name].args):
+        unknown = await answer(walker, database, scope, name, given, argument, UNKNOWN)
+        for id in wiki.ids(argument):
+            assert await answer(walker, database, scope, name, given, argument, id) != unknown, (argument, id)
+
+
+async def answer(
+    walker: Engine, database: Database, scope: Scope, name: str, given: dict[str, Any], argument: str, id: str
+) -> dict[str, Any]:
+    field = QUERIES[name]
+    variables = given | {argument: with_id(argument, field.args[argument].type, id)}
+    return await ask(walker, Recorder(database, scope, 10**9), call("query", name, field, variables), **variables)
+
+
+@pytest.mark.parametrize("scope", CALLERS, ids=[f"{scope.role.value}-{scope.owner_id.int}" for scope in CALLERS])
+async def test_nothing_that_is_shown_belongs_to_others(
+    walker: Engine, database: Database, world: World, scope: Scope
+) -> None:
+    """Whatever hangs on what the caller may read."""
+    rows = Rows(world, scope)
+    hidden = {
+        str(row["id"])
+        for table in world.tables.values()
+        for row in table
+        if "id" in row and not (row["tenant_id"] == scope.tenant_id and rows.readable(row.get("owner_id", row["id"])))
+    }
+    own = Wiki(world, 1, "alice")
+    for name, field in QUERIES.items():
+        given = own.arguments(field) | ({"tenantId": str(scope.tenant_id)} if "tenantId" in field.args else {})
+        found = await ask(walker, Recorder(database, scope, 10**9), call("query", name, field, given), **given)
+        assert "errors" not in found or codes(found) == {"FORBIDDEN"}, (name, found)
+        assert not hidden & set(ID.findall(str(found))), name
+
+
+# -- writes
+
+
+@pytest.fixture
+async def look(world_dsn: str) -> AsyncIterator[asyncpg.Connection]:
+    connection = await asyncpg.connect(world_dsn)
+    yield connection
+    await connection.close()
+
+
+async def checksum(look: asyncpg.Connection) -> list[Any]:
+    """Of every row of every table."""
+    sums = (
+        f"(SELECT md5(string_agg(md5(t::text), '' ORDER BY md5(t::text))) FROM {table.name} t)"
+        for table in metadata.sorted_tables
+    )
+    return list(await look.fetchrow(f"SELECT {', '.join(sums)}"))
+
+
+def attempts(name: str, own: Wiki, victim: Wiki) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """(which id, the other input, an id of the victim's): all is the caller's own but that one id."""
+    input = get_named_type(MUTATIONS[name].args["input"].type)
+    for argument in id_fields(input.fields):
+        if argument != "tenantId" or own.tenant != victim.tenant:
+            yield argument, own.input(input), victim.ids(argument)[0]
+
+
+@pytest.mark.parametrize(("scope", "victims"), ATTACKS, ids=ROLES)
+@pytest.mark.parametrize("name", MUTATIONS)
+async def test_a_write_with_an_id_of_others_is_refused_as_with_an_unknown_one(
+    walker: Engine,
+    database: Database,
+    world: World,
+    look: asyncpg.Connection,
+    name: str,
+    scope: Scope,
+    victims: list[tuple[int, str]],
+) -> None:
+    before = await checksum(look)
+    own = Wiki(world, 1, "alice")
+    for victim in victims:
+        for argument, input, id in attempts(name, own, Wiki(world, *victim)):
+            answers = [await write(walker, database, scope, name, input | {argument: one}) for one in (id, UNKNOWN)]
+            assert answers[0] == answers[1], (argument, id)
+            assert codes(answers[0]), (argument, answers[0])
+            assert codes(answers[0]) <= REFUSED, (argument, answers[0])
+    assert await checksum(look) == before
+
+
+@pytest.mark.parametrize(
+    ("scope", "owner"), [(caller(1, "alice", Role.READER), "alice"), (caller(1, "alice", Role.MEMBER), "space")]
+)
+@pytest.mark.parametrize("name", MUTATIONS)
+async def test_who_may_only_read_writes_nothing(
+    walker: Engine, database: Database, world: World, look: asyncpg.Connection, name: str, scope: Scope, owner: str
+) -> None:
+    """A reader at home, and a member where it was granted reading."""
+    before = await checksum(look)
+    wiki = Wiki(world, 1, owner)
+    type_ = get_named_type(MUTATIONS[name].args["input"].type)
+    place = {"ownerId": wiki.ids("ownerId")[0]} if "ownerId" in type_.fields else {}
+    found = await write(walker, database, scope, name, wiki.input(type_) | place)
+    assert codes(found) == {"FORBIDDEN"}, found
+    assert await checksum(look) == before
+
+
+async def test_the_same_writes_are_let_through_for_an_admin(dsn: str, walker: Engine) -> None:
+    """Otherwise the walk would prove nothing. Each on a page of its own, what destroys comes last."""
+    await store(dsn, make_world())
+    wiki = Wiki(await read_back(dsn), 1, "alice")
+    database = Database(dsn, size=1)
+    await database.open()
+    try:
+        destroying = ("removeWikiSection", "archiveWikiScope", "deleteWikiPage")
+        for number, name in enumerate(sorted(MUTATIONS, key=lambda name: (name in destroying, name))):
+            input = wiki.input(get_named_type(MUTATIONS[name].args["input"].type), number % (len(wiki.pages) - 1))
+            found = await write(walker, database, caller(1, "alice", Role.ADMIN), name, input)
+            assert not codes(found) & REFUSED, (name, found)
+    finally:
+        await database.close()
+
+
+async def write(walker: Engine, database: Database, scope: Scope, name: str, input: dict[str, Any]) -> dict[str, Any]:
+    return await ask(walker, Recorder(database, scope), call("mutation", name, MUTATIONS[name], ["input"]), input=input)
+
+
+def codes(answer: dict[str, Any]) -> set[str]:
+    """Of its errors, and of those in the payload."""
+    payloads = [payload for payload in (answer["data"] or {}).values() if payload]
+    inside = [error["code"] for payload in payloads for error in payload.get("userErrors", ())]
+    return {error["extensions"]["code"] for error in answer.get("errors", ())} | set(inside)
+
+
+def test_an_unknown_id_is_nobodys(world: World) -> None:
+    assert all(row.get("id") != UUID(UNKNOWN) for table in world.tables.values() for row in table)

@@ -1,0 +1,246 @@
+"""What the engine promises over the product's own contract, one behaviour a test."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from graphql import GraphQLNonNull
+
+from db.database import Database
+from db.relations import graph, links, pages
+from db.scope import Role
+from schema.root import GRAPHQL, make_engine
+from selection import Engine
+from tests.schema.asking import Recorder, ask, code, data
+from tests.schema.world import CALLERS, Row, World, caller
+
+
+def active(world: World, owner: str = "alice") -> Row:
+    return next(page for page in world.rows("pages", 1, owner) if page["status"] == "active")
+
+
+# -- how many statements
+
+
+async def test_several_roots_are_one_statement(engine: Engine, context: Recorder) -> None:
+    text = "{ recentWikiPages { sections { heading } } wikiPages { totalCount nodes { backlinks { nodes { id } } } } }"
+    await data(engine, context, text)
+    assert len(context.statements) == 1
+
+
+async def test_a_python_field_costs_one_statement_per_root(engine: Engine, context: Recorder) -> None:
+    text = "{ a: recentWikiPages { excerpt children { excerpt(length: 3) } } b: recentWikiPages { title } }"
+    await data(engine, context, text)
+    assert len(context.statements) == 2
+
+
+async def test_count_and_lookahead_run_only_when_selected(engine: Engine, context: Recorder) -> None:
+    await data(engine, context, "{ wikiPages(first: 2) { nodes { id } } }")
+    await data(engine, context, "{ wikiPages(first: 2) { nodes { id } pageInfo { hasNextPage } totalCount } }")
+    plain, whole = context.statements
+    assert "count(" not in plain
+    assert "+ 1" not in plain
+    assert whole.count("count(") == 2
+    assert "+ 1" in whole
+
+
+async def test_introspection_beside_data(engine: Engine, context: Recorder) -> None:
+    answer = await data(engine, context, "{ __schema { queryType { name } } recentWikiPages(limit: 1) { id } }")
+    assert answer["__schema"] == {"queryType": {"name": "Query"}}
+    assert len(answer["recentWikiPages"]) == len(context.statements) == 1
+
+
+async def test_more_than_fifty_fields_in_one_object(engine: Engine, context: Recorder) -> None:
+    fields = " ".join(f"a{number}: title" for number in range(99))
+    answer = await data(engine, context, f"{{ recentWikiPages(limit: 1) {{ {fields} }} }}")
+    assert len(answer["recentWikiPages"][0]) == 99
+    assert len(context.statements) == 1
+
+
+async def test_eight_at_once(engine: Engine, context: Recorder) -> None:
+    asking = (ask(engine, context, "{ recentWikiPages(limit: 3) { id parent { id } } }") for _ in range(8))
+    answers = await asyncio.gather(*asking)
+    assert all(answer == answers[0] for answer in answers)
+
+
+# -- search
+
+
+async def test_search_keeps_the_order_of_its_step(engine: Engine, context: Recorder) -> None:
+    text = 'query($t: ID!) { wikiSearch(tenantId: $t, query: "latte", limit: 50) { score page { id status } } }'
+    hits = (await data(engine, context, text, t=str(context.scope.tenant_id)))["wikiSearch"]
+    found = await context.search("latte", 50)
+    assert [(hit["page"]["id"], hit["score"]) for hit in hits] == [(str(id), score) for id, score, _ in found]
+    assert len(hits) > 2
+    assert len(context.statements) == 1
+
+
+@pytest.mark.parametrize("query", ["", "  ", "?!…"])
+async def test_a_search_for_nothing_runs_no_sql(world_dsn: str, engine: Engine, query: str) -> None:
+    unopened = Recorder(Database(world_dsn), CALLERS[0])
+    text = "query($q: String!) { a: mobileWikiSearch(query: $q) { score } b: mobileWikiSearch(query: $q) { score } }"
+    assert await data(engine, unopened, text, q=query) == {"a": [], "b": []}
+    assert unopened.statements == []
+
+
+# -- interfaces
+
+
+@pytest.mark.parametrize(
+    ("type_", "table", "field"),
+    [("WikiPage", "pages", "title"), ("WikiSection", "sections", "heading"), ("WikiSource", "sources", "ref")],
+)
+async def test_an_interface_becomes_its_concrete_type_in_bytes_and_values(
+    engine: Engine, context: Recorder, world: World, type_: str, table: str, field: str
+) -> None:
+    row = world.rows(table, 1, "alice")[0]
+    shown = f"{{ __typename id ... on {type_} {{ {field} }} }}"
+    for more in ("", "__schema { queryType { name } }"):
+        text = f"query($id: ID!) {{ node(id: $id) {shown} nodes(ids: [$id, $id]) {shown} {more} }}"
+        answer = await data(engine, context, text, id=str(row["id"]))
+        expected = {"__typename": type_, "id": str(row["id"]), field: row[field]}
+        assert answer["node"] == expected
+        assert answer["nodes"] == [expected, expected]
+
+
+async def test_a_foreign_id_answers_like_an_unknown_one(engine: Engine, context: Recorder, world: World) -> None:
+    """Of another tenant, or of a wiki that nobody granted."""
+    for row in (world.rows("pages", 2, "alice")[0], world.rows("pages", 1, "eve")[0]):
+        answer = await data(engine, context, "query($id: ID!) { node(id: $id) { id } }", id=str(row["id"]))
+        assert answer == {"node": None}
+
+
+# -- refusals and faults
+
+
+async def test_too_expensive_is_refused_before_any_sql(engine: Engine, database: Database) -> None:
+    context = Recorder(database, CALLERS[0], budget=5_000)
+    deep = "children(limit: 100) { children(limit: 100) { children(limit: 100) { id } } }"
+    for computed in ("", "excerpt"):
+        answer = await ask(engine, context, f"{{ recentWikiPages(limit: 100) {{ {computed} {deep} }} }}")
+        assert code(answer) == "LIMIT_EXCEEDED"
+    assert context.statements == []
+
+
+@pytest.mark.parametrize(
+    "cursor", ["zz", "é", "W10=", "WyItaHVibmVzcyxpZCIsICJ4IiwgMV0=", "WyJ0aXRsZSxpZCIsICJhIiwgImIiXQ==", "bnVsbA=="]
+)
+async def test_a_bad_cursor_is_a_located_error(engine: Engine, context: Recorder, cursor: str) -> None:
+    text = "query($cursor: String) { viewer { role } wikiPages(after: $cursor) { nodes { id } } }"
+    answer = await ask(engine, context, text, cursor=cursor)
+    assert code(answer) == "BAD_USER_INPUT"
+    assert answer["errors"][0]["path"] == ["wikiPages"]
+
+
+async def test_a_bad_cursor_is_refused_where_nothing_of_its_page_is_selected(engine: Engine, context: Recorder) -> None:
+    answer = await ask(engine, context, '{ wikiPages(after: "zz") { totalCount } }')
+    assert code(answer) == "BAD_USER_INPUT"
+
+
+async def test_a_cursor_of_another_order_is_refused(engine: Engine, context: Recorder) -> None:
+    text = "query($o: WikiPageOrder!, $a: String) { wikiPages(orderBy: $o, after: $a) { pageInfo { endCursor } } }"
+    cursor = (await data(engine, context, text, o="TITLE"))["wikiPages"]["pageInfo"]["endCursor"]
+    assert code(await ask(engine, context, text, o="HUBNESS", a=cursor)) == "BAD_USER_INPUT"
+
+
+async def test_a_root_that_fails_leaves_the_others(
+    engine: Engine, context: Recorder, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bytes fail as a whole; run as values, only the root that fails is null."""
+    fetch, failing = context.fetch, []
+
+    async def flaky(sql: str, arguments: Sequence[Any]) -> bytes | None:
+        if "revisions" in sql:
+            failing.append(sql)
+            raise RuntimeError("the disk is gone")
+        return await fetch(sql, arguments)
+
+    monkeypatch.setattr(context, "fetch", flaky)
+    text = """query($id: ID!) { good: wikiNeighbourhood(pageId: $id) { page { id } }
+        bad: wikiNeighbourhood(pageId: $id) { page { revisions { totalCount } } } }"""
+    id = str(active(world)["id"])
+    answer = await ask(engine, context, text, id=id)
+    assert answer["data"] == {"good": {"page": {"id": id}}, "bad": None}
+    assert answer["errors"][0]["path"] == ["bad"]
+    assert code(answer) == "INTERNAL_SERVER_ERROR"
+    assert "disk" not in str(answer)
+    assert len(failing) == 2
+
+
+async def test_a_null_in_a_non_null_field_propagates(
+    context: Recorder, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = next(page for page in world.rows("pages", 1, "alice") if page["summary"] is None)
+    field = GRAPHQL.type_map["WikiPage"].fields["summary"]  # type: ignore[attr-defined]
+    monkeypatch.setattr(field, "type", GraphQLNonNull(field.type))
+    answer = await ask(
+        make_engine(),
+        context,
+        "query($id: ID!) { wikiNeighbourhood(pageId: $id) { page { title summary } } }",
+        id=str(page["id"]),
+    )
+    assert answer["data"] == {"wikiNeighbourhood": None}
+    assert answer["errors"][0]["path"] == ["wikiNeighbourhood", "page", "summary"]
+
+
+@pytest.mark.parametrize(
+    ("module", "field"),
+    [
+        (pages, "{ recentWikiPages { sourceCount } }"),
+        (pages, "{ recentWikiPages { ancestors { id } } }"),
+        (links, "{ recentWikiPages { backlinks { totalCount } } }"),
+        (links, "{ recentWikiPages { connectedPages { nodes { id } } } }"),
+        (graph, "query($t: ID!) { wikiGraph(tenantId: $t) { nodes { edgeCount } } }"),
+        (graph, "query($t: ID!) { wikiGraph(tenantId: $t) { edges { kind } } }"),
+    ],
+)
+async def test_a_declaration_that_forgets_the_tenant_never_runs(
+    engine: Engine, context: Recorder, monkeypatch: pytest.MonkeyPatch, module: Any, field: str
+) -> None:
+    """Wherever the table is: in an expression, a sub-select, a union, an arm of a CTE."""
+    monkeypatch.setattr(module, "in_tenant", lambda query: query)
+    variables = {"t": str(context.scope.tenant_id)} if "$t" in field else {}
+    assert code(await ask(engine, context, field, **variables)) == "INTERNAL_SERVER_ERROR"
+    assert context.statements == []
+
+
+# -- texts
+
+
+async def test_a_text_with_every_hostile_character_comes_through(
+    engine: Engine, context: Recorder, database: Database, world: World
+) -> None:
+    """As it is stored, as bytes and as values, as an argument too."""
+    hostile = "".join(map(chr, range(1, 128))) + "\x85\xa0\u2028\u2029\ufeff\ufffd\U0001f418\U0010ffff \\u0041 \\n \"'"
+    page = active(world)
+    update = "UPDATE pages SET title = $1 WHERE tenant_id = $2 AND id = $3"
+    async with database.connection() as connection:
+        await connection.raw.execute(update, hostile, page["tenant_id"], page["id"])
+    try:
+        for more in ("", "excerpt"):
+            text = f"query($id: ID!) {{ wikiNeighbourhood(pageId: $id) {{ page {{ title {more} }} }} }}"
+            answer = await data(engine, context, text, id=str(page["id"]))
+            assert answer["wikiNeighbourhood"]["page"]["title"] == hostile
+        text = "query($s: String!) { recentWikiPages(limit: 1) { section(slug: $s) { id } } }"
+        assert (await data(engine, context, text, s=hostile))["recentWikiPages"] == [{"section": None}]
+    finally:
+        async with database.connection() as connection:
+            await connection.raw.execute(update, page["title"], page["tenant_id"], page["id"])
+
+
+@pytest.mark.parametrize("text", ["\x00", "a\ud800"])
+async def test_what_postgres_cannot_hold_is_a_bad_input(engine: Engine, context: Recorder, text: str) -> None:
+    query = "query($s: String!) { recentWikiPages { section(slug: $s) { id } } }"
+    assert code(await ask(engine, context, query, s=text)) == "BAD_USER_INPUT"
+
+
+async def test_jobs_are_for_admins(engine: Engine, database: Database) -> None:
+    text = "query($t: ID!) { wikiCompileJobs(tenantId: $t) { id } }"
+    for role in Role:
+        context = Recorder(database, caller(1, "alice", role))
+        answer = await ask(engine, context, text, t=str(context.scope.tenant_id))
+        if role is Role.ADMIN:
+            assert len(answer["data"]["wikiCompileJobs"]) == 10
+        else:
+            assert code(answer) == "FORBIDDEN"

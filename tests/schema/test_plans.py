@@ -1,0 +1,70 @@
+"""Plans and documents are kept, shared and bounded, and nothing of one request stays in them."""
+
+import itertools
+
+import pytest
+
+from db.database import Database
+from schema.root import STRAWBERRY
+from selection import Engine
+from tests.schema.asking import Recorder, ask, code, data
+from tests.schema.world import CALLERS, World
+
+
+async def test_plans_are_shared_by_shape_and_bounded(engine: Engine, context: Recorder) -> None:
+    text = """query($o: WikiPageOrder!, $f: WikiPageFilter, $n: Int) {
+        wikiPages(orderBy: $o, filter: $f, first: $n) { nodes { id } } }"""
+    filters = [None, {"tags": ["É"]}, {"tags": ["coffee"]}, {"types": ["ENTITY"]}]
+    for order, filter, first in itertools.product(("TITLE", "HUBNESS"), filters, (1, 2, None)):
+        await data(engine, context, text, o=order, f=filter, n=first)
+    plans = engine.document(text, None).operation.plans
+    assert len(plans.entries) == 2 * 3 * 2
+    assert len(set(context.statements)) == 2 * 3
+    for order in ("UPDATED", "CREATED"):
+        for filter in filters:
+            await data(engine, context, text, o=order, f=filter, n=1)
+    assert len(plans.entries) == plans.size
+
+
+async def test_documents_are_bounded_and_invalid_ones_are_remembered(
+    engine: Engine, context: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(2):
+        assert code(await ask(engine, context, "{ nothing }")) == "GRAPHQL_VALIDATION_FAILED"
+        monkeypatch.setattr(engine, "read", None)
+    monkeypatch.undo()
+    for number in range(engine.documents.size + 8):
+        await data(engine, context, f"{{ a{number}: __typename }}")
+    assert len(engine.documents.entries) == engine.documents.size
+    assert ("{ nothing }", None) not in engine.documents.entries
+
+
+async def test_a_plan_made_for_one_caller_never_shows_another_ones_rows(
+    engine: Engine, database: Database, world: World
+) -> None:
+    """As bytes and as values; every caller on the plans that the first one made."""
+    for more in ("", "excerpt"):
+        text = f"{{ viewer {{ role actorId owner {{ id }} }} recentWikiPages(limit: 100) {{ ownerId id {more} }} }}"
+        for scope in (*CALLERS[:-1], CALLERS[0]):
+            answer = await data(engine, Recorder(database, scope), text)
+            pages = {
+                str(row["id"])
+                for row in world.tables["pages"]
+                if row["owner_id"] == scope.owner_id and row["status"] == "active"
+            }
+            assert {page["id"] for page in answer["recentWikiPages"]} == pages
+            owner = {"id": str(scope.owner_id)}
+            assert answer["viewer"] == {"role": scope.role.name, "actorId": scope.actor.id, "owner": owner}
+        assert len(engine.document(text, None).operation.plans.entries) == 1
+
+
+async def test_it_works_under_strawberrys_own_executor(context: Recorder) -> None:
+    """As for subscriptions over websockets, where Strawberry drives the operation."""
+    text = """query($order: WikiPageOrder!, $filter: WikiPageFilter, $first: Int) {
+        wikiPages(orderBy: $order, filter: $filter, first: $first) { nodes { title excerpt } } }"""
+    variables = {"order": "TITLE", "filter": {"status": "ACTIVE"}, "first": 2}
+    result = await STRAWBERRY.execute(text, variables, context_value=context)
+    assert result.errors is None
+    assert result.data
+    assert len(result.data["wikiPages"]["nodes"]) == 2
+    assert len(context.statements) == 1

@@ -1,0 +1,216 @@
+"""How many statements an operation sends: a read one, a search one more, a write as many for a long page as for a short.
+
+The tables are what is, to the statement: whoever changes a number sees it here and says why.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import orjson
+import pytest
+
+from benchmarks.wikis import wiki, write_wikis
+from db.scope import Actor, ActorKind, Role, Scope
+from resolvers.context import Context
+from schema.root import GRAPHQL, make_engine
+from tests.conftest import copied
+from tests.listening import ListeningDatabase
+from tests.plans.cases import CASES, values
+
+PLACE = wiki(1, 1, 60, hub=10)
+ENGINE = make_engine()
+ANY_COST = 10**9
+
+NESTED = {
+    "a page with its neighbourhood": """
+        query ($tenant: ID!, $slug: String!) { wikiPage(tenantId: $tenant, type: ENTITY, slug: $slug) {
+            sections { heading citations { nodes { source { ref pages { nodes { title } } } } } }
+            parent { title parent { title } children { title aliases } }
+            backlinks { edges { kinds node { title links { nodes { toPage { title } } } } } totalCount }
+        } }""",
+    "a list of everything": """
+        { wikiPages(first: 20, orderBy: HUBNESS) { totalCount pageInfo { endCursor hasNextPage } nodes {
+            aliases sections { heading sourceCount } parent { parent { title } } children { title parent { title } }
+            revisions { nodes { version page { title } } } mentions { nodes { sources { nodes { ref } } } }
+        } } }""",
+    "evidence from both ends": """
+        { wikiSources { nodes { pageCount sections { nodes { page { title sources { nodes {
+            citations { nodes { section { heading page { title } } } } } } } } } } } }""",
+    "several roots": """
+        query ($tenant: ID!, $hub: ID!) {
+            viewer { owner { name } scopes { nodes { role } } }
+            wikiGraph(tenantId: $tenant) { nodes { edgeCount } edges { source } }
+            wikiNeighbourhood(pageId: $hub) { page { title } nodes(depth: 2) { label } edges(depth: 2) { kind } }
+            hub: node(id: $hub) { ... on WikiPage { descendants(depth: 3) { nodes { ancestors { title } } } } }
+            recentWikiPages { title promotedFromSection { parentPage { title } } }
+        }""",
+    "the same thing many times": """
+        query ($hub: ID!) { a: wikiBacklinks(pageId: $hub) { ...Page } b: wikiConnectedPages(pageId: $hub) { ...Page } }
+        fragment Page on WikiPage { title connectedPages { nodes { title connectedPages { nodes { title } } } } }""",
+}
+STEPS = {"wikiSearch": 1, "mobileWikiSearch": 1}
+
+
+@pytest.fixture(scope="module")
+def filled_dsn(server_dsn: str, template: str) -> Iterator[str]:
+    with copied(server_dsn, template) as dsn:
+        asyncio.run(write_wikis(dsn, [PLACE]))
+        yield dsn
+
+
+@pytest.fixture
+def own_dsn(server_dsn: str, filled_dsn: str) -> Iterator[str]:
+    """What one test has written the next does not see."""
+    with copied(server_dsn, urlsplit(filled_dsn).path[1:]) as dsn:
+        yield dsn
+
+
+@pytest.fixture
+async def database(own_dsn: str) -> AsyncIterator[ListeningDatabase]:
+    database = ListeningDatabase(own_dsn)
+    await database.open()
+    yield database
+    await database.close()
+
+
+async def sent(
+    database: ListeningDatabase, document: str, variables: dict[str, Any]
+) -> tuple[dict[str, Any], list[str]]:
+    """The answer, and the statements it took."""
+    owner = PLACE.owner_id
+    scope = Scope(PLACE.tenant_id, owner, Role.ADMIN, Actor(ActorKind.USER, "marco"), (owner,))
+    database.sent.clear()
+    answer = orjson.loads((await ENGINE.execute(document, variables, None, Context(database, scope, ANY_COST))).body)
+    assert "errors" not in answer, answer["errors"]
+    data: dict[str, Any] = answer["data"]
+    return data, [one.sql for one in database.sent]
+
+
+@pytest.mark.parametrize("name", NESTED)
+async def test_a_read_is_one_statement_however_deep(database: ListeningDatabase, name: str) -> None:
+    data, statements = await sent(database, NESTED[name], values(PLACE))
+    assert all(data.values())
+    assert len(statements) == 1
+
+
+@pytest.mark.parametrize("name", CASES)
+async def test_every_root_field_is_one_statement_and_a_search_two(database: ListeningDatabase, name: str) -> None:
+    case = CASES[name]
+    _, statements = await sent(database, case.document, values(PLACE))
+    assert len(statements) == 1 + STEPS.get(case.root, 0)
+
+
+async def test_a_search_for_nothing_is_no_statement(database: ListeningDatabase) -> None:
+    document = 'query ($tenant: ID!) { wikiSearch(tenantId: $tenant, query: " ?! ") { score } }'
+    assert await sent(database, document, values(PLACE)) == ({"wikiSearch": []}, [])
+
+
+# BEGIN and COMMIT count; what the payload shows is one more, after the COMMIT.
+WRITES = {
+    "addWikiSource": 6,
+    "createWikiPage": 16,
+    "upsertWikiPage": 17,
+    "updateWikiPage": 21,
+    "patchWikiSection": 16,
+    "moveWikiSection": 16,
+    "citeWikiSource": 12,
+    "removeWikiSection": 17,
+    "addWikiAlias": 12,
+    "removeWikiAlias": 12,
+    "linkWikiPages": 12,
+    "unlinkWikiPages": 12,
+    "setWikiParent": 12,
+    "recordWikiMention": 10,
+    "ignoreWikiMention": 7,
+    "archiveWikiPage": 15,
+    "unarchiveWikiPage": 15,
+    "deleteWikiPage": 15,
+    "archiveWikiScope": 10,
+}
+SHOWN = {
+    "WikiPagePayload": "page { id version }",
+    "WikiSourcePayload": "source { id }",
+    "WikiCitationPayload": "citation { id }",
+    "WikiMentionPayload": "mention { id }",
+}
+REST = {"WikiScopePayload": "pagesArchived", "WikiDeletionPayload": "deletedPageId"}
+
+
+def test_every_mutation_is_in_the_table() -> None:
+    assert GRAPHQL.mutation_type is not None
+    assert set(WRITES) == set(GRAPHQL.mutation_type.fields)
+
+
+@pytest.mark.parametrize("size", [1, 40])
+async def test_a_write_takes_as_many_statements_whatever_its_size(database: ListeningDatabase, size: int) -> None:
+    taken: dict[str, int] = {}
+    ids = {"hub": str(PLACE.page(0))}
+    for name in WRITES:
+        shown, statements = await written(database, name, inputs(name, ids, size))
+        ids |= {"updateWikiPage": {}, "createWikiPage": {"page": shown}, "addWikiSource": {"source": shown},
+                "recordWikiMention": {"mention": shown}}.get(name, {})  # fmt: skip
+        commit = statements.index("COMMIT;")
+        assert len(statements) - commit - 1 == is_shown(name), "the payload is one read"
+        taken[name] = commit + 1
+    assert taken == WRITES
+
+
+async def written(database: ListeningDatabase, name: str, input: dict[str, Any]) -> tuple[str, list[str]]:
+    """The id of what the payload shows, and the statements."""
+    payload = payload_of(name)
+    selection = SHOWN.get(payload)
+    text = f"userErrors {{ message }} {selection}" if selection else REST[payload]
+    assert GRAPHQL.mutation_type is not None
+    kind = str(GRAPHQL.mutation_type.fields[name].args["input"].type)
+    data, statements = await sent(
+        database, f"mutation ($input: {kind}) {{ {name}(input: $input) {{ {text} }} }}", {"input": input}
+    )
+    answer = data[name]
+    assert not answer.get("userErrors")
+    return (answer[selection.split()[0]]["id"] if selection else ""), statements
+
+
+def payload_of(name: str) -> str:
+    assert GRAPHQL.mutation_type is not None
+    return str(GRAPHQL.mutation_type.fields[name].type).rstrip("!")
+
+
+def is_shown(name: str) -> bool:
+    return payload_of(name) in SHOWN
+
+
+def inputs(name: str, ids: dict[str, str], size: int) -> dict[str, Any]:
+    """What each mutation is told; `page` is the one that was made first."""
+    page = {"pageId": ids.get("page")}
+    pair = {"fromPageId": ids.get("page"), "toPageId": ids["hub"]}
+    title, names = f"Long page {size}", [f"name {n} of {size}" for n in range(size)]
+    given: dict[str, dict[str, Any]] = {
+        "addWikiSource": {"kind": "DOCUMENT", "ref": f"long-{size}", "content": "words " * size},
+        "createWikiPage": {"type": "TOPIC", "title": title, "bodyMd": body(size, ""), "aliases": names, "tags": names},
+        "upsertWikiPage": {"type": "TOPIC", "title": title, "bodyMd": body(size, "anew"), "aliases": [*names, title]},
+        "updateWikiPage": page | {"bodyMd": body(size, "changed"), "title": f"{title} now", "slug": f"now-{size}"},
+        "patchWikiSection": page | {"sectionSlug": "section_0", "bodyMd": links(size)},
+        "moveWikiSection": page | {"sectionSlug": "section_0", "position": size},
+        "citeWikiSource": page | {"sectionSlug": "section_0", "sourceId": ids.get("source")},
+        "removeWikiSection": page | {"sectionSlug": "section_0"},
+        "addWikiAlias": page | {"name": f"another {size}"},
+        "removeWikiAlias": page | {"name": f"another {size}"},
+        "linkWikiPages": pair,
+        "unlinkWikiPages": pair,
+        "setWikiParent": page | {"parentId": ids["hub"]},
+        "recordWikiMention": {"name": f"Somebody {size}", "sourceId": ids.get("source"), "quote": "words " * size},
+        "ignoreWikiMention": {"mentionId": ids.get("mention")},
+        "archiveWikiScope": {},
+    }
+    return given.get(name, page)
+
+
+def body(size: int, word: str) -> str:
+    return "\n\n".join(f"## Section {n}\n\n{word} {links(size)}" for n in range(size + 1))
+
+
+def links(size: int) -> str:
+    """Some lead somewhere, some nowhere."""
+    return " ".join(f"[[{PLACE.pages}-{n}]] [[nick{n}]]" for n in range(size))
