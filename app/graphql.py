@@ -1,6 +1,7 @@
 """POST and GET /graphql, as GraphQL over HTTP has it."""
 
 import orjson
+import structlog
 from graphql import OperationType
 from starlette.types import Receive, Scope, Send
 
@@ -10,10 +11,13 @@ from resolvers.context import Context
 from resolvers.credentials import Credentials
 from resolvers.errors import CairnError, Forbidden, Unauthenticated, Unavailable
 from resolvers.refusals import in_our_words
+from schema.errors import MASKED
 from selection import Engine
 from selection.operation import Invalid
 
 from .request import JSON, Operation, Refused, answer_type, header, read_operation
+
+log = structlog.get_logger()
 
 
 class GraphQLEndpoint:
@@ -33,12 +37,15 @@ class GraphQLEndpoint:
                 wiki = await self.credentials.scope(header(scope, b"authorization"), header(scope, b"x-cairn-owner"))
             asked = await read_operation(scope, receive, self.max_body)
             if scope["method"] == "GET":
-                self.check_is_query(asked)
+                await self.check_is_query(asked)
             status, body = await self.execute(asked, wiki, kind)
         except Refused as refused:
             status, body = refused.status, error_body(refused.message, refused.code)
         except CairnError as error:
             status, body = STATUSES.get(type(error), 400), error_body(error.message, error.code)
+        except Exception as error:
+            log.error("internal error", exc_info=error)
+            status, body = 500, error_body(MASKED, "INTERNAL_SERVER_ERROR")
         await respond(send, status, kind, body)
 
     async def execute(self, asked: Operation, wiki: Wiki, kind: str) -> tuple[int, bytes]:
@@ -47,9 +54,9 @@ class GraphQLEndpoint:
         answer = await self.engine.execute(asked.query, asked.variables, asked.name, context)
         return (200 if answer.executed or kind == JSON else 400), answer.body
 
-    def check_is_query(self, asked: Operation) -> None:
+    async def check_is_query(self, asked: Operation) -> None:
         try:
-            document = self.engine.document(asked.query, asked.name)
+            document = await self.engine.document(asked.query, asked.name)
         except Invalid:
             return
         if document.operation.definition.operation is not OperationType.QUERY:

@@ -5,6 +5,7 @@ import sys
 import time
 from typing import Any
 
+import orjson
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -26,13 +27,13 @@ def configure(settings: Settings) -> None:
     ]
     plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     shown: list[Any] = (
-        [plain] if console else [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()]
+        [plain] if console else [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer(as_text)]
     )
     level = getattr(logging, settings.log_level.upper())
     structlog.configure(
-        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        processors=[*shared, *shown],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.stdlib.LoggerFactory(),
+        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)
@@ -42,6 +43,10 @@ def configure(settings: Settings) -> None:
     logging.basicConfig(handlers=[handler], level=level, force=True)
     for noisy in ("uvicorn.access", "httpx", "httpcore"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
+
+
+def as_text(record: Any, **options: Any) -> str:
+    return orjson.dumps(record, **options).decode()
 
 
 class RequestLog:
@@ -55,7 +60,6 @@ class RequestLog:
             await self.app(scope, receive, send)
             return
         request_id = known_id(header(scope, b"x-request-id")) or new_id().hex
-        structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(request_id=request_id)
         started, status = time.perf_counter(), 500
 

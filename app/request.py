@@ -1,5 +1,6 @@
 """A GraphQL request as HTTP carries it: read, checked, and refused with the right status."""
 
+import asyncio
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 
@@ -8,6 +9,7 @@ from starlette.types import Receive, Scope
 
 GRAPHQL_JSON = "application/graphql-response+json"
 JSON = "application/json"
+PATIENCE = 30  # seconds that a client is given to send its request
 
 
 class Refused(Exception):
@@ -62,6 +64,14 @@ async def read_body(scope: Scope, receive: Receive, most: int) -> bytes:
     declared = header(scope, b"content-length")
     if declared and declared.isdecimal() and int(declared) > most:
         raise too_large(most)
+    try:
+        async with asyncio.timeout(PATIENCE):
+            return await received(receive, most)
+    except TimeoutError:
+        raise Refused(408, f"The request did not come whole within {PATIENCE} seconds.", "TIMEOUT") from None
+
+
+async def received(receive: Receive, most: int) -> bytes:
     body = bytearray()
     while True:
         message = await receive()

@@ -41,6 +41,7 @@ class Settings(BaseSettings):
     max_body: int = Field(2_000_000, ge=1, description="Bytes of a request body")
     max_cost: int = Field(20_000, ge=1, description="Rows that one operation may return")
     max_depth: int = Field(16, ge=1, description="Levels of one operation")
+    max_fields: int = Field(500, ge=1, description="Fields in one document, fragments counted where they are used")
     max_aliases: int = Field(100, ge=0, description="Aliases in one operation")
     max_tokens: int = Field(4000, ge=1, description="Tokens of one document")
 

@@ -5,9 +5,11 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import cycle
+from typing import cast
 from urllib.parse import urlsplit
 
 END = b"\r\n\r\n"
+PATIENCE = 30  # seconds for the last answers
 LENGTH = b"content-length: "
 
 
@@ -38,8 +40,7 @@ class Caller(asyncio.Protocol):
         self.stopping = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
+        self.transport: asyncio.WriteTransport = cast(asyncio.WriteTransport, transport)  # uvloop's is no subclass
         self.ask()
 
     def ask(self) -> None:
@@ -83,16 +84,17 @@ async def answers(url: str, requests: Sequence[bytes]) -> Load:
 async def drive(
     url: str, requests: Iterator[bytes], load: Load, connections: int, seconds: float | None, keep: bool = False
 ) -> Load:
-    loop, address = asyncio.get_running_loop(), urlsplit(url)
+    loop, (host, _, port) = asyncio.get_running_loop(), urlsplit(url).netloc.partition(":")
     started = time.perf_counter()
     callers = [
-        (await loop.create_connection(lambda: Caller(requests, load, keep), address.hostname, address.port))[1]
+        (await loop.create_connection(lambda: Caller(requests, load, keep), host, int(port)))[1]
         for _ in range(connections)
     ]
     if seconds is not None:
         await asyncio.sleep(seconds)
     for caller in callers:
         caller.stopping = seconds is not None
-    await asyncio.gather(*(caller.done for caller in callers))
+    async with asyncio.timeout(PATIENCE):
+        await asyncio.gather(*(caller.done for caller in callers))
     load.seconds = time.perf_counter() - started
     return load

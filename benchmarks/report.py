@@ -30,8 +30,8 @@ def as_json(rounds: Sequence[Round]) -> bytes:
 
 def table(rounds: Sequence[Round]) -> Table:
     """A line for each read and server; the ratios are of Cairn to the floor, within each round."""
-    shown = Table("read", "server", "server µs", "Postgres µs", "req/s", "p50 ms", "p99 ms", "errors",
-                  "µs × floor", "req/s × floor")  # fmt: skip
+    shown = Table("read", "server", "server\nµs", "Postgres\nµs", "\nreq/s", "p50\nms", "p99\nms", "\nerrors",
+                  "server µs\n× floor", "req/s\n× floor")  # fmt: skip
     for name in dict.fromkeys(one.operation for one in rounds):
         for server in ("floor", "cairn"):
             own = [one for one in rounds if (one.operation, one.server) == (name, server)]
@@ -54,4 +54,4 @@ def ratio(rounds: Sequence[Round], name: str, figure: Callable[[Round], float]) 
     """Median [least to most]: rounds next to each other in time are compared, because a machine is never quiet."""
     found = {(one.server, one.number): figure(one) for one in rounds if one.operation == name}
     each = [found["cairn", number] / value for (server, number), value in found.items() if server == "floor"]
-    return f"{median(each):.2f} [{min(each):.2f} to {max(each):.2f}]"
+    return f"{median(each):.2f}\n{min(each):.2f} to {max(each):.2f}"

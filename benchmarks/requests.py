@@ -52,5 +52,5 @@ def token(wiki: Wiki) -> str:
 
 def post(path: str, body: dict[str, Any], more: str = "") -> bytes:
     data = orjson.dumps(body)
-    head = f"POST {path} HTTP/1.1\r\nhost: b\r\ncontent-type: application/json\r\n{more}content-length: {len(data)}\r\n\r\n"
-    return head.encode() + data
+    about = f"host: b\r\ncontent-type: application/json\r\n{more}content-length: {len(data)}"
+    return f"POST {path} HTTP/1.1\r\n{about}\r\n\r\n".encode() + data

@@ -1,6 +1,5 @@
 """Cairn against the floor: equal answers first, then rounds of load in turn, and the ratio of what they cost."""
 
-import asyncio
 import random
 import sys
 import tempfile
@@ -92,8 +91,8 @@ async def compare(dsn: str, floor: Server, cairn: Server, plan: Plan) -> list[Ro
         for server, payloads in sent.items():
             await call(server.url, payloads, plan.connections, WARM_UP)
         for number in track(range(plan.rounds), f"Measuring {name}", console=console):
-            for server in random.sample([floor, cairn], 2):
-                found.append(await one_round(dsn, name, number, server, sent[server], plan))
+            in_turn = random.sample([floor, cairn], 2)
+            found += [await one_round(dsn, name, number, server, sent[server], plan) for server in in_turn]
     return found
 
 

@@ -17,7 +17,7 @@ from db.tables import metadata
 
 Row = dict[str, Any]
 START = datetime(2026, 1, 1, tzinfo=UTC)
-SYLLABLES = "ba be bo da de do fa fi ga go ka ke ko la le lo ma mi mo na ne no pa po ra re ro sa se so ta te to va vi".split()
+SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprstv" for vowel in "aeio"]
 TAGS = [f"tag-{n}" for n in range(40)]
 TYPES = ["entity", "topic", "concept", "decision", "project"]
 BRANCHES = 8  # children of a page
@@ -223,8 +223,15 @@ class Author:
 
     def source(self, number: int) -> None:
         content = self.words(60)
-        self.add("sources", id=self.wiki.id(4, number // 5), kind="memory_unit" if number % 2 else "document",
-                 ref=f"ref-{number}", content=content, checksum=hash_of(content), captured_at=self.moment(number))  # fmt: skip
+        self.add(
+            "sources",
+            id=self.wiki.id(4, number // 5),
+            kind="memory_unit" if number % 2 else "document",
+            ref=f"ref-{number}",
+            content=content,
+            checksum=hash_of(content),
+            captured_at=self.moment(number),
+        )
 
     def mention(self, number: int) -> None:
         own, name = self.wiki.id(8, number), f"{self.words(1)} {number}"

@@ -8,11 +8,14 @@ from graphql import GraphQLError
 from resolvers.errors import CairnError
 
 log = structlog.get_logger()
+MASKED = "Something went wrong here. The request id tells the operators what."
+LONGEST = 1000  # characters: a message may quote what a client has sent
 
 
 def shown(error: GraphQLError) -> dict[str, Any]:
     """Ours and the client's own mistakes as they are; anything else is masked and logged."""
     formatted = dict(error.formatted)
+    formatted["message"] = error.message[:LONGEST]
     cause = error.original_error
     while isinstance(cause, GraphQLError) and cause.original_error is not None:
         cause = cause.original_error
@@ -22,6 +25,6 @@ def shown(error: GraphQLError) -> dict[str, Any]:
         formatted["extensions"] = {"code": "BAD_USER_INPUT", **(error.extensions or {})}
     else:
         log.error("internal error", path=error.path, exc_info=cause)
-        formatted["message"] = "Something went wrong here. The request id tells the operators what."
+        formatted["message"] = MASKED
         formatted["extensions"] = {"code": "INTERNAL_SERVER_ERROR"}
     return formatted

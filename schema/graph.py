@@ -36,7 +36,15 @@ class WikiGraphEdge:
 @strawberry.type(description="All active pages of a wiki and the links between them.")
 class WikiGraph:
     nodes: list[WikiGraphNode] = relation(graph.nodes, "The greatest hubs first.", limit=1000, most=5000)
-    edges: list[WikiGraphEdge] = relation(graph.edges, "One per directed pair.", limit=2000, most=10000)
+
+    @relation(
+        graph.edges,
+        "One per directed pair between the greatest hubs: give `among` what `nodes` has as its limit.",
+        limit=2000,
+        most=10000,
+    )
+    def edges(among: int = 1000) -> list[WikiGraphEdge]: ...
+
     node_count: int = expression(graph.node_count, "How many active pages the wiki has.")
 
 
@@ -63,5 +71,5 @@ class GraphQueries:
         agent_id: strawberry.ID | None = None,
     ) -> WikiGraph | None: ...
 
-    @source(relations.pages.of_id, "The pages around one page.", access=BY_ID)
+    @source(relations.pages.active_one, "The pages around one page.", access=BY_ID)
     def wiki_neighbourhood(page_id: strawberry.ID) -> WikiNeighbourhood | None: ...

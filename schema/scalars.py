@@ -1,6 +1,7 @@
 """Scalars: one format for each, whichever way a value takes to the client."""
 
 from datetime import UTC, datetime
+from math import isfinite
 from typing import Any
 
 import orjson
@@ -16,16 +17,36 @@ def read_moment(text: Any) -> datetime:
     """ISO 8601; without a zone it is UTC."""
     try:
         moment = datetime.fromisoformat(text)
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+        moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except (TypeError, ValueError, OverflowError) as error:
         raise GraphQLError("A DateTime is written as 2026-11-20T10:00:00Z.") from error
+    if not 1 < moment.year < 9999:
+        raise GraphQLError("A DateTime lies in the years 2 to 9998.")
+    return moment
+
+
+UNKEPT = "This JSON is nested too deeply, or holds a number that JSON cannot keep."
 
 
 def read_document(value: Any) -> Any:
-    """Whatever JSON can say, up to 64 kB."""
-    if len(orjson.dumps(value)) > 65536:
+    """Whatever JSON can say and keep, up to 64 kB."""
+    try:
+        size = len(orjson.dumps(value)) if is_finite(value) else None
+    except (TypeError, ValueError, RecursionError) as error:
+        raise GraphQLError(UNKEPT) from error
+    if size is None:
+        raise GraphQLError(UNKEPT)
+    if size > 65536:
         raise GraphQLError("This JSON is larger than 64 kB.")
     return value
+
+
+def is_finite(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(map(is_finite, value.values()))
+    if isinstance(value, list):
+        return all(map(is_finite, value))
+    return not isinstance(value, float) or isfinite(value)
 
 
 SCALARS: dict[Any, ScalarDefinition] = {

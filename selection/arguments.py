@@ -35,6 +35,7 @@ SQL_TYPES: dict[str, TypeEngine[Any]] = {
     "BigInt": BigInteger(),
 }
 NOBODY = UUID(int=0)
+LONGEST_LIST = 1000
 
 
 class Argument(NamedTuple):
@@ -115,8 +116,14 @@ def reader(type_: GraphQLInputType) -> Reader | None:
     nullable = get_nullable_type(type_)
     if isinstance(nullable, GraphQLList):
         item = reader(nullable.of_type)
-        return item and (lambda values: [None if value is None else item(value) for value in values])
+        return lambda values: [value if value is None or item is None else item(value) for value in bounded(values)]
     return {"ID": identifier, "String": sendable}.get(get_named_type(type_).name)
+
+
+def bounded(values: list[Any]) -> list[Any]:
+    if len(values) > LONGEST_LIST:
+        raise BadInput(f"A list in an argument holds {LONGEST_LIST} values at most.")
+    return values
 
 
 def identifier(text: str) -> UUID:

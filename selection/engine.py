@@ -17,7 +17,7 @@ from .contract import lists_what_a_step_finds
 from .errors import Final, NotCompilable
 from .limits import Limits
 from .lru import LRU
-from .operation import Document, Invalid, Operation, coerced
+from .operation import Document, Invalid, Operation, coerced, too_long
 from .plan import Context, Plan
 from .wire import json_object
 
@@ -50,7 +50,7 @@ class Engine:
 
     async def execute(self, text: str, variables: dict[str, Any] | None, name: str | None, context: Context) -> Answer:
         try:
-            document = self.document(text, name)
+            document = await self.document(text, name)
             try:
                 return Answer(await self.as_bytes(document.operation, variables or {}, context))
             except NotCompilable:
@@ -59,15 +59,18 @@ class Engine:
                 return self.answer(ExecutionResult(None, [error]))
             except (Invalid, GraphQLError):
                 pass
-            except Exception:
-                log.exception("A compiled operation failed; graphql-core runs it again.")
+            except Exception as error:
+                # What it says may hold a client's values. graphql-core meets it again and reports it in its place.
+                log.warning("A compiled operation failed (%s) and is run again as values.", type(error).__name__)
             return await self.as_values(document, variables or {}, name, context)
         except Invalid as invalid:
             return self.answer(ExecutionResult(None, invalid.errors), executed=False)
 
-    def document(self, text: str, name: str | None) -> Document:
+    async def document(self, text: str, name: str | None) -> Document:
         """Invalid ones are remembered too: they cost the most."""
-        found = self.documents.get((text, name), lambda: self.read(text, name))
+        if len(text) > self.limits.characters:
+            raise too_long(self.limits)
+        found = await self.documents.get_apart((text, name), lambda: self.read(text, name))
         if isinstance(found, Invalid):
             raise found
         return found
@@ -80,7 +83,7 @@ class Engine:
 
     async def as_bytes(self, operation: Operation, given: dict[str, Any], context: Context) -> bytes:
         variables = coerced(self.schema, operation, given)
-        plan: Plan | None = operation.plans.get(
+        plan: Plan | None = await operation.plans.get_apart(
             operation.shape(variables), lambda: self.whole_plan(operation, variables)
         )
         if plan is None:

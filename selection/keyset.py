@@ -10,6 +10,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Select, Text, and_, cast, func, or_, tuple_
 from sqlalchemy.sql.operators import desc_op
 
+from .arguments import sendable
 from .binds import Binds, Getter
 from .errors import BadInput
 
@@ -94,8 +95,8 @@ def read(type_: type, value: Any) -> Any:
     value = READERS.get(type_, lambda same: same)(value)
     if not isinstance(value, type_) or isinstance(value, bool) != (type_ is bool):
         raise ValueError(value)
-    if (isinstance(value, int) and abs(value) > INT_MAX) or (isinstance(value, str) and "\x00" in value):
+    if isinstance(value, int) and abs(value) > INT_MAX:
         raise ValueError(value)
-    if isinstance(value, datetime) and value.tzinfo is None:
+    if isinstance(value, datetime) and (value.tzinfo is None or not 1 < value.year < 9999):
         raise ValueError(value)
-    return value
+    return sendable(value) if isinstance(value, str) else value

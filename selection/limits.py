@@ -15,11 +15,12 @@ from graphql import (
 
 @dataclass(frozen=True)
 class Limits:
-    """At most this much in one document, fragments counted where they are used."""
+    """At most this much in one document; fragments count wherever they are used."""
 
+    characters: int = 100_000
     tokens: int = 4000
     depth: int = 16
-    fields: int = 2000
+    fields: int = 500
     aliases: int = 100
     directives: int = 50
     roots: int = 20
@@ -28,22 +29,29 @@ class Limits:
 
 @dataclass
 class Size:
-    """What one selection set amounts to."""
+    """What one selection set amounts to; `roots` are the fields of its own level."""
 
+    roots: int = 0
     depth: int = 0
     fields: int = 0
     aliases: int = 0
     directives: int = 0
 
-    def add(self, other: "Size", levels: int = 0) -> None:
-        self.depth = max(self.depth, other.depth + levels)
+    def add(self, other: "Size") -> None:
+        """Another selection of the same level."""
+        self.roots += other.roots
+        self.depth = max(self.depth, other.depth)
         self.fields += other.fields
         self.aliases += other.aliases
         self.directives += other.directives
 
+    def add_below(self, other: "Size") -> None:
+        """The selection of one of its fields."""
+        self.add(Size(0, other.depth + 1, other.fields, other.aliases, other.directives))
+
 
 class Measure:
-    """Sizes of the selection sets of one document; each fragment is measured once. Fragments have no cycles here."""
+    """Sizes of the selection sets of a document, which need not be valid yet. Each fragment is measured once."""
 
     def __init__(self, document: DocumentNode) -> None:
         self.fragments = {
@@ -57,8 +65,8 @@ class Measure:
             size.directives += len(node.directives or ())
             match node:
                 case FieldNode():
-                    size.add(Size(1, 1, int(node.alias is not None)))
-                    size.add(self.of(node.selection_set), levels=1)
+                    size.add(Size(1, 1, 1, int(node.alias is not None)))
+                    size.add_below(self.of(node.selection_set))
                 case FragmentSpreadNode():
                     size.add(self.fragment(node.name.value))
                 case _:
@@ -66,23 +74,29 @@ class Measure:
         return size
 
     def fragment(self, name: str) -> Size:
+        """One that spreads itself, or that is not there, is left to validation."""
         if name not in self.known:
-            self.known[name] = self.of(self.fragments[name].selection_set)
+            self.known[name] = Size()
+            if name in self.fragments:
+                self.known[name] = self.of(self.fragments[name].selection_set)
         return self.known[name]
 
 
-def refusals(document: DocumentNode, operation: OperationDefinitionNode, limits: Limits) -> list[GraphQLError]:
-    """Why this operation is not even planned."""
-    size = Measure(document).of(operation.selection_set)
+def refusals(document: DocumentNode, limits: Limits) -> list[GraphQLError]:
+    """Why this document is not even validated: that, too, takes time that grows with its size."""
+    measure, size = Measure(document), Size()
+    for node in document.definitions:
+        if isinstance(node, OperationDefinitionNode):
+            size.add(measure.of(node.selection_set))
     counted = {
         "depth": (size.depth, limits.depth),
         "fields": (size.fields, limits.fields),
         "aliases": (size.aliases, limits.aliases),
         "directives": (size.directives, limits.directives),
-        "root fields": (len(operation.selection_set.selections), limits.roots),
+        "root fields": (size.roots, limits.roots),
     }
     return [
-        GraphQLError(f"This operation has {what} {found}; the limit is {most}.", extensions={"code": "LIMIT_EXCEEDED"})
+        GraphQLError(f"This document has {what} {found}; the limit is {most}.", extensions={"code": "LIMIT_EXCEEDED"})
         for what, (found, most) in counted.items()
         if found > most
     ]

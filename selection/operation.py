@@ -61,10 +61,12 @@ class Document:
         definition = get_operation_ast(self.ast, name)
         if definition is None:
             raise Invalid([GraphQLError(which(self.ast, name))], "OPERATION_RESOLUTION_FAILURE")
-        if errors := refusals(self.ast, definition, limits):
-            raise Invalid(errors, "LIMIT_EXCEEDED")
         fragments = {node.name.value: node for node in self.ast.definitions if isinstance(node, FragmentDefinitionNode)}
         self.operation = Operation(schema, definition, fragments)
+
+
+def too_long(limits: Limits) -> Invalid:
+    return Invalid([GraphQLError(f"This document is longer than {limits.characters} characters.")], "LIMIT_EXCEEDED")
 
 
 def which(document: DocumentNode, name: str | None) -> str:
@@ -83,6 +85,8 @@ def parsed(schema: GraphQLSchema, text: str, limits: Limits) -> DocumentNode:
         raise Invalid([error], code) from error
     except RecursionError as error:
         raise Invalid([GraphQLError("This document is nested too deeply.")], "LIMIT_EXCEEDED") from error
+    if errors := refusals(document, limits):
+        raise Invalid(errors, "LIMIT_EXCEEDED")
     if errors := validate(schema, document, max_errors=limits.errors):
         raise Invalid(errors, "GRAPHQL_VALIDATION_FAILED")
     return document

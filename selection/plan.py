@@ -53,11 +53,15 @@ class Plan:
             check(request.scope, **values(arguments, request))
         context.spend(self.cost.of(request))
         if self.steps:
-            found = [run_step(step, arguments, context, request, parent) for step, arguments in self.steps]
-            request = request._replace(found=await asyncio.gather(*found))
+            request = request._replace(found=await self.find(context, request, parent))
             if self.nothing is not None and not any(request.found):
                 return self.nothing
         return await context.fetch(self.sql, [get(request) for get in self.getters])
+
+    async def find(self, context: Context, request: Request, parent: Any) -> list[list[tuple[Any, ...]]]:
+        """What each step finds: several at once, and one without a task of its own."""
+        running = [run_step(step, arguments, context, request, parent) for step, arguments in self.steps]
+        return [await running[0]] if len(running) == 1 else await asyncio.gather(*running)
 
 
 async def run_step(

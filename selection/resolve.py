@@ -58,13 +58,13 @@ class Resolvers:
 
     def source(self, field: GraphQLField, source: Source) -> Callable[..., Any]:
         async def resolve(parent: Any, info: Info, **arguments: Any) -> Any:
-            plan = self.plan(field, source, info)
+            plan = await self.plan(field, source, info)
             data = await plan.run(info.context, Request(variables_of(info), info.context.scope, []), parent)
             return None if data is None else orjson.loads(data)
 
         return resolve
 
-    def plan(self, field: GraphQLField, source: Source, info: Info) -> Plan:
+    async def plan(self, field: GraphQLField, source: Source, info: Info) -> Plan:
         operation, variables = self.operation(info), variables_of(info)
         keys = tuple(key for key in info.path.as_list() if isinstance(key, str))
 
@@ -73,7 +73,7 @@ class Resolvers:
             nothing = b"[]" if lists_what_a_step_finds(field) else None
             return Plan(compiler, compiler.source(field, list(info.field_nodes), source), nothing)
 
-        plan: Plan = operation.plans.get((keys, operation.shape(variables)), make)
+        plan: Plan = await operation.plans.get_apart((keys, operation.shape(variables)), make)
         return plan
 
     def operation(self, info: Info) -> Operation:

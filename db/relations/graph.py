@@ -6,7 +6,6 @@ from sqlalchemy import (
     ColumnElement,
     FromClause,
     Integer,
-    Lateral,
     Select,
     Subquery,
     func,
@@ -23,6 +22,7 @@ from selection.rows import OuterRow
 from ..tables import links, pages
 
 MOST_STEPS = literal_column("3", Integer)
+MOST_HUBS = literal_column("5000", Integer)
 MOST_VISITS = literal_column("2000", Integer)
 
 
@@ -40,12 +40,19 @@ def nodes(owner: OuterRow) -> Select[Any]:
     return query.order_by(page.c.hubness_score.desc(), page.c.id.desc())
 
 
-def edges(owner: OuterRow) -> Select[Any]:
-    link = links.alias()
+def edges(owner: OuterRow, among: Any) -> Select[Any]:
+    """Between the greatest hubs, as many of them as a drawing shows: no edge leads out of it."""
+    page, link = pages.alias(), links.alias()
+    greatest = select(page.c.id).where(page.c.owner_id == owner.c.id, active(page))
+    greatest = greatest.order_by(page.c.hubness_score.desc(), page.c.id.desc()).limit(func.least(among, MOST_HUBS))
+    hub = in_tenant(greatest).cte("hub", nesting=True)
     pairs = select(link.c.from_page_id, link.c.to_page_id, func.max(link.c.kind).label("kind")).where(
-        link.c.owner_id == owner.c.id
+        link.c.owner_id == owner.c.id,
+        link.c.from_page_id.in_(select(hub.c.id)),
+        link.c.to_page_id.in_(select(hub.c.id)),
     )
-    return shown(in_tenant(pairs).group_by(link.c.from_page_id, link.c.to_page_id).subquery())
+    pair = in_tenant(pairs).group_by(link.c.from_page_id, link.c.to_page_id).subquery()
+    return select(pair).order_by(pair.c.from_page_id, pair.c.to_page_id)
 
 
 def shown(pair: Subquery) -> Select[Any]:
@@ -101,7 +108,7 @@ def nearest(page: OuterRow, depth: Any) -> Subquery:
     return select(visited.c.id, func.min(visited.c.depth).label("depth")).group_by(visited.c.id).subquery()
 
 
-def hops(here: ColumnElement[Any]) -> Lateral:
+def hops(here: ColumnElement[Any]) -> FromClause:
     """The other ends of a page's links, in either direction. Lateral, lest all links of the tenant are read for few."""
     out, back = links.alias(), links.alias()
     return union_all(

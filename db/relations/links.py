@@ -84,7 +84,9 @@ def outgoing(page: OuterRow, kinds: Any = None) -> Select[Any]:
 
 
 def broken(page: OuterRow) -> Select[Any]:
-    """Targets that the page's text names and nobody answers to."""
+    """Targets in this wiki that the page's text names and nobody answers to."""
     target = link_targets.alias()
-    query = select(target).where(target.c.from_page_id == page.c.id, target.c.to_page_id.is_(None))
+    query = select(target).where(
+        target.c.from_page_id == page.c.id, target.c.to_page_id.is_(None), target.c.space.is_(None)
+    )
     return query.order_by(target.c.target)

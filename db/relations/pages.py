@@ -21,7 +21,7 @@ from sqlalchemy import (
     union_all,
 )
 
-from content.names import normalise
+from content.names import ALIAS_MAX, normalise
 from selection import in_tenant
 from selection.rows import OuterRow
 
@@ -88,10 +88,15 @@ def filtered(query: Select[Any], page: FromClause, filter: Any) -> Select[Any]:
 def titled(page: FromClause, prefix: Any) -> Select[Any]:
     """Pages whose normalised title starts so, by a range of the index of names."""
     name, outer = page_names.alias(), OuterRow(page)
-    start = prefix.derive(normalise)
+    start = prefix.derive(beginning)
     return select(name.c.page_id).where(
         name.c.owner_id == outer.c.owner_id, name.c.kind == "title", name.c.name >= start, name.c.name < start + LAST
     )
+
+
+def beginning(prefix: str) -> str:
+    """As titles are stored; what has no letter is the beginning of none."""
+    return normalise(prefix[:ALIAS_MAX]) or LAST
 
 
 def recent() -> Select[Any]:
@@ -238,6 +243,6 @@ def revision_at(page: OuterRow, version: Any) -> Select[Any]:
     return select(revision).where(revision.c.page_id == page.c.id, revision.c.version == version)
 
 
-def of_id(page_id: Any) -> Select[Any]:
+def active_one(page_id: Any) -> Select[Any]:
     page = pages.alias()
-    return select(page).where(page.c.id == page_id)
+    return select(page).where(page.c.id == page_id, active(page))

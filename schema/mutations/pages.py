@@ -6,11 +6,11 @@ import strawberry
 from strawberry.scalars import JSON
 
 from resolvers import hierarchy, pages
-from resolvers.unset import UNSET
+from resolvers.records import Saved
 
 from ..enums import WikiPageStatus, WikiPageType
 from ..payloads import WikiDeletionPayload, WikiPagePayload, WikiScopePayload, page_payload
-from .scoping import InWiki, Request, id_of, optional_id, scope_in
+from .scoping import InWiki, Request, cleared, id_of, optional_id, required, scope_in
 
 
 @strawberry.input(description="One section of a page; without a slug it is known by its heading.")
@@ -64,12 +64,12 @@ class UpsertWikiPageInput(CreateWikiPageInput):
 @strawberry.input(description="Changes to a page. What is left out stays; null clears where it may.")
 class UpdateWikiPageInput:
     page_id: strawberry.ID = strawberry.field(description="The page.")
-    title: strawberry.Maybe[str] = strawberry.field(description="A new title; the old one stays an alias.")
-    slug: strawberry.Maybe[str] = strawberry.field(description="A new slug; the old one keeps resolving.")
+    title: strawberry.Maybe[str | None] = strawberry.field(description="A new title; the old one stays an alias.")
+    slug: strawberry.Maybe[str | None] = strawberry.field(description="A new slug; the old one keeps resolving.")
     summary: strawberry.Maybe[str | None] = strawberry.field(description="A new summary, or null for none.")
-    body_md: strawberry.Maybe[str] = strawberry.field(description="The whole new text.")
-    tags: strawberry.Maybe[list[str]] = strawberry.field(description="All tags anew.")
-    metadata: strawberry.Maybe[JSON] = strawberry.field(description="All metadata anew.")
+    body_md: strawberry.Maybe[str | None] = strawberry.field(description="The whole new text.")
+    tags: strawberry.Maybe[list[str] | None] = strawberry.field(description="All tags anew; null for none.")
+    metadata: strawberry.Maybe[JSON | None] = strawberry.field(description="All metadata anew; null for none.")
     expected_version: int | None = strawberry.field(default=None, description="Refuse if it has another version.")
     edit_summary: str | None = strawberry.field(default=None, description="What to say of it in the history.")
 
@@ -92,16 +92,14 @@ class ArchiveWikiScopeInput(InWiki):
 
 def changes(input: UpdateWikiPageInput) -> dict[str, Any]:
     """What was given, by the names of the resolver."""
-    names = {
-        "title": "title",
-        "slug": "slug",
-        "summary": "summary",
-        "body_md": "body",
-        "tags": "tags",
-        "metadata": "metadata",
+    return {
+        "title": required(input.title, "title"),
+        "slug": required(input.slug, "slug"),
+        "summary": cleared(input.summary, None),
+        "body": required(input.body_md, "bodyMd"),
+        "tags": cleared(input.tags, []),
+        "metadata": cleared(input.metadata, {}),
     }
-    given = {ours: getattr(input, theirs) for theirs, ours in names.items()}
-    return {name: UNSET if maybe is None else maybe.value for name, maybe in given.items()}
 
 
 @strawberry.type
@@ -124,15 +122,18 @@ class PageMutations:
     @strawberry.mutation(description="Change a page.")
     async def update_wiki_page(self, info: Request, input: UpdateWikiPageInput) -> WikiPagePayload:
         page_id = id_of(input.page_id)
-        saving = pages.update_page(
-            info.context.database,
-            info.context.scope,
-            page_id,
-            expected_version=input.expected_version,
-            edit_summary=input.edit_summary,
-            **changes(input),
-        )
-        return await page_payload(saving, page_id)
+
+        async def saving() -> Saved:
+            return await pages.update_page(
+                info.context.database,
+                info.context.scope,
+                page_id,
+                expected_version=input.expected_version,
+                edit_summary=input.edit_summary,
+                **changes(input),
+            )
+
+        return await page_payload(saving(), page_id)
 
     @strawberry.mutation(description="Hang a page under another one, or under none.")
     async def set_wiki_parent(self, info: Request, input: SetWikiParentInput) -> WikiPagePayload:

@@ -9,6 +9,8 @@ from strawberry.types.info import Info
 from db.access import check_tenant
 from db.scope import Scope
 from resolvers.context import Context
+from resolvers.errors import BadInput
+from resolvers.unset import UNSET
 from selection.arguments import identifier
 
 Request = Info[Context, Any]
@@ -35,4 +37,17 @@ def optional_id(text: strawberry.ID | str | None) -> UUID | None:
     return None if text is None else identifier(text)
 
 
-__all__ = ["InWiki", "Request", "id_of", "optional_id", "scope_in"]
+def required(maybe: Any, field: str) -> Any:
+    """What was given of something that is always there."""
+    if maybe is None:
+        return UNSET
+    if maybe.value is None:
+        raise BadInput("This cannot be null. Leave it out to keep it as it is.", field)
+    return maybe.value
+
+
+def cleared(maybe: Any, empty: Any) -> Any:
+    """What was given of something that may be empty: null empties it."""
+    if maybe is None:
+        return UNSET
+    return empty if maybe.value is None else maybe.value

@@ -3,10 +3,10 @@
 import strawberry
 
 from resolvers import sections
-from resolvers.unset import UNSET
+from resolvers.records import Saved
 
 from ..payloads import WikiPagePayload, page_payload
-from .scoping import Request, id_of
+from .scoping import Request, id_of, required
 
 
 @strawberry.input(description="A section of a page.")
@@ -19,8 +19,8 @@ class WikiSectionOfPageInput:
 
 @strawberry.input(description="A section's new text or heading. One that is not there yet is added at the end.")
 class PatchWikiSectionInput(WikiSectionOfPageInput):
-    body_md: strawberry.Maybe[str] = strawberry.field(description="The new text, without the heading.")
-    heading: strawberry.Maybe[str] = strawberry.field(description="The new heading.")
+    body_md: strawberry.Maybe[str | None] = strawberry.field(description="The new text, without the heading.")
+    heading: strawberry.Maybe[str | None] = strawberry.field(description="The new heading.")
 
 
 @strawberry.input(description="A section to be taken from its page.")
@@ -38,17 +38,20 @@ class SectionMutations:
     @strawberry.mutation(description="Change one section of a page.")
     async def patch_wiki_section(self, info: Request, input: PatchWikiSectionInput) -> WikiPagePayload:
         page_id = id_of(input.page_id)
-        saving = sections.patch_section(
-            info.context.database,
-            info.context.scope,
-            page_id,
-            section_slug=input.section_slug,
-            body=UNSET if input.body_md is None else input.body_md.value,
-            heading=UNSET if input.heading is None else input.heading.value,
-            expected_version=input.expected_version,
-            edit_summary=input.edit_summary,
-        )
-        return await page_payload(saving, page_id)
+
+        async def saving() -> Saved:
+            return await sections.patch_section(
+                info.context.database,
+                info.context.scope,
+                page_id,
+                section_slug=input.section_slug,
+                body=required(input.body_md, "bodyMd"),
+                heading=required(input.heading, "heading"),
+                expected_version=input.expected_version,
+                edit_summary=input.edit_summary,
+            )
+
+        return await page_payload(saving(), page_id)
 
     @strawberry.mutation(description="Take a section from a page, with what it cites.")
     async def remove_wiki_section(self, info: Request, input: RemoveWikiSectionInput) -> WikiPagePayload:

@@ -12,7 +12,6 @@ import orjson
 
 from tests.listening import Sent
 
-
 TINY = 100  # rows
 
 

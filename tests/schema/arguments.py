@@ -6,7 +6,6 @@ from typing import Any
 from uuid import UUID
 
 from graphql import (
-    GraphQLInputType,
     get_nullable_type,
     is_enum_type,
     is_input_object_type,
@@ -124,7 +123,7 @@ class Subject:
         table = "old_slugs" if self.values.chance(0.2) else "pages"
         self.row = self.values.row("sources" if self.field == "wikiSource" else table)
 
-    def value(self, name: str, type_: GraphQLInputType) -> Any:
+    def value(self, name: str, type_: Any) -> Any:
         values = self.values
         if not is_non_null_type(type_) and values.chance(0.1):
             return None

@@ -7,7 +7,6 @@ from typing import Any
 
 from graphql import (
     GraphQLField,
-    GraphQLInputType,
     GraphQLNamedType,
     GraphQLNonNull,
     GraphQLSchema,
@@ -195,11 +194,11 @@ class Documents:
         return self.declare(f"{stated}{default}", given, redraw, optional=lacks and not fixed)
 
 
-def strict(type_: GraphQLInputType) -> GraphQLInputType:
+def strict(type_: Any) -> Any:
     return type_ if is_non_null_type(type_) else GraphQLNonNull(type_)
 
 
-def literal(type_: GraphQLInputType, value: Any) -> str:
+def literal(type_: Any, value: Any) -> str:
     """As it is written in a document."""
     type_ = get_nullable_type(type_)
     if isinstance(value, Raw):

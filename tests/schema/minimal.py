@@ -7,7 +7,6 @@ from uuid import UUID
 from graphql import (
     GraphQLField,
     GraphQLInputObjectType,
-    GraphQLInputType,
     GraphQLNamedType,
     get_named_type,
     get_nullable_type,
@@ -49,8 +48,8 @@ class Wiki:
             return [str(self.tables[TABLES[argument]][0]["id"])]
         return [str(self.pages[number if argument in ("pageId", "fromPageId") else number + 1]["id"])]
 
-    def value(self, name: str, type_: GraphQLInputType, number: int = 0) -> Any:
-        nullable = get_nullable_type(type_)
+    def value(self, name: str, type_: Any, number: int = 0) -> Any:
+        nullable: Any = get_nullable_type(type_)
         if is_list_type(nullable):
             return [self.value(name, nullable.of_type, number)]
         if is_input_object_type(nullable):

@@ -111,6 +111,22 @@ async def test_nothing_that_is_shown_belongs_to_others(
         assert not hidden & set(ID.findall(str(found))), name
 
 
+@pytest.mark.parametrize(
+    ("scope", "roles"),
+    [
+        (caller(1, "alice", Role.MEMBER), {"alice": "MEMBER", "space": "READER"}),
+        (caller(1, "bot", Role.MEMBER), {"alice": "ADMIN", "bot": "MEMBER", "space": "MEMBER"}),
+        (caller(1, "bot", Role.READER), dict.fromkeys(("alice", "bot", "space"), "READER")),
+        (caller(1, "new", Role.ADMIN), dict.fromkeys(("alice", "bot", "eve", "new", "space"), "ADMIN")),
+    ],
+)
+async def test_what_a_grant_gives_is_no_more_than_the_credentials_role_allows(
+    walker: Engine, database: Database, scope: Scope, roles: dict[str, str]
+) -> None:
+    found = await ask(walker, Recorder(database, scope), "{ wikiOwners { nodes { slug role } } }")
+    assert {owner["slug"]: owner["role"] for owner in found["data"]["wikiOwners"]["nodes"]} == roles
+
+
 # -- writes
 
 

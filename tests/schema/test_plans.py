@@ -17,7 +17,7 @@ async def test_plans_are_shared_by_shape_and_bounded(engine: Engine, context: Re
     filters = [None, {"tags": ["É"]}, {"tags": ["coffee"]}, {"types": ["ENTITY"]}]
     for order, filter, first in itertools.product(("TITLE", "HUBNESS"), filters, (1, 2, None)):
         await data(engine, context, text, o=order, f=filter, n=first)
-    plans = engine.document(text, None).operation.plans
+    plans = (await engine.document(text, None)).operation.plans
     assert len(plans.entries) == 2 * 3 * 2
     assert len(set(context.statements)) == 2 * 3
     for order in ("UPDATED", "CREATED"):
@@ -55,7 +55,7 @@ async def test_a_plan_made_for_one_caller_never_shows_another_ones_rows(
             assert {page["id"] for page in answer["recentWikiPages"]} == pages
             owner = {"id": str(scope.owner_id)}
             assert answer["viewer"] == {"role": scope.role.name, "actorId": scope.actor.id, "owner": owner}
-        assert len(engine.document(text, None).operation.plans.entries) == 1
+        assert len((await engine.document(text, None)).operation.plans.entries) == 1
 
 
 async def test_it_works_under_strawberrys_own_executor(context: Recorder) -> None:

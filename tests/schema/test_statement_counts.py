@@ -1,4 +1,4 @@
-"""How many statements an operation sends: a read one, a search one more, a write as many for a long page as for a short.
+"""How many statements an operation sends: a read one, a search two, a write as many for a long page as for a short.
 
 The tables are what is, to the statement: whoever changes a number sees it here and says why.
 """

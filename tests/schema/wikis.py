@@ -232,7 +232,7 @@ class WikiMaker(Draws):
             status=status,
             mention_count=len(seen_in),
             suggested_type=self.maybe("entity", "concept"),
-            contexts=[self.context(source) for source in seen_in] or [self.context(sources[0])],
+            contexts=[self.context(source) for source in seen_in * 3] or [self.context(sources[0])],
             promoted_page_id=self.rng.choice(pages)["id"] if status == "promoted" else None,
             first_seen_at=self.moment(),
             last_seen_at=self.moment(),

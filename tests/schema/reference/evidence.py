@@ -48,12 +48,12 @@ class Promotions(Evidence):
         return self.rows.page(section["page_id"])
 
     def section_heading(self, section: Row) -> str:
-        return section["heading"]
+        return str(section["heading"])
 
 
 class Sources(Evidence):
     def checksum(self, source: Row) -> str:
-        return source["checksum"].hex()
+        return bytes(source["checksum"]).hex()
 
     def supersedes(self, source: Row) -> Row | None:
         return self.rows.one("sources", id=source["supersedes_id"])

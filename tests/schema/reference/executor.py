@@ -53,7 +53,7 @@ class Reference:
         result = await found if isawaitable(found) else found
         return dict(result.formatted)
 
-    def resolve(self, row: Row, info: GraphQLResolveInfo, **arguments: Any) -> Any:
+    def resolve(self, row: Row, info: GraphQLResolveInfo[Any], **arguments: Any) -> Any:
         name = snake(info.field_name)
         method = getattr(self.fields.get(info.parent_type.name), name, None)
         if method is None:
@@ -66,7 +66,7 @@ def snake(name: str) -> str:
     return "".join("_" + letter.lower() if letter.isupper() else letter for letter in name)
 
 
-def shown(value: Any, info: GraphQLResolveInfo) -> Any:
+def shown(value: Any, info: GraphQLResolveInfo[Any]) -> Any:
     """A leaf as clients see it; rows as they are."""
     if value is None:
         return None

@@ -71,13 +71,13 @@ class Nodes:
         self.rows = rows
 
     def label(self, page: Row) -> str:
-        return page["title"]
+        return str(page["title"])
 
     def type(self, page: Row) -> str:
         return "page"
 
     def entity_type(self, page: Row) -> str:
-        return page["type"]
+        return str(page["type"])
 
     def strategy(self, page: Row) -> None:
         return None

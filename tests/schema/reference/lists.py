@@ -76,7 +76,7 @@ class Paged:
         name, *values = json.loads(base64.b64decode(cursor))
         if name != self.signature:
             raise GraphQLError("This cursor is of another list.")
-        return values
+        return list(values)
 
     def compare(self, row: Row, values: list[Any]) -> int:
         for key, value in zip(self.keys, values, strict=True):

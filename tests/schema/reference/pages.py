@@ -54,14 +54,16 @@ class Pages:
         return Paged(self.rows, self.rows.children(page), *TITLES).part(**paging)
 
     def ancestors(self, page: Row, limit: int | None) -> list[Row]:
-        found, above = [], self.parent(page)
+        found: list[Row] = []
+        above = self.parent(page)
         while above and len(found) < 32:
             found.append(above)
             above = self.parent(above)
         return limited(found, limit, 20, 32)
 
     def descendants(self, page: Row, depth: int, **paging: Any) -> Row:
-        found, level = [], [page]
+        found: list[Row] = []
+        level = [page]
         for number in range(1, min(depth, 32) + 1):
             level = [child for above in level for child in self.rows.children(above)]
             found += [{"depth": number, "id": child["id"], "node": child} for child in level]

@@ -168,7 +168,7 @@ class Query:
 
 def parted(given: Row) -> tuple[Row, Row]:
     """Where to look, and which part of the list to show."""
-    paging = {name: given.pop(name) for name in ("first", "after", "last", "before") if name in given}
+    paging: Row = {name: given.pop(name) for name in ("first", "after", "last", "before") if name in given}
     return given, paging
 
 

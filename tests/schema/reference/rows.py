@@ -50,12 +50,12 @@ class Rows:
 
     # -- access
 
-    def granted(self, owner: UUID) -> str | None:
+    def granted(self, owner: UUID | None) -> str | None:
         """The strongest grant that the caller has there."""
         roles = [row["role"] for row in self.where("grants", owner_id=owner) if row["grantee_id"] in self.scope.owners]
         return max(roles, key=RANKS.index, default=None)
 
-    def readable(self, owner: UUID) -> bool:
+    def readable(self, owner: UUID | None) -> bool:
         spans = self.scope.role in ("service", "admin")
         return spans or owner in self.scope.owners or self.granted(owner) is not None
 

@@ -1,0 +1,51 @@
+"""The beginning of a text, for showing."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from content.plain import excerpt, plain
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("## Summary\n\nThe city.", "Summary The city."),
+        ("See [Auth](wiki:auth) and [[Lisbon|the port]], [[austin]].", "See Auth and the port, austin."),
+        ("- one\n- two\n1. three", "one two three"),
+        ("> quoted **bold** and _slanted_ and `code`", "quoted bold and slanted and code"),
+        ("snake_case_name stays, 2 * 3 too", "snake_case_name stays, 2 3 too"),
+        ("a<br>b <b>c</b>", "a b c"),
+        ("```python\nx = 1\n```", "x = 1"),
+        ("![alt](x.png) text", "alt text"),
+        ("日本語。", "日本語。"),
+        ("", ""),
+    ],
+)
+def test_marks_go_and_words_stay(text: str, words: str) -> None:
+    assert plain(text) == words
+
+
+def test_it_is_cut_at_a_word_and_says_so() -> None:
+    assert excerpt("one two three four", 12) == "one two…"
+    assert excerpt("one two", 7) == "one two"
+    assert excerpt("abcdefghij", 5) == "abcd…"
+    assert [excerpt("one two", n) for n in (-1, 0, 1)] == ["", "", "…"]
+
+
+@given(st.text(), st.integers(-5, 3000))
+def test_it_is_never_longer_than_asked_and_one_line(text: str, length: int) -> None:
+    shown = excerpt(text, length)
+    assert len(shown) <= max(0, min(length, 2000))
+    assert "\n" not in shown
+
+
+@pytest.mark.parametrize("piece", ["[", "![", "[[", "[a](", "<a ", "*", "`", "_ ", "a_", "#", "[" * 300 + "]"])
+def test_no_text_makes_it_hang(piece: str) -> None:
+    text = piece * (990_000 // len(piece))
+    assert excerpt(text, 2000) == excerpt(text[:9_000], 2000), "only the beginning is looked at"
+    start = time.process_time()
+    plain(text)
+    assert time.process_time() - start < 20
