@@ -1,0 +1,159 @@
+"""What a client should not send: each gets a clear answer, and the next request is served as if nothing had been."""
+
+import asyncio
+import base64
+import json
+import threading
+from typing import Any
+
+import pytest
+
+from selection import engine as engines
+from tests.app.service import Service
+from tests.wiki import Wiki
+
+CREATE = """mutation($input: CreateWikiPageInput!) {
+    createWikiPage(input: $input) { page { id } userErrors { code field message } } }"""
+
+
+def codes(answer: dict[str, Any]) -> set[str]:
+    return {error["extensions"]["code"] for error in answer.get("errors", [])}
+
+
+async def test_a_document_longer_than_any_is_refused_unread(service: Service, token: str) -> None:
+    answer = await service.ask("{ viewer { role } } #" + "x" * 200_000, token)
+    assert codes(answer) == {"LIMIT_EXCEEDED"}
+    assert len(answer["errors"][0]["message"]) < 200
+
+
+async def test_an_error_does_not_echo_what_was_sent(service: Service, token: str) -> None:
+    answer = await service.ask("{ " + "n" * 90_000 + " }", token)
+    assert len(answer["errors"][0]["message"]) <= 1000
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "{ " + "wikiTags { totalCount } " * 900 + "}",
+        "{ ...A } fragment A on Query { " + " ".join(f"a{n}: viewer {{ role }}" for n in range(95)) + " }",
+        "query A { viewer { role } } query B { " + "viewer { role } " * 600 + "}",
+        "{ viewer { " + "scopes { nodes { " * 30 + "id" + " } }" * 30 + " } }",
+        "{ ...A } fragment A on Query { ...B ...B } fragment B on Query { ...A viewer { role } }",
+        "{ ...Nowhere }",
+    ],
+)
+async def test_a_document_is_counted_before_it_is_validated(service: Service, token: str, query: str) -> None:
+    response = await service.post(query, token)
+    assert codes(response.json()) <= {"LIMIT_EXCEEDED", "GRAPHQL_VALIDATION_FAILED", "OPERATION_RESOLUTION_FAILURE"}
+    assert codes(response.json())
+
+
+async def test_plans_are_built_beside_the_event_loop(
+    service: Service, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[str] = []
+    compile_operation = engines.compile_operation
+
+    def noting(*arguments: Any) -> Any:
+        threads.append(threading.current_thread().name)
+        return compile_operation(*arguments)
+
+    monkeypatch.setattr(engines, "compile_operation", noting)
+    await service.ask("{ wikiPages(first: 1) { nodes { id title } } }", token)
+    assert [name.rpartition("_")[0] for name in threads] == ["plans"]
+
+
+LISTS = [
+    ("query($v: [ID!]!) { nodes(ids: $v) { id } }", ["x"] * 1001),
+    ("query($v: [String!]!) { wikiPages(filter: {tags: $v}) { nodes { id } } }", ["x"] * 1001),
+    ("query($v: [WikiPageType!]!) { wikiPages(filter: {types: $v}) { nodes { id } } }", ["TOPIC"] * 1001),
+]
+
+
+@pytest.mark.parametrize(("query", "value"), LISTS)
+async def test_a_list_in_an_argument_has_an_end(service: Service, token: str, query: str, value: list[str]) -> None:
+    assert codes(await service.ask(query, token, v=value)) == {"BAD_USER_INPUT"}
+    assert codes(await service.ask(query, token, v=value[:1000])) == set()
+
+
+@pytest.mark.parametrize("cursor", ["infinity", "0001-01-01T00:00:00+00:00", "9999-12-31T23:59:59+00:00", "\ud800"])
+async def test_a_cursor_that_somebody_made_up_is_not_one(service: Service, token: str, cursor: str) -> None:
+    text = json.dumps(["-captured_at,-id", cursor, "01234567-0000-7000-8000-000000000000"])
+    after = base64.b64encode(text.encode()).decode()
+    answer = await service.ask("query($c: String) { wikiSources(after: $c) { nodes { id } } }", token, c=after)
+    assert codes(answer) == {"BAD_USER_INPUT"}
+
+
+@pytest.mark.parametrize(
+    "captured_at", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z", "yesterday", "infinity"]
+)
+async def test_evidence_is_from_a_moment_that_can_be_kept(
+    service: Service, token: str, wiki: Wiki, captured_at: str
+) -> None:
+    text = (
+        "mutation($i: AddWikiSourceInput!) { addWikiSource(input: $i) { source { capturedAt } userErrors { field } } }"
+    )
+    source = {"kind": "URL", "ref": "d1", "content": "x", "capturedAt": captured_at}
+    assert codes(await service.ask(text, token, i=source)) == {"BAD_USER_INPUT"}
+    assert await wiki.rows("sources") == []
+
+
+METADATA = ['"hello"', "[1, 2]", "0", "false", '{"n": 1e999}', '{"a": ' * 300 + "1" + "}" * 300]
+
+
+@pytest.mark.parametrize("metadata", METADATA, ids=[str(n) for n in range(len(METADATA))])
+async def test_metadata_is_an_object_that_json_can_keep(
+    service: Service, token: str, wiki: Wiki, metadata: str
+) -> None:
+    given = f'{{"type": "TOPIC", "title": "T", "metadata": {metadata}}}'
+    body = f'{{"query": "{CREATE}", "variables": {{"input": {given}}}}}'
+    headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
+    response = await service.http.post("/graphql", content=body.replace("\n", " "), headers=headers)
+    answer = response.json()
+    refused = codes(answer) or {error["code"] for error in answer["data"]["createWikiPage"]["userErrors"]}
+    assert refused <= {"BAD_USER_INPUT", "BAD_REQUEST"}
+    assert refused
+    assert await wiki.rows("pages") == []
+
+
+async def test_a_prefix_without_letters_begins_no_title(service: Service, token: str) -> None:
+    await service.ask(CREATE, token, input={"type": "TOPIC", "title": "Austin"})
+    text = "query($p: String!) { wikiPages(filter: {titlePrefix: $p}) { nodes { title } } }"
+    for prefix, found in (("!!!", []), ("", []), ("  ÁUS", [{"title": "Austin"}]), ("a" * 900_000, [])):
+        assert (await service.ask(text, token, p=prefix))["data"]["wikiPages"]["nodes"] == found
+
+
+async def test_null_where_something_must_be_is_told_as_input(service: Service, token: str) -> None:
+    made = await service.ask(CREATE, token, input={"type": "TOPIC", "title": "Austin", "tags": ["city"]})
+    page = made["data"]["createWikiPage"]["page"]["id"]
+    text = "mutation($i: UpdateWikiPageInput!) { updateWikiPage(input: $i) { page { tags } userErrors { field } } }"
+    for field in ("title", "slug", "bodyMd"):
+        answer = await service.ask(text, token, i={"pageId": page, field: None})
+        assert answer["data"]["updateWikiPage"]["userErrors"] == [{"field": [field]}]
+    cleared = await service.ask(text, token, i={"pageId": page, "tags": None, "metadata": None})
+    assert cleared["data"]["updateWikiPage"]["page"] == {"tags": []}
+
+
+async def test_no_edge_of_a_graph_leads_out_of_it(service: Service, token: str, wiki: Wiki) -> None:
+    for n in range(12):
+        links = " ".join(f"[[page-{m}]]" for m in range(12) if (n + m) % 3)
+        await service.ask(CREATE, token, input={"type": "TOPIC", "title": f"Page {n}", "bodyMd": links})
+    text = "query($t: ID!) { wikiGraph(tenantId: $t) { nodes(limit: 5) { id } edges(among: 5) { source target } } }"
+    graph = (await service.ask(text, token, t=str(wiki.scope.tenant_id)))["data"]["wikiGraph"]
+    shown = {node["id"] for node in graph["nodes"]}
+    assert graph["edges"]
+    assert {end for edge in graph["edges"] for end in edge.values()} <= shown
+
+
+async def test_half_a_request_is_not_waited_for_for_ever(
+    service: Service, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import asyncio
+
+    monkeypatch.setattr("app.request.PATIENCE", 0.1)
+    reader, writer = await asyncio.open_connection("127.0.0.1", int(service.url.rpartition(":")[2]))
+    head = f"POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
+    writer.write(f"{head}Content-Length: 100\r\n\r\n{{".encode())
+    assert b" 408 " in await asyncio.wait_for(reader.readline(), 10)
+    writer.close()
+    assert (await service.http.get("/healthz")).status_code == 200
