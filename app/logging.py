@@ -26,9 +26,9 @@ def configure(settings: Settings) -> None:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
-    shown: list[Any] = (
-        [plain] if console else [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer(as_text)]
-    )
+    bare = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)  # locals are what a client has sent
+    traced = structlog.processors.ExceptionRenderer(bare)
+    shown: list[Any] = [plain] if console else [traced, structlog.processors.JSONRenderer(as_text)]
     level = getattr(logging, settings.log_level.upper())
     structlog.configure(
         processors=[*shared, *shown],

@@ -217,9 +217,7 @@ async def test_a_statement_that_takes_too_long_is_stopped_and_told(dsn: str, tmp
         assert await service.ask("{ recentWikiPages { id } }", token) == {"data": {"recentWikiPages": []}}
 
 
-async def test_a_lost_database_is_told_and_found_again(
-    server_dsn: str, dsn: str, service: Service, token: str
-) -> None:
+async def test_a_lost_database_is_told_and_found_again(server_dsn: str, dsn: str, service: Service, token: str) -> None:
     name = urlsplit(dsn).path.strip("/")
     operator = await asyncpg.connect(server_dsn)
     await operator.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
