@@ -3,6 +3,7 @@
 A line `## Heading` outside code and HTML starts a section. A lead is the text before the first: its heading is "".
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,6 +12,8 @@ from .blocks import blocks, lines
 from .slugs import numbered_section, section_slug
 
 HEADING_MAX = 200
+BLANK = " \t\r\n"
+LINE_END = re.compile(r"[\r\n]|\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +50,11 @@ def render(sections: Iterable[Section]) -> str:
 
 def trim(text: str) -> str:
     """Without blank lines at both ends: how a section's text is stored. Indentation of its first line stays."""
-    rows = lines(text)
-    written = [index for index, row in enumerate(rows) if row.strip(" \t\r\n")]
-    return "".join(rows[written[0] : written[-1] + 1]).rstrip("\r\n") if written else ""
+    start, end = len(text) - len(text.lstrip(BLANK)), len(text.rstrip(BLANK))
+    if start >= end:
+        return ""
+    start = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
+    return text[start : LINE_END.search(text, end).start()]  # type: ignore[union-attr]
 
 
 def slugs(headings: Sequence[str]) -> list[str]:

@@ -3,6 +3,7 @@
 import json
 import logging
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import structlog
@@ -11,19 +12,24 @@ from app.logging import configure, known_id
 from app.settings import Settings
 
 
-@pytest.fixture
-def log(capsys: pytest.CaptureFixture[str]) -> Iterator[structlog.stdlib.BoundLogger]:
-    configure(Settings(log_format="json", log_level="info"))
-    yield structlog.get_logger()
+@pytest.fixture(autouse=True)
+def as_it_was() -> Iterator[None]:
+    yield
     structlog.reset_defaults()
     logging.getLogger().handlers.clear()
+
+
+def configured() -> Any:
+    configure(Settings(log_format="json", log_level="info"))
+    return structlog.get_logger()
 
 
 def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
     return [json.loads(line) for line in capsys.readouterr().err.splitlines()]
 
 
-def test_a_record_is_one_line_of_json(log: structlog.stdlib.BoundLogger, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_record_is_one_line_of_json(capsys: pytest.CaptureFixture[str]) -> None:
+    log = configured()
     log.info("request", path="/graphql", status=200)
     logging.getLogger("some.library").warning("careful")
     ours, theirs = lines(capsys)
@@ -33,8 +39,8 @@ def test_a_record_is_one_line_of_json(log: structlog.stdlib.BoundLogger, capsys:
     assert (theirs["event"], theirs["level"]) == ("careful", "warning")
 
 
-def test_a_traceback_shows_no_values(log: structlog.stdlib.BoundLogger, capsys: pytest.CaptureFixture[str]) -> None:
-    password = "hunter2"
+def test_a_traceback_shows_no_values(capsys: pytest.CaptureFixture[str]) -> None:
+    log, password = configured(), "hunter2"
     try:
         raise RuntimeError("broken")
     except RuntimeError as error:
@@ -44,10 +50,8 @@ def test_a_traceback_shows_no_values(log: structlog.stdlib.BoundLogger, capsys: 
     assert password not in json.dumps(record)
 
 
-def test_debug_is_not_shown_unless_asked_for(
-    log: structlog.stdlib.BoundLogger, capsys: pytest.CaptureFixture[str]
-) -> None:
-    log.debug("detail")
+def test_debug_is_not_shown_unless_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    configured().debug("detail")
     assert lines(capsys) == []
 
 
