@@ -44,7 +44,9 @@ def edges(owner: OuterRow, among: Any) -> Select[Any]:
     """Between the greatest hubs, as many of them as a drawing shows: no edge leads out of it."""
     page, link = pages.alias(), links.alias()
     greatest = select(page.c.id).where(page.c.owner_id == owner.c.id, active(page))
-    greatest = greatest.order_by(page.c.hubness_score.desc(), page.c.id.desc()).limit(func.least(among, MOST_HUBS))
+    greatest = greatest.order_by(page.c.hubness_score.desc(), page.c.id.desc()).limit(
+        func.greatest(func.least(among, MOST_HUBS), 0)
+    )
     hub = in_tenant(greatest).cte("hub", nesting=True)
     pairs = select(link.c.from_page_id, link.c.to_page_id, func.max(link.c.kind).label("kind")).where(
         link.c.owner_id == owner.c.id,

@@ -83,6 +83,8 @@ class Values:
     def integer(self, name: str, field: str) -> int:
         if name == "depth":
             return self.rng.choice([-1, 0, 1, 1, 2, 2, 3, 5, 40])
+        if name == "among":
+            return self.rng.choice([-1, 0, 1, 3, 10, 1000, 6000])
         if name == "length":
             return self.rng.choice([-3, 0, 1, 5, 30, 200, 5000])
         if name == "version":
@@ -120,7 +122,7 @@ class Subject:
 
     def draw(self) -> None:
         """Anew, for other variables."""
-        table = "old_slugs" if self.values.chance(0.2) else "pages"
+        table = "old_slugs" if self.values.chance(0.5) else "pages"
         self.row = self.values.row("sources" if self.field == "wikiSource" else table)
 
     def value(self, name: str, type_: Any) -> Any:

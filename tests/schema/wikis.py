@@ -77,7 +77,7 @@ class WikiMaker(Draws):
                 position=position,
                 last_source_at=self.maybe(self.moment()),
                 aggregation=self.maybe(self.document() | {"linked_page_ids": []}, self.aggregation(pages)),
-                promoted_page_id=self.rng.choice(pages)["id"] if self.chance(0.15) else None,
+                promoted_page_id=self.rng.choice(pages)["id"] if self.chance(0.4) else None,
                 created_at=self.moment(),
                 updated_at=self.moment(),
             )

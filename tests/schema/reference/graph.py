@@ -29,8 +29,9 @@ class Graphs:
     def nodes(self, owner: Row, limit: int | None) -> list[Row]:
         return limited(self.rows.sorted(self.pages(owner), *HUBS), limit, 1000, 5000)
 
-    def edges(self, owner: Row, limit: int | None) -> list[Row]:
-        ids = {page["id"] for page in self.pages(owner)}
+    def edges(self, owner: Row, among: int, limit: int | None) -> list[Row]:
+        greatest = self.rows.sorted(self.pages(owner), *HUBS)[: max(0, min(among, 5000))]
+        ids = {page["id"] for page in greatest}
         return limited(edges_among(self.rows, ids, self.rows.where("links", owner_id=owner["id"])), limit, 2000, 10000)
 
     def node_count(self, owner: Row) -> int:

@@ -102,7 +102,7 @@ class Pages:
         return Paged(self.rows, found, "id").part(**paging)
 
     def broken_links(self, page: Row, **paging: Any) -> Row:
-        found = self.rows.where("link_targets", from_page_id=page["id"], to_page_id=None)
+        found = self.rows.where("link_targets", from_page_id=page["id"], to_page_id=None, space=None)
         return Paged(self.rows, found, "target").part(**paging)
 
     def connected_pages(self, page: Row, **paging: Any) -> Row:

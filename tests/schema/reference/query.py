@@ -116,7 +116,7 @@ class Query:
 
     def wiki_neighbourhood(self, _: Any, page_id: str) -> Row | None:
         page = self.rows.page(identified(page_id))
-        return page if page and self.seen(page) else None
+        return page if page and self.seen(page) and page["status"] == "active" else None
 
     # -- evidence
 
@@ -190,5 +190,5 @@ def moment(text: str) -> datetime:
 
 
 def begins(title: str, prefix: str) -> bool:
-    """A title without letters has no name to begin with."""
-    return bool(normalise(title)) and normalise(title).startswith(normalise(prefix))
+    """A title without letters has no name to begin with, and a prefix without letters begins none."""
+    return bool(normalise(prefix)) and normalise(title).startswith(normalise(prefix))
