@@ -10,7 +10,7 @@ python := $(bin)/python
 pip_install := $(python) -m pip install --disable-pip-version-check --constraint constraints.txt
 say := @printf '\n== %s\n'
 
-.PHONY: help install demo serve migrate schema check test bench graphiql wheel clean
+.PHONY: help install demo serve migrate schema check test mutants bench graphiql wheel clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -44,6 +44,9 @@ check: .venv/.developing  ## style, types and the direction of imports
 test: check  ## check, then every test: make test ARGS='-k slug'
 	$(say) 'pytest: behaviour'
 	@$(python) -m pytest -n auto $(ARGS)
+
+mutants: .venv/.developing  ## plant faults in the read path, one by one: the tests must find each
+	@$(python) -m tests.schema.planted_faults $(ARGS)
 
 bench: .venv/.developing  ## server time a query, against one SQL statement written by hand
 	@exec $(python) -m benchmarks $(ARGS)

@@ -102,13 +102,13 @@ def user_error(error: BadInput) -> UserError:
     return UserError(message=error.message, code=error.code, field=error.field.split(".") if error.field else [])
 
 
-async def page_payload(saving: Awaitable[Any], page_id: UUID | None = None) -> WikiPagePayload:
-    """The payload of a write of one page; `page_id` is the page meant, to be shown beside a conflict."""
+async def page_payload(saving: Awaitable[Any]) -> WikiPagePayload:
+    """The payload of a write of one page."""
     try:
         saved = await saving
     except BadInput as error:
         return WikiPagePayload(user_errors=[user_error(error)])
     except Conflict as error:
-        shown = WikiConflict(page_id=page_id, message=error.message, current_version=error.current_version)
+        shown = WikiConflict(page_id=error.page_id, message=error.message, current_version=error.current_version)
         return WikiPagePayload(conflict=shown)
     return WikiPagePayload(page_id=saved.page_id, created=saved.created, changed=saved.changed)

@@ -121,19 +121,17 @@ class PageMutations:
 
     @strawberry.mutation(description="Change a page.")
     async def update_wiki_page(self, info: Request, input: UpdateWikiPageInput) -> WikiPagePayload:
-        page_id = id_of(input.page_id)
-
         async def saving() -> Saved:
             return await pages.update_page(
                 info.context.database,
                 info.context.scope,
-                page_id,
+                id_of(input.page_id),
                 expected_version=input.expected_version,
                 edit_summary=input.edit_summary,
                 **changes(input),
             )
 
-        return await page_payload(saving(), page_id)
+        return await page_payload(saving())
 
     @strawberry.mutation(description="Hang a page under another one, or under none.")
     async def set_wiki_parent(self, info: Request, input: SetWikiParentInput) -> WikiPagePayload:

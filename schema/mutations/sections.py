@@ -37,13 +37,11 @@ class MoveWikiSectionInput(WikiSectionOfPageInput):
 class SectionMutations:
     @strawberry.mutation(description="Change one section of a page.")
     async def patch_wiki_section(self, info: Request, input: PatchWikiSectionInput) -> WikiPagePayload:
-        page_id = id_of(input.page_id)
-
         async def saving() -> Saved:
             return await sections.patch_section(
                 info.context.database,
                 info.context.scope,
-                page_id,
+                id_of(input.page_id),
                 section_slug=input.section_slug,
                 body=required(input.body_md, "bodyMd"),
                 heading=required(input.heading, "heading"),
@@ -51,31 +49,29 @@ class SectionMutations:
                 edit_summary=input.edit_summary,
             )
 
-        return await page_payload(saving(), page_id)
+        return await page_payload(saving())
 
     @strawberry.mutation(description="Take a section from a page, with what it cites.")
     async def remove_wiki_section(self, info: Request, input: RemoveWikiSectionInput) -> WikiPagePayload:
-        page_id = id_of(input.page_id)
         saving = sections.remove_section(
             info.context.database,
             info.context.scope,
-            page_id,
+            id_of(input.page_id),
             section_slug=input.section_slug,
             expected_version=input.expected_version,
             edit_summary=input.edit_summary,
         )
-        return await page_payload(saving, page_id)
+        return await page_payload(saving)
 
     @strawberry.mutation(description="Put a section at another place on its page.")
     async def move_wiki_section(self, info: Request, input: MoveWikiSectionInput) -> WikiPagePayload:
-        page_id = id_of(input.page_id)
         saving = sections.move_section(
             info.context.database,
             info.context.scope,
-            page_id,
+            id_of(input.page_id),
             section_slug=input.section_slug,
             position=input.position,
             expected_version=input.expected_version,
             edit_summary=input.edit_summary,
         )
-        return await page_payload(saving, page_id)
+        return await page_payload(saving)

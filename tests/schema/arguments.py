@@ -133,7 +133,7 @@ class Subject:
         if is_list_type(type_):
             return [self.value(name, type_.of_type) for _ in range(values.rng.randint(0, 3))]
         if is_input_object_type(type_):
-            return {n: self.value(n, f.type) for n, f in type_.fields.items() if values.chance(0.4)}
+            return {n: self.value(n, f.type) for n, f in type_.fields.items() if values.chance(0.25)}
         if name in ("slug", "ref", "type", "kind") and self.field in ("wikiPage", "wikiSource") and values.chance(0.95):
             found = self.row[name]
             return found.upper() if name in ("type", "kind") else found

@@ -7,7 +7,7 @@ import pytest
 
 from db.database import Database
 from schema.root import make_engine
-from selection import Engine
+from selection import Engine, Limits
 from tests.conftest import copied
 from tests.schema.asking import Recorder
 from tests.schema.world import CALLERS, World, make_world, read_back, store
@@ -47,5 +47,5 @@ def engine() -> Engine:
 
 @pytest.fixture(scope="session")
 def walker() -> Engine:
-    """One engine for the many calls of a walk: its plans are made once."""
-    return make_engine()
+    """One engine for the many calls of a walk, which ask for every field there is: its plans are made once."""
+    return make_engine(Limits(fields=10_000))

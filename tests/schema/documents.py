@@ -28,6 +28,7 @@ from tests.schema.world import World
 ABSENT = object()
 NEEDS_PYTHON = {"excerpt"}
 NEEDS_ADMIN = {"wikiCompileJobs"}
+SEVERAL_TIMES = {"wikiPage": 3, "wikiPages": 3, "node": 2}
 INTROSPECTION = ["__schema { queryType { name } }", '__type(name: "WikiTag") { kind fields { name } }']
 
 
@@ -94,7 +95,7 @@ class Documents:
         """`apart`: each field under a name of its own, because other types are selected beside this one."""
         fields = type_.fields  # type: ignore[attr-defined]
         names = [name for name in fields if depth > 0 or is_leaf_type(get_named_type(fields[name].type))]
-        names = [name for name in names if name not in self.excluded]
+        names = [name for name in names if name not in self.excluded for _ in range(SEVERAL_TIMES.get(name, 1))]
         parts = []
         for name in self.rng.choices(names, k=count or self.rng.randint(1, 5)) if names else []:
             part = self.field(type_, name, depth, apart)

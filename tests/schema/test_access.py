@@ -215,7 +215,7 @@ async def write(walker: Engine, database: Database, scope: Scope, name: str, inp
 
 def codes(answer: dict[str, Any]) -> set[str]:
     """Of its errors, and of those in the payload."""
-    payloads = [payload for payload in (answer["data"] or {}).values() if payload]
+    payloads = [payload for payload in (answer.get("data") or {}).values() if payload]
     inside = [error["code"] for payload in payloads for error in payload.get("userErrors", ())]
     return {error["extensions"]["code"] for error in answer.get("errors", ())} | set(inside)
 

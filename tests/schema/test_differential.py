@@ -26,7 +26,7 @@ from tests.schema.reference.executor import Reference
 from tests.schema.world import CALLERS, World
 from tests.sql_rules import violations
 
-SEED, COUNT = int(os.environ.get("SEED", "1")), int(os.environ.get("DOCUMENTS", "160"))
+SEED, COUNT = int(os.environ.get("SEED", "1")), int(os.environ.get("DOCUMENTS", "120"))
 SDL = STRAWBERRY.as_str()
 UNLIMITED = Limits(*[10**6] * 6)
 RICH = 10**15

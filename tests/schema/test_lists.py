@@ -53,3 +53,10 @@ async def walk(engine: Engine, context: Recorder, field: str, size: str, beyond:
         cursor = page["pageInfo"]["endCursor" if size == "first" else "startCursor"]
         more = page["pageInfo"]["hasNextPage" if size == "first" else "hasPreviousPage"]
     return seen
+
+
+async def test_more_than_the_most_gives_the_most(engine: Engine, context: Recorder) -> None:
+    """Some mentions hold more quotes than the five that are shown."""
+    text = "{ wikiMentions(first: 5000) { nodes { contexts(limit: 5000) { quote } } } }"
+    found = (await data(engine, context, text))["wikiMentions"]["nodes"]
+    assert max(len(mention["contexts"]) for mention in found) == 5

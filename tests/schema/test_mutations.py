@@ -135,6 +135,12 @@ async def test_a_stale_version_is_a_conflict_that_shows_the_page(change: Ask, na
     assert payload["page"] is None
 
 
+async def test_a_stale_upsert_shows_the_page_too(change: Ask) -> None:
+    await make(change)
+    payload = await change("upsertWikiPage", type="TOPIC", title="Austin, Texas", summary="Mine", expectedVersion=9)
+    assert payload["conflict"] == {"currentVersion": 1, "page": {"version": 1}}
+
+
 async def test_sections_are_patched_moved_and_removed(change: Ask) -> None:
     page = await make(change, sections=[{"heading": "One", "bodyMd": "1"}, {"heading": "Two", "bodyMd": "2"}])
     await change("patchWikiSection", pageId=page["id"], sectionSlug="one", bodyMd="uno")
