@@ -12,7 +12,7 @@ from .activity import record
 from .drafts import ALIAS_SOURCES
 from .errors import BadInput
 from .link_targets import resolve
-from .page_names import Names, write_names
+from .page_names import Names, check_number, write_names
 from .records import Page, Saved
 from .revisions import write_aliases
 from .writer import Writer
@@ -29,7 +29,7 @@ async def add_alias(database: Database, scope: Scope, page_id: UUID, *, name: st
     async with writing_page(database, scope, page_id) as (writer, page):
         added = await write_aliases(writer, page, [name], source)
         if added:
-            await renamed(writer, page, Names(), "alias.added", name)
+            check_number(await renamed(writer, page, Names(), "alias.added", name), "name")
         return Saved(page.id, page.version, changed=bool(added))
 
 
@@ -45,9 +45,10 @@ async def remove_alias(database: Database, scope: Scope, page_id: UUID, *, name:
         return Saved(page.id, page.version, changed=bool(removed))
 
 
-async def renamed(writer: Writer, page: Page, lost: Names, action: str, name: str) -> None:
-    """Everything that depends on what a page is called."""
+async def renamed(writer: Writer, page: Page, lost: Names, action: str, name: str) -> Names:
+    """Everything that depends on what a page is called; its names now."""
     await writer.run(PAGES["touch_page"], page_id=page.id)
     names = await write_names(writer, page)
     await resolve(writer, names | lost)
     await record(writer, action, page.id, name=name)
+    return names

@@ -45,7 +45,8 @@ async def create_api_key(
     owners = list(dict.fromkeys(owner_ids))
     if not owners:
         raise BadInput("A key speaks for one owner at least.", "ownerIds")
-    if expires_at is not None and checks.moment(expires_at, "expiresAt", now) <= now:
+    expires_at = None if expires_at is None else checks.moment(expires_at, "expiresAt")
+    if expires_at is not None and expires_at <= now:
         raise BadInput("A key must expire in the future, or never.", "expiresAt")
     issued = IssuedKey(new_id(), PREFIX + token_urlsafe(32))
     async with transaction(database) as connection:

@@ -1,32 +1,40 @@
 """What a caller gives, made clean or refused with the name of the argument to mend."""
 
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
 from content.limits import SUMMARY_MAX, TAG_MAX, TAGS_MAX, TITLE_MAX, BadText, clean
 from content.names import normalise
 from content.slugs import SLUG_MAX, is_slug
+from content.values import DEPTH_MAX, jsonable
 
 from .errors import BadInput
 
 ALIASES_MAX = 200
 METADATA_MAX = 65_536  # bytes of JSON
-NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+YEARS = range(2, 9999)  # one more at either end, and a time zone could leave what Python and Postgres can both say
+
+T = TypeVar("T")
+
+
+def few(values: Sequence[T], limit: int, field: str) -> Sequence[T]:
+    """No more than a number of things: counted before any of them is looked at."""
+    if len(values) > limit:
+        raise BadInput(f"These are {len(values):,}; at most {limit:,} are possible.", field)
+    return values
 
 
 def text(value: str, field: str, limit: int) -> str:
     """Any text that Postgres can hold, up to a number of characters."""
-    try:
-        value = clean(value)
-    except BadText as error:
-        raise BadInput(f"This cannot be stored: {error}.", field) from None
     if len(value) > limit:
         raise BadInput(f"This is {len(value):,} characters long; at most {limit:,} are possible.", field)
-    return value
+    try:
+        return clean(value)
+    except BadText as error:
+        raise BadInput(f"This cannot be stored: {error}.", field) from None
 
 
 def line(value: str, field: str, limit: int) -> str:
@@ -46,12 +54,10 @@ def optional(value: str | None, field: str, limit: int = SUMMARY_MAX) -> str | N
     return None if value is None else text(value, field, limit).strip() or None
 
 
-def tags(values: Iterable[str]) -> tuple[str, ...]:
+def tags(values: Sequence[str]) -> tuple[str, ...]:
     """Each tag once, in the order given."""
-    found = tuple(dict.fromkeys(line(value, f"tags.{n}", TAG_MAX) for n, value in enumerate(values)))
-    if len(found) > TAGS_MAX:
-        raise BadInput(f"A page can have {TAGS_MAX} tags, not {len(found)}.", "tags")
-    return found
+    given = few(values, TAGS_MAX, "tags")
+    return tuple(dict.fromkeys(line(value, f"tags.{n}", TAG_MAX) for n, value in enumerate(given)))
 
 
 def alias(value: str, field: str = "name") -> str:
@@ -62,11 +68,9 @@ def alias(value: str, field: str = "name") -> str:
     return value
 
 
-def aliases(values: Iterable[str]) -> tuple[str, ...]:
-    found = tuple(alias(value, f"aliases.{n}") for n, value in enumerate(values))
-    if len(found) > ALIASES_MAX:
-        raise BadInput(f"A page can be given {ALIASES_MAX} aliases at once, not {len(found)}.", "aliases")
-    return found
+def aliases(values: Sequence[str]) -> tuple[str, ...]:
+    """Names to be added to a page at once."""
+    return tuple(alias(value, f"aliases.{n}") for n, value in enumerate(few(values, ALIASES_MAX, "aliases")))
 
 
 def slug(value: str) -> str:
@@ -86,27 +90,22 @@ def one_of(value: str, values: Iterable[str], field: str) -> str:
     return value
 
 
-def metadata(value: dict[str, Any]) -> dict[str, Any]:
-    """A document as it will come back from the database."""
+def metadata(value: object) -> dict[str, Any]:
+    """An object as it will come back from the database. Its size is known before anything else is looked at."""
+    if not isinstance(value, dict):
+        raise BadInput('Metadata must be an object, like {"city": "Austin"}.', "metadata")
     try:
-        document = orjson.dumps(value)
-    except TypeError as error:
-        raise BadInput(f"Metadata must be plain JSON: {error}.", "metadata") from None
-    if len(document) > METADATA_MAX:
-        raise BadInput(f"Metadata is {len(document):,} bytes of JSON; at most {METADATA_MAX:,} fit.", "metadata")
-    if NUL.search(document):
-        raise BadInput("Metadata holds a NUL character, which Postgres cannot store.", "metadata")
-    stored: dict[str, Any] = orjson.loads(document)
-    return stored
+        size = len(orjson.dumps(value))
+        if size > METADATA_MAX:
+            raise BadInput(f"Metadata is {size:,} bytes of JSON; at most {METADATA_MAX:,} fit.", "metadata")
+        document: dict[str, Any] = jsonable(value)
+    except (TypeError, BadText) as error:
+        raise BadInput(f"Metadata must be plain JSON, at most {DEPTH_MAX} deep: {error}.", "metadata") from None
+    return document
 
 
-def moment(value: datetime | None, field: str, otherwise: datetime) -> datetime:
-    """A point in time, which needs a time zone."""
-    if value is None:
-        return otherwise
-    if value.tzinfo is None:
-        raise BadInput("This needs a time zone, like 2026-11-21T09:00:00Z.", field)
-    try:
-        return value.astimezone(UTC)
-    except OverflowError:
-        raise BadInput("This lies outside the years 1 to 9999.", field) from None
+def moment(value: datetime, field: str) -> datetime:
+    """A point in time that every calendar can say; without a time zone it is UTC."""
+    if value.year not in YEARS:
+        raise BadInput(f"The year must lie between {YEARS[0]} and {YEARS[-1]}.", field)
+    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)

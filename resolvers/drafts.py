@@ -5,13 +5,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
+from content.limits import BODY_MAX
 from db.tables import PAGE_TYPES
 
 from . import checks
 from .errors import BadInput
+from .long_texts import read_through
 
 STATUSES = ("active", "archived")
 ALIAS_SOURCES = ("compiler", "manual", "import")
+SECTIONS_MAX = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,21 +45,31 @@ class PageDraft:
     alias_source: str = "manual"
 
 
-def checked(draft: PageDraft) -> PageDraft:
-    """The draft, clean; its sections are looked at where they join those of the page."""
+async def checked(draft: PageDraft) -> PageDraft:
+    """The draft, clean; its body and its sections are looked at where they are read."""
     if draft.body is not None and draft.sections is not None:
         raise BadInput("Give the whole body or single sections, not both.", "bodyMd")
     if draft.status is not None:
         checks.one_of(draft.status, STATUSES, "status")
+    aliases = checks.few(draft.aliases, checks.ALIASES_MAX, "aliases")
     return replace(
         draft,
         type=checks.one_of(draft.type, PAGE_TYPES, "type"),
         title=checks.title(draft.title),
         slug=None if draft.slug is None else checks.slug(draft.slug),
         summary=checks.optional(draft.summary, "summary"),
-        aliases=checks.aliases(draft.aliases),
+        sections=None if draft.sections is None else bounded(draft.sections),
+        aliases=await read_through(sum(map(len, aliases)), checks.aliases, aliases),
         tags=None if draft.tags is None else checks.tags(draft.tags),
         metadata=None if draft.metadata is None else checks.metadata(draft.metadata),
         edit_summary=checks.optional(draft.edit_summary, "editSummary"),
         alias_source=checks.one_of(draft.alias_source, ALIAS_SOURCES, "aliasSource"),
     )
+
+
+def bounded(sections: Sequence[SectionDraft]) -> Sequence[SectionDraft]:
+    """No more sections, and no more text in them, than a page can have: known before any of it is read."""
+    length = sum(len(section.body) for section in checks.few(sections, SECTIONS_MAX, "sections"))
+    if length > BODY_MAX:
+        raise BadInput(f"These sections have {length:,} characters; at most {BODY_MAX:,} are possible.", "sections")
+    return sections

@@ -1,6 +1,7 @@
 """What can go wrong for a caller, each with the code that every door shows."""
 
 from typing import Any
+from uuid import UUID
 
 
 class CairnError(Exception):
@@ -50,13 +51,14 @@ class BadInput(CairnError):
 
 
 class Conflict(CairnError):
-    """Somebody else was first. `current_version` is what the caller should look at before trying again."""
+    """Somebody else was first. `current_version` of the page is what to look at before trying again."""
 
     code = "CONFLICT"
 
-    def __init__(self, message: str, current_version: int | None = None) -> None:
+    def __init__(self, message: str, current_version: int | None = None, page_id: UUID | None = None) -> None:
         super().__init__(message)
         self.current_version = current_version
+        self.page_id = page_id
 
     @property
     def extensions(self) -> dict[str, Any]:

@@ -4,33 +4,28 @@ A target always has the page that its words mean now. So the order in which page
 link to a page that is not there yet heals when it comes.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from uuid import UUID
 
-from content.links import Target, find_links
+from content.links import Target
 from db.ids import new_id
 from db.sql import statements
 
-from .errors import BadInput
 from .hubness import refresh_hubness
-from .long_texts import read_through
 from .page_names import Names
-from .records import Page
 from .writer import Writer
 
 TARGETS = statements("link_targets")
 LINKS = statements("links")
-TARGETS_MAX = 5_000
 
 
-async def write_targets(writer: Writer, page: Page) -> bool:
-    """Store what the page's text points at; true when it no longer points at something."""
-    targets = list((await read_through(written_targets, page.body)).values())
-    dropped = await writer.run(TARGETS["drop_targets"], page_id=page.id, targets=[t.target for t in targets])
+async def write_targets(writer: Writer, page_id: UUID, targets: Sequence[Target]) -> bool:
+    """Store what a page's text points at; true when it no longer points at something."""
+    dropped = await writer.run(TARGETS["drop_targets"], page_id=page_id, targets=[t.target for t in targets])
     if targets:
         await writer.run(
             TARGETS["write_targets"],
-            page_id=page.id,
+            page_id=page_id,
             targets=[t.target for t in targets],
             spaces=[t.space for t in targets],
             types=[t.type for t in targets],
@@ -38,14 +33,6 @@ async def write_targets(writer: Writer, page: Page) -> bool:
             aliases=[t.alias for t in targets],
         )
     return dropped > 0
-
-
-def written_targets(body: str) -> dict[str, Target]:
-    """Each target once, as it was first written."""
-    targets = {target.target: target for target in reversed(find_links(body))}
-    if len(targets) > TARGETS_MAX:
-        raise BadInput(f"A page can link to {TARGETS_MAX} different targets, not to {len(targets)}.", "bodyMd")
-    return targets
 
 
 async def resolve(writer: Writer, names: Names, page_id: UUID | None = None, *, dropped: bool = False) -> None:

@@ -2,13 +2,19 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import TypeVar
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import ParamSpec, TypeVar
 
-LONG = 50_000  # characters; up to here a thread costs more than it frees
+LONG = 5_000  # characters; up to here a thread costs more than it frees
+# More at once would read no faster, since one of them runs at a time, and the loop would queue with all of them.
+READERS = ThreadPoolExecutor(2, thread_name_prefix="long-texts")
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
-async def read_through(reader: Callable[[str], T], text: str) -> T:
-    """What the reader makes of the text, read beside the event loop when it is long."""
-    return await asyncio.to_thread(reader, text) if len(text) > LONG else reader(text)
+async def read_through(size: int, reader: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """What the reader makes of texts of so many characters: beside the event loop when that is long."""
+    reading = partial(reader, *args, **kwargs)
+    return await asyncio.get_running_loop().run_in_executor(READERS, reading) if size > LONG else reading()

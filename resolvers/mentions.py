@@ -46,7 +46,7 @@ async def record_mention(
     quote: str | None = None,
     suggested_type: str | None = None,
 ) -> SavedMention:
-    """A source names something. Each source counts once, however often it is read."""
+    """A source names something. Each source counts once, however often it is read and however many versions it has."""
     name = checks.alias(name)
     quote = checks.optional(quote, "quote", SUMMARY_MAX)
     if suggested_type is not None:
@@ -54,18 +54,33 @@ async def record_mention(
     async with writing(database, scope) as writer:
         source = await find_source(writer, source_id)
         mention = await counting(writer, name, source["captured_at"])
-        seen_at = source["captured_at"]
-        if not await writer.run(MENTIONS["see"], mention_id=mention["id"], source_id=source_id, seen_at=seen_at):
+        seen = await see(writer, mention, source)
+        if seen is None:
             return SavedMention(mention["id"], mention["status"], mention["mention_count"], changed=False)
+        added = seen["former_id"] is None
         await writer.run(
             MENTIONS["count"],
             mention_id=mention["id"],
-            seen_at=seen_at,
-            contexts=newest(mention["contexts"], quote, source_id, seen_at),
+            added=int(added),
+            seen_at=source["captured_at"],
+            contexts=quoted(mention["contexts"], quote, source, seen["former_id"]),
             suggested_type=suggested_type or mention["suggested_type"],
         )
         await record(writer, "mention.recorded", mentionId=mention["id"], sourceId=source_id)
-        return SavedMention(mention["id"], mention["status"], mention["mention_count"] + 1)
+        return SavedMention(mention["id"], mention["status"], mention["mention_count"] + added)
+
+
+async def see(writer: Writer, mention: Row, source: Row) -> Row | None:
+    """The sighting: none when this version or a newer one was seen; `former_id` is the older one that stood there."""
+    return await writer.one(
+        MENTIONS["see"],
+        mention_id=mention["id"],
+        source_id=source["id"],
+        kind=source["kind"],
+        ref=source["ref"],
+        version=source["version"],
+        seen_at=source["captured_at"],
+    )
 
 
 async def counting(writer: Writer, name: str, seen_at: datetime) -> Row:
@@ -79,14 +94,16 @@ async def counting(writer: Writer, name: str, seen_at: datetime) -> Row:
     return mention
 
 
-def newest(contexts: list[dict[str, Any]], quote: str | None, source_id: UUID, at: datetime) -> list[dict[str, Any]]:
-    """The last few quotes, newest first."""
+def quoted(
+    contexts: list[dict[str, Any]], quote: str | None, source: Row, former_id: UUID | None
+) -> list[dict[str, Any]]:
+    """The last few quotes, newest first; one of an older version of the source makes room for its new one."""
     if quote is None:
         return contexts
-    added = {"quote": quote, "sourceId": str(source_id), "at": at.isoformat()}
-    return sorted([added, *contexts], key=lambda context: datetime.fromisoformat(context["at"]), reverse=True)[
-        :CONTEXTS_MAX
-    ]
+    others = [context for context in contexts if context["sourceId"] != str(former_id)]
+    added = {"quote": quote, "sourceId": str(source["id"]), "at": source["captured_at"].isoformat()}
+    newest = sorted([added, *others], key=lambda context: datetime.fromisoformat(context["at"]), reverse=True)
+    return newest[:CONTEXTS_MAX]
 
 
 async def ignore_mention(database: Database, scope: Scope, mention_id: UUID) -> SavedMention:

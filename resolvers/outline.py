@@ -10,12 +10,11 @@ from content.slugs import SLUG_MAX, numbered_section, section_slug
 from content.templates import TEMPLATES
 
 from . import checks
-from .drafts import SectionDraft
+from .drafts import SECTIONS_MAX, SectionDraft
 from .errors import BadInput, NotFound
 from .unset import UNSET, Given, given
 
 Outline = tuple[Section, ...]
-SECTIONS_MAX = 1_000
 LEAD = "overview"
 
 
@@ -24,20 +23,28 @@ def templated(page_type: str) -> Outline:
     return tuple(Section(slug, heading, "") for slug, heading in TEMPLATES[page_type])
 
 
+def size(*outlines: Iterable[Section | SectionDraft]) -> int:
+    """How many characters have to be read to know what they say."""
+    return sum(len(section.heading or "") + len(section.body) for section in chain(*outlines))
+
+
 def from_body(body: str, current: Outline = ()) -> Outline:
-    """The sections of a whole body. One that keeps its heading or its slug stays the same section."""
-    parsed = parse(checks.text(body, "bodyMd", BODY_MAX))
+    """The sections of a whole body, where there was another."""
+    return keeping(standing(parse(checks.text(body, "bodyMd", BODY_MAX)), "bodyMd"), current)
+
+
+def keeping(sections: Outline, current: Outline) -> Outline:
+    """The same texts. One that keeps its heading or its slug stays the section that it was."""
     known: dict[str, list[str]] = {}
     for section in current:
         known.setdefault(section.heading, []).append(section.slug)
-    kept = [known[s.heading].pop(0) if known.get(s.heading) else None for s in parsed]
+    kept = [known[s.heading].pop(0) if known.get(s.heading) else None for s in sections]
     taken = {slug for slug in kept if slug}
-    sections = []
-    for slug, section in zip(kept, parsed, strict=True):
-        own = slug or unused(section.slug, taken)
-        taken.add(own)
-        sections.append(replace(section, slug=own))
-    return standing(sections, "bodyMd")
+    own = []
+    for slug, section in zip(kept, sections, strict=True):
+        own.append(replace(section, slug=slug or unused(section.slug, taken)))
+        taken.add(own[-1].slug)
+    return tuple(own)
 
 
 def merged(page_type: str, current: Outline, drafts: Sequence[SectionDraft]) -> Outline:

@@ -2,16 +2,17 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from uuid import UUID
 
 from content.names import normalise
 from db.sql import statements
 
+from .errors import BadInput
 from .records import Page
 from .writer import Writer
 
 ALIASES = statements("aliases")
 SEARCH = statements("search_index")
+ALIASES_MAX = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +42,10 @@ async def write_names(writer: Writer, page: Page) -> Names:
     return Names(frozenset(old_slugs | {page.slug}), frozenset(aliases))
 
 
-async def current_names(writer: Writer, page_id: UUID) -> Names:
-    """What a page answers to now."""
-    rows = await writer.all(ALIASES["find_names"], page_id=page_id)
-    return Names(
-        frozenset(row["name"] for row in rows if row["kind"] == "old_slug"),
-        frozenset(row["name"] for row in rows if row["kind"] == "alias"),
-    )
+def check_number(names: Names, field: str) -> None:
+    """Refuse more aliases than a page can have."""
+    if len(names.aliases) > ALIASES_MAX:
+        raise BadInput(f"A page can answer to {ALIASES_MAX:,} names. Take some from it first.", field)
 
 
 def searchable_names(page: Page, aliases: Iterable[str], old_slugs: Iterable[str]) -> set[tuple[str, str]]:

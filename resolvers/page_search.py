@@ -6,7 +6,6 @@ from functools import lru_cache
 from content.names import normalise
 from db.sql import statements
 
-from .long_texts import read_through
 from .records import Page
 from .writer import Writer
 
@@ -16,15 +15,15 @@ WORD_MAX = 64  # characters; longer ones are data, not words
 VECTOR_MAX = 900_000  # bytes; Postgres refuses a tsvector of 1 MiB
 
 
-async def write_search(writer: Writer, page: Page) -> None:
-    """What can be found of the page, whether or not it may be found now."""
+async def write_search(writer: Writer, page: Page, words: str) -> None:
+    """What can be found of the page, whether or not it may be found now. `words` are those of its body."""
     await writer.run(
         SEARCH["write_search"],
         page_id=page.id,
         status=page.status,
         title=searchable(page.title),
         summary=searchable(page.summary or ""),
-        body=await read_through(searchable, page.body),
+        body=words,
         last_compiled_at=page.last_compiled_at,
     )
 

@@ -1,5 +1,6 @@
 """Making pages, bringing them up to date, putting them away."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -12,12 +13,14 @@ from db.sql import statements
 from . import checks, outline
 from .activity import record
 from .drafts import PageDraft, SectionDraft, checked
-from .errors import Conflict
+from .errors import BadInput, Conflict
 from .hierarchy import place
 from .hubness import dependants, refresh_all_hubness, refresh_hubness
 from .link_targets import forget_page, resolve, resolve_all
+from .long_texts import read_through
 from .outline import Outline
 from .page_slugs import check_free, find_slug, free_slug, title_slug
+from .page_texts import PageText, read_body, read_sections
 from .permissions import Action
 from .records import Page, Saved
 from .revisions import save
@@ -36,12 +39,14 @@ SEARCH = statements("search_index")
 
 async def create_page(database: Database, scope: Scope, draft: PageDraft) -> Saved:
     """A new page. A slug made from the title gets a number when it is taken; a given one must be free."""
-    draft = checked(draft)
+    draft = await checked(draft)
+    wanted = draft.slug or title_slug(draft.title)
+    text = await draft_text(draft) or await read_sections(outline.templated(draft.type))
     async with writing(database, scope) as writer:
         if draft.slug:
             await check_free(writer, draft.type, draft.slug)
-        slug = draft.slug or await free_slug(writer, draft.type, title_slug(draft.title))
-        return await store(writer, None, drafted(draft, slug), draft, "page.created")
+        slug = draft.slug or await free_slug(writer, draft.type, wanted)
+        return await store(writer, None, drafted(draft, slug, text.sections), draft, "page.created", text)
 
 
 async def upsert_page(
@@ -53,19 +58,23 @@ async def upsert_page(
     expected_version: int | None = None,
 ) -> Saved:
     """The page of this type and slug as the draft wants it, made if need be; what the draft leaves out stays."""
-    draft = checked(draft)
+    draft = await checked(draft)
+    if mark_compiled and draft.status == "archived":
+        raise BadInput("A compile brings a page back: it cannot archive it as well.", "status")
     slug = draft.slug or title_slug(draft.title)
+    text = None if draft.body is None else await read_body(draft.body)
     async with writing(database, scope) as writer:
         before = await find_slug(writer, draft.type, slug)
         if before:
             check_version(before, expected_version)
         elif expected_version is not None:
             raise Conflict(f'There is no {draft.type} "{slug}" any more that you could have changed.')
-        after = brought_up(before, draft) if before else drafted(draft, slug)
+        sections = await fitted(draft, text, before)
+        after = brought_up(before, draft, sections) if before else drafted(draft, slug, sections)
         if mark_compiled:
-            after = replace(after, status=draft.status or "active", last_compiled_at=writer.now)
+            after = replace(after, status="active", last_compiled_at=writer.now)
         action = ("page.compiled" if mark_compiled else "page.updated") if before else "page.created"
-        return await store(writer, before, after, draft, action)
+        return await store(writer, before, after, draft, action, text)
 
 
 async def update_page(
@@ -78,25 +87,28 @@ async def update_page(
     body: Given[str] = UNSET,
     tags: Given[list[str]] = UNSET,
     slug: Given[str] = UNSET,
-    metadata: Given[dict[str, Any]] = UNSET,
+    metadata: Given[dict[str, Any] | None] = UNSET,
     expected_version: int | None = None,
     edit_summary: str | None = None,
 ) -> Saved:
     """Change what is given. A new slug keeps the old one resolving; a new title keeps the old one as an alias."""
+    changes: dict[str, Any] = {
+        "title": title if title is UNSET else checks.title(title),
+        "summary": summary if summary is UNSET else checks.optional(summary, "summary"),
+        "tags": tags if tags is UNSET else checks.tags(tags),
+        "slug": slug if slug is UNSET else checks.slug(slug),
+        "metadata": metadata if metadata is UNSET else checks.metadata({} if metadata is None else metadata),
+    }
+    edit_summary = checks.optional(edit_summary, "editSummary")
+    text = None if body is UNSET else await read_body(body)
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
-        after = replace(
-            page,
-            title=page.title if title is UNSET else checks.title(title),
-            summary=page.summary if summary is UNSET else checks.optional(summary, "summary"),
-            sections=page.sections if body is UNSET else outline.from_body(body, page.sections),
-            tags=page.tags if tags is UNSET else checks.tags(tags),
-            slug=page.slug if slug is UNSET else checks.slug(slug),
-            metadata=page.metadata if metadata is UNSET else checks.metadata(metadata),
-        )
+        after = replace(page, **{name: value for name, value in changes.items() if value is not UNSET})
+        if text:
+            after = replace(after, sections=outline.keeping(text.sections, page.sections))
         if after.slug != page.slug:
             await check_free(writer, page.type, after.slug, but=page)
-        saved = await save(writer, page, after, edit_summary=checks.optional(edit_summary, "editSummary"))
+        saved = await save(writer, page, after, text=text, edit_summary=edit_summary)
         if saved.changed:
             await record(writer, "page.updated", page.id, version=saved.version)
         return saved
@@ -123,14 +135,14 @@ async def restate(database: Database, scope: Scope, page_id: UUID, status: str, 
 async def archive_scope(database: Database, scope: Scope) -> int:
     """Every page of the wiki out of sight; how many that were."""
     async with writing(database, scope, Action.MANAGE) as writer:
-        archived = await writer.all(PAGES["archive_all"])
+        archived = await writer.run(PAGES["archive_all"])
         if archived:
             await writer.run(SEARCH["archive_search"])
             await writer.run(SEARCH["archive_names"])
             await resolve_all(writer)
             await refresh_all_hubness(writer)
-            await record(writer, "wiki.archived", pages=len(archived))
-        return len(archived)
+            await record(writer, "wiki.archived", pages=archived)
+        return archived
 
 
 async def delete_page(database: Database, scope: Scope, page_id: UUID) -> Saved:
@@ -147,12 +159,15 @@ async def delete_page(database: Database, scope: Scope, page_id: UUID) -> Saved:
         return Saved(page.id, page.version)
 
 
-async def store(writer: Writer, before: Page | None, after: Page, draft: PageDraft, action: str) -> Saved:
+async def store(
+    writer: Writer, before: Page | None, after: Page, draft: PageDraft, action: str, text: PageText | None
+) -> Saved:
     """The page with all that the draft says of it."""
     saved = await save(
         writer,
         before,
         after,
+        text=text,
         edit_summary=draft.edit_summary,
         aliases=draft.aliases,
         alias_source=draft.alias_source,
@@ -163,40 +178,52 @@ async def store(writer: Writer, before: Page | None, after: Page, draft: PageDra
     return replace(saved, changed=saved.changed or placed)
 
 
-def drafted(draft: PageDraft, slug: str) -> Page:
+def drafted(draft: PageDraft, slug: str, sections: Outline) -> Page:
     """The page that a draft describes, where there is none yet."""
-    sections = drafted_sections(draft, ())
     return Page(
         id=new_id(),
         type=draft.type,
         slug=slug,
         title=draft.title,
         summary=draft.summary,
-        sections=outline.templated(draft.type) if sections is None else sections,
+        sections=sections,
         tags=tuple(draft.tags or ()),
         metadata=draft.metadata or {},
         status=draft.status or "active",
     )
 
 
-def brought_up(page: Page, draft: PageDraft) -> Page:
+def brought_up(page: Page, draft: PageDraft, sections: Outline) -> Page:
     """The page that there is, with what the draft gives."""
-    sections = drafted_sections(draft, page.sections)
     return replace(
         page,
         title=draft.title,
         summary=page.summary if draft.summary is None else draft.summary,
-        sections=page.sections if sections is None else sections,
+        sections=sections,
         tags=page.tags if draft.tags is None else tuple(draft.tags),
         metadata=page.metadata if draft.metadata is None else draft.metadata,
         status=draft.status or page.status,
     )
 
 
-def drafted_sections(draft: PageDraft, current: Outline) -> Outline | None:
-    """What the draft makes of the sections; none when it does not speak of them."""
+async def draft_text(draft: PageDraft) -> PageText | None:
+    """What a new page would say; none when the draft does not speak of it."""
     if draft.body is not None:
-        return outline.from_body(draft.body, current)
+        return await read_body(draft.body)
     if draft.sections is not None:
-        return outline.merged(draft.type, current, draft.sections)
+        return await read_sections(await merge(draft, draft.sections, ()))
     return None
+
+
+async def fitted(draft: PageDraft, text: PageText | None, page: Page | None) -> Outline:
+    """The sections that the draft makes of the page's; `text` is what was read of its body."""
+    current = page.sections if page else ()
+    if text:
+        return outline.keeping(text.sections, current)
+    if draft.sections is not None:
+        return await merge(draft, draft.sections, current)
+    return current if page else outline.templated(draft.type)
+
+
+async def merge(draft: PageDraft, sections: Sequence[SectionDraft], current: Outline) -> Outline:
+    return await read_through(outline.size(current, sections), outline.merged, draft.type, current, sections)

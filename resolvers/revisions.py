@@ -11,8 +11,10 @@ from db.tables import pages, revisions
 
 from .hubness import dependants, refresh_hubness
 from .link_targets import resolve, write_targets
-from .page_names import Names, write_names
+from .long_texts import read_through
+from .page_names import Names, check_number, write_names
 from .page_search import mark_search, write_search
+from .page_texts import PageText, read_sections
 from .records import Page, Saved
 from .writer import Writer
 
@@ -32,31 +34,49 @@ async def save(
     before: Page | None,
     after: Page,
     *,
+    text: PageText | None = None,
     edit_summary: str | None = None,
     aliases: Sequence[str] = (),
     alias_source: str = "manual",
 ) -> Saved:
-    """Write what differs. A change of content makes a version; a compile stamp alone does not count as a change."""
+    """Write what differs. A change of content makes a version; a compile stamp alone does not count as a change.
+
+    `text` is what the page will say, if it was read already.
+    """
     revised = before is None or after.content != before.content
     after = replace(after, version=after.version + revised)
     if before is None or after != before:
         await write_row(writer, before, after)
-    texts = before is None or after.sections != before.sections
-    dropped = texts and await write_text(writer, before, after)
-    added = await name(writer, after, aliases, alias_source)
+    dropped = False
     if revised:
-        await write_search(writer, after)
-        await write_revision(writer, after, edit_summary)
+        dropped = await write_content(writer, before, after, text, edit_summary)
     elif after != before:
         await mark_search(writer, after)
+    added = await name(writer, after, aliases, alias_source)
     restated = before is not None and after.status != before.status
     renamed = added or restated or before is None or (after.slug, after.title) != (before.slug, before.title)
     names = await write_names(writer, after) if renamed else Names()
+    check_number(names, "aliases")
+    texts = before is None or after.sections != before.sections
     if renamed or texts:
         await resolve(writer, names, after.id if texts else None, dropped=dropped)
     if restated:
         await refresh_hubness(writer, await dependants(writer, after.id))
     return Saved(after.id, after.version, created=before is None, changed=bool(revised or added or restated))
+
+
+async def write_content(
+    writer: Writer, before: Page | None, after: Page, text: PageText | None, edit_summary: str | None
+) -> bool:
+    """What makes a version; true when a link went out of the text."""
+    dropped = False
+    if text is None or text.body != after.body:
+        text = await read_sections(after.sections)
+    if before is None or after.sections != before.sections:
+        dropped = await write_text(writer, before, after, text)
+    await write_search(writer, after, text.words)
+    await write_revision(writer, after, edit_summary)
+    return dropped
 
 
 async def write_row(writer: Writer, before: Page | None, after: Page) -> None:
@@ -85,7 +105,7 @@ def row(page: Page) -> dict[str, Any]:
     }
 
 
-async def write_text(writer: Writer, before: Page | None, after: Page) -> bool:
+async def write_text(writer: Writer, before: Page | None, after: Page, text: PageText) -> bool:
     """The sections, and what their links point at; true when a link went out of the text."""
     slugs = [section.slug for section in after.sections]
     if before and await writer.run(SECTIONS["drop_sections"], page_id=after.id, slugs=slugs):
@@ -99,7 +119,7 @@ async def write_text(writer: Writer, before: Page | None, after: Page) -> bool:
             headings=[section.heading for section in after.sections],
             bodies=[section.body for section in after.sections],
         )
-    return await write_targets(writer, after)
+    return await write_targets(writer, after.id, text.targets)
 
 
 async def name(writer: Writer, page: Page, aliases: Sequence[str], source: str) -> int:
@@ -112,7 +132,7 @@ async def name(writer: Writer, page: Page, aliases: Sequence[str], source: str) 
 
 async def write_aliases(writer: Writer, page: Page, names: Sequence[str], source: str) -> int:
     """How many of these names the page did not answer to before."""
-    named = {alias: name for name in reversed(names) if (alias := normalise(name))}
+    named = await read_through(sum(map(len, names)), normalised, names)
     return await writer.run(
         ALIASES["write_aliases"],
         page_id=page.id,
@@ -121,6 +141,11 @@ async def write_aliases(writer: Writer, page: Page, names: Sequence[str], source
         names=list(named.values()),
         source=source,
     )
+
+
+def normalised(names: Sequence[str]) -> dict[str, str]:
+    """The first name of each alias."""
+    return {alias: name for name in reversed(names) if (alias := normalise(name))}
 
 
 async def write_revision(writer: Writer, page: Page, edit_summary: str | None) -> None:

@@ -11,7 +11,7 @@ from db.sql import statements
 from .page_search import searchable
 
 DEFAULT, MOST = 20, 50
-LONGEST, MOST_WORDS = 10_000, 48  # characters, words
+LONGEST, MOST_WORDS = 1_000, 48  # characters, words
 LAST = "\U0010ffff"
 
 Found = list[tuple[Any, ...]]
@@ -22,10 +22,11 @@ async def search(database: Database, scope: Scope, query: str, limit: int | None
 
     `where` may name the owner. Who may see the pages is settled by the read that shows them.
     """
-    words = searchable(query[:LONGEST]).split()[:MOST_WORDS]
+    query = query[:LONGEST]
+    words = searchable(query).split()[:MOST_WORDS]
     if not words:
         return []
-    needle = normalise(query[:LONGEST])
+    needle = normalise(query)
     async with database.connection() as connection:
         rows = await connection.all(
             statements("search")["find_pages"],

@@ -3,11 +3,15 @@
 from dataclasses import replace
 from uuid import UUID
 
+from content.limits import BODY_MAX
+from content.slugs import SLUG_MAX
 from db.database import Database
 from db.scope import Scope
 
 from . import checks, outline
 from .activity import record
+from .drafts import SectionDraft
+from .long_texts import read_through
 from .outline import Outline
 from .records import Page, Saved
 from .revisions import save
@@ -28,10 +32,14 @@ async def patch_section(
     edit_summary: str | None = None,
 ) -> Saved:
     """Change a section's text or heading; a section that is not there yet joins at the end."""
+    section_slug, summary = named(section_slug), checks.optional(edit_summary, "editSummary")
+    added = [] if body is UNSET else [SectionDraft(checks.text(body, "bodyMd", BODY_MAX))]
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
-        sections = outline.patched(page.type, page.sections, section_slug, body, heading)
-        return await rearranged(writer, page, sections, "section.patched", section_slug, edit_summary)
+        sections = await read_through(
+            outline.size(page.sections, added), outline.patched, page.type, page.sections, section_slug, body, heading
+        )
+        return await rearranged(writer, page, sections, "section.patched", section_slug, summary)
 
 
 async def remove_section(
@@ -44,10 +52,11 @@ async def remove_section(
     edit_summary: str | None = None,
 ) -> Saved:
     """Take a section from a page, with what it cites."""
+    section_slug, summary = named(section_slug), checks.optional(edit_summary, "editSummary")
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
-        sections = outline.without(page.sections, section_slug)
-        return await rearranged(writer, page, sections, "section.removed", section_slug, edit_summary)
+        sections = await read_through(outline.size(page.sections), outline.without, page.sections, section_slug)
+        return await rearranged(writer, page, sections, "section.removed", section_slug, summary)
 
 
 async def move_section(
@@ -61,18 +70,24 @@ async def move_section(
     edit_summary: str | None = None,
 ) -> Saved:
     """Put a section at a place among the others, counted from 0."""
+    section_slug, summary = named(section_slug), checks.optional(edit_summary, "editSummary")
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
-        sections = outline.moved(page.sections, section_slug, position)
-        return await rearranged(writer, page, sections, "section.moved", section_slug, edit_summary)
+        size = outline.size(page.sections)
+        sections = await read_through(size, outline.moved, page.sections, section_slug, position)
+        return await rearranged(writer, page, sections, "section.moved", section_slug, summary)
 
 
 async def rearranged(
-    writer: Writer, page: Page, sections: Outline, action: str, section_slug: str, edit_summary: str | None
+    writer: Writer, page: Page, sections: Outline, action: str, section_slug: str, summary: str | None
 ) -> Saved:
     """The page with these sections."""
-    summary = checks.optional(edit_summary, "editSummary")
     saved = await save(writer, page, replace(page, sections=sections), edit_summary=summary)
     if saved.changed:
         await record(writer, action, page.id, version=saved.version, sectionSlug=section_slug)
     return saved
+
+
+def named(section_slug: str) -> str:
+    """A slug to look for: any that a section could have."""
+    return checks.text(section_slug, "sectionSlug", SLUG_MAX)

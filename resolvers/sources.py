@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from content.limits import BODY_MAX, TITLE_MAX
+from content.slugs import SLUG_MAX
 from db.database import Database
 from db.ids import new_id
 from db.scope import Scope
@@ -69,6 +70,9 @@ async def add_source(database: Database, scope: Scope, draft: SourceDraft) -> Sa
     content = checks.text(draft.content, "content", BODY_MAX)
     if not content.strip():
         raise BadInput("A source has to say something.", "content")
+    title = checks.optional(draft.title, "title", TITLE_MAX)
+    metadata = {} if draft.metadata is None else checks.metadata(draft.metadata)
+    captured_at = None if draft.captured_at is None else checks.moment(draft.captured_at, "capturedAt")
     checksum = sha256(content.encode()).digest()
     async with writing(database, scope) as writer:
         current = await writer.one(SOURCES["find_current"], kind=kind, ref=ref)
@@ -82,11 +86,11 @@ async def add_source(database: Database, scope: Scope, draft: SourceDraft) -> Sa
             ref=ref,
             version=saved.version,
             supersedes_id=current["id"] if current else None,
-            title=checks.optional(draft.title, "title", TITLE_MAX),
+            title=title,
             content=content,
             checksum=checksum,
-            metadata=checks.metadata(draft.metadata or {}),
-            captured_at=checks.moment(draft.captured_at, "capturedAt", writer.now),
+            metadata=metadata,
+            captured_at=captured_at or writer.now,
             created_at=writer.now,
         )
         await record(writer, "source.added", sourceId=saved.source_id, version=saved.version)
@@ -105,6 +109,7 @@ async def cite_source(
     summary: str | None = None,
 ) -> Citation:
     """Say that a section rests on a source, or on some of its lines (from 1, both included)."""
+    section_slug = checks.text(section_slug, "sectionSlug", SLUG_MAX)
     summary = checks.optional(summary, "summary")
     async with writing_page(database, scope, page_id) as (writer, page):
         source = await find_source(writer, source_id)

@@ -1,6 +1,7 @@
 """Every write is one transaction, opened here, and a wiki has one writer at a time.
 
-Waiting for the owner's row is the only waiting there is: no operation takes a second lock, so none can deadlock.
+They queue in their process first, then for the owner's row. That is all the waiting there is: no operation waits for a
+second wiki, so none can deadlock.
 """
 
 from collections.abc import AsyncIterator
@@ -13,10 +14,11 @@ from db.database import Connection, Database
 from db.scope import Scope
 from db.sql import Statement, statements
 
-from .errors import BadInput, CairnError, Conflict, NotFound
+from .errors import BadInput, CairnError, Conflict, NotFound, Unavailable
 from .permissions import Action, authorise
 from .records import Page, find_page
-from .refusals import refusal
+from .refusals import in_our_words
+from .turns import BUSY, turn
 from .writer import Writer
 
 WIKIS = statements("wikis")
@@ -27,9 +29,11 @@ NO_PAGE = "There is no such page, or none that you may see."
 
 @asynccontextmanager
 async def writing(database: Database, scope: Scope, action: Action = Action.WRITE) -> AsyncIterator[Writer]:
-    """A transaction in the scope's own wiki, allowed and alone."""
-    async with transaction(database) as connection:
-        yield await admitted(connection, scope, action)
+    """A transaction in the scope's own wiki, allowed and alone. Who may not write does not wait for those who do."""
+    async with looking(database) as connection:
+        await authorise(connection, scope, scope.owner_id, action)
+    async with alone(database, scope, action) as writer:
+        yield writer
 
 
 @asynccontextmanager
@@ -49,36 +53,51 @@ async def writing_row(
     database: Database, scope: Scope, find_owner: Statement, row_id: UUID, missing: str, action: Action = Action.WRITE
 ) -> AsyncIterator[Writer]:
     """The same in the wiki of any row; one that may not be seen is `missing` like one that does not exist."""
-    async with transaction(database) as connection:
+    async with looking(database) as connection:
         owner_id = await connection.value(find_owner, tenant_id=scope.tenant_id, id=row_id)
         if owner_id is None:
             raise NotFound(missing)
         try:
-            writer = await admitted(connection, scope.in_owner(owner_id), action)
+            await authorise(connection, scope, owner_id, action)
         except NotFound:
             raise NotFound(missing) from None
+    async with alone(database, scope.in_owner(owner_id), action) as writer:
         yield writer
+
+
+@asynccontextmanager
+async def looking(database: Database) -> AsyncIterator[Connection]:
+    """For what has to be known before a write."""
+    with in_our_words():
+        async with database.connection() as connection:
+            yield connection
 
 
 @asynccontextmanager
 async def transaction(database: Database) -> AsyncIterator[Connection]:
     """All of it or nothing, and what Postgres refuses in words of ours."""
-    try:
+    with in_our_words():
         async with database.transaction() as connection:
             yield connection
-    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
-        ours = refusal(error)
-        if ours is None:
-            raise
-        raise ours from error
 
 
-async def admitted(connection: Connection, scope: Scope, action: Action) -> Writer:
-    """The one writer of the scope's wiki, until the transaction ends."""
-    await authorise(connection, scope, scope.owner_id, action)
-    if not await connection.value(WIKIS["lock_wiki"], tenant_id=scope.tenant_id, owner_id=scope.owner_id):
+@asynccontextmanager
+async def alone(database: Database, scope: Scope, action: Action) -> AsyncIterator[Writer]:
+    """The one writer of the scope's wiki, until the transaction ends. After waiting, what it may do is asked anew."""
+    async with turn(database, scope), transaction(database) as connection:
+        await authorise(connection, scope, scope.owner_id, action)
+        await lock_wiki(connection, scope)
+        yield Writer(connection, scope)
+
+
+async def lock_wiki(connection: Connection, scope: Scope) -> None:
+    """Wait for the writer of another process, as long as a statement may take."""
+    try:
+        found = await connection.value(WIKIS["lock_wiki"], tenant_id=scope.tenant_id, owner_id=scope.owner_id)
+    except (asyncpg.QueryCanceledError, asyncpg.LockNotAvailableError) as error:
+        raise Unavailable(BUSY) from error
+    if not found:
         raise NotFound(NO_WIKI)
-    return Writer(connection, scope)
 
 
 def check_version(page: Page, expected: int | None) -> None:
@@ -87,6 +106,7 @@ def check_version(page: Page, expected: int | None) -> None:
         raise Conflict(
             f"You changed version {expected}, but {page.name} is at version {page.version} now. Read it again.",
             page.version,
+            page.id,
         )
 
 

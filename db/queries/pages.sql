@@ -49,8 +49,7 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND type = :type AND slug 
 -- name: archive_all
 -- Every active page of a wiki, out of sight.
 UPDATE pages SET status = 'archived', updated_at = :now
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'active'
-RETURNING id;
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'active';
 
 -- name: orphan_children
 -- The children of a page that goes become parentless.

@@ -7,7 +7,7 @@ LIMIT 1;
 
 -- name: find_source
 -- What a citation and a sighting need to know of a source.
-SELECT id, content, captured_at FROM sources
+SELECT id, kind, ref, version, content, captured_at FROM sources
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :source_id;
 
 -- name: cite

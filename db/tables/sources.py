@@ -1,6 +1,6 @@
 """Immutable evidence, and the names seen in it that have no page yet."""
 
-from sqlalchemy import Column, Index, LargeBinary, UniqueConstraint
+from sqlalchemy import CheckConstraint, Column, Index, LargeBinary, UniqueConstraint
 
 from .columns import document, identifier, in_scope_key, moment, number, one_of, refers, scoped_table, words
 from .pages import PAGE_TYPES
@@ -22,6 +22,7 @@ sources = scoped_table(
     in_scope_key("sources"),
     UniqueConstraint("tenant_id", "owner_id", "kind", "ref", "version", name="sources_ref_uq"),
     refers("sources", "supersedes_id", "sources", ondelete=None),
+    CheckConstraint("isfinite(captured_at)", name="sources_captured_ck"),
 )
 Index("sources_captured_ix", sources.c.tenant_id, sources.c.owner_id, sources.c.captured_at.desc(), sources.c.id.desc())
 Index("sources_supersedes_ix", sources.c.tenant_id, sources.c.supersedes_id)
@@ -47,7 +48,8 @@ Index(
 )
 Index("mentions_page_ix", mentions.c.tenant_id, mentions.c.promoted_page_id)
 
-# One row per source that named it: what makes a replay count once.
+# One row per source that named it, whatever the number of its versions: the newest that did stands for all. So a note
+# that is edited counts once, and a replay never again. A wiki has one writer at a time: it may look before it adds.
 sightings = scoped_table(
     "sightings",
     identifier("mention_id"),

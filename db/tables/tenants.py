@@ -2,6 +2,7 @@
 
 from sqlalchemy import (
     ARRAY,
+    CheckConstraint,
     Column,
     ForeignKeyConstraint,
     LargeBinary,
@@ -41,6 +42,7 @@ api_keys = Table(
     moment("revoked_at", nullable=True),
     PrimaryKeyConstraint("key_hash", name="api_keys_pk"),
     UniqueConstraint("tenant_id", "id", name="api_keys_id_uq"),
+    CheckConstraint("isfinite(expires_at)", name="api_keys_expires_ck"),
     ForeignKeyConstraint(["tenant_id"], ["tenants.tenant_id"], name="api_keys_tenant_fk", ondelete="CASCADE"),
 )
 

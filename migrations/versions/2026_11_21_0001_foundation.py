@@ -78,6 +78,7 @@ def create_tenants_and_owners() -> None:
         moment("created_at"), moment("expires_at", null=True), moment("revoked_at", null=True),
         sa.PrimaryKeyConstraint("key_hash", name="api_keys_pk"),
         sa.UniqueConstraint("tenant_id", "id", name="api_keys_id_uq"),
+        sa.CheckConstraint("isfinite(expires_at)", name="api_keys_expires_ck"),
         of_tenant("api_keys"),
     )  # fmt: skip
     copy_everywhere("api_keys")
@@ -177,6 +178,7 @@ def create_sources() -> None:
         in_scope_key("sources"),
         sa.UniqueConstraint("tenant_id", "owner_id", "kind", "ref", "version", name="sources_ref_uq"),
         refers("sources", "supersedes_id", "sources", cascade=False),
+        sa.CheckConstraint("isfinite(captured_at)", name="sources_captured_ck"),
     )  # fmt: skip
     op.create_index("sources_captured_ix", "sources", [*SCOPE, *newest("captured_at")])
     op.create_index("sources_supersedes_ix", "sources", ["tenant_id", "supersedes_id"])

@@ -1,11 +1,13 @@
 """A body and its sections: each is made of the other."""
 
 import re
+from itertools import pairwise
 from time import perf_counter
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from content.sections import HEADING_MAX, Section, check, parse, problem, render, slugs, trim
 
@@ -25,6 +27,27 @@ HEADINGS = st.sampled_from(["Notes", "Visits", "Overview", "A #", " A", "日本"
 
 def headings(body: str) -> list[str]:
     return [section.heading for section in parse(body)]
+
+
+def commonmark_headings(body: str) -> list[str]:
+    """Those of level 2 at the top, as another reading of the same rules finds them."""
+    tokens = MarkdownIt("commonmark").disable(["reference", "lheading"]).parse(body)
+    found = [b.content for a, b in pairwise(tokens) if (a.type, a.tag, a.level) == ("heading_open", "h2", 0)]
+    return [heading for heading in found if 0 < len(heading) <= HEADING_MAX]
+
+
+@given(BODIES)
+@example("a\n ## Notes\n## Food")
+@example("- a\n## Notes\r## Food #\r\n## # #")
+@example("## \u2028Notes\u00a0##\n##\u00a0Food")
+def test_headings_are_those_of_commonmark(body: str) -> None:
+    assert [heading for heading in headings(body) if heading] == commonmark_headings(body)
+
+
+@given(st.lists(st.sampled_from(["## ", "##", "#", " ", "a", "\n", "\r", "- ", "> ", "1. ", "* ", "\\", "\x0b"])))
+def test_headings_among_other_marks_are_those_of_commonmark(pieces: list[str]) -> None:
+    body = "".join(pieces)
+    assert [heading for heading in headings(body) if heading] == commonmark_headings(body)
 
 
 def test_headings_start_sections() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
 import pytest
 
@@ -30,6 +31,33 @@ async def test_each_source_counts_once_however_a_name_is_spelt(wiki: Wiki) -> No
     assert (mention["name"], mention["alias"], mention["mention_count"]) == ("Chef João", "chef joao", 2)
     assert (seen.mention_id, seen.status, seen.count) == (mention["id"], "open", 2)
     assert (await wiki.actions()).count("mention.recorded") == 2
+
+
+async def version(wiki: Wiki, number: int) -> UUID:
+    """The next version of one note, captured a day later."""
+    draft = SourceDraft("daily_note", "note", f"Version {number}.", captured_at=NOON + timedelta(days=number))
+    return (await add_source(wiki.database, wiki.scope, draft)).source_id
+
+
+async def test_a_note_that_was_edited_three_times_is_one_source(wiki: Wiki) -> None:
+    ids = [await version(wiki, number) for number in range(3)]
+    seen = [
+        await record_mention(wiki.database, wiki.scope, name="João", source_id=ids[n], quote=f"quote {n}")
+        for n in (0, 1, 2, 1, 2)
+    ]
+    mention = await wiki.row("mentions")
+    assert ([one.count for one in seen], mention["mention_count"]) == ([1] * 5, 1)
+    assert [one.changed for one in seen] == [True, True, True, False, False]
+    assert [context["quote"] for context in mention["contexts"]] == ["quote 2"]
+    assert mention["last_seen_at"] == NOON + timedelta(days=2)
+    assert [row["source_id"] for row in await wiki.rows("sightings", "seen_at")] == [ids[2]]
+
+
+async def test_another_kind_of_the_same_ref_is_another_source(wiki: Wiki) -> None:
+    for kind in ("daily_note", "document"):
+        source = await add_source(wiki.database, wiki.scope, SourceDraft(kind, "ref", "Text."))
+        seen = await record_mention(wiki.database, wiki.scope, name="João", source_id=source.source_id)
+    assert seen.count == 2
 
 
 async def test_the_five_newest_quotes_are_kept_whatever_their_order(wiki: Wiki) -> None:
@@ -78,6 +106,12 @@ async def test_sightings_at_the_same_moment_lose_no_count(wiki: Wiki) -> None:
     sightings = [record_mention(wiki.database, wiki.scope, name="João", source_id=source_id) for source_id in ids * 2]
     await asyncio.gather(*sightings)
     assert (await wiki.row("mentions"))["mention_count"] == 32
+
+
+async def test_versions_of_a_source_seen_at_the_same_moment_count_once(wiki: Wiki) -> None:
+    ids = [await version(wiki, number) for number in range(8)]
+    await asyncio.gather(*(record_mention(wiki.database, wiki.scope, name="João", source_id=id) for id in ids * 2))
+    assert (await wiki.row("mentions"))["mention_count"] == len(await wiki.rows("sightings", "seen_at")) == 1
 
 
 @pytest.mark.parametrize(

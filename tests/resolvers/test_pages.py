@@ -168,6 +168,13 @@ async def test_a_compile_brings_an_archived_page_back_and_stamps_it(wiki: Wiki) 
     assert page["last_compiled_at"] >= before
 
 
+async def test_a_compile_cannot_archive(wiki: Wiki) -> None:
+    with pytest.raises(BadInput, match="brings a page back") as refused:
+        await upsert_page(wiki.database, wiki.scope, PageDraft("topic", "A", status="archived"), mark_compiled=True)
+    assert refused.value.field == "status"
+    assert await wiki.rows("pages") == []
+
+
 async def test_a_compile_without_news_is_no_change(wiki: Wiki) -> None:
     await upsert_page(wiki.database, wiki.scope, AUSTIN, mark_compiled=True)
     saved = await upsert_page(wiki.database, wiki.scope, AUSTIN, mark_compiled=True)
@@ -202,7 +209,7 @@ async def test_a_stale_writer_learns_the_current_version(wiki: Wiki) -> None:
     for write in writes:
         with pytest.raises(Conflict) as refused:
             await write
-        assert refused.value.current_version == 2
+        assert (refused.value.current_version, refused.value.page_id) == (2, saved.page_id)
     assert (await wiki.page(saved.page_id))["version"] == 2
 
 

@@ -1,7 +1,8 @@
 """Evidence that never changes, and which section rests on which."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 
+import asyncpg
 import pytest
 
 from db.ids import new_id
@@ -47,19 +48,32 @@ async def test_new_content_supersedes_the_old(wiki: Wiki) -> None:
         (SourceDraft("url", "r" * 501, "c"), "ref"),
         (SourceDraft("url", "r", " \n"), "content"),
         (SourceDraft("url", "r", "c\0"), "content"),
-        (SourceDraft("url", "r", "c", captured_at=datetime(2026, 1, 1)), "capturedAt"),
-        (SourceDraft("url", "r", "c", captured_at=datetime.max.replace(tzinfo=UTC)), None),
+        (SourceDraft("url", "r", "c", captured_at=datetime.max), "capturedAt"),
+        (SourceDraft("url", "r", "c", captured_at=datetime.max.replace(tzinfo=UTC)), "capturedAt"),
+        (SourceDraft("url", "r", "c", captured_at=datetime(1, 12, 31, tzinfo=UTC)), "capturedAt"),
         (SourceDraft("url", "r", "c", metadata={"x": object()}), "metadata"),
     ],
 )
-async def test_a_source_that_cannot_be_kept_is_refused(wiki: Wiki, draft: SourceDraft, field: str | None) -> None:
-    if field is None:
-        assert (await add_source(wiki.database, wiki.scope, draft)).created
-        return
+async def test_a_source_that_cannot_be_kept_is_refused(wiki: Wiki, draft: SourceDraft, field: str) -> None:
     with pytest.raises(BadInput) as refused:
         await add_source(wiki.database, wiki.scope, draft)
     assert refused.value.field == field
     assert await wiki.rows("sources") == []
+
+
+@pytest.mark.parametrize("given", [datetime(2, 1, 1), datetime(2026, 1, 1), datetime(9998, 12, 31, 23, 59, 59, 999999)])
+@pytest.mark.parametrize("hours", [None, -14, 0, 14])
+async def test_a_moment_without_a_time_zone_is_utc(wiki: Wiki, given: datetime, hours: int | None) -> None:
+    zone = UTC if hours is None else timezone(timedelta(hours=hours))
+    moment = given if hours is None else given.replace(tzinfo=zone)
+    await add_source(wiki.database, wiki.scope, SourceDraft("url", "r", "c", captured_at=moment))
+    assert (await wiki.row("sources"))["captured_at"] == given.replace(tzinfo=zone)
+
+
+async def test_a_source_is_never_captured_at_infinity(wiki: Wiki) -> None:
+    source_id = await wiki.add_source()
+    with pytest.raises(asyncpg.CheckViolationError, match="sources_captured_ck"):
+        await wiki.look.execute("UPDATE sources SET captured_at = 'infinity' WHERE id = $1", source_id)
 
 
 async def test_a_citation_says_which_lines_and_dates_the_section(wiki: Wiki, page_id) -> None:

@@ -1,0 +1,49 @@
+"""What the text of a page says: read once, and before the wiki is locked where it does not depend on the page."""
+
+from dataclasses import dataclass
+
+from content.limits import BODY_MAX
+from content.links import Target, find_links
+from content.sections import render
+
+from . import checks, outline
+from .errors import BadInput
+from .long_texts import read_through
+from .outline import Outline
+from .page_search import searchable
+
+TARGETS_MAX = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class PageText:
+    """Sections, the body that they make, each target of its links once, and its words for search."""
+
+    sections: Outline
+    body: str
+    targets: tuple[Target, ...]
+    words: str
+
+
+async def read_body(body: str) -> PageText:
+    """Of a whole body as it was given."""
+    body = checks.text(body, "bodyMd", BODY_MAX)
+    return await read_through(len(body), lambda: text_of(outline.from_body(body)))
+
+
+async def read_sections(sections: Outline) -> PageText:
+    """Of sections that can stand together."""
+    return await read_through(outline.size(sections), text_of, sections)
+
+
+def text_of(sections: Outline) -> PageText:
+    body = render(sections)
+    return PageText(sections, body, written_targets(body), searchable(body))
+
+
+def written_targets(body: str) -> tuple[Target, ...]:
+    """Each target once, as it was first written."""
+    targets = {target.target: target for target in reversed(find_links(body))}
+    if len(targets) > TARGETS_MAX:
+        raise BadInput(f"A page can link to {TARGETS_MAX:,} different targets, not to {len(targets):,}.", "bodyMd")
+    return tuple(targets.values())
