@@ -10,6 +10,7 @@ import orjson
 from .sql import Statement
 
 Row = Mapping[str, Any]
+PATIENCE = 10.0  # seconds that a request waits for a connection before it is told to come back
 
 
 class Database:
@@ -67,7 +68,7 @@ class Database:
     def acquire(self) -> Any:
         if self.pool is None:
             raise RuntimeError("the database is not open")
-        return self.pool.acquire()
+        return self.pool.acquire(timeout=PATIENCE)
 
 
 class Connection:

@@ -1,0 +1,55 @@
+"""The pool: what it gives back, and what happens when there is none left."""
+
+import asyncio
+
+import pytest
+
+from db.database import Database
+from resolvers.errors import Unavailable
+from resolvers.refusals import in_our_words
+
+
+@pytest.fixture
+async def database(dsn: str) -> Database:
+    database = Database(dsn, size=1)
+    await database.open()
+    return database
+
+
+async def test_a_cancelled_write_leaves_nothing_behind(database: Database) -> None:
+    """The connection comes back outside any transaction, and usable."""
+
+    async def write() -> None:
+        async with database.transaction() as connection:
+            await connection.raw.execute(
+                "INSERT INTO tenants (tenant_id, slug, name) VALUES (gen_random_uuid(), 'a', 'A')"
+            )
+            await connection.raw.execute("SELECT pg_sleep(60)")
+
+    running = asyncio.create_task(write())
+    await asyncio.sleep(0.2)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    async with database.connection() as connection:
+        assert not connection.raw.is_in_transaction()
+        assert await connection.raw.fetchval("SELECT count(*) FROM tenants") == 0
+    await database.close()
+
+
+async def test_a_request_does_not_wait_for_a_connection_for_ever(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("db.database.PATIENCE", 0.05)
+    async with database.connection():
+        with pytest.raises(Unavailable), in_our_words():
+            await database.ping()
+    await database.ping()
+    await database.close()
+
+
+async def test_json_comes_as_postgres_wrote_it(database: Database) -> None:
+    assert await database.json("""SELECT '{"b" :  1, "a": "é"}'::json""", ()) == '{"b" :  1, "a": "é"}'.encode()
+    async with database.connection() as connection:
+        assert await connection.raw.fetchval("SELECT '{\"b\": [1, null]}'::jsonb") == {"b": [1, None]}
+    await database.close()
