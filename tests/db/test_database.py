@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from db.database import Database
+from db.ids import new_id
 from resolvers.errors import Unavailable
 from resolvers.refusals import in_our_words
 
@@ -21,9 +22,8 @@ async def test_a_cancelled_write_leaves_nothing_behind(database: Database) -> No
 
     async def write() -> None:
         async with database.transaction() as connection:
-            await connection.raw.execute(
-                "INSERT INTO tenants (tenant_id, slug, name) VALUES (gen_random_uuid(), 'a', 'A')"
-            )
+            sql = "INSERT INTO tenants (tenant_id, slug, name) VALUES ($1, 'a', 'A')"
+            await connection.raw.execute(sql, new_id())
             await connection.raw.execute("SELECT pg_sleep(60)")
 
     running = asyncio.create_task(write())
