@@ -68,7 +68,7 @@ class Database:
     def acquire(self) -> Any:
         if self.pool is None:
             raise RuntimeError("the database is not open")
-        return self.pool.acquire(timeout=PATIENCE)
+        return self.pool.acquire(timeout=None if self.pool.get_idle_size() else PATIENCE)
 
 
 class Connection:

@@ -9,13 +9,17 @@ from graphql import (
     GraphQLInputType,
     GraphQLSchema,
     OperationDefinitionNode,
+    get_nullable_type,
     get_operation_ast,
+    is_leaf_type,
     is_non_null_type,
     parse,
-    type_from_ast,
     validate,
 )
-from graphql.execution.values import VariableValues, get_variable_values
+from graphql.execution.get_variable_signature import GraphQLVariableSignature, get_variable_signature
+from graphql.execution.values import VariableValues, VariableValueSource, get_variable_values
+from graphql.pyutils import Undefined
+from graphql.utilities import coerce_input_value
 
 from .limits import Limits, refusals
 from .lru import LRU
@@ -43,10 +47,14 @@ class Operation:
         self.definition, self.fragments = definition, fragments
         self.plans: LRU[Any] = LRU(PLANS_PER_OPERATION)
         self.shaping: list[tuple[str, GraphQLInputType]] = []
+        self.scalars: dict[str, GraphQLVariableSignature] = {}
         for node in definition.variable_definitions or ():
-            type_: Any = type_from_ast(schema, node.type)
-            if not (is_non_null_type(type_) and is_plain(type_)):
-                self.shaping.append((node.variable.name.value, type_))
+            signature: Any = get_variable_signature(schema, node)
+            if not (is_non_null_type(signature.type) and is_plain(signature.type)):
+                self.shaping.append((signature.name, signature.type))
+            if is_leaf_type(get_nullable_type(signature.type)):
+                self.scalars[signature.name] = signature
+        self.only_scalars = len(self.scalars) == len(definition.variable_definitions or ())
 
     def shape(self, variables: VariableValues) -> tuple[Any, ...]:
         given = variables.coerced
@@ -93,6 +101,25 @@ def parsed(schema: GraphQLSchema, text: str, limits: Limits) -> DocumentNode:
 
 
 def coerced(schema: GraphQLSchema, operation: Operation, given: dict[str, Any]) -> VariableValues:
+    """The variables as the operation declares them, or Invalid with what is wrong with them."""
+    return at_once(operation, given) or at_length(schema, operation, given)
+
+
+def at_once(operation: Operation, given: dict[str, Any]) -> VariableValues | None:
+    """Where each variable is a scalar and is given: most of them, and graphql-core reads every declaration anew."""
+    if not operation.only_scalars:
+        return None
+    sources, values = {}, {}
+    for name, signature in operation.scalars.items():
+        value = given.get(name, Undefined)
+        read = Undefined if value is Undefined else coerce_input_value(value, signature.type)
+        if read is Undefined:
+            return None
+        sources[name], values[name] = VariableValueSource(signature, value), read
+    return VariableValues(sources, values)
+
+
+def at_length(schema: GraphQLSchema, operation: Operation, given: dict[str, Any]) -> VariableValues:
     values = get_variable_values(schema, operation.definition.variable_definitions or (), given, max_errors=5)
     if isinstance(values, list):
         raise Invalid(values, "BAD_USER_INPUT")
