@@ -1,9 +1,13 @@
 """What the tests of the operations have in common."""
 
 from collections.abc import AsyncIterator
+from uuid import UUID
 
 import pytest
 
+from db.database import Database
+from resolvers.owners import OwnerKind, create_owner
+from resolvers.tenants import create_tenant
 from tests.wiki import Wiki, check, close_wiki, open_wiki
 
 
@@ -16,3 +20,29 @@ async def wiki(dsn: str) -> AsyncIterator[Wiki]:
         await check(wiki)
     finally:
         await close_wiki(wiki)
+
+
+@pytest.fixture
+async def database(dsn: str) -> AsyncIterator[Database]:
+    """For what stands above any one wiki."""
+    database = Database(dsn, size=8)
+    await database.open()
+    try:
+        yield database
+    finally:
+        await database.close()
+
+
+@pytest.fixture
+async def tenant_id(database: Database) -> UUID:
+    return (await create_tenant(database, "harbour", "Harbour Coffee")).id
+
+
+@pytest.fixture
+async def mara(database: Database, tenant_id: UUID) -> UUID:
+    return (await create_owner(database, tenant_id, OwnerKind.USER, "mara", "Mara")).id
+
+
+@pytest.fixture
+async def ines(database: Database, tenant_id: UUID) -> UUID:
+    return (await create_owner(database, tenant_id, OwnerKind.USER, "ines", "Ines")).id

@@ -1,6 +1,5 @@
 """API keys: issued, used, expired, revoked."""
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -12,33 +11,7 @@ from db.ids import new_id
 from db.scope import Actor, ActorKind, Role, Scope
 from resolvers.api_keys import create_api_key, revoke_api_key, scope_of_key
 from resolvers.errors import CairnError, NotFound, Unauthenticated
-from resolvers.owners import OwnerKind, create_owner
 from resolvers.tenants import create_tenant
-
-
-@pytest.fixture
-async def database(dsn: str) -> AsyncIterator[Database]:
-    database = Database(dsn, size=2)
-    await database.open()
-    try:
-        yield database
-    finally:
-        await database.close()
-
-
-@pytest.fixture
-async def tenant_id(database: Database) -> UUID:
-    return (await create_tenant(database, "harbour", "Harbour Coffee")).id
-
-
-@pytest.fixture
-async def mara(database: Database, tenant_id: UUID) -> UUID:
-    return (await create_owner(database, tenant_id, OwnerKind.USER, "mara", "Mara")).id
-
-
-@pytest.fixture
-async def ines(database: Database, tenant_id: UUID) -> UUID:
-    return (await create_owner(database, tenant_id, OwnerKind.USER, "ines", "Ines")).id
 
 
 async def test_an_api_key_works_as_a_service_for_its_owners(

@@ -1,6 +1,5 @@
 """From the Authorization header to a scope, in one's own wiki or in another's."""
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from uuid import UUID
 
@@ -29,31 +28,6 @@ async def refusal(header: str | None) -> str:
     with pytest.raises(Unauthenticated) as refused:
         await Credentials(NEVER_OPENED, Tokens(secret=SECRET)).scope(header)
     return refused.value.message
-
-
-@pytest.fixture
-async def database(dsn: str) -> AsyncIterator[Database]:
-    database = Database(dsn, size=2)
-    await database.open()
-    try:
-        yield database
-    finally:
-        await database.close()
-
-
-@pytest.fixture
-async def tenant_id(database: Database) -> UUID:
-    return (await create_tenant(database, "harbour", "Harbour Coffee")).id
-
-
-@pytest.fixture
-async def mara(database: Database, tenant_id: UUID) -> UUID:
-    return (await create_owner(database, tenant_id, OwnerKind.USER, "mara", "Mara")).id
-
-
-@pytest.fixture
-async def ines(database: Database, tenant_id: UUID) -> UUID:
-    return (await create_owner(database, tenant_id, OwnerKind.USER, "ines", "Ines")).id
 
 
 @pytest.mark.parametrize("spelling", ["Bearer {}", "bearer {}", "BEARER   {} ", " Bearer {}"])

@@ -1,7 +1,6 @@
 """Tenants, the owners inside them, and what they grant each other."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from uuid import UUID
 
 import pytest
@@ -26,21 +25,6 @@ BAD_SLUGS = [
     LIKE_AN_ID.replace("-", ""),
 ]
 BAD_NAMES = ["", "  ", "nul\0", "\ud800", "x" * 201]
-
-
-@pytest.fixture
-async def database(dsn: str) -> AsyncIterator[Database]:
-    database = Database(dsn, size=8)
-    await database.open()
-    try:
-        yield database
-    finally:
-        await database.close()
-
-
-@pytest.fixture
-async def tenant_id(database: Database) -> UUID:
-    return (await create_tenant(database, "harbour", "Harbour Coffee")).id
 
 
 async def test_a_tenant_is_found_by_its_id_and_by_its_slug(database: Database) -> None:

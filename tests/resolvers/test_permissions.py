@@ -1,6 +1,6 @@
 """The table of rules, and the one function that asks it."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 from uuid import UUID
@@ -32,16 +32,6 @@ member   -        R        RW       RW       RWM
 service  RW       RW       RW       RW       RWM
 admin    RWMA     RWMA     RWMA     RWMA     RWMA
 """
-
-
-@pytest.fixture
-async def database(dsn: str) -> AsyncIterator[Database]:
-    database = Database(dsn, size=2)
-    await database.open()
-    try:
-        yield database
-    finally:
-        await database.close()
 
 
 @dataclass(frozen=True)
