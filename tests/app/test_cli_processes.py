@@ -34,7 +34,7 @@ def test_the_demo_serves_a_wiki_that_other_commands_share_and_that_stays(data_di
         check_other_commands(demo, data_dir)
         edit(demo, "Edited.")
         press_ctrl_c(demo)
-        said = demo.process.communicate(timeout=30)[1]
+        said = demo.process.communicate(timeout=90)[1]
     assert demo.process.returncode == 0
     assert told in said
     assert "Traceback" not in said

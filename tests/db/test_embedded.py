@@ -220,7 +220,7 @@ async def test_a_stale_process_id_that_now_is_another_process_does_no_harm(used_
 async def test_a_signal_ends_the_command_before_its_server(used_dir: Path, command: Start, number: int) -> None:
     process = command()
     os.killpg(process.pid, number)
-    said, _ = process.communicate(timeout=20)
+    said, _ = process.communicate(timeout=90)
     assert process.returncode == 128 + number
     assert said == "still there\n"
     assert not runs(used_dir)
