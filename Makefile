@@ -10,10 +10,10 @@ python := $(bin)/python
 pip_install := $(python) -m pip install --disable-pip-version-check --constraint constraints.txt
 say := @printf '\n== %s\n'
 
-.PHONY: help install demo serve migrate schema check test mutants bench graphiql wheel clean
+.PHONY: help install demo serve migrate schema check test mutants bench bench-search graphiql wheel clean
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 install: .venv/.installed  ## .venv with Cairn in it: afterwards .venv/bin/cairn is there
 	@echo 'Cairn is installed: .venv/bin/cairn --help'
@@ -51,6 +51,9 @@ mutants: .venv/.developing  ## plant faults in the read path, one by one: the te
 bench: .venv/.developing  ## server time a query, against one SQL statement written by hand
 	@exec $(python) -m benchmarks $(ARGS)
 
+bench-search: .venv/.benchmarking  ## what search finds, against its peers; ARGS='latency --help': what it costs
+	@exec $(python) -m benchmarks.search $(if $(filter quality corpus latency,$(ARGS)),,quality) $(ARGS)
+
 graphiql: .venv/.installed  ## fetch GraphiQL's own files from npm, hash-checked
 	@$(python) -m app.graphiql.assets
 
@@ -71,6 +74,11 @@ clean:  ## remove .venv, builds and caches; your data stays
 .venv/.developing: .venv/.made pyproject.toml constraints.txt
 	$(say) 'Installing Cairn and its development tools into .venv (about a minute, once)'
 	@$(pip_install) --editable '.[dev]'
+	@touch .venv/.installed $@
+
+.venv/.benchmarking: .venv/.made pyproject.toml constraints.txt
+	$(say) 'Installing Cairn and the searches it is compared with into .venv (about a minute, once)'
+	@$(pip_install) --editable '.[benchmarks]'
 	@touch .venv/.installed $@
 
 .venv/.made:

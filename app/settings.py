@@ -34,7 +34,9 @@ class Settings(BaseSettings):
     jwt_issuer: str | None = Field(None, description="Tokens must say this as `iss`")
     jwt_audience: str | None = Field(None, description="Tokens must say this as `aud`")
 
-    pool_size: int = Field(8, ge=1, le=500, description="Connections to Postgres for each process")
+    pool_size: int = Field(
+        8, ge=1, le=500, description="Connections to Postgres of each process, and as many for search"
+    )
     statement_timeout: float = Field(10.0, gt=0, description="Seconds that a statement may take")
     statement_cache: int = Field(512, ge=0, description="Prepared statements a connection; 0 behind old poolers")
 

@@ -13,7 +13,9 @@ import asyncpg
 
 from content.sections import Section, render
 from content.templates import TEMPLATES
+from db.database import Database
 from db.tables import metadata
+from resolvers.search.reindexing import reindex
 
 Row = dict[str, Any]
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -23,15 +25,6 @@ TYPES = ["entity", "topic", "concept", "decision", "project"]
 BRANCHES = 8  # children of a page
 LINKS = 4  # references from a page
 WORDS = 3_000
-
-INDEX_WORDS = """
-    INSERT INTO page_search (tenant_id, owner_id, page_id, status, tsv, last_compiled_at)
-    SELECT tenant_id, owner_id, id, status,
-        setweight(to_tsvector('english', title), 'A') || setweight(to_tsvector('english', summary), 'B')
-            || setweight(to_tsvector('english', body_md), 'C'),
-        last_compiled_at
-    FROM pages WHERE tenant_id = $1 AND owner_id = $2
-"""
 
 
 @dataclass(frozen=True)
@@ -58,15 +51,18 @@ def wiki(tenant: int, owner: int, pages: int, hub: int = 0) -> Wiki:
 
 async def write_wikis(dsn: str, wikis: Sequence[Wiki], step: Callable[[Wiki], object] = lambda _: None) -> None:
     """Into a migrated database. `step` hears of each wiki that is there."""
-    connection = await asyncpg.connect(dsn)
+    connection, database = await asyncpg.connect(dsn), Database(dsn, size=1)
+    await database.open()
     try:
         for number, one in enumerate(wikis):
             rows = Author(one).rows(is_new_tenant=one.tenant_id not in {other.tenant_id for other in wikis[:number]})
             await write(connection, one, rows, is_first=number == 0)
+            await reindex(database, one.tenant_id, one.owner_id)
             step(one)
         await connection.execute("VACUUM ANALYZE")
     finally:
         await connection.close()
+        await database.close()
 
 
 async def write(connection: asyncpg.Connection, one: Wiki, rows: dict[str, list[Row]], is_first: bool) -> None:
@@ -76,7 +72,6 @@ async def write(connection: asyncpg.Connection, one: Wiki, rows: dict[str, list[
             await connection.copy_records_to_table(table.name, records=records, columns=list(own[0]))
             if is_first:  # the checks of references are planned on what is known of the tables, and kept
                 await connection.execute(f"ANALYZE {table.name}")
-    await connection.execute(INDEX_WORDS, one.tenant_id, one.owner_id)
 
 
 def vocabulary() -> list[str]:

@@ -9,7 +9,8 @@ WIKI_LINK = re.compile(r"!?\[\[(?:[^\[\]|\n]{0,300}\|)?([^\[\]|\n]{0,300})\]\]")
 LINE_MARK = re.compile(
     r"^[ \t]{0,8}(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|\d{1,9}[.)][ \t]+|(?:```|~~~)[^\n]{0,100})", re.MULTILINE
 )
-EMPHASIS = re.compile(r"\*{1,3}|`{1,3}|~~|(?<!\w)_{1,3}|_{1,3}(?!\w)")
+# Each alternative begins with its character, so that a text without marks is passed over quickly.
+EMPHASIS = re.compile(r"\*\*?\*?|``?`?|~~|_(?<!\w_)_?_?|__?_?(?!\w)")
 TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,200}>")
 
 

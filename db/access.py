@@ -92,4 +92,26 @@ class ById:
         return [readable(owner_of(row))]
 
 
+class Found(InOwner):
+    """Pages that a search found, in the wiki that the arguments name or the question itself."""
+
+    def criteria(self, row: FromClause, **named: Any) -> Collection[ColumnElement[bool]]:
+        return BY_ID.criteria(row)
+
+
+class FoundTogether(InOwner):
+    """The answer of a search as a whole: its pages are judged one by one. Explanations are for admins."""
+
+    arguments: Collection[str] = (*InOwner.arguments, "explain")
+
+    def check(self, scope: Any, tenant_id: str | None = None, explain: bool = False, **named: Any) -> None:
+        if explain and scope.role is not Role.ADMIN:
+            raise forbidden("explain needs a credential with the role admin.")
+        super().check(scope, tenant_id, **named)
+
+    def criteria(self, row: FromClause, **named: Any) -> Collection[ColumnElement[bool]]:
+        return []
+
+
 IN_OWNER, AS_ADMIN, BY_ID = InOwner(), AsAdmin(), ById()
+FOUND, FOUND_TOGETHER = Found(), FoundTogether()

@@ -10,11 +10,15 @@ import orjson
 from .sql import Statement
 
 Row = Mapping[str, Any]
+ONE_PLAN = {"plan_cache_mode": "force_generic_plan"}
 PATIENCE = 10.0  # seconds that a request waits for a connection before it is told to come back
 
 
 class Database:
-    """A pool on one server. Reads never open a transaction; writes always do."""
+    """Pools on one server: one for search, whose long statements are planned once, and one for everything else.
+
+    Reads never open a transaction; writes always do.
+    """
 
     def __init__(self, dsn: str, *, size: int = 8, statement_timeout: float = 10.0, statement_cache: int = 512) -> None:
         """`statement_timeout` in seconds. `statement_cache` 0 is for poolers that forget prepared statements."""
@@ -33,42 +37,52 @@ class Database:
             },
         }
         self.pool: asyncpg.Pool | None = None
+        self.search_pool: asyncpg.Pool | None = None
 
     async def open(self) -> None:
         self.pool = await asyncpg.create_pool(self.dsn, init=prepare_connection, reset=clean, **self.options)
+        planned_once = self.options | {"server_settings": self.options["server_settings"] | ONE_PLAN}
+        self.search_pool = await asyncpg.create_pool(self.dsn, init=prepare_connection, reset=clean, **planned_once)
 
     async def close(self) -> None:
-        if self.pool is not None:
-            await self.pool.close()
-            self.pool = None
+        for pool in filter(None, (self.pool, self.search_pool)):
+            await pool.close()
+        self.pool = self.search_pool = None
 
     async def json(self, sql: str, arguments: Iterable[Any]) -> bytes | None:
         """The one JSON value of a compiled read, as Postgres wrote it."""
-        async with self.acquire() as connection:
+        async with acquire(self.pool) as connection:
             value: bytes | None = await connection.fetchval(sql, *arguments)
             return value
 
     async def ping(self) -> None:
         """Raise when Postgres does not answer."""
-        async with self.acquire() as connection:
+        async with acquire(self.pool) as connection:
             await connection.fetchval("SELECT 1")
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator["Connection"]:
         """For single statements; each commits by itself."""
-        async with self.acquire() as connection:
+        async with acquire(self.pool) as connection:
+            yield Connection(connection)
+
+    @asynccontextmanager
+    async def searching(self) -> AsyncIterator["Connection"]:
+        """For statements whose plan does not depend on their values, and would take longer to make than to run."""
+        async with acquire(self.search_pool) as connection:
             yield Connection(connection)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator["Connection"]:
         """All of it or nothing."""
-        async with self.acquire() as connection, connection.transaction():
+        async with acquire(self.pool) as connection, connection.transaction():
             yield Connection(connection)
 
-    def acquire(self) -> Any:
-        if self.pool is None:
-            raise RuntimeError("the database is not open")
-        return self.pool.acquire(timeout=None if self.pool.get_idle_size() else PATIENCE)
+
+def acquire(pool: asyncpg.Pool | None) -> Any:
+    if pool is None:
+        raise RuntimeError("the database is not open")
+    return pool.acquire(timeout=None if pool.get_idle_size() else PATIENCE)
 
 
 class Connection:

@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
 
 OLDEST_SERVER = 16
-EXTENSIONS = ("pg_trgm", "btree_gin", "unaccent")
+EXTENSIONS = ("pg_trgm", "btree_gin", "unaccent", "fuzzystrmatch")
 LOCK_KEY = 0x636169726E  # "cairn"; advisory locks are per database
 LOCK_TIMEOUT = "4s"
 LOCK_NOT_AVAILABLE = "55P03"

@@ -15,6 +15,7 @@ from .link_targets import resolve
 from .page_names import Names, check_number, write_names
 from .records import Page, Saved
 from .revisions import write_aliases
+from .search.index import write_search
 from .writer import Writer
 from .writing import writing_page
 
@@ -49,6 +50,7 @@ async def renamed(writer: Writer, page: Page, lost: Names, action: str, name: st
     """Everything that depends on what a page is called; its names now."""
     await writer.run(PAGES["touch_page"], page_id=page.id)
     names = await write_names(writer, page)
+    await write_search(writer, page, names)
     await resolve(writer, names | lost)
     await record(writer, action, page.id, name=name)
     return names

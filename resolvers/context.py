@@ -3,16 +3,20 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+from uuid import UUID
 
 import asyncpg
+from graphql import GraphQLError
 
 from db.database import Database
 from db.scope import Scope
 from selection.errors import Final, TooExpensive
 
-from .errors import Unavailable
+from .errors import CairnError, Unavailable
 from .refusals import in_our_words
-from .search import search
+from .search.asking import search
+from .search.related import related
+from .search.results import Asked, Found
 
 
 class Context:
@@ -35,14 +39,23 @@ class Context:
         with once_only():
             return await self.database.json(sql, arguments)
 
-    async def search(self, query: str, limit: int | None, **where: str | None) -> list[tuple[Any, ...]]:
+    async def search(self, asked: Asked) -> Found:
+        """What a step asks before the statement that shows it."""
         with once_only():
-            return await search(self.database, self.scope, query, limit, **where)
+            return await search(self.database, self.scope, asked)
+
+    async def related(self, page_id: UUID, limit: int) -> list[tuple[UUID, float]]:
+        """(page id, how like it is), the likest first."""
+        with once_only():
+            return await related(self.database, self.scope, page_id, limit)
 
 
 @contextmanager
 def once_only() -> Iterator[None]:
-    """A time limit or a lost database ends the operation: run again as values it would only meet the same."""
+    """A time limit or a lost database ends the operation: run again as values it would only meet the same.
+
+    What else is wrong is of one field, and graphql-core says of which.
+    """
     try:
         with in_our_words():
             yield
@@ -50,3 +63,5 @@ def once_only() -> Iterator[None]:
         slow = isinstance(error.__cause__, asyncpg.QueryCanceledError)
         message = "This operation took too long and was stopped. Ask for less at once." if slow else error.message
         raise Final(message, extensions={"code": "TIMEOUT" if slow else error.code}) from error
+    except CairnError as error:
+        raise GraphQLError(error.message, extensions=error.extensions) from error

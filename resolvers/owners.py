@@ -2,10 +2,11 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from uuid import UUID
 
+from content.languages import LANGUAGES, named
 from content.slugs import is_slug
 from db.database import Connection, Database, Row
 from db.ids import new_id
@@ -18,6 +19,8 @@ from .writing import transaction
 
 OWNERS = statements("owners")
 GRANTS = statements("grants")
+REINDEXING = statements("search_reindexing")
+ENGLISH = "english"
 
 
 class OwnerKind(StrEnum):
@@ -41,13 +44,16 @@ class Owner:
     kind: OwnerKind
     slug: str
     name: str
+    language: str
     created_at: datetime
 
 
-async def create_owner(database: Database, tenant_id: UUID, kind: OwnerKind, slug: str, name: str) -> Owner:
-    """A new owner, with an empty wiki."""
+async def create_owner(
+    database: Database, tenant_id: UUID, kind: OwnerKind, slug: str, name: str, language: str = ENGLISH
+) -> Owner:
+    """A new owner, with an empty wiki. Its pages are in that language unless they say otherwise."""
     async with transaction(database) as connection:
-        row = await add_owner(connection, tenant_id, kind, slug, name)
+        row = await add_owner(connection, tenant_id, kind, slug, name, language)
     if row is None:
         raise Conflict(f"There is an owner `{slug}` already.")
     return owner_from(row)
@@ -56,7 +62,7 @@ async def create_owner(database: Database, tenant_id: UUID, kind: OwnerKind, slu
 async def ensure_owner(database: Database, tenant_id: UUID, kind: OwnerKind, slug: str, name: str) -> Owner:
     """The owner of that slug, made when there is none. One that exists keeps its name, and must be of that kind."""
     async with transaction(database) as connection:
-        row = await add_owner(connection, tenant_id, kind, slug, name)
+        row = await add_owner(connection, tenant_id, kind, slug, name, ENGLISH)
     owner = await find_owner(database, tenant_id, slug) if row is None else owner_from(row)
     if owner.kind != kind:
         raise Conflict(f"The owner `{slug}` is of the kind {owner.kind}, not {kind}.")
@@ -102,7 +108,33 @@ async def revoke(database: Database, tenant_id: UUID, *, owner_id: UUID, grantee
     return removed > 0
 
 
-async def add_owner(connection: Connection, tenant_id: UUID, kind: OwnerKind, slug: str, name: str) -> Row | None:
+async def set_language(database: Database, tenant_id: UUID, owner_id: UUID, language: str) -> Owner:
+    """The owner's pages are in that language from now on. Search has to read all of them again: see reindexing."""
+    async with transaction(database) as connection:
+        language = await known_language(connection, language)
+        row = await connection.one(OWNERS["set_language"], tenant_id=tenant_id, owner_id=owner_id, language=language)
+        if row is None:
+            raise NotFound(f"There is no owner `{owner_id}`.")
+        await connection.run(REINDEXING["read_anew"], tenant_id=tenant_id, owner_id=owner_id, now=datetime.now(UTC))
+    return owner_from(row)
+
+
+async def known_language(connection: Connection, text: str) -> str:
+    """By the name that Postgres has for it, whatever way it was written: `de`, `de-AT`, `German`."""
+    language = named(text)
+    if language is None:
+        raise BadInput(f"Search knows no such language. It knows {', '.join(sorted(LANGUAGES))}.", "language")
+    if not await connection.value(OWNERS["has_language"], language=language):
+        raise BadInput(
+            f"This Postgres has no stemmer for {language}; a newer one may. `simple` takes words as they are.",
+            "language",
+        )
+    return language
+
+
+async def add_owner(
+    connection: Connection, tenant_id: UUID, kind: OwnerKind, slug: str, name: str, language: str
+) -> Row | None:
     await check_tenant(connection, tenant_id)
     return await connection.one(
         OWNERS["add_owner"],
@@ -111,6 +143,7 @@ async def add_owner(connection: Connection, tenant_id: UUID, kind: OwnerKind, sl
         kind=kind,
         slug=new_slug(slug),
         name=checks.line(name, "name", NAME_MAX),
+        language=await known_language(connection, language),
     )
 
 
@@ -123,4 +156,12 @@ async def hold_owners(connection: Connection, tenant_id: UUID, owner_ids: Collec
 
 
 def owner_from(row: Row) -> Owner:
-    return Owner(row["tenant_id"], row["id"], OwnerKind(row["kind"]), row["slug"], row["name"], row["created_at"])
+    return Owner(
+        tenant_id=row["tenant_id"],
+        id=row["id"],
+        kind=OwnerKind(row["kind"]),
+        slug=row["slug"],
+        name=row["name"],
+        language=row["language"],
+        created_at=row["created_at"],
+    )

@@ -26,20 +26,25 @@ class Names:
         return Names(self.slugs | other.slugs, self.aliases | other.aliases)
 
 
-async def write_names(writer: Writer, page: Page) -> Names:
-    """Bring the rows that search reads in step with the page, its aliases and its old slugs."""
+async def find_names(writer: Writer, page: Page) -> Names:
+    """What it answers to besides its title: its aliases, its slug and those that it had."""
     rows = [(row["kind"], row["name"]) for row in await writer.all(ALIASES["find_names"], page_id=page.id)]
     old_slugs = {name for kind, name in rows if kind == "old_slug"}
-    aliases = {name for kind, name in rows if kind == "alias"}
-    names = sorted(searchable_names(page, aliases, old_slugs))
+    return Names(frozenset(old_slugs | {page.slug}), frozenset(name for kind, name in rows if kind == "alias"))
+
+
+async def write_names(writer: Writer, page: Page) -> Names:
+    """Bring the rows that search reads in step with the page, its aliases and its old slugs."""
+    names = await find_names(writer, page)
+    rows = sorted(searchable_names(page, names.aliases, names.slugs - {page.slug}))
     await writer.run(
         SEARCH["write_names"],
         page_id=page.id,
-        kinds=[kind for kind, _ in names],
-        names=[name for _, name in names],
+        kinds=[kind for kind, _ in rows],
+        names=[name for _, name in rows],
         status=page.status,
     )
-    return Names(frozenset(old_slugs | {page.slug}), frozenset(aliases))
+    return names
 
 
 def check_number(names: Names, field: str) -> None:
@@ -49,8 +54,9 @@ def check_number(names: Names, field: str) -> None:
 
 
 def searchable_names(page: Page, aliases: Iterable[str], old_slugs: Iterable[str]) -> set[tuple[str, str]]:
-    """(kind, name) of each: a slug also with its words apart, as people type it."""
+    """(kind, name) of each: a slug also with its words apart, as people type it. Each name once."""
     slugs = [("slug", page.slug), *(("old_slug", slug) for slug in old_slugs)]
     spaced = [(kind, slug.replace("-", " ")) for kind, slug in slugs]
-    names = [("title", normalise(page.title)), *(("alias", alias) for alias in aliases), *slugs, *spaced]
-    return {(kind, name) for kind, name in names if name}
+    names = [("title", normalise(page.title)), *(("alias", alias) for alias in sorted(aliases)), *slugs, *spaced]
+    best = {name: kind for kind, name in reversed(names) if name}
+    return {(kind, name) for name, kind in best.items()}

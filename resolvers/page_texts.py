@@ -10,7 +10,7 @@ from . import checks, outline
 from .errors import BadInput
 from .long_texts import read_through
 from .outline import Outline
-from .page_search import searchable
+from .search.index import searchable
 
 TARGETS_MAX = 5_000
 

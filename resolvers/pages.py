@@ -137,7 +137,7 @@ async def archive_scope(database: Database, scope: Scope) -> int:
     async with writing(database, scope, Action.MANAGE) as writer:
         archived = await writer.run(PAGES["archive_all"])
         if archived:
-            await writer.run(SEARCH["archive_search"])
+            await writer.run(SEARCH["archive_pages"])
             await writer.run(SEARCH["archive_names"])
             await resolve_all(writer)
             await refresh_all_hubness(writer)
@@ -152,6 +152,7 @@ async def delete_page(database: Database, scope: Scope, page_id: UUID) -> Saved:
         for release in ("orphan_children", "release_sections", "release_mentions"):
             await writer.run(PAGES[release], page_id=page.id)
         names = await forget_page(writer, page.id)
+        await writer.run(SEARCH["forget_page"], page_id=page.id)
         await writer.run(PAGES["delete_page"], page_id=page.id)
         await resolve(writer, names)
         await refresh_hubness(writer, counting)

@@ -12,10 +12,10 @@ from db.tables import pages, revisions
 from .hubness import dependants, refresh_hubness
 from .link_targets import resolve, write_targets
 from .long_texts import read_through
-from .page_names import Names, check_number, write_names
-from .page_search import mark_search, write_search
+from .page_names import Names, check_number, find_names, write_names
 from .page_texts import PageText, read_sections
 from .records import Page, Saved
+from .search.index import restate_search, write_search
 from .writer import Writer
 
 PAGES = statements("pages")
@@ -47,36 +47,26 @@ async def save(
     after = replace(after, version=after.version + revised)
     if before is None or after != before:
         await write_row(writer, before, after)
-    dropped = False
+    texts = before is None or after.sections != before.sections
+    if revised and (text is None or text.body != after.body):
+        text = await read_sections(after.sections)
+    dropped = text is not None and texts and await write_text(writer, before, after, text)
     if revised:
-        dropped = await write_content(writer, before, after, text, edit_summary)
-    elif after != before:
-        await mark_search(writer, after)
+        await write_revision(writer, after, edit_summary)
     added = await name(writer, after, aliases, alias_source)
     restated = before is not None and after.status != before.status
     renamed = added or restated or before is None or (after.slug, after.title) != (before.slug, before.title)
-    names = await write_names(writer, after) if renamed else Names()
+    names = await (write_names if renamed else find_names)(writer, after)
     check_number(names, "aliases")
-    texts = before is None or after.sections != before.sections
+    if revised or added:
+        await write_search(writer, after, names, text.words if text else None)
+    elif restated:
+        await restate_search(writer, after)
     if renamed or texts:
-        await resolve(writer, names, after.id if texts else None, dropped=dropped)
+        await resolve(writer, names if renamed else Names(), after.id if texts else None, dropped=dropped)
     if restated:
         await refresh_hubness(writer, await dependants(writer, after.id))
     return Saved(after.id, after.version, created=before is None, changed=bool(revised or added or restated))
-
-
-async def write_content(
-    writer: Writer, before: Page | None, after: Page, text: PageText | None, edit_summary: str | None
-) -> bool:
-    """What makes a version; true when a link went out of the text."""
-    dropped = False
-    if text is None or text.body != after.body:
-        text = await read_sections(after.sections)
-    if before is None or after.sections != before.sections:
-        dropped = await write_text(writer, before, after, text)
-    await write_search(writer, after, text.words)
-    await write_revision(writer, after, edit_summary)
-    return dropped
 
 
 async def write_row(writer: Writer, before: Page | None, after: Page) -> None:

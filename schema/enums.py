@@ -42,6 +42,14 @@ class WikiAliasSource(StrEnum):
     IMPORT = "import"
 
 
+@strawberry.enum(description="What kind of name a page answers to.")
+class WikiNameKind(StrEnum):
+    TITLE = "title"
+    ALIAS = "alias"
+    SLUG = "slug"
+    OLD_SLUG = "old_slug"
+
+
 @strawberry.enum(description="Held until it earns a page, grown into one, or not wanted.")
 class WikiMentionStatus(StrEnum):
     OPEN = "open"

@@ -1,4 +1,4 @@
-"""The words for declaring fields: column, expression, computed, relation, source.
+"""The words for declaring fields: column, expression, computed, relation, whole, source.
 
 Each makes a Strawberry field that carries its mapping. `relation` and `source` fields without arguments are assigned;
 with arguments they decorate a signature, which Strawberry reads and nobody calls.
@@ -48,7 +48,7 @@ SIZES = {
 
 def paging_arguments(field: StrawberryField) -> Iterable[StrawberryArgument]:
     mapping = field.metadata[METADATA]
-    if not isinstance(mapping, selection.Relation | selection.Source):
+    if not isinstance(mapping, selection.Relation | selection.Source) or mapping.paging is None:
         return
     if is_list(field.type):
         about = f"How many at most; {mapping.paging.most} is the most."
@@ -65,7 +65,8 @@ def is_list(type_: Any) -> bool:
 def is_connection(type_: Any) -> bool:
     if isinstance(type_, LazyType):
         type_ = type_.resolve_type()
-    return has_object_definition(type_) and type_.__strawberry_definition__.get_field("page_info") is not None
+    info = type_.__strawberry_definition__.get_field("page_info") if has_object_definition(type_) else None
+    return info is not None and isinstance(info.metadata.get(METADATA), selection.Part)
 
 
 def argument(name: str, type_: Any, default: Any, description: str) -> StrawberryArgument:
@@ -82,7 +83,7 @@ def column(description: str, name: str | None = None, **options: Any) -> Any:
 
 
 def part(description: str) -> Any:
-    """What the compiler makes itself: the pieces of connections."""
+    """What the compiler makes itself, or finds as a column of that name: the pieces of connections."""
     return mapped(selection.Part(), description=description)
 
 
@@ -94,6 +95,11 @@ def expression(sql: Callable[..., Any], description: str, **options: Any) -> Any
 def relation(query: Callable[..., Any], description: str, *, limit: int = 20, most: int = 100, **options: Any) -> Any:
     """Rows that belong to the row."""
     return mapped(selection.Relation(query, selection.Paging(limit, most)), description=description, **options)
+
+
+def whole(query: Callable[..., Any], description: str, **options: Any) -> Any:
+    """Rows that belong to the row, all of them: they are kept on it, and bounded where they are written or found."""
+    return mapped(selection.Relation(query, paging=None), description=description, **options)
 
 
 def source(

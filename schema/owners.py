@@ -27,6 +27,7 @@ class WikiOwner(Node):
     kind: WikiOwnerKind = column("Agent, user or shared space.")
     slug: str = column("Its name in commands, unique in the tenant.")
     name: str = column("Its name for people.")
+    language: str = column("What its pages are written in, unless they say otherwise; search stems words by it.")
     created_at: datetime = column("When it was made.")
     role: WikiRole | None = expression(owners.role, "What the caller is in this wiki.")
 

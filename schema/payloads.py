@@ -23,7 +23,7 @@ IDS = {"id": Uuid()}
 def kept(name: str) -> Step:
     """The id that the payload keeps in a private field."""
 
-    async def run(context: Any, payload: Any) -> list[tuple[Any, ...]]:
+    async def run(context: Any, payload: Any, wanted: frozenset[str]) -> list[tuple[Any, ...]]:
         id = getattr(payload, name)
         return [] if id is None else [(id,)]
 
@@ -33,7 +33,7 @@ def kept(name: str) -> Step:
 CITED = {"section_id": Uuid(), "source_id": Uuid()}
 
 
-async def cited_pair(context: Any, payload: "WikiCitationPayload") -> list[tuple[Any, ...]]:
+async def cited_pair(context: Any, payload: "WikiCitationPayload", wanted: frozenset[str]) -> list[tuple[Any, ...]]:
     return [] if payload.cited is None else [payload.cited]
 
 

@@ -20,6 +20,7 @@ from .scalars import CONFIG
 from .search import SearchQueries
 from .sections import WikiSection
 from .sources import SourceQueries, WikiCitation
+from .suggestions import SuggestionQueries
 from .tags import TagQueries
 
 
@@ -27,6 +28,7 @@ from .tags import TagQueries
 class Query(
     PageQueries,
     SearchQueries,
+    SuggestionQueries,
     LinkQueries,
     GraphQueries,
     MentionQueries,

@@ -1,60 +1,135 @@
-"""Search: pages found, with how well and by which name."""
+"""Search: as a list, as results to walk and to narrow, and what is like a page."""
 
+from datetime import datetime
 from typing import Any
 
 import strawberry
-from sqlalchemy import Double, Text, Uuid
-from sqlalchemy.types import TypeEngine
 
 from db import relations
+from db.access import BY_ID, FOUND, FOUND_TOGETHER
 from selection import Step
+from selection.arguments import identifier
 
-from .fields import column, expression, relation, source
+from .enums import WikiPageStatus, WikiPageType
+from .fields import column, relation, source
 from .pages import WikiPage
+from .search_hits import MobileWikiSearchHit, WikiSearchHit
+from .search_results import WikiSearchConnection
+from .search_rows import Row, asked, hit_row, results_row
 
-COLUMNS: dict[str, TypeEngine[Any]] = {"page_id": Uuid(), "score": Double(), "matched_alias": Text()}
-
-
-@strawberry.type(description="A page that a search found.")
-class WikiSearchHit:
-    page: WikiPage = relation(relations.search.page, "The page.")
-    score: float = column("How well it matches: comparable within one search only.")
-    matched_alias: str | None = column("The alias that matched, when one did.")
-
-
-@strawberry.type(description="A page that a search found, in the shape that mobile clients know.")
-class MobileWikiSearchHit:
-    page: WikiPage = relation(relations.search.page, "The page.")
-    score: float = column("How well it matches: comparable within one search only.")
-    matching_memory_ids: list[str] = expression(relations.search.no_memories, "Always empty: pages are searched.")
+search = relations.search
+LIKE = 10  # pages that are like another one, when nobody says how many
+GRAMMAR = (
+    '`query` is words, "a phrase", -word, type: tag: status: updated:>2026-01-01 in:title owner:; what is no operator '
+    "is a word. `filter` says the same with types, and both hold."
+)
 
 
-async def find(
-    context: Any, parent: Any, query: str, limit: int | None = None, **where: str | None
-) -> list[tuple[Any, ...]]:
-    found: list[tuple[Any, ...]] = await context.search(query, limit, **where)
+@strawberry.input(description="What a found page must be besides. What is left out does not restrict.")
+class WikiSearchFilter:
+    types: list[WikiPageType] | None = strawberry.field(default=None, description="Of one of these types.")
+    excluded_types: list[WikiPageType] | None = strawberry.field(default=None, description="Of none of these types.")
+    tags: list[str] | None = strawberry.field(default=None, description="With all of these tags.")
+    excluded_tags: list[str] | None = strawberry.field(default=None, description="With none of these tags.")
+    statuses: list[WikiPageStatus] | None = strawberry.field(
+        default=None, description="Of one of these; active ones when left out."
+    )
+    updated_after: datetime | None = strawberry.field(default=None, description="Changed then or later.")
+    updated_before: datetime | None = strawberry.field(default=None, description="Changed before then.")
+    title_only: bool | None = strawberry.field(default=None, description="The words must stand in its names.")
+
+
+@strawberry.type(description="A page that is like another one.")
+class WikiRelatedPage:
+    page: WikiPage = relation(search.page, "The page.")
+    score: float = column("How like it is: comparable within one list only.")
+
+
+async def find_hits(
+    context: Any,
+    parent: Any,
+    wanted: frozenset[str],
+    query: str,
+    limit: int | None = None,
+    filter: dict[str, Any] | None = None,
+    **where: str | None,
+) -> list[Row]:
+    found = await context.search(asked(wanted, query, limit, filter, where))
+    return [hit_row(hit) for hit in found.hits]
+
+
+async def find_results(
+    context: Any,
+    parent: Any,
+    wanted: frozenset[str],
+    query: str,
+    first: int | None = None,
+    filter: dict[str, Any] | None = None,
+    after: str | None = None,
+    explain: bool = False,
+    **where: str | None,
+) -> list[Row]:
+    question = asked(wanted, query, first, filter, where, after, explain)
+    return [results_row(await context.search(question), question)]
+
+
+async def find_related(
+    context: Any, parent: Any, wanted: frozenset[str], page_id: str, limit: int | None = None
+) -> list[Row]:
+    found: list[Row] = await context.related(identifier(page_id), LIKE if limit is None else limit)
     return found
 
 
-HITS = Step(find, COLUMNS)
+HITS = Step(find_hits, search.HIT)
+RESULTS = Step(find_results, search.RESULTS)
+RELATED = Step(find_related, search.SCORED)
 
 
 @strawberry.type
 class SearchQueries:
-    @source(relations.search.hits, "Full-text search over one wiki; the best first.", step=HITS, most=50, least=1)
+    @source(search.hits, f"Search in one wiki; the best first. {GRAMMAR}", access=FOUND, step=HITS, most=50, least=1)
     def wiki_search(
         tenant_id: strawberry.ID,
         query: str,
+        filter: WikiSearchFilter | None = None,
         owner_id: strawberry.ID | None = None,
         user_id: strawberry.ID | None = None,
         agent_id: strawberry.ID | None = None,
     ) -> list[WikiSearchHit]: ...
 
-    @source(relations.search.hits, "The same search for mobile clients.", step=HITS, most=50, least=1)
+    @source(search.hits, "The same search for mobile clients.", access=FOUND, step=HITS, most=50, least=1)
     def mobile_wiki_search(
         query: str,
+        filter: WikiSearchFilter | None = None,
         tenant_id: strawberry.ID | None = None,
         owner_id: strawberry.ID | None = None,
         user_id: strawberry.ID | None = None,
         agent_id: strawberry.ID | None = None,
     ) -> list[MobileWikiSearchHit]: ...
+
+    @source(
+        search.results,
+        "The same search page by page, with totals, facets and corrections. Search walks forward: `first` is 50 at "
+        "most, and there is no `last`. `explain` is for admins.",
+        access=FOUND_TOGETHER,
+        step=RESULTS,
+        most=50,
+        least=1,
+    )
+    def wiki_search_results(
+        query: str,
+        filter: WikiSearchFilter | None = None,
+        first: int | None = 20,
+        after: str | None = None,
+        explain: bool = False,
+        tenant_id: strawberry.ID | None = None,
+        owner_id: strawberry.ID | None = None,
+        user_id: strawberry.ID | None = None,
+        agent_id: strawberry.ID | None = None,
+    ) -> WikiSearchConnection: ...
+
+    @source(
+        search.hits, "Active pages of its wiki that say the like; the likest first.",
+        access=BY_ID, step=RELATED, limit=LIKE, most=50, least=1,
+    )  # fmt: skip
+    def related_wiki_pages(page_id: strawberry.ID) -> list[WikiRelatedPage]: ...

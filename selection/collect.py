@@ -41,6 +41,27 @@ class Collector:
             self.visit(type_, selections, fields, visited)
         return fields
 
+    def wanted(self, nodes: Iterable[FieldNode]) -> frozenset[str]:
+        """The names of all fields that are selected anywhere below, whatever they are of."""
+        found: set[str] = set()
+        spread: set[str] = set()
+        for node in nodes:
+            self.gather(node, found, spread)
+        return frozenset(found)
+
+    def gather(self, node: SelectionNode | FragmentDefinitionNode, found: set[str], spread: set[str]) -> None:
+        selections = getattr(node, "selection_set", None)
+        for inner in filter(self.is_included, selections.selections if selections else ()):
+            match inner:
+                case FieldNode():
+                    found.add(inner.name.value)
+                    self.gather(inner, found, spread)
+                case FragmentSpreadNode() if inner.name.value not in spread:
+                    spread.add(inner.name.value)
+                    self.gather(self.fragments[inner.name.value], found, spread)
+                case InlineFragmentNode():
+                    self.gather(inner, found, spread)
+
     def visit(self, type_: GraphQLObjectType, selections: SelectionSetNode, fields: Fields, visited: set[str]) -> None:
         for node in filter(self.is_included, selections.selections):
             match node:

@@ -1,10 +1,10 @@
 """Selections to SQL expressions: objects become JSON_OBJECTs, relations become correlated sub-selects."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from enum import Enum
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from graphql import (
     FieldNode,
@@ -28,7 +28,7 @@ from .connection import Connection
 from .contract import is_connection, mapping_of, object_type, python_name
 from .cost import Cost
 from .errors import NotCompilable
-from .mapping import Column, Computed, Expression, Paging, Relation, Source, Step
+from .mapping import Column, Computed, Expression, Paging, Part, Relation, Source, Step
 from .paging import PAGING, Page
 from .rows import OuterRow
 from .tenancy import in_tenant
@@ -50,6 +50,14 @@ Arguments = dict[str, Argument]
 Item = Callable[[FromClause], ColumnElement[Any]]
 
 
+class Finding(NamedTuple):
+    """One step of a plan: what is wanted of it, and its arguments."""
+
+    step: Step
+    wanted: frozenset[str]
+    arguments: Arguments
+
+
 class Compiler:
     """Builds one statement. For values, the columns that Python fields need are fetched under `$name`."""
 
@@ -58,7 +66,7 @@ class Compiler:
         self.mode = mode
         self.binds = Binds()
         self.cost = Cost()
-        self.steps: list[tuple[Step, Arguments]] = []
+        self.steps: list[Finding] = []
         self.checks: list[tuple[Callable[..., None], Arguments]] = []
 
     # -- objects and their fields
@@ -93,6 +101,8 @@ class Compiler:
                 return {key: self.leaf(field.type, sql(OuterRow(row), **self.bound(self.read(field, nodes))))}
             case Relation() as relation:
                 return {key: self.relation(field, nodes, relation, row)}
+            case Part() if python_name(field) in row.c:
+                return {key: self.leaf(field.type, row.c[python_name(field)])}
             case Computed(needs=needs) if self.mode is Mode.VALUES:
                 return {f"${needed}": row.c[needed] for needed in needs.values()}
         raise NotCompilable(f"{type_.name}.{name}")
@@ -119,7 +129,8 @@ class Compiler:
         if source.step is None:
             query = source.query(**self.bound(own))
         else:
-            query = source.query(self.found(source.step, self.read(field, nodes)))
+            wanted = self.collector.wanted(nodes)
+            query = source.query(self.found(Finding(source.step, wanted, self.read(field, nodes))))
         query = in_tenant(query)
         if source.variants is not None:
             return self.rows(
@@ -143,21 +154,23 @@ class Compiler:
         return func.coalesce(*found)
 
     def rows(
-        self, field: GraphQLField, nodes: Nodes, query: Select[Any], page: Page, item: Item | None = None
+        self, field: GraphQLField, nodes: Nodes, query: Select[Any], page: Page | None, item: Item | None = None
     ) -> ColumnElement[Any]:
         type_ = get_named_type(field.type)
-        if is_connection(type_):
+        if page is not None and is_connection(type_):
             return Connection(self, query, page).build(object_type(type_), nodes)
         if is_list_type(get_nullable_type(field.type)):
             return self.many(type_, nodes, query, page, item)
-        return self.guarded(field.type, self.one(type_, nodes, query, item).scalar_subquery())
+        # An object that takes `first` holds a list of that size.
+        with self.list_of(page.size) if page and "first" in field.args else nullcontext():
+            return self.guarded(field.type, self.one(type_, nodes, query, item).scalar_subquery())
 
     def many(
-        self, type_: GraphQLNamedType, nodes: Nodes, query: Select[Any], page: Page, item: Item | None
+        self, type_: GraphQLNamedType, nodes: Nodes, query: Select[Any], page: Page | None, item: Item | None
     ) -> ColumnElement[Any]:
-        with self.list_of(page.size):
-            size = self.binds.add(page.size, Integer())
-            items = self.one(type_, nodes, query, item).limit(size).subquery()
+        with self.list_of(page.size) if page else nullcontext():
+            shown = self.one(type_, nodes, query, item)
+            items = (shown.limit(self.binds.add(page.size, Integer())) if page else shown).subquery()
         return select(func.coalesce(func.json_agg(items.c.item), wire.EMPTY)).scalar_subquery()
 
     def one(self, type_: GraphQLNamedType, nodes: Nodes, query: Select[Any], item: Item | None) -> Select[Any]:
@@ -172,9 +185,11 @@ class Compiler:
 
     # -- arguments, steps and cost
 
-    def split(self, field: GraphQLField, nodes: Nodes, paging: Paging) -> tuple[Page, Arguments]:
+    def split(self, field: GraphQLField, nodes: Nodes, paging: Paging | None) -> tuple[Page | None, Arguments]:
         """The page that is asked for, and the declaration's own arguments."""
         read = self.read(field, nodes)
+        if paging is None:
+            return None, read
         page = Page({name: read.pop(name) for name in PAGING & read.keys()}, paging)
         return page, read
 
@@ -184,12 +199,12 @@ class Compiler:
     def bound(self, arguments: Arguments) -> dict[str, Any]:
         return {name: bind(argument, self.binds) for name, argument in arguments.items()}
 
-    def found(self, step: Step, arguments: Arguments) -> FromClause:
+    def found(self, finding: Finding) -> FromClause:
         """What a step finds, as rows in the order it found them: unnest(arrays) WITH ORDINALITY."""
-        index = len(self.steps)
-        self.steps.append((step, arguments))
-        arrays = [self.binds.add(found_column(index, i), ARRAY(type_)) for i, type_ in enumerate(step.columns.values())]
-        columns: list[Any] = [column(name, type_) for name, type_ in step.columns.items()]
+        index, types = len(self.steps), finding.step.columns
+        self.steps.append(finding)
+        arrays = [self.binds.add(found_column(index, i), ARRAY(type_)) for i, type_ in enumerate(types.values())]
+        columns: list[Any] = [column(name, type_) for name, type_ in types.items()]
         rows = func.unnest(*arrays).table_valued(*columns, with_ordinality="ordinality")
         return rows.render_derived()
 

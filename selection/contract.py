@@ -12,7 +12,7 @@ from graphql import (
     is_object_type,
 )
 
-from .mapping import Mapping, Source
+from .mapping import Mapping, Part, Source
 
 METADATA = "selection"
 
@@ -40,7 +40,9 @@ def lists_what_a_step_finds(field: GraphQLField | None) -> bool:
 
 
 def is_connection(named: Any) -> bool:
-    return is_object_type(named) and "pageInfo" in named.fields
+    """Does the compiler page it? Where `pageInfo` is not its own to make, the type is an object like any other."""
+    info = named.fields.get("pageInfo") if is_object_type(named) else None
+    return info is not None and isinstance(mapping_of(info), Part)
 
 
 def object_type(named: Any) -> GraphQLObjectType:

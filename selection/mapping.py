@@ -27,7 +27,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Part:
-    """Made by the compiler itself: what connections, edges and page info consist of."""
+    """What connections, edges and page info consist of: made by the compiler, or the column of that name."""
 
 
 @dataclass(frozen=True)
@@ -56,15 +56,21 @@ class Paging:
 
 @dataclass(frozen=True)
 class Relation:
-    """query(row, **arguments) -> a select of the related rows. The field's type says one, many or connection."""
+    """query(row, **arguments) -> a select of the related rows. The field's type says one, many or connection.
+
+    A list without paging is whole: where its rows are made they are made few.
+    """
 
     query: Query
-    paging: Paging = Paging()
+    paging: Paging | None = Paging()
 
 
 @dataclass(frozen=True)
 class Step:
-    """run(context, parent, **arguments) -> tuples, found in Python before the statement that joins them."""
+    """run(context, parent, wanted, **arguments) -> tuples, found in Python before the statement that joins them.
+
+    `wanted` are the names of all fields selected anywhere below: what nobody asked for need not be found.
+    """
 
     run: Callable[..., Awaitable[list[tuple[Any, ...]]]]
     columns: Table[str, TypeEngine[Any]]

@@ -9,8 +9,7 @@ from sqlalchemy.dialects.postgresql import asyncpg
 
 from .arguments import Argument
 from .binds import Request
-from .compiler import Compiler
-from .mapping import Step
+from .compiler import Compiler, Finding
 from .tenancy import unbound_tables
 
 DIALECT: Dialect = asyncpg.dialect(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]
@@ -60,14 +59,13 @@ class Plan:
 
     async def find(self, context: Context, request: Request, parent: Any) -> list[list[tuple[Any, ...]]]:
         """What each step finds: several at once, and one without a task of its own."""
-        running = [run_step(step, arguments, context, request, parent) for step, arguments in self.steps]
+        running = [run_step(finding, context, request, parent) for finding in self.steps]
         return [await running[0]] if len(running) == 1 else await asyncio.gather(*running)
 
 
-async def run_step(
-    step: Step, arguments: dict[str, Argument], context: Context, request: Request, parent: Any
-) -> list[tuple[Any, ...]]:
-    return await step.run(context, parent, **values(arguments, request))
+async def run_step(finding: Finding, context: Context, request: Request, parent: Any) -> list[tuple[Any, ...]]:
+    step, wanted, arguments = finding
+    return await step.run(context, parent, wanted, **values(arguments, request))
 
 
 def values(arguments: dict[str, Argument], request: Request) -> dict[str, Any]:

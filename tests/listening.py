@@ -4,7 +4,10 @@ from typing import Any, NamedTuple
 
 import asyncpg
 
-from db.database import Database
+from db.database import Database, acquire
+
+OF_THE_DRIVER = ("typeinfo_tree", "current_setting('jit')")
+"""It asks once what arrays and records consist of: that is not of the product."""
 
 
 class Sent(NamedTuple):
@@ -15,7 +18,7 @@ class Sent(NamedTuple):
 
 
 class ListeningDatabase(Database):
-    """A pool of one connection that notes every statement in the order in which they are sent."""
+    """Pools of one connection that note every statement in the order in which they are sent."""
 
     def __init__(self, dsn: str) -> None:
         super().__init__(dsn, size=1)
@@ -23,10 +26,10 @@ class ListeningDatabase(Database):
 
     async def open(self) -> None:
         await super().open()
-        async with self.acquire() as connection:
-            # The driver asks once what arrays consist of: that is not of the product.
-            await connection.fetchrow("SELECT $1::uuid[], $2::text[], $3::float8[]", [], [], [])
-            connection.add_query_logger(self.note)
+        for pool in (self.pool, self.search_pool):
+            async with acquire(pool) as connection:
+                connection.add_query_logger(self.note)
 
     def note(self, record: asyncpg.connection.LoggedQuery) -> None:
-        self.sent.append(Sent(record.query, tuple(record.args or ())))
+        if not any(mark in record.query for mark in OF_THE_DRIVER):
+            self.sent.append(Sent(record.query, tuple(record.args or ())))

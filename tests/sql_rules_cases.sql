@@ -57,7 +57,7 @@ WITH alias_hits AS (
   SELECT a.tenant_id, a.page_id, min(a.alias) AS alias FROM aliases a
   WHERE a.tenant_id = $1 AND a.owner_id = $2 AND a.alias ILIKE '%' || $3 || '%' GROUP BY 1, 2
 ), fts AS (
-  SELECT p.tenant_id, p.page_id FROM page_search p
+  SELECT p.tenant_id, p.page_id FROM search_pages p
   WHERE p.tenant_id = $1 AND p.owner_id = $2
     AND p.tsv @@ (plainto_tsquery('english', $3) || to_tsquery('english', $4))
 ), ids AS (SELECT tenant_id, page_id FROM fts UNION SELECT tenant_id, page_id FROM alias_hits)

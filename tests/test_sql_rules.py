@@ -77,7 +77,7 @@ def test_the_named_statements_keep_to_the_rules(noun: str) -> None:
 
 
 def test_the_tenant_tables_are_those_of_the_schema_but_for_the_two_that_find_the_tenant() -> None:
-    assert {"pages", "owners", "grants", "compile_jobs", "page_search"} <= TENANT_TABLES
+    assert {"pages", "owners", "grants", "compile_jobs", "search_pages"} <= TENANT_TABLES
     assert TENANT_TABLES.isdisjoint({"tenants", "api_keys"})
 
 

@@ -1,6 +1,6 @@
 """A wiki to write in, and what must hold in it whatever was written."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -11,12 +11,14 @@ import orjson
 from content.links import find_links
 from content.names import normalise
 from content.sections import Section, render
+from content.words import ANALYSER, words
 from db.database import Database
 from db.ids import new_id
 from db.scope import Actor, ActorKind, Role, Scope
-from resolvers.page_search import searchable
+from resolvers.search.lexemes import scope_letter
 from resolvers.sources import SourceDraft, add_source
 
+KINDS = ["title", "alias", "slug", "old_slug"]
 RANKS = {"slug": 1, "old_slug": 2, "alias": 3}
 
 
@@ -59,6 +61,11 @@ class Wiki:
 
     async def add_source(self, kind: str = "document", ref: str = "doc-1", content: str = "One.\nTwo.\n") -> UUID:
         return (await add_source(self.database, self.scope, SourceDraft(kind, ref, content))).source_id
+
+    async def empty(self) -> None:
+        """Away with what would take long to check."""
+        for table in ("pages", "search_scopes", "search_terms", "search_changes", "search_vocabulary"):
+            await self.look.execute(f"DELETE FROM {table} WHERE tenant_id = $1", self.scope.tenant_id)
 
     async def neighbour(self, role: Role | None = None) -> "Wiki":
         """Another owner's wiki in the same tenant."""
@@ -150,19 +157,53 @@ async def check_names(wiki: Wiki, pages: dict[UUID, Any]) -> None:
         title = normalise(pages[page_id]["title"])
         assert not title or ("alias", title) in names
         spaced = {(kind, name.replace("-", " ")) for kind, name in names if kind != "alias"}
-        assert stored[page_id] == names | spaced | ({("title", title)} if title else set())
+        best = {}
+        for kind, name in sorted(names | spaced | {("title", title)}, key=lambda one: KINDS.index(one[0])):
+            best.setdefault(name, kind)
+        assert stored[page_id] == {(kind, name) for name, kind in best.items() if name}
 
 
 async def check_words(wiki: Wiki, pages: dict[UUID, Any]) -> None:
+    """Each page's words, weighted by where they stand and under the letter of the wiki; and how often each is there."""
     sql = """
-        SELECT tsv = setweight(to_tsvector('english', $3), 'A') || setweight(to_tsvector('english', $4), 'B')
-            || setweight(to_tsvector('english', $5), 'C') AS same, status, last_compiled_at
-        FROM page_search WHERE tenant_id = $1 AND page_id = $2
+        SELECT CAST(replace(CAST(ts_delete(tsv, $6::text[]) AS text), $7, '') AS tsvector)
+            = setweight(to_tsvector('english', $2), 'A') || setweight(to_tsvector('english', $3), 'B')
+            || setweight(to_tsvector('english', $4), 'C') || setweight(to_tsvector('english', $5), 'D') AS same,
+            $6::text[] <@ tsvector_to_array(tsv) AS marked, status, words
+        FROM search_pages WHERE page_id = $1
     """
+    letter = scope_letter(wiki.scope.tenant_id, wiki.scope.owner_id, ANALYSER)
+    names = await names_of(wiki, pages)
+    headings, said_headings = defaultdict(list), defaultdict(set)
+    for section in await wiki.rows("sections", "page_id, position"):
+        headings[section["page_id"]] += words(section["heading"])
+        if heading := " ".join(words(section["heading"])):
+            said_headings[section["page_id"]].add(f"{letter}:heading:{heading[:200]}")
     for page in pages.values():
-        texts = [searchable(page[field] or "") for field in ("title", "summary", "body_md")]
-        (row,) = await wiki.look.fetch(sql, wiki.scope.tenant_id, page["id"], *texts)
-        assert tuple(row) == (True, page["status"], page["last_compiled_at"])
+        title, summary, body = (words(page[field] or "") for field in ("title", "summary", "body_md"))
+        others = dict.fromkeys(tuple(words(name)) for name in sorted({name for _, name in names[page["id"]]}))
+        other = [word for name in others for word in name if list(name) != title]
+        tags = [f"{letter}:tag:{tag.casefold()}" for tag in page["tags"]]
+        marks = [f"{letter}:", f"{letter}:type:{page['type']}", *tags, *said_headings[page["id"]]]
+        texts = [" ".join(said) for said in (title, other, [*headings[page["id"]], *summary], body)]
+        (row,) = await wiki.look.fetch(sql, page["id"], *texts, marks, letter)
+        assert tuple(row) == (True, True, page["status"], len(title) + len(summary) + len(body))
+    await check_statistics(wiki)
+
+
+async def check_statistics(wiki: Wiki) -> None:
+    """What is counted, with what still waits to be, is what the rows have."""
+    lexemes, counted = Counter[str](), Counter[str]()
+    for row in await wiki.rows("search_pages", "page_id"):
+        found = await wiki.look.fetchval("SELECT tsvector_to_array($1::tsvector)", row["tsv"])
+        lexemes.update(lexeme for lexeme in found if lexeme[1] != ":")
+    for row in await wiki.rows("search_terms", "lexeme"):
+        counted[row["lexeme"]] += row["pages"]
+    for row in await wiki.rows("search_changes"):
+        counted.update(row["gained"])
+        counted.subtract(row["lost"])
+    assert +counted == lexemes
+    assert all(count >= 0 for count in counted.values())
 
 
 async def check_targets(wiki: Wiki, pages: dict[UUID, Any]) -> None:

@@ -6,7 +6,22 @@ from collections.abc import Sequence
 
 import typer
 
-from . import demo, grants, importing, keys, migrate, owners, reading, schema, serve, status, tenants, token
+from . import (
+    demo,
+    grants,
+    importing,
+    keys,
+    migrate,
+    owners,
+    reading,
+    reindex,
+    schema,
+    search,
+    serve,
+    status,
+    tenants,
+    token,
+)
 from .failures import explained
 from .output import complain
 
@@ -22,7 +37,10 @@ app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
 )
-for module in (demo, serve, migrate, status, schema, tenants, owners, grants, keys, token, importing, reading):
+COMMANDS = (
+    demo, serve, migrate, reindex, status, schema, tenants, owners, grants, keys, token, importing, search, reading,
+)  # fmt: skip
+for module in COMMANDS:
     module.add_to(app)
 
 

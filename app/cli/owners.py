@@ -33,6 +33,9 @@ def create(
     tenant: Tenant,
     kind: Annotated[Kind, typer.Option(help="An agent, a user, or a space that several share.")],
     name: Annotated[str | None, typer.Option(metavar="NAME", help="Its name for people; else the slug.")] = None,
+    language: Annotated[
+        str, typer.Option(metavar="LANGUAGE", help="What its pages are written in, like german or de.")
+    ] = "english",
     as_json: AsJson = False,
 ) -> None:
     """Make an owner with an empty wiki."""
@@ -43,7 +46,7 @@ def create(
 
     async def work(database: "Database") -> "Owner":
         found = await find_tenant(database, tenant)
-        return await create_owner(database, found.id, OwnerKind(kind), slug, name or slug)
+        return await create_owner(database, found.id, OwnerKind(kind), slug, name or slug, language)
 
     owner = session(work)
     if as_json:
@@ -67,8 +70,39 @@ def list_all(tenant: Tenant, as_json: AsJson = False) -> None:
     if as_json:
         show([shown(owner) for owner in owners])
     else:
-        rows = [(owner.slug, owner.kind, owner.name, owner.id) for owner in owners]
-        table(["slug", "kind", "name", "id"], rows)
+        rows = [(owner.slug, owner.kind, owner.name, owner.language, owner.id) for owner in owners]
+        table(["slug", "kind", "name", "language", "id"], rows)
+
+
+@app.command("language", epilog="Example: cairn owners language mara german --tenant acme --reindex")
+def language(
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Whose wiki it is: the owner's slug or id.")],
+    language: Annotated[str, typer.Argument(metavar="LANGUAGE", help="Like german or de; `simple` for none.")],
+    tenant: Tenant,
+    reindex: Annotated[bool, typer.Option("--reindex", help="Let search read the whole wiki again at once.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Say in which language a wiki is written. Search takes the words of a page by it, unless the page has a `lang`."""
+    from resolvers.owners import set_language
+
+    from .indexes import due, read
+    from .session import session
+    from .wikis import find_wiki
+
+    async def work(database: "Database") -> "Owner":
+        wiki = await find_wiki(database, tenant, slug)
+        owner = await set_language(database, wiki.tenant.id, wiki.owner.id, language)
+        if reindex:
+            await read(database, await due(database, tenant, slug))
+        return owner
+
+    owner = session(work)
+    if as_json:
+        show(shown(owner))
+    else:
+        say(f"{owner.slug}'s wiki is in {owner.language} now.")
+        if not reindex:
+            say(f"For search to take its pages so, run: cairn reindex --tenant {tenant} --owner {owner.slug}")
 
 
 def shown(owner: "Owner") -> dict[str, Any]:
@@ -78,5 +112,6 @@ def shown(owner: "Owner") -> dict[str, Any]:
         "slug": owner.slug,
         "kind": owner.kind,
         "name": owner.name,
+        "language": owner.language,
         "createdAt": owner.created_at,
     }

@@ -1,4 +1,4 @@
-"""`cairn search` and `cairn page`: read by the same GraphQL that everybody else reads by."""
+"""`cairn page`, and how commands read: by the same GraphQL that everybody else reads by."""
 
 from importlib.resources import files
 from typing import TYPE_CHECKING, Annotated, Any
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .options import AsJson, Owner, Tenant
-from .output import say, show, table
+from .output import say, show
 
 if TYPE_CHECKING:
     from db.database import Database
@@ -18,7 +18,6 @@ TYPES = (
 
 
 def add_to(parent: typer.Typer) -> None:
-    parent.command("search", epilog="Example: cairn search 'austin water' --tenant acme --owner mara")(search)
     parent.command("page", epilog="Example: cairn page entity/austin-texas --tenant acme --owner mara")(page)
 
 
@@ -28,24 +27,6 @@ def page_name(text: str) -> str:
     if not slash or not slug or type.lower() not in TYPES:
         raise typer.BadParameter(f"write it as TYPE/SLUG, where TYPE is one of {', '.join(TYPES)}")
     return text
-
-
-def search(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for.")],
-    tenant: Tenant,
-    owner: Owner,
-    limit: Annotated[int, typer.Option(metavar="N", min=1, max=50, help="How many pages at most.")] = 20,
-    as_json: AsJson = False,
-) -> None:
-    """Search a wiki, the best first."""
-    hits = ask("find", "wikiSearch", tenant, owner, query=query, limit=limit)
-    if as_json:
-        show(hits)
-    elif hits:
-        rows = [(f"{hit['score']:.2f}", named(hit["page"]), hit["page"]["summary"] or "") for hit in hits]
-        table(["score", "page", "summary"], rows)
-    else:
-        say("Nothing found.")
 
 
 def page(

@@ -13,6 +13,7 @@ from db.embedded import EmbeddedServer
 from db.migrate import migrate, pending
 from resolvers.errors import CairnError, Unavailable
 
+from .indexes import catch_up
 from .output import tell
 
 T = TypeVar("T")
@@ -33,7 +34,7 @@ def session(work: Callable[[Database], Awaitable[T]], *, creates: bool = False) 
 
 @contextmanager
 def ready(settings: Settings, *, creates: bool) -> Iterator[str]:
-    """The DSN of a migrated database: the embedded one is started and migrated for it, yours is left as it is."""
+    """The DSN of a migrated database: the embedded one is made ready for it, yours is left as it is."""
     if settings.database_url is not None:
         if missing := asyncio.run(reached(settings.database_url, pending(settings.database_url))):
             raise Unavailable(f"The database lacks the migrations {', '.join(missing)}. Run: cairn migrate")
@@ -46,6 +47,7 @@ def ready(settings: Settings, *, creates: bool) -> Iterator[str]:
         )
     with server as dsn:
         asyncio.run(migrate(dsn, tell))
+        asyncio.run(opened(settings, dsn, catch_up))
         yield dsn
 
 

@@ -1,30 +1,41 @@
 -- name: add_owner
 -- A new owner of a wiki; nothing comes back when the slug is taken in this tenant.
-INSERT INTO owners (tenant_id, id, kind, slug, name)
+INSERT INTO owners (tenant_id, id, kind, slug, name, language)
 VALUES (
-    CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), CAST(:kind AS text), CAST(:slug AS text), CAST(:name AS text)
+    CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), CAST(:kind AS text), CAST(:slug AS text), CAST(:name AS text),
+    CAST(:language AS text)
 )
 ON CONFLICT (tenant_id, slug) DO NOTHING
-RETURNING tenant_id, id, kind, slug, name, created_at;
+RETURNING tenant_id, id, kind, slug, name, language, created_at;
 
 -- name: find_owner
 -- The owner with this id.
-SELECT tenant_id, id, kind, slug, name, created_at
+SELECT tenant_id, id, kind, slug, name, language, created_at
 FROM owners
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:owner_id AS uuid);
 
 -- name: find_owner_by_slug
 -- The owner with this slug.
-SELECT tenant_id, id, kind, slug, name, created_at
+SELECT tenant_id, id, kind, slug, name, language, created_at
 FROM owners
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND slug = CAST(:slug AS text);
 
 -- name: list_owners
 -- Every owner of the tenant, by slug.
-SELECT tenant_id, id, kind, slug, name, created_at
+SELECT tenant_id, id, kind, slug, name, language, created_at
 FROM owners
 WHERE tenant_id = CAST(:tenant_id AS uuid)
 ORDER BY slug;
+
+-- name: set_language
+-- In which language the wiki is written from now on; nothing comes back for an owner that does not exist.
+UPDATE owners SET language = CAST(:language AS text)
+WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:owner_id AS uuid)
+RETURNING tenant_id, id, kind, slug, name, language, created_at;
+
+-- name: has_language
+-- Has this Postgres a stemmer for the language?
+SELECT pg_input_is_valid(CAST(:language AS text), 'regconfig');
 
 -- name: hold_owners
 -- Those of these owners that exist, and that nobody can delete before this transaction ends.

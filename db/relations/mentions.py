@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from sqlalchemy import DateTime, Select, Text, Uuid, column, func, or_, select
+from sqlalchemy import DateTime, Select, Text, Uuid, or_, select
 
 from selection import in_tenant
 from selection.rows import OuterRow
 
 from ..tables import aliases, mentions, pages, sightings, sources
+from .kept import kept_rows
 from .references import found, referred
 
 by_ids = found(mentions)
@@ -41,6 +42,4 @@ def seen_in(mention: OuterRow) -> Select[Any]:
 
 def contexts(mention: OuterRow) -> Select[Any]:
     """The quotes kept on the row, newest first as they are stored."""
-    kept: list[Any] = [column("quote", Text), column("sourceId", Uuid), column("at", DateTime(timezone=True))]
-    rows = func.jsonb_to_recordset(mention.c.contexts).table_valued(*kept).render_derived(with_types=True)
-    return select(rows)
+    return select(kept_rows(mention.c.contexts, quote=Text(), sourceId=Uuid(), at=DateTime(timezone=True)))

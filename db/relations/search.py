@@ -1,16 +1,55 @@
-"""What a search found, as pages."""
+"""What a search found, as rows: hits that are pages, and results that hold hits."""
 
+from collections.abc import Callable
 from typing import Any
 
-from sqlalchemy import ARRAY, ColumnElement, FromClause, Select, Text, cast, literal, select
+from sqlalchemy import (
+    ARRAY,
+    Boolean,
+    ColumnElement,
+    Double,
+    FromClause,
+    Integer,
+    Select,
+    Text,
+    Uuid,
+    cast,
+    literal,
+    select,
+    true,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.types import TypeEngine
 
 from selection import in_tenant
 from selection.rows import OuterRow
 
-from ..tables import pages
+from ..access import readable
+from ..tables import pages, sections
+from .kept import kept_row, kept_rows
 from .references import referred
 
+Columns = dict[str, TypeEngine[Any]]
+
+SCORED: Columns = {"page_id": Uuid(), "score": Double()}
+HIT: Columns = {**SCORED, "matched_alias": Text(), "section_id": Uuid(), "snippet": JSONB()}
+EDGE: Columns = {**HIT, "place": Integer(), "cursor": Text(), "explanation": JSONB()}
+RESULTS: Columns = {
+    "did_you_mean": Text(),
+    "total_count": Integer(),
+    "total_is_exact": Boolean(),
+    "has_next_page": Boolean(),
+    "has_previous_page": Boolean(),
+    "start_cursor": Text(),
+    "end_cursor": Text(),
+    "lists": JSONB(),
+}
+"""`lists` holds edges, types and tags: one document, as an array of arrays would be another array."""
+
 page = referred(pages, "page_id")
+
+
+# -- where reads start
 
 
 def hits(found: FromClause) -> Select[Any]:
@@ -18,11 +57,85 @@ def hits(found: FromClause) -> Select[Any]:
 
     Not a join: how many were found is unknown to a plan, and it would rather read all pages of the wiki.
     """
-    hit_page = pages.alias()
-    here = select(hit_page.c.owner_id).where(hit_page.c.id == OuterRow(found).c.page_id, hit_page.c.status == "active")
-    columns = (found.c.page_id, found.c.score, found.c.matched_alias, found.c.ordinality)
-    hit = select(*columns, in_tenant(here).scalar_subquery().label("owner_id")).subquery()
+    hit = select(*found.c, owner_of_page(found)).subquery()
     return select(hit).order_by(hit.c.ordinality)
+
+
+def results(found: FromClause) -> Select[Any]:
+    return select(found)
+
+
+def owner_of_page(hit: FromClause) -> ColumnElement[Any]:
+    target = pages.alias()
+    owner = select(target.c.owner_id).where(target.c.id == OuterRow(hit).c.page_id)
+    return in_tenant(owner).scalar_subquery().label("owner_id")
+
+
+# -- of results
+
+
+def edges(results: OuterRow) -> Select[Any]:
+    """Those whose page is there and may be read. Not a join, as above."""
+    found = kept_rows(results.c.lists["edges"], **EDGE)
+    hit = select(*found.c, owner_of_page(found)).subquery()
+    return select(hit).where(readable(hit.c.owner_id)).order_by(hit.c.place)
+
+
+def nodes(results: OuterRow) -> Select[Any]:
+    """The pages of the edges, looked up one by one for the same reason."""
+    hit, target = kept_rows(results.c.lists["edges"], **EDGE), pages.alias()
+    found = in_tenant(select(target).where(target.c.id == OuterRow(hit).c.page_id))
+    page = found.limit(1).lateral()
+    return select(page).select_from(hit.join(page, true())).where(readable(page.c.owner_id)).order_by(hit.c.place)
+
+
+def same_row(*names: str) -> Callable[[OuterRow], Select[Any]]:
+    """Those columns of the row as a row of their own: an object inside an object."""
+
+    def query(row: OuterRow) -> Select[Any]:
+        columns = select(*(getattr(row.c, name).label(name) for name in names)).subquery()
+        return select(columns)
+
+    return query
+
+
+page_info = same_row("has_next_page", "has_previous_page", "start_cursor", "end_cursor")
+facets = same_row("lists")
+
+
+def counts(name: str) -> Callable[[OuterRow], Select[Any]]:
+    """How many of the found pages have which value, the most first."""
+    return lambda facets: select(kept_rows(facets.c.lists[name], value=Text(), count=Integer()))
+
+
+# -- of a hit
+
+
+def section(hit: OuterRow) -> Select[Any]:
+    found = sections.alias()
+    return select(found).where(found.c.id == hit.c.section_id, found.c.page_id == hit.c.page_id)
+
+
+def snippet(hit: OuterRow) -> Select[Any]:
+    shown = kept_row(hit.c.snippet, text=Text(), html=Text(), highlights=JSONB())
+    return select(shown).where(hit.c.snippet.is_not(None))
+
+
+def highlights(snippet: OuterRow) -> Select[Any]:
+    return select(kept_rows(snippet.c.highlights, start=Integer(), length=Integer()))
+
+
+def explanation(hit: OuterRow) -> Select[Any]:
+    shown = kept_row(hit.c.explanation, parts=JSONB(), terms=JSONB())
+    return select(shown).where(hit.c.explanation.is_not(None))
+
+
+def score_parts(explanation: OuterRow) -> Select[Any]:
+    return select(kept_rows(explanation.c.parts, name=Text(), value=Double()))
+
+
+def score_terms(explanation: OuterRow) -> Select[Any]:
+    return select(kept_rows(explanation.c.terms, word=Text(), lexeme=Text(), pages=Integer(), weight=Double()))
 
 
 def no_memories(hit: OuterRow) -> ColumnElement[Any]:

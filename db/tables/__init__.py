@@ -4,12 +4,13 @@ from .columns import metadata
 from .jobs import activity, compile_cursors, compile_jobs
 from .links import link_targets, links
 from .pages import PAGE_TYPES, aliases, old_slugs, pages, revisions, section_sources, sections
-from .search import page_names, page_search
+from .search import page_names, search_changes, search_pages, search_scopes, search_terms, search_vocabulary
 from .sources import SOURCE_KINDS, mentions, sightings, sources
 from .tenants import api_keys, grants, owners, tenants
 
 __all__ = [
     "PAGE_TYPES", "SOURCE_KINDS", "activity", "aliases", "api_keys", "compile_cursors", "compile_jobs", "grants",
-    "link_targets", "links", "mentions", "metadata", "old_slugs", "owners", "page_names", "page_search", "pages",
-    "revisions", "section_sources", "sections", "sightings", "sources", "tenants",
+    "link_targets", "links", "mentions", "metadata", "old_slugs", "owners", "page_names", "pages", "revisions",
+    "search_changes", "search_pages", "search_scopes", "search_terms", "search_vocabulary", "section_sources",
+    "sections", "sightings", "sources", "tenants",
 ]  # fmt: skip

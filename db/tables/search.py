@@ -1,9 +1,18 @@
-"""What search reads: narrow rows beside the pages, and every name a page answers to."""
+"""What search reads: the words of each page, every name it answers to, and what the words of a wiki are like.
 
-from sqlalchemy import Column, ForeignKeyConstraint, Index, Text
+Every lexeme in `search_pages` begins with a character that stands for its scope and analyser, so that one scope's
+words lie together in the index and another's never cost it anything: docs/decisions/0011-search.md.
+"""
+
+from sqlalchemy import BigInteger, Column, ForeignKeyConstraint, Index, PrimaryKeyConstraint, SmallInteger, Table, Text
 from sqlalchemy.dialects.postgresql import TSVECTOR
 
-from .columns import identifier, moment, one_of, scoped_table
+from .columns import identifier, listed, metadata, moment, number, one_of, scoped_table, words
+
+
+def analyser() -> Column[int]:
+    """Which content.words.ANALYSER made the row: of two, the older is read until the newer is whole."""
+    return Column("analyser", SmallInteger, nullable=False)
 
 
 def page_key(table: str) -> ForeignKeyConstraint:
@@ -15,28 +24,82 @@ def page_key(table: str) -> ForeignKeyConstraint:
     )
 
 
-page_search = scoped_table(
-    "page_search",
+def exact(name: str) -> Column[str]:
+    """Text in the order of its bytes, in which a beginning is a range."""
+    return Column(name, Text(collation="C"), nullable=False)
+
+
+search_pages = Table(
+    "search_pages",
+    metadata,
+    identifier("tenant_id"),
+    identifier("owner_id"),
     identifier("page_id"),
-    *one_of("page_search", "status", "active", "archived"),
+    analyser(),
+    *one_of("search_pages", "status", "active", "archived"),
+    words("type"),
+    listed("tags"),
+    number("title_words"),
+    number("words"),
     Column("tsv", TSVECTOR, nullable=False),
-    moment("last_compiled_at", nullable=True),
-    page_key("page_search"),
-    key=("page_id",),
+    Column("name_tsv", TSVECTOR, nullable=False),
+    # The page comes first: no plan may walk a whole tenant where the words would find ten rows.
+    PrimaryKeyConstraint("page_id", "tenant_id", "analyser", name="search_pages_pk"),
+    page_key("search_pages"),
+    postgresql_with={"toast_tuple_target": "8160"},
 )
-Index("page_search_tsv_ix", page_search.c.tenant_id, page_search.c.owner_id, page_search.c.tsv, postgresql_using="gin")
+Index(
+    "search_pages_words_ix", search_pages.c.tsv, search_pages.c.name_tsv,
+    postgresql_using="gin", postgresql_with={"fastupdate": "off"},
+)  # fmt: skip
+
+search_scopes = scoped_table(
+    "search_scopes",
+    analyser(),
+    *one_of("search_scopes", "state", "building", "ready"),
+    number("pages"),
+    Column("words", BigInteger, nullable=False),
+    listed("languages"),
+    identifier("reached", nullable=True),
+    moment("updated_at"),
+    key=("owner_id", "analyser"),
+)
+
+search_terms = scoped_table(
+    "search_terms", analyser(), exact("lexeme"), number("pages"), key=("owner_id", "analyser", "lexeme")
+)
+
+search_vocabulary = scoped_table(
+    "search_vocabulary",
+    analyser(),
+    *one_of("search_vocabulary", "place", "name", "text"),
+    *one_of("search_vocabulary", "side", "initial", "final"),
+    exact("letter"),
+    Column("length", SmallInteger, nullable=False),
+    listed("words"),
+    key=("owner_id", "analyser", "side", "letter", "length", "place"),
+)
+
+search_changes = scoped_table(
+    "search_changes",
+    analyser(),
+    listed("gained"),
+    listed("lost"),
+    listed("text_words"),
+    listed("name_words"),
+    words("language"),
+    number("pages"),
+    number("words"),
+    key=("owner_id", "analyser", "id"),
+)
 
 page_names = scoped_table(
     "page_names",
     identifier("page_id"),
     *one_of("page_names", "kind", "title", "alias", "slug", "old_slug"),
-    Column("name", Text(collation="C"), nullable=False),
+    exact("name"),
     *one_of("page_names", "status", "active", "archived"),
     page_key("page_names"),
     key=("page_id", "kind", "name"),
 )
 Index("page_names_name_ix", page_names.c.tenant_id, page_names.c.owner_id, page_names.c.name, page_names.c.page_id)
-Index(
-    "page_names_trgm_ix", page_names.c.tenant_id, page_names.c.owner_id, page_names.c.name,
-    postgresql_using="gin", postgresql_ops={"name": "gin_trgm_ops"},
-)  # fmt: skip

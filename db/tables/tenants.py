@@ -55,6 +55,7 @@ owners = Table(
     words("slug"),
     words("name"),
     moment("created_at"),
+    words("language", default="english"),
     PrimaryKeyConstraint("tenant_id", "id", name="owners_pk"),
     UniqueConstraint("tenant_id", "slug", name="owners_slug_uq"),
     ForeignKeyConstraint(["tenant_id"], ["tenants.tenant_id"], name="owners_tenant_fk", ondelete="CASCADE"),

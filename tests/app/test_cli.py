@@ -95,6 +95,7 @@ def test_help_waits_for_nothing_that_is_slow_to_import() -> None:
         (["token", *MARA, "--ttl", "3 years"], "write it as 90s, 15m, 12h, 30d or 2w"),
         (["token", *MARA, "--role", "king"], "'king' is not one of"),
         (["owners", "create", "x", "--tenant", "a", "--kind", "robot"], "'robot' is not one of"),
+        (["reindex", "--owner", "mara"], "add --tenant SLUG"),
         (["serve", "--port", "70000"], "should be less than or equal to 65535"),
         (["keys", "revoke", "cairn_x", "--tenant", "a"], "should be a valid UUID"),
     ],
@@ -117,7 +118,7 @@ def test_half_a_command_is_answered_with_help(cairn: Cairn, words: list[str]) ->
 
 @pytest.mark.parametrize(
     "words",
-    [["tenants", "list"], ["owners", "list", "--tenant", "a"], ["search", "x", *MARA], ["token", *MARA]],
+    [["tenants", "list"], ["owners", "list", "--tenant", "a"], ["search", "x", *MARA], ["token", *MARA], ["reindex"]],
     ids=lambda words: words[0],
 )
 def test_a_command_that_reads_makes_no_database(cairn: Cairn, tmp_path: Path, words: list[str]) -> None:
@@ -173,7 +174,8 @@ def test_a_database_of_yours_is_migrated_only_when_you_say_so(
     assert status.code == 1
     pending = json.loads(status.out)["pendingMigrations"]
     assert pending
-    assert json.loads(cairn("migrate", "--json").out) == {"applied": pending}
+    migrated = json.loads(cairn("migrate", "--json").out)
+    assert (migrated["applied"], migrated["reindexed"]["pages"]) == (pending, 0)
     assert cairn("migrate").out == "The database is at the newest schema already.\n"
     assert cairn("tenants", "create", "acme").code == 0
     counted = json.loads(cairn("status", "--json").out)
@@ -189,7 +191,8 @@ def test_tenants_and_owners_are_listed(acme: Cairn) -> None:
         ("mara", "user", "mara"),
         ("team", "shared", "The team"),
     ]
-    assert acme("owners", "list", "--tenant", "acme").out.splitlines()[1].split()[:3] == ["mara", "user", "mara"]
+    listed = acme("owners", "list", "--tenant", "acme").out.splitlines()[1].split()
+    assert listed[:4] == ["mara", "user", "mara", "english"]
 
 
 @pytest.mark.parametrize(
@@ -198,7 +201,12 @@ def test_tenants_and_owners_are_listed(acme: Cairn) -> None:
         (["tenants", "create", "acme"], "CONFLICT"),
         (["tenants", "create", "A B"], "BAD_USER_INPUT"),
         (["owners", "create", "mara", "--tenant", "acme", "--kind", "user"], "CONFLICT"),
+        (["owners", "create", "x", "--tenant", "acme", "--kind", "user", "--language", "klingon"], "BAD_USER_INPUT"),
+        (["owners", "language", "mara", "klingon", "--tenant", "acme"], "BAD_USER_INPUT"),
+        (["owners", "language", "nobody", "german", "--tenant", "acme"], "NOT_FOUND"),
         (["owners", "list", "--tenant", "other"], "NOT_FOUND"),
+        (["reindex", "--tenant", "other"], "NOT_FOUND"),
+        (["reindex", "--tenant", "acme", "--owner", "nobody"], "NOT_FOUND"),
         (["token", "--tenant", "acme", "--owner", "nobody"], "NOT_FOUND"),
         (["page", "topic/none", *MARA], "NOT_FOUND"),
         (["import", "/no/such/folder", *MARA], "BAD_USER_INPUT"),
@@ -262,9 +270,13 @@ def test_what_was_imported_is_found_and_shown(acme: Cairn, tmp_path: Path) -> No
     path = tmp_path / "pages.jsonl"
     path.write_bytes(b"\n".join(map(orjson.dumps, lines)))
     assert acme("import", str(path), *MARA).code == 0
-    hits = json.loads(acme("search", "pecan", *MARA, "--json").out)
-    assert hits[0]["page"]["slug"] == "pecan-pie"
-    assert "topic/pecan-pie" in acme("search", "pecan", *MARA).out
+    found = json.loads(acme("search", "pecan", *MARA, "--json").out)
+    assert found["edges"][0]["node"]["slug"] == "pecan-pie"
+    said = acme("search", "pecan", *MARA).out
+    assert "topic/pecan-pie" in said
+    assert "They bake Pecan pie." in said
+    assert said.endswith("\n2 of 2\n")
+    assert not CONTROL.search(said)
     assert acme("search", "?!", *MARA).out == "Nothing found.\n"
     shown = acme("page", "topic/pecan-pie", *MARA).out
     assert "linked from: entity/austin" in shown

@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from db.embedded import EmbeddedServer
 from tests.app.command_line import COMMAND, ROOT, Serving, cairn, environment, processes
+from tests.conftest import execute
 
 MARA = ("--tenant", "harbour-coffee", "--owner", "mara")
 PAGE = 'wikiPage(tenantId: "%s", type: THEME, slug: "small-rooms") { id version summary }'
@@ -57,6 +59,22 @@ def test_ctrl_c_ends_a_service_of_several_processes(data_dir: Path) -> None:
     assert processes(data_dir) == ""
 
 
+def test_the_embedded_wikis_are_searchable_after_an_upgrade(data_dir: Path) -> None:
+    """As from a release that had no such index: any command that finds that makes one."""
+    notes = data_dir.with_suffix(".jsonl")
+    notes.write_text('{"title": "Pecan pie", "type": "topic", "body": "Sweet."}')
+    assert cairn(data_dir, "import", str(notes), "--tenant", "acme", "--owner", "ada", "--create").code == 0
+    notes.unlink()
+    with EmbeddedServer(data_dir) as dsn:
+        for table in ("search_pages", "search_scopes", "search_terms", "search_vocabulary", "search_changes"):
+            execute(dsn, f"DELETE FROM {table}")
+    first, second = (cairn(data_dir, "search", "sweet", "--tenant", "acme", "--owner", "ada") for _ in range(2))
+    assert "Search reads 1 page of 1 wiki (once)" in first.err
+    assert "Search reads" not in second.err
+    assert "topic/pecan-pie" in first.out
+    assert first.out == second.out
+
+
 def test_a_port_that_is_taken_stops_the_service_with_one_line(data_dir: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         ran = cairn(data_dir, "serve", "--port", port(taken))
@@ -95,8 +113,8 @@ def check_the_queries(demo: Serving) -> None:
 def check_other_commands(demo: Serving, data_dir: Path) -> None:
     status = json.loads(cairn(data_dir, "status", "--json").out)
     assert (status["running"], status["tenants"], status["owners"], status["pages"]) == (True, 2, 3, 70)
-    hits = json.loads(cairn(data_dir, "search", "brisket", *MARA, "--json").out)
-    assert hits[0]["page"]["slug"] == "franklin-barbecue"
+    found = json.loads(cairn(data_dir, "search", "brisket", *MARA, "--json").out)
+    assert found["edges"][0]["node"]["slug"] == "franklin-barbecue"
     page = cairn(data_dir, "page", "entity/austin-texas", *MARA)
     assert page.out.startswith("# Austin, Texas\n")
     token = json.loads(cairn(data_dir, "token", *MARA, "--role", "reader", "--ttl", "15m", "--json").out)

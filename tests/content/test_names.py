@@ -33,7 +33,7 @@ def test_a_name_has_one_form(name: str, normal: str) -> None:
     assert normalise(name) == normal
 
 
-@pytest.mark.parametrize("word", ["йод", "їжак", "がくせい", "プログラム", "हिन्दी", "한국어", "الإسلام", "ශ්රී"])
+@pytest.mark.parametrize("word", ["йод", "їжак", "がくせい", "プログラム", "हिन्दी", "한국어", "ශ්රී"])
 def test_letters_keep_the_marks_that_make_them_letters(word: str) -> None:
     assert normalise(word) == word
 

@@ -63,7 +63,13 @@ ROW = "{ id title }"
 LIST = "{ nodes { id title } pageInfo { endCursor hasNextPage } }"
 NAMED, EVIDENCE = LIST.replace("title", "name"), LIST.replace("title", "ref")
 HITS = "{ score page { id title } }"
-WORDS = {"page_search_tsv_ix", "page_names_name_ix"}
+SUGGESTED = "{ name kind page { id title } }"
+RESULTS = """{
+    edges { cursor score matchedAlias section { heading } snippet { html highlights { start } } node { id title } }
+    nodes { id slug }
+    pageInfo { endCursor hasNextPage } totalCount facets { types { value count } tags { value count } } didYouMean
+}"""
+WORDS = {"search_pages_words_ix", "page_names_name_ix"}
 
 
 def of_page(id: str, selection: str, indexes: Set[str] = frozenset(), per_page: float = 0) -> Case:
@@ -144,12 +150,27 @@ CASES = {
         "{ id pageCount pages { nodes { id } } sections { nodes { id } } citations { nodes { id } } }",
         {"sources_ref_uq", "section_sources_source_ix"},
     ),
-    # Every match is ranked.
-    "search by a common word": Case("wikiSearch", f"{IN}, query: $common", HITS, WORDS, per_page=1.5),
-    "search by two letters": Case("wikiSearch", f'{IN}, query: "ka"', HITS, WORDS, per_page=1.5),
+    # As many pages as a search may weigh: a bound, however many say the words.
+    "search by a common word": Case("wikiSearch", f"{IN}, query: $common", HITS, WORDS, per_page=0.4),
+    "search by two letters": Case("wikiSearch", f'{IN}, query: "ka"', HITS, WORDS, per_page=0.4),
     "search by a rare word": Case("wikiSearch", f"{IN}, query: $rare", HITS, WORDS),
-    "search by two words": Case("wikiSearch", f"{IN}, query: $prefix", HITS, WORDS),
-    "search by an alias": Case("wikiSearch", f"{IN}, query: $alias", HITS, WORDS | {"page_names_trgm_ix"}),
+    "search by two words": Case("wikiSearch", f"{IN}, query: $prefix", HITS, WORDS, per_page=0.4),
+    "search by an alias": Case("wikiSearch", f"{IN}, query: $alias", HITS, WORDS),
+    "search results": Case("wikiSearchResults", "query: $rare, first: 10", RESULTS, WORDS),
+    "search results and their next page": Case(
+        "wikiSearchResults", "query: $common, first: 10, after: $after", RESULTS, WORDS, per_page=0.8
+    ),
+    "results of a type": Case(
+        "wikiSearchResults", "query: $rare, filter: {types: [ENTITY, TOPIC]}", "{ nodes { id } totalCount }", WORDS
+    ),
+    "explained": Case(
+        "wikiSearchResults", "query: $rare, explain: true", "{ edges { explanation { parts { name } } } }", WORDS
+    ),
+    # Each lexeme of the page is looked up, to find those that say what it is about.
+    "related": Case("relatedWikiPages", "pageId: $page", HITS, {"search_pages_words_ix"}, per_page=1.2),
+    # The names that begin so are read up to a bound, however many there are.
+    "suggestions": Case("wikiSuggest", "prefix: $prefix", SUGGESTED, {"page_names_name_ix"}),
+    "suggestions for a letter": Case("wikiSuggest", 'prefix: "n", limit: 20', SUGGESTED, {"page_names_name_ix"}),
     "search from a telephone": Case("mobileWikiSearch", "query: $alias", HITS, WORDS),
     "viewer": Case("viewer", "", "{ role tenant { name } owner { name } scopes { nodes { name role } } }"),
     "owners": Case("wikiOwners", "", "{ nodes { name role } }"),

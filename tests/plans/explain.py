@@ -87,9 +87,16 @@ def quoted(value: Any) -> str:
         case None:
             return "NULL"
         case list() | tuple():
-            return escaped("{" + ",".join("NULL" if item is None else json.dumps(str(item)) for item in value) + "}")
+            return escaped(
+                "{" + ",".join("NULL" if item is None else json.dumps(element(item)) for item in value) + "}"
+            )
         case _:
             return escaped(str(value))
+
+
+def element(value: Any) -> str:
+    """A document as JSON."""
+    return orjson.dumps(value).decode() if isinstance(value, dict) else str(value)
 
 
 def escaped(text: str) -> str:

@@ -16,8 +16,10 @@ made AS (
     SELECT $1, $2, id, 'topic', 'page-' || n, 'Page ' || n, '', NULL FROM numbered
 ),
 found AS (
-    INSERT INTO page_search (tenant_id, owner_id, page_id, status, tsv)
-    SELECT $1, $2, id, 'active', to_tsvector('english', 'page ' || n) FROM numbered
+    INSERT INTO search_pages (
+        tenant_id, owner_id, page_id, analyser, status, type, title_words, words, tsv, name_tsv
+    )
+    SELECT $1, $2, id, 1, 'active', 'topic', 2, 2, to_tsvector('english', 'page ' || n), '' FROM numbered
 ),
 sectioned AS (
     INSERT INTO sections (tenant_id, owner_id, id, page_id, section_slug, heading, body_md, position)

@@ -9,13 +9,15 @@ from typing import Any
 
 import pytest
 
-from resolvers import outline, page_search
+from resolvers import outline
 from resolvers.aliases import add_alias
 from resolvers.errors import BadInput
 from resolvers.long_texts import LONG
 from resolvers.mentions import record_mention
 from resolvers.pages import PageDraft, SectionDraft, create_page, update_page, upsert_page
-from resolvers.search import search
+from resolvers.search.asking import search
+from resolvers.search.index import searchable
+from resolvers.search.results import Asked
 from resolvers.sections import move_section, patch_section, remove_section
 from resolvers.sources import SourceDraft, add_source
 from resolvers.writing import writing
@@ -112,13 +114,13 @@ async def test_many_long_aliases_are_not_normalised_on_the_loop(wiki: Wiki, monk
     with pytest.raises(BadInput):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", "A", aliases=["?" * 501, *draft.aliases[:99]]))
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "B", aliases=draft.aliases))
-    await wiki.look.execute("DELETE FROM pages WHERE tenant_id = $1", wiki.scope.tenant_id)
+    await wiki.empty()
     assert threads
     assert threading.get_ident() not in threads
 
 
 async def test_a_body_is_read_before_its_wiki_is_locked(wiki: Wiki, monkeypatch) -> None:
-    read, inner = threading.Event(), page_search.searchable
+    read, inner = threading.Event(), searchable
     monkeypatch.setattr("resolvers.page_texts.searchable", lambda text: (inner(text), read.set())[0])
     page_id = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "A"))).page_id
     here = (wiki.database, wiki.scope)
@@ -237,6 +239,6 @@ async def test_what_is_too_long_is_not_repeated_to_the_caller(wiki: Wiki) -> Non
 
 async def test_a_question_is_cut_before_it_is_read(wiki: Wiki, monkeypatch) -> None:
     lengths = []
-    monkeypatch.setattr("resolvers.search.normalise", lambda text: lengths.append(len(text)) or "x")
-    await search(wiki.database, wiki.scope, "word " * 200_000)
-    assert max(lengths) <= 1_000
+    monkeypatch.setattr("resolvers.search.asking.words", lambda text: lengths.append(len(text)) or ["x"])
+    await search(wiki.database, wiki.scope, Asked("word " * 200_000))
+    assert max(lengths) <= 10_000

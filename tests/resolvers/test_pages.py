@@ -360,7 +360,7 @@ async def test_a_write_in_another_wiki_stays_in_that_wiki(wiki: Wiki) -> None:
 async def test_a_failure_at_the_end_leaves_nothing_of_the_beginning(wiki: Wiki) -> None:
     with pytest.raises(NotFound):
         await create(wiki, "Austin", parent_id=new_id())
-    for table in ("pages", "sections", "aliases", "revisions", "page_names", "page_search", "activity"):
+    for table in ("pages", "sections", "aliases", "revisions", "page_names", "search_pages", "activity"):
         assert await wiki.rows(table, "1") == []
 
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from resolvers.aliases import add_alias
 from resolvers.pages import PageDraft, archive_page, create_page
-from resolvers.search import search
+from resolvers.search.asking import search
+from resolvers.search.results import Asked, Found
 from tests.wiki import Wiki, close_wiki, open_wiki
 
 
@@ -20,7 +21,8 @@ async def make(wiki: Wiki, title: str, body: str = "", *aliases: str) -> str:
 
 
 async def found(wiki: Wiki, query: str, limit: int | None = None) -> list[str]:
-    return [str(hit[0]) for hit in await search(wiki.database, wiki.scope, query, limit)]
+    asked = Asked(query) if limit is None else Asked(query, first=limit)
+    return [str(hit.page_id) for hit in (await search(wiki.database, wiki.scope, asked)).hits]
 
 
 async def test_words_of_title_summary_and_body_find_a_page(wiki: Wiki) -> None:
@@ -38,9 +40,9 @@ async def test_every_beginning_of_a_word_finds_it(wiki: Wiki) -> None:
 
 async def test_a_page_comes_once_however_many_names_match(wiki: Wiki) -> None:
     page = await make(wiki, "Austin", "Austin.", "Austin TX", "Austin Texas", "City of Austin")
-    hits = await search(wiki.database, wiki.scope, "austin")
-    assert [str(hit[0]) for hit in hits] == [page]
-    assert hits[0][2] == "austin"
+    (hit,) = (await search(wiki.database, wiki.scope, Asked("austin"))).hits
+    assert str(hit.page_id) == page
+    assert hit.matched_alias == "austin"
 
 
 async def test_the_page_of_exactly_that_name_comes_first(wiki: Wiki) -> None:
@@ -82,7 +84,7 @@ async def test_archived_pages_and_other_wikis_are_not_found(wiki: Wiki) -> None:
 @pytest.mark.parametrize("query", ["", "   ", "?!", "…", "—", "\u200b"])
 async def test_nothing_to_look_for_asks_nobody(wiki: Wiki, query: str) -> None:
     await wiki.database.close()
-    assert await search(wiki.database, wiki.scope, query) == []
+    assert await search(wiki.database, wiki.scope, Asked(query)) == Found()
     await wiki.database.open()
 
 
@@ -117,9 +119,9 @@ def test_no_query_is_an_error(shared_dsn: str) -> None:
         @profile(max_examples=300)
         @given(st.one_of(st.text(max_size=300), st.text("&|!()<->:*'\"\\%_ ab", max_size=60), long_words()))
         def harmless(query: str) -> None:
-            for page_id, score, _ in runner.run(search(wiki.database, wiki.scope, query)):
-                assert score > 0
-                assert page_id
+            for hit in runner.run(search(wiki.database, wiki.scope, Asked(query, with_snippets=True))).hits:
+                assert hit.score >= 0
+                assert hit.page_id
 
         harmless()
         runner.run(close_wiki(wiki))

@@ -10,7 +10,8 @@ from db.scope import Role
 from resolvers import turns
 from resolvers.errors import NotFound, Unavailable
 from resolvers.pages import PageDraft, archive_page, create_page
-from resolvers.search import search
+from resolvers.search.asking import search
+from resolvers.search.results import Asked, Found
 from resolvers.writing import writing
 from tests.wiki import Wiki, close_wiki, open_wiki
 
@@ -40,7 +41,7 @@ async def test_a_busy_wiki_leaves_the_connections_to_others(busy: Wiki, dsn: str
     stranger = await open_wiki(dsn)
     try:
         async with asyncio.timeout(2):
-            assert await search(busy.database, stranger.scope, "word") == []
+            assert await search(busy.database, stranger.scope, Asked("word")) == Found()
             await create_page(busy.database, stranger.scope, page)
     finally:
         await close_wiki(stranger)

@@ -10,6 +10,7 @@ import pytest
 from db.database import Connection
 from db.ids import new_id
 from db.scope import Role
+from db.sql import statements
 from resolvers.aliases import add_alias
 from resolvers.errors import BadInput, CairnError, Conflict, NotFound, Unavailable
 from resolvers.hierarchy import set_parent
@@ -25,16 +26,20 @@ async def create(wiki: Wiki, title: str, body: str = ""):
     return (await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body))).page_id
 
 
+FOLD = statements("search_statistics")["fold_terms"]
+
+
 @contextmanager
 def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """The statements that are sent meanwhile."""
+    """The statements that are sent meanwhile, but for the one by which now and then a write counts for many."""
     sent: list[str] = []
 
     def spy(name: str) -> None:
         inner = getattr(Connection, name)
 
         async def send(self, statement, **values):
-            sent.append(statement.sql)
+            if statement != FOLD:
+                sent.append(statement.sql)
             return await inner(self, statement, **values)
 
         monkeypatch.setattr(Connection, name, send)

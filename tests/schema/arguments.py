@@ -42,7 +42,14 @@ CURSORS: dict[str, tuple[str, tuple[str, ...]]] = {
     "revisions": ("revisions", ("-version",)),
 }
 NODES = ("pages", "sections", "sources", "mentions", "aliases", "links", "section_sources", "revisions", "owners")
+LIFTED = ("wikiSearch", "mobileWikiSearch", "wikiSearchResults", "relatedWikiPages")
+"""Fields that lift a size below one to one."""
 SIZES = [0, 1, 2, 3, 5, 30, 200]
+QUERIES = [
+    "latte", "mocha", "Ünïcödé", "%", "_", "riv", "a b", "", "?!", "日本", "'; --", "e\u0301", "late",
+    '"latte mocha" -river', "type:entity latte", "tag:coffee", "status:archived latte", "latte in:title", "-latte",
+]  # fmt: skip
+PREFIXES = ["", "L", "LATTE", "latte m", "é", "%", 'Say "hi', "日", "!!!", "also", "once-1", "latte-1", "a" * 300]
 SPELLINGS = ("ownerId", "userId", "agentId")
 NONSENSE = ["", "nonsense", "5", str(UUID(int=0)), "é", "' OR true --"]
 
@@ -89,22 +96,19 @@ class Values:
             return self.rng.choice([-3, 0, 1, 5, 30, 200, 5000])
         if name == "version":
             return self.rng.choice([0, 1, 1, 2, 3])
-        is_search = field in ("wikiSearch", "mobileWikiSearch")
-        return -1 if self.chance(0.2 if is_search else 0.01) else self.rng.choice(SIZES)
+        return -1 if self.chance(0.2 if field in LIFTED else 0.01) else self.rng.choice(SIZES)
 
     def text(self, name: str) -> str:
         if name == "query":
-            return self.rng.choice(
-                ["latte", "mocha", "Ünïcödé", "%", "_", "riv", "a b", "", "?!", "日本", "'; --", "e\u0301"]
-            )
-        if name == "titlePrefix":
-            return self.rng.choice(["", "L", "LATTE", "latte m", "é", "%", 'Say "hi', "日", "!!!"])
-        if name == "tags":
+            return self.rng.choice(QUERIES)
+        if name in ("prefix", "titlePrefix"):
+            return self.rng.choice(PREFIXES)
+        if name in ("tags", "excludedTags"):
             return self.rng.choice(TAGS)
         return self.rng.choice([*SECTION_SLUGS, "unknown"])
 
     def cursor(self, field: str, order: str) -> str:
-        if self.chance(0.01):
+        if self.chance(0.01) or field not in (*CURSORS, "wikiPages"):
             return self.rng.choice(["", "zz", "é", "W10="])
         table, keys = ("pages", ORDERS[order]) if field == "wikiPages" else CURSORS[field]
         extra = {"depth": self.rng.randint(1, 3), "count": self.rng.randint(1, 9), "tag": self.rng.choice(TAGS)}

@@ -2,30 +2,36 @@
 
 from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 import orjson
 
 from resolvers.context import Context
+from resolvers.search.results import Asked, Found
 from selection import Engine
 
 
 class Recorder(Context):
-    """A context that keeps the texts of its compiled reads, and how many searches it ran."""
+    """A context that keeps the texts of its compiled reads, and what its steps asked."""
 
     statements: list[str]
-    searches: int
+    searches: list[Asked | UUID]
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self.statements, self.searches = [], 0
+        self.statements, self.searches = [], []
 
     async def fetch(self, sql: str, arguments: Sequence[Any]) -> bytes | None:
         self.statements.append(sql)
         return await super().fetch(sql, arguments)
 
-    async def search(self, query: str, limit: int | None, **where: str | None) -> list[tuple[Any, ...]]:
-        self.searches += 1
-        return await super().search(query, limit, **where)
+    async def search(self, asked: Asked) -> Found:
+        self.searches.append(asked)
+        return await super().search(asked)
+
+    async def related(self, page_id: UUID, limit: int) -> list[tuple[UUID, float]]:
+        self.searches.append(page_id)
+        return await super().related(page_id, limit)
 
 
 async def ask(engine: Engine, context: Context, text: str, **variables: Any) -> dict[str, Any]:

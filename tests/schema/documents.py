@@ -28,7 +28,7 @@ from tests.schema.world import World
 ABSENT = object()
 NEEDS_PYTHON = {"excerpt"}
 NEEDS_ADMIN = {"wikiCompileJobs"}
-SEVERAL_TIMES = {"wikiPage": 3, "wikiPages": 3, "node": 2}
+SEVERAL_TIMES = {"wikiPage": 3, "wikiPages": 3, "wikiSearchResults": 3, "node": 2}
 INTROSPECTION = ["__schema { queryType { name } }", '__type(name: "WikiTag") { kind fields { name } }']
 
 
@@ -151,6 +151,8 @@ class Documents:
         subject = self.values.subject(name)
         self.subjects.append(subject)
         chosen = [key for key, one in field.args.items() if is_required_argument(one) or self.chance(self.share(key))]
+        if "after" in chosen and "before" not in field.args and self.chance(0.95):
+            chosen.remove("after")  # a search makes its own cursors: what is drawn is none
         if {"first", "last"} <= set(chosen) and self.chance(0.95):
             chosen.remove(self.rng.choice(["first", "last"]))
         is_paged = bool({"after", "before"} & set(chosen))
@@ -163,7 +165,7 @@ class Documents:
         return f"({', '.join(texts)})" if texts else ""
 
     def share(self, argument: str) -> float:
-        return 0.08 if argument in SPELLINGS else 0.1 if argument == "tenantId" else 0.35
+        return {"tenantId": 0.1, "explain": 0.1, **dict.fromkeys(SPELLINGS, 0.08)}.get(argument, 0.35)
 
     def written(self, subject: Subject, name: str, argument: Any, value: Any, fixed: bool) -> str:
         type_ = argument.type

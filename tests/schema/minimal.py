@@ -23,7 +23,10 @@ from schema.root import GRAPHQL
 from tests.schema.reference.query import KINDS
 from tests.schema.world import Row, World, owner_id, tenant_id
 
-TEXTS = {"name": "A new name", "title": "A new title", "ref": "a-new-ref", "query": "latte", "sectionSlug": "overview"}
+TEXTS = {
+    "name": "A new name", "title": "A new title", "ref": "a-new-ref", "query": "latte", "prefix": "latte",
+    "sectionSlug": "overview",
+}  # fmt: skip
 TABLES = {"sourceId": "sources", "mentionId": "mentions", **dict.fromkeys(("ownerId", "userId", "agentId"), "owners")}
 UNKNOWN = str(UUID(int=7))
 

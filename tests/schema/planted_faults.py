@@ -21,7 +21,13 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = ("app", "content", "db", "migrations", "resolvers", "schema", "selection", "tests")
 GATES = (
     ["tests/schema/test_differential.py"],
-    ["tests/schema/test_engine.py", "tests/schema/test_lists.py", "tests/schema/test_plans.py"],
+    [
+        "tests/schema/test_engine.py",
+        "tests/schema/test_lists.py",
+        "tests/schema/test_plans.py",
+        "tests/schema/test_search.py",
+        "tests/schema/test_suggestions.py",
+    ],
     ["tests/schema/test_access.py"],
 )
 FAILED = re.compile(r"^FAILED \S*?::(\S+)", re.MULTILINE)

@@ -15,7 +15,7 @@ from graphql import build_schema
 
 from db.database import Database
 from db.scope import Scope
-from resolvers.search import search
+from resolvers.context import Context
 from schema.root import GRAPHQL, STRAWBERRY
 from selection import Engine, Limits
 from selection.errors import NotCompilable
@@ -38,7 +38,7 @@ Answer = dict[str, Any]
 async def test_random_documents(database: Database, world: World, engine: Engine, part: int) -> None:
     """Each document is run with two sets of variables on one plan cache, in both modes."""
     contract = build_schema(SDL)
-    references = [Reference(SDL, world, scope, searching(database, scope)) for scope in CALLERS]
+    references = [Reference(SDL, world, scope, Context(database, scope)) for scope in CALLERS]
     tally: Counter[str] = Counter()
     started = time.perf_counter()
     for seed in range(SEED + part, SEED + COUNT, 4):
@@ -53,10 +53,6 @@ async def test_random_documents(database: Database, world: World, engine: Engine
         tally["plans"] += len(document.operation.plans.entries)
     print(f"{tally['runs'] / (time.perf_counter() - started):.0f} runs/s", dict(tally))  # shown with -s
     assert tally["bytes"] > tally["runs"] / 2, "most documents compile as a whole"
-
-
-def searching(database: Database, scope: Scope) -> Any:
-    return lambda query, limit, **where: search(database, scope, query, limit, **where)
 
 
 class Run:

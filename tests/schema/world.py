@@ -8,8 +8,10 @@ from uuid import UUID
 import asyncpg
 import orjson
 
+from db.database import Database
 from db.scope import Actor, ActorKind, Role, Scope
 from db.tables import metadata
+from resolvers.search.reindexing import reindex
 from tests.schema.wikis import WikiMaker
 
 Row = dict[str, Any]
@@ -18,13 +20,6 @@ Tables = dict[str, list[Row]]
 OWNERS = {"alice": "user", "bot": "agent", "space": "shared", "eve": "user", "new": "user"}
 GRANTS = [("alice", "space", "reader"), ("bot", "space", "member"), ("bot", "alice", "admin"), ("new", "bot", "reader")]
 WITHOUT_PAGES = "new"
-INDEX_WORDS = """
-    INSERT INTO page_search (tenant_id, owner_id, page_id, status, tsv, last_compiled_at)
-    SELECT tenant_id, owner_id, id, status,
-        setweight(to_tsvector('english', title), 'A') || setweight(to_tsvector('english', body_md), 'C'),
-        last_compiled_at
-    FROM pages WHERE tenant_id = $1
-"""
 
 
 def tenant_id(number: int) -> UUID:
@@ -71,11 +66,21 @@ async def store(dsn: str, tables: Tables) -> None:
                 columns = list(rows[0])
                 records = [[storable(row[name]) for name in columns] for row in rows]
                 await connection.copy_records_to_table(table.name, records=records, columns=columns)
-        for tenant in tables["tenants"]:
-            await connection.execute(INDEX_WORDS, tenant["tenant_id"])
+        await index(dsn, tables["owners"])
         await connection.execute("ANALYZE")
     finally:
         await connection.close()
+
+
+async def index(dsn: str, owners: list[Row]) -> None:
+    """What search reads, as the product reads it."""
+    database = Database(dsn, size=1)
+    await database.open()
+    try:
+        for owner in owners:
+            await reindex(database, owner["tenant_id"], owner["id"])
+    finally:
+        await database.close()
 
 
 def storable(value: Any) -> Any:

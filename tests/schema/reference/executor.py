@@ -9,8 +9,9 @@ from uuid import UUID
 from graphql import GraphQLInterfaceType, GraphQLResolveInfo, build_schema, execute, get_named_type, is_enum_type, parse
 
 from db.scope import Scope
-from tests.schema.reference import evidence, graph, owners, pages
-from tests.schema.reference.query import Query, Search
+from resolvers.context import Context
+from tests.schema.reference import evidence, graph, owners, pages, search
+from tests.schema.reference.query import Query
 from tests.schema.reference.rows import Row, Rows
 from tests.schema.world import World
 
@@ -31,16 +32,21 @@ TYPES: Mapping[str, type[Any]] = {
     "WikiOwner": owners.Owners,
     "WikiViewer": owners.Viewers,
     "WikiTenant": owners.Tenants,
+    "WikiSearchHit": search.Hits,
+    "MobileWikiSearchHit": search.Hits,
+    "WikiSearchEdge": search.Hits,
+    "WikiRelatedPage": search.Hits,
+    "WikiSuggestion": search.Suggestions,
 }
 
 
 class Reference:
     """Answers the operations of one caller."""
 
-    def __init__(self, sdl: str, world: World, scope: Scope, search: Search) -> None:
+    def __init__(self, sdl: str, world: World, scope: Scope, context: Context) -> None:
         rows = Rows(world, scope)
         self.fields: dict[str, Any] = {name: type_(rows) for name, type_ in TYPES.items()}
-        self.fields["Query"] = Query(rows, search)
+        self.fields["Query"] = Query(rows, context)
         self.schema = build_schema(sdl)
         node = self.schema.type_map["Node"]
         assert isinstance(node, GraphQLInterfaceType)

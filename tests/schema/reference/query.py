@@ -1,18 +1,18 @@
 """The root fields: where reads start, and who may read there."""
 
-from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
 from graphql import GraphQLError
 
 from content.names import normalise
+from resolvers.context import Context
 from tests.schema.reference.lists import Paged, limited, sized
 from tests.schema.reference.pages import HUBS, TITLES, connected
 from tests.schema.reference.rows import Row, Rows
+from tests.schema.reference.search import Searches
+from tests.schema.reference.times import moment
 
-Search = Callable[..., Awaitable[list[tuple[Any, ...]]]]
 ORDERS = {"TITLE": TITLES, "UPDATED": ("-updated_at", "-id"), "CREATED": ("-id",), "HUBNESS": HUBS}
 KINDS = {
     "pages": "WikiPage",
@@ -38,8 +38,8 @@ def identified(text: str | None) -> UUID | None:
 class Query:
     """`where` are the spellings of the wiki that a field reads in."""
 
-    def __init__(self, rows: Rows, search: Search) -> None:
-        self.rows, self.search = rows, search
+    def __init__(self, rows: Rows, context: Context) -> None:
+        self.rows, self.searches = rows, Searches(rows, context)
 
     # -- access
 
@@ -96,18 +96,32 @@ class Query:
 
     # -- search: the ranking is tested elsewhere, here what is shown of what it finds
 
-    async def wiki_search(self, _: Any, query: str, limit: int | None, **where: Any) -> list[Row]:
-        owner = self.wiki(**where)
-        found = await self.search(query, limit, **where)
-        hits = [(self.rows.active_page(id), score, alias) for id, score, alias in found]
-        shown = [
-            {"page": page, "score": score, "matched_alias": alias, "matching_memory_ids": []}
-            for page, score, alias in hits
-            if page and page["owner_id"] == owner
-        ]
-        return shown[: sized(limit, 20, 50, least=1)]
+    async def wiki_search(self, _: Any, query: str, limit: int | None, filter: Row | None = None, **where: Any) -> Any:
+        return await self.searches.hits(self.named(where), query, sized(limit, 20, 50, least=1), filter)
 
     mobile_wiki_search = wiki_search
+
+    async def wiki_search_results(
+        self, _: Any, query: str, first: int | None, explain: bool, filter: Row | None = None, **given: Any
+    ) -> Row:
+        if explain and self.rows.scope.role != "admin":
+            raise GraphQLError("explain needs a credential with the role admin.")
+        where, paging = parted(given)
+        size, after = sized(first, 20, 50, least=1), paging.get("after")
+        return await self.searches.results(self.named(where), query, size, filter, after, explain)
+
+    async def related_wiki_pages(self, _: Any, page_id: str, limit: int | None) -> list[Row]:
+        found = await self.searches.related(identified(page_id), sized(limit, 10, 50, least=1))
+        return [hit for hit in found if self.seen(hit["page"])]
+
+    def wiki_suggest(self, _: Any, prefix: str, limit: int | None, **where: Any) -> list[Row]:
+        return limited(self.searches.suggestions(self.wiki(**where), prefix), limit, 8, 20)
+
+    def named(self, where: Row) -> UUID | None:
+        """The owner that is asked for."""
+        self.wiki(**where)
+        spelled = [name for spelling, name in where.items() if spelling != "tenant_id" and name is not None]
+        return (identified(spelled[0]) or UUID(int=0)) if spelled else None
 
     # -- graph
 
@@ -182,11 +196,6 @@ def passes(page: Row, filter: Row) -> bool:
         and (since is None or page["updated_at"] >= moment(since))
         and (prefix is None or begins(page["title"], prefix))
     )
-
-
-def moment(text: str) -> datetime:
-    read = datetime.fromisoformat(text)
-    return read if read.tzinfo else read.replace(tzinfo=UTC)
 
 
 def begins(title: str, prefix: str) -> bool:

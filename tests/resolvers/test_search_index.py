@@ -2,8 +2,9 @@
 
 import pytest
 
-from resolvers.page_search import WORD_MAX, searchable
+from content.words import WORD_MAX
 from resolvers.pages import PageDraft, archive_page, create_page
+from resolvers.search.index import searchable
 from tests.wiki import Wiki
 
 
@@ -11,9 +12,9 @@ from tests.wiki import Wiki
     ("text", "words"),
     [
         ("Café  Mocha!", "cafe mocha"),
-        ("a" * 500, " ".join(["a" * WORD_MAX] * 5)),
+        ("a" * 500, "a" * WORD_MAX),
         ("word " * 1000, " ".join(["word"] * 1000)),
-        ("don't stop", "don't stop"),
+        ("don't stop", "don t stop"),
         ("", ""),
     ],
 )
@@ -25,15 +26,15 @@ def test_a_text_becomes_words_however_long_it_is(text: str, words: str) -> None:
 async def test_the_longest_body_can_be_stored(wiki: Wiki, word: str) -> None:
     body = " ".join(word.format(n * 7919) for n in range(150_000))[:999_000]
     page_id = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "Long", body=body))).page_id
-    sql = "SELECT status, length(tsv) AS words FROM page_search WHERE tenant_id = $1 AND page_id = $2"
+    sql = "SELECT status, length(tsv) AS words FROM search_pages WHERE tenant_id = $1 AND page_id = $2"
     status, words = await wiki.look.fetchrow(sql, wiki.scope.tenant_id, page_id)
     assert status == "active"
     assert words > 10_000
-    await wiki.look.execute("DELETE FROM pages WHERE tenant_id = $1", wiki.scope.tenant_id)
+    await wiki.empty()
 
 
 async def test_an_archived_page_is_out_of_sight_for_search(wiki: Wiki) -> None:
     page_id = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin"))).page_id
     await archive_page(wiki.database, wiki.scope, page_id)
     assert {row["status"] for row in await wiki.rows("page_names", "name")} == {"archived"}
-    assert [row["status"] for row in await wiki.rows("page_search", "page_id")] == ["archived"]
+    assert [row["status"] for row in await wiki.rows("search_pages", "page_id")] == ["archived"]

@@ -1,0 +1,107 @@
+"""Wikis that search has yet to read: found, and read two at a time, with a bar."""
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+from time import monotonic
+from typing import NamedTuple
+
+from db.database import Database, Row
+from resolvers import importing
+from resolvers.errors import CairnError, Unavailable
+from resolvers.owners import find_owner
+from resolvers.search.reindexing import demand_again, has_unsearchable, reindex, unread
+from resolvers.tenants import find_tenant, list_tenants
+
+from .output import tell
+
+AT_ONCE = 2
+GO_ON = "What was read stays read. To go on, run: cairn reindex"
+
+
+class Reindexed(NamedTuple):
+    """What was done. As JSON it has these names."""
+
+    wikis: int
+    pages: int
+    seconds: float
+
+
+async def due(
+    database: Database, tenant: str | None = None, owner: str | None = None, *, again: bool = False
+) -> list[Row]:
+    """The wikis to be read: of all tenants, of one, or of one owner there; with `again` all that have pages."""
+    tenants = [await find_tenant(database, tenant)] if tenant else await list_tenants(database)
+    wikis: list[Row] = []
+    for each in tenants:
+        owner_id = (await find_owner(database, each.id, owner)).id if owner else None
+        wikis += await unread(database, each.id, owner_id)
+    return [wiki for wiki in wikis if wiki["is_due"] or (again and wiki["pages"])]
+
+
+async def read(database: Database, wikis: Sequence[Row], *, again: bool = False) -> Reindexed:
+    """Read what is unread in these wikis, or all of it `again`. Stopped, it says how to go on."""
+    from .progress import progress
+
+    began = monotonic()
+    try:
+        with progress() as report:
+            pages = await read_together(database, wikis, again, report)
+    except asyncio.CancelledError:
+        tell(f"Stopped. {GO_ON}")
+        raise
+    except CairnError as error:
+        raise Unavailable(f"{error} {GO_ON}") from error
+    return Reindexed(len(wikis), pages, round(monotonic() - began, 2))
+
+
+async def read_together(database: Database, wikis: Sequence[Row], again: bool, report: importing.Progress) -> int:
+    """How many pages were read. The first error ends it."""
+    bar = Bar(report, sum(wiki["pages" if again and not wiki["is_begun"] else "unread"] for wiki in wikis))
+    if again:  # of all before any is read: whoever goes on need not know what was asked
+        for wiki in wikis:
+            await demand_again(database, wiki["tenant_id"], wiki["owner_id"])
+    queue = iter(wikis)
+
+    async def work() -> None:
+        for wiki in queue:
+            name = f"{wiki['tenant']}/{wiki['owner']}"
+            await reindex(database, wiki["tenant_id"], wiki["owner_id"], partial(bar.move, name))
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(AT_ONCE):
+                group.create_task(work())
+    except ExceptionGroup as failed:
+        raise failed.exceptions[0] from None
+    return bar.done
+
+
+class Bar:
+    """Of all wikis together: how many pages are read, and where."""
+
+    def __init__(self, report: importing.Progress, total: int) -> None:
+        self.report, self.total, self.done = report, total, 0
+        self.move("", 0)
+
+    def move(self, wiki: str, pages: int) -> None:
+        self.done += pages
+        self.report("reading", self.done, self.total, wiki)
+
+
+async def catch_up(database: Database) -> None:
+    """After an upgrade: no wiki is left without search."""
+    tenants = await list_tenants(database)
+    if any([await has_unsearchable(database, tenant.id) for tenant in tenants]):
+        wikis = await due(database)
+        tell(f"Search reads {amount(wikis)} (once)")
+        await read(database, wikis)
+
+
+def amount(wikis: Sequence[Row]) -> str:
+    """`1,234 pages of 2 wikis`."""
+    return counted(sum(wiki["unread"] for wiki in wikis), len(wikis))
+
+
+def counted(pages: int, wikis: int) -> str:
+    return f"{pages:,} page{'' if pages == 1 else 's'} of {wikis:,} wiki{'' if wikis == 1 else 's'}"

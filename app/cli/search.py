@@ -1,0 +1,58 @@
+"""`cairn search`: what a wiki says about something, with the passages that say it."""
+
+from typing import Annotated, Any
+
+import typer
+
+from .options import AsJson, Owner, Tenant
+from .output import say, show, table
+from .reading import ask, named
+
+
+def add_to(parent: typer.Typer) -> None:
+    parent.command("search", epilog="Example: cairn search 'austin water' --tenant acme --owner mara")(search)
+
+
+def search(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for.")],
+    tenant: Tenant,
+    owner: Owner,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=50, help="How many pages at most.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """Search a wiki, the best first.
+
+    \b
+    QUERY is words, and any of these:
+      "two words"         a phrase that the page must say
+      -word -"a phrase"   what it must not say
+      type:topic          its type; several: any of them
+      tag:food            its tag; several: all of them
+      status:archived     active (when nothing is said), archived, or any
+      updated:>2026-01    when it last changed: a year, a month or a day, with > >= < <=
+      in:title            words in names only
+      owner:slug          in that wiki
+    """
+    found = ask("find", "wikiSearchResults", tenant, owner, query=query, limit=limit)
+    if as_json:
+        show(found)
+    else:
+        say_results(found)
+
+
+def say_results(found: dict[str, Any]) -> None:
+    if found["didYouMean"]:
+        say(f"Did you mean: {found['didYouMean']}")
+    if not found["edges"]:
+        say("Nothing found.")
+        return
+    table(["score", "page", "passage"], [row(edge) for edge in found["edges"]])
+    at_least = "" if found["totalIsExact"] else "at least "
+    say(f"{len(found['edges'])} of {at_least}{found['totalCount']}")
+
+
+def row(edge: dict[str, Any]) -> tuple[str, str, str]:
+    """The passage under its heading, or the summary of a page that only its name found."""
+    page, section, snippet = edge["node"], edge["section"], edge["snippet"]
+    heading = f"{section['heading']}: " if section and section["heading"] else ""
+    return f"{edge['score']:.2f}", named(page), f"{heading}{snippet['text']}" if snippet else page["summary"] or ""

@@ -1,0 +1,1 @@
+"""What search finds, and what finding costs: on judged collections, and inside a large database."""

@@ -1,0 +1,66 @@
+"""Connections to Postgres, and the processor's time that their processes have spent, as Linux counts it."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+
+from db.database import Database
+
+MOMENT = 0.00005  # seconds
+
+
+@dataclass(slots=True)
+class Spent:
+    """Milliseconds: of the processor in Postgres, and of waiting for it."""
+
+    processor: float = 0.0
+    wall: float = 0.0
+
+
+@contextmanager
+def watched(processor: Callable[[], float]) -> Iterator[Spent]:
+    """What the block costs; known when it ends. `processor` tells milliseconds."""
+    spent = Spent()
+    before, started = processor(), time.perf_counter()
+    yield spent
+    spent.wall = (time.perf_counter() - started) * 1000
+    spent.processor = processor() - before
+
+
+def processor_of(*pids: int) -> Callable[[], float]:
+    """Milliseconds since the processes began. Linux counts what one does only when it stops, and Postgres works on
+    after its answer: so they are waited for."""
+    clocks = [partial(settled, Path(f"/proc/{pid}")) for pid in pids]
+    return lambda: sum(clock() for clock in clocks)
+
+
+def settled(process: Path) -> float:
+    while (process / "stat").read_text().rpartition(")")[2].split()[0] == "R":
+        time.sleep(MOMENT)
+    return int((process / "schedstat").read_text().split()[0]) / 1e6
+
+
+class Backend:
+    """Pools of one, so that every statement of a call runs in a process that is watched."""
+
+    def __init__(self, dsn: str) -> None:
+        self.database = Database(dsn, size=1, statement_timeout=600)
+        self.processor: Callable[[], float] = processor_of()
+
+    async def __aenter__(self) -> "Backend":
+        await self.database.open()
+        async with self.database.connection() as one, self.database.searching() as other:
+            self.processor = processor_of(one.raw.get_server_pid(), other.raw.get_server_pid())
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                        at: TracebackType | None) -> None:  # fmt: skip
+        await self.database.close()
+
+    def watched(self) -> AbstractContextManager[Spent]:
+        """What a block costs in the process."""
+        return watched(self.processor)

@@ -1,0 +1,178 @@
+"""This search beside others on the same wikis: what a question costs each, and whether it gets an answer.
+
+Cairn and the seed's SQL search one wiki among many in Postgres; SQLite FTS5 and tantivy have an index of that wiki
+alone, in this process. Every question is put to all of them in turn: what else the machine does falls on all alike.
+The first round is thrown away. On Linux only.
+"""
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import asyncpg
+import orjson
+import typer
+import uvloop
+from rich.console import Console
+from rich.progress import Progress
+
+from resolvers.search.asking import search
+from resolvers.search.results import Asked
+
+from ..wikis import Wiki
+from . import comparison, seed, seed_tables
+from .backend import Backend, processor_of, watched
+from .cairn import scope_of
+from .collection import Collection, Document
+from .comparison import SMALL, Answer, Answers, Found
+from .corpus import TENTH, USUAL, WHOLE, Folder, connected, create, dsn_of, served
+from .latency import FIRST, WIDTH, Plan, drawn_from, present
+from .peers import Search, fts5, tantivy
+from .prose import Stock, stock
+
+KINDS = ("rare word", "common word", "two common", "question of 8", "title", "prefix", "one typo")
+DOCUMENTS = """
+    SELECT id::text, title, coalesce(summary, '') AS summary, body_md, slug,
+           ARRAY(SELECT name FROM aliases WHERE aliases.tenant_id = pages.tenant_id AND page_id = pages.id) AS aliases
+    FROM pages WHERE tenant_id = $1 AND owner_id = $2 ORDER BY id
+"""
+notes = Console(stderr=True)
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """`ask` returns how many pages it found; `processor` tells the milliseconds that it has spent."""
+
+    ask: Callable[[str], Awaitable[int]]
+    processor: Callable[[], float]
+
+
+Systems = Mapping[str, System]
+Opened = dict[str, Callable[[Wiki], System]]
+
+
+def compare(
+    folder: Folder = USUAL,
+    data: Annotated[
+        Path | None, typer.Option(help="The folder of collections.", show_default="beside the checkout")
+    ] = None,
+    pages_list: Annotated[str, typer.Option(help="Sizes of wikis with commas between.")] = "1000,10000",
+    count: Annotated[int, typer.Option("--questions", min=1, help="Different questions of each kind.")] = 20,
+    rounds: Annotated[int, typer.Option(min=1, help="Times that each is asked, after the first.")] = 2,
+    json: Annotated[Path | None, typer.Option(help="A file for every figure.")] = None,
+) -> None:
+    """What this search, the seed's, FTS5 and tantivy cost in the database that `corpus` writes."""
+    sizes = [int(size) for size in pages_list.split(",")]
+    with served(folder) as dsn:
+        found = uvloop.run(measured(dsn, stock(data), sizes, Plan(count, rounds)))
+    Console(width=max(WIDTH, Console().width)).print(*comparison.tables(found), sep="\n")
+    if json is not None:
+        json.write_bytes(orjson.dumps(comparison.as_json(found), option=orjson.OPT_INDENT_2))
+
+
+async def measured(dsn: str, made: Stock, sizes: list[int], plan: Plan) -> Found:
+    there = {one.pages: one for one in await present(dsn)}
+    if missing := [size for size in sizes if size not in there]:
+        raise typer.BadParameter(f"The database has wikis of {list(there)} pages to measure, and none of {missing}.")
+    found: Found = {}
+    async with AsyncExitStack() as stack:
+        inside = await opened(stack, dsn)
+        for one in (there[size] for size in sizes):
+            small = one.pages == min(there)
+            systems = {name: of(one) for name, of in inside.items() if small or name not in SMALL.values()}
+            systems |= alone(Collection("wiki", await documents(dsn, one), (), {}))
+            drawn = {kind: texts for kind, texts in drawn_from(one, made, plan.questions).items() if kind in KINDS}
+            found[one.pages] = await asked(systems, drawn, plan.rounds, f"{one.pages:,} pages")
+    return found
+
+
+async def opened(stack: AsyncExitStack, dsn: str) -> Opened:
+    """The searches inside Postgres, in the whole database and in the small one."""
+    found: Opened = {}
+    for database, names in ((WHOLE, SMALL.keys()), (TENTH, SMALL.values())):
+        ours, origin = names
+        backend = await stack.enter_async_context(Backend(dsn_of(dsn, database)))
+        connection = await seeded(stack, dsn, database)
+        found |= {ours: partial(of_cairn, backend), origin: partial(of_seed, connection)}
+    return found
+
+
+async def seeded(stack: AsyncExitStack, dsn: str, database: str) -> asyncpg.Connection:
+    """A connection to the seed's copy of a database, which is made once."""
+    own = f"{seed.DATABASE}_{database}"
+    await create(dsn, own)
+    connection = await stack.enter_async_context(connected(dsn_of(dsn, own)))
+    async with connected(dsn_of(dsn, database)) as cairn:
+        with notes.status(f"The pages of {database} in the seed's tables"):
+            await seed_tables.copy(cairn, connection)
+    return connection
+
+
+def of_cairn(backend: Backend, one: Wiki) -> System:
+    scope = scope_of(one)
+
+    async def ask(text: str) -> int:
+        return len((await search(backend.database, scope, Asked(text, first=FIRST))).hits)
+
+    return System(ask, backend.processor)
+
+
+def of_seed(connection: asyncpg.Connection, one: Wiki) -> System:
+    scope = scope_of(one)
+
+    async def ask(text: str) -> int:
+        return len(await seed.search(connection, scope, text, FIRST))
+
+    return System(ask, processor_of(connection.get_server_pid()))
+
+
+def alone(collection: Collection) -> Systems:
+    """The searches in this process, as far as they are installed."""
+    found = {}
+    for name, made in (("FTS5", fts5), ("tantivy", tantivy)):
+        try:
+            find = made(collection, FIRST)
+        except ImportError as error:
+            notes.print(f"{name} is not measured: {error}. Try: pip install 'cairn-wiki[benchmarks]'")
+            continue
+
+        async def ask(text: str, find: Search = find) -> int:
+            return len(find(text))
+
+        found[name] = System(ask, lambda: time.process_time() * 1000)
+    return found
+
+
+async def documents(dsn: str, one: Wiki) -> list[Document]:
+    async with connected(dsn) as connection:
+        rows = await connection.fetch(DOCUMENTS, one.tenant_id, one.owner_id)
+    return [
+        Document(row["id"], row["title"], row["body_md"], row["slug"], row["summary"], tuple(row["aliases"]))
+        for row in rows
+    ]
+
+
+async def asked(systems: Systems, drawn: dict[str, list[str]], rounds: int, title: str) -> dict[str, Answers]:
+    """By system and kind of question."""
+    found: dict[str, Answers] = {name: {kind: [] for kind in drawn} for name in systems}
+    with Progress(console=notes, disable=not notes.is_terminal) as bars:
+        task = bars.add_task(title, total=len(drawn) * (rounds + 1))
+        for kind, texts in drawn.items():
+            for number in range(rounds + 1):
+                for text in texts:
+                    for name, system in systems.items():
+                        answer = await answered(system, text)
+                        if number:
+                            found[name][kind].append(answer)
+                bars.advance(task)
+    return found
+
+
+async def answered(system: System, text: str) -> Answer:
+    with watched(system.processor) as spent:
+        pages = await system.ask(text)
+    return Answer(spent, pages > 0)

@@ -1,0 +1,144 @@
+"""A large database to search in: wikis of 1,000, 10,000 and 100,000 pages among many tenants of 1,000 each.
+
+Beside it stands one with a tenth of the pages, and the same wiki of 1,000 in it: what that wiki's searches cost there
+and here is how they grow with other tenants' pages. Every wiki has its own seed, and is written whole or not at all.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import asyncpg
+import typer
+import uvloop
+from platformdirs import user_cache_path
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from db.database import Database
+from db.embedded import EmbeddedServer
+from db.migrate import migrate
+from resolvers.search.reindexing import reindex
+
+from ..wikis import Wiki, wiki
+from .prose import Author, Stock, stock
+from .wiki import write
+
+MEMORY = {"shared_buffers": "3GB", "maintenance_work_mem": "512MB", "max_wal_size": "8GB"}
+MEASURED = (1_000, 10_000, 100_000)
+REST = 1_000
+SHARE = 10  # the small database has one page in so many
+WHOLE, TENTH = "cairn", "tenth"
+WORKERS = 2  # wikis that are written at once: while Postgres stores the one, Python reads the other
+notes = Console(stderr=True)
+Folder = Annotated[Path, typer.Option(help="Where the database is, or is made.")]
+USUAL = user_cache_path("cairn-bench")
+
+
+def corpus(
+    pages: Annotated[int, typer.Option(min=40_000, help="Pages of the whole database.")] = 1_000_000,
+    folder: Folder = USUAL,
+    data: Annotated[
+        Path | None, typer.Option(help="The folder of collections.", show_default="beside the checkout")
+    ] = None,
+) -> None:
+    """Write the database that `latency` searches. Begun and interrupted, it goes on where it stopped."""
+    made = stock(data)
+    with served(folder) as dsn, progress() as bars:
+        for name, wikis in ((WHOLE, scopes(pages)), (TENTH, scopes(pages // SHARE, MEASURED[:1]))):
+            task = bars.add_task(name, total=sum(one.pages for one in wikis))
+            uvloop.run(fill(dsn, name, wikis, made, partial(bars.advance, task)))
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """The server of the large database, with more memory than a user's. A crash of the machine may lose it."""
+    server = EmbeddedServer(folder, lambda step: notes.print(step), durable=False)
+    server.settings = server.settings | MEMORY
+    with server as dsn:
+        yield dsn
+
+
+def progress() -> Progress:
+    columns = TextColumn("{task.description:<6}"), BarColumn(), MofNCompleteColumn()
+    return Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=notes)
+
+
+def scopes(pages: int, measured: Sequence[int] = MEASURED) -> list[Wiki]:
+    """The wikis to be measured, as far as they leave room for others, and the rest; each is a tenant's only one."""
+    large = [size for size in measured if size <= pages // 4]
+    number = len(MEASURED) + 1
+    rest = range(number, number + (pages - sum(large)) // REST)
+    return [measured_wiki(size) for size in large] + [wiki(number, number, REST) for number in rest]
+
+
+def other_wiki() -> Wiki:
+    """One that is in each database and is not measured."""
+    return scopes(REST, ())[0]
+
+
+def measured_wiki(pages: int) -> Wiki:
+    number = MEASURED.index(pages) + 1
+    return wiki(number, number, pages)
+
+
+def dsn_of(dsn: str, name: str) -> str:
+    return dsn.replace(f"/{WHOLE}?", f"/{name}?")
+
+
+async def fill(dsn: str, name: str, wikis: Sequence[Wiki], made: Stock, step: Callable[[int], None]) -> None:
+    """`step` hears how many pages more are there."""
+    await create(dsn, name)
+    own = dsn_of(dsn, name)
+    await migrate(own)
+    async with connected(own) as connection:
+        rows = await connection.fetch("SELECT owner_id FROM search_scopes WHERE state = 'ready'")
+        ready = {row["owner_id"] for row in rows}
+        step(sum(one.pages for one in wikis if one.owner_id in ready))
+        if lacking := [one for one in wikis if one.owner_id not in ready]:
+            left = iter(lacking)
+            await asyncio.gather(*(work(own, left, made, step) for _ in range(WORKERS)))
+            await connection.execute("VACUUM ANALYZE")
+
+
+async def work(dsn: str, left: Iterator[Wiki], made: Stock, step: Callable[[int], None]) -> None:
+    """Wikis one after the other, until none is left."""
+    database = Database(dsn, size=1, statement_timeout=3_600)
+    await database.open()
+    try:
+        async with connected(dsn) as connection:
+            for one in left:
+                await add(database, connection, one, made, step)
+                if one.pages in MEASURED:
+                    await connection.execute("ANALYZE")
+    finally:
+        await database.close()
+
+
+async def add(
+    database: Database, connection: asyncpg.Connection, one: Wiki, made: Stock, step: Callable[[int], None]
+) -> None:
+    """One wiki: its pages in one transaction, then their index, which may be begun again."""
+    there = "SELECT EXISTS (SELECT FROM owners WHERE tenant_id = $1 AND id = $2)"
+    if not await connection.fetchval(there, one.tenant_id, one.owner_id):
+        await write(connection, one, "english", Author(one, made).articles())
+    read = await reindex(database, one.tenant_id, one.owner_id, step)
+    step(one.pages - read)
+
+
+@asynccontextmanager
+async def connected(dsn: str) -> AsyncIterator[asyncpg.Connection]:
+    connection = await asyncpg.connect(dsn)
+    try:
+        yield connection
+    finally:
+        await connection.close()
+
+
+async def create(dsn: str, name: str) -> None:
+    async with connected(dsn) as connection:
+        if not await connection.fetchval("SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", name):
+            await connection.execute(f"CREATE DATABASE {name}")

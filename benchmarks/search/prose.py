@@ -1,0 +1,143 @@
+"""Pages as people might have written them: whole sentences, titles and headings of real ones, put together anew.
+
+So words are as frequent, and stand as often beside each other, as in the collections. The same pages for the same seed.
+"""
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import count
+from math import sqrt
+from pathlib import Path
+
+from content.sections import Section, slugs
+from content.slugs import NoSlug, numbered, slugify
+from resolvers.records import Page
+
+from ..wikis import START, TAGS, TYPES, Wiki
+from .collection import Collection, read_all, was_heading
+from .wiki import Article
+
+LATIN = ("cacm", "cisi", "cppdocs", "cran", "hugo", "obs_en")
+SPACELESS = ("obs_ko", "obs_th", "obs_zh")
+EVERY = 50  # one page of so many is in a script without spaces
+PASSAGE = 42  # words of a passage, or so: four of them make a page of 170
+PASSAGES = 4
+LETTERS = 120  # of a passage without spaces
+LINKS = 3
+SENTENCE = re.compile(r"(?<=[.!?。])\s+|\n+")
+PLAIN = re.compile(r"\w[\w ,'-]*\??")
+MARKS = re.compile(r"^[#>\-*+|`~\s]+|[`<|]")  # what would be code, a heading or HTML in the middle of a text
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What a document has to offer."""
+
+    title: str
+    passages: tuple[str, ...]
+    headings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stock:
+    """What pages are made of. Documents of one collection stand together: their pages speak of one thing."""
+
+    latin: tuple[tuple[Text, ...], ...]
+    spaceless: tuple[tuple[Text, ...], ...]
+
+
+def stock(data: Path | None) -> Stock:
+    return Stock(*(tuple(texts(one) for one in read_all(data, names)) for names in (LATIN, SPACELESS)))
+
+
+def texts(collection: Collection) -> tuple[Text, ...]:
+    """Without documents that have no title or nothing to quote."""
+    found = []
+    for document in filter(lambda one: one.title.strip(), collection.documents):
+        lines = document.text.split("\n")
+        headings = tuple(line.strip() for line in lines if was_heading(line) and PLAIN.fullmatch(line.strip()))
+        if said := tuple(passages("\n".join(line for line in lines if not was_heading(line)))):
+            found.append(Text(" ".join(document.title.split()), said, headings))
+    return tuple(found)
+
+
+def passages(text: str) -> Iterator[str]:
+    """Sentences that follow each other, some forty words each time."""
+    held: list[str] = []
+    size = 0.0
+    for sentence in SENTENCE.split(text):
+        if clean := MARKS.sub("", sentence).strip():
+            held.append(clean)
+            size += max(clean.count(" ") + 1, len(clean) / 12 if clean.isascii() else len(clean) * PASSAGE / LETTERS)
+        if size >= PASSAGE:
+            yield " ".join(held)
+            held, size = [], 0.0
+    if held:
+        yield " ".join(held)
+
+
+class Author:
+    """Writes one wiki."""
+
+    def __init__(self, wiki: Wiki, stock: Stock) -> None:
+        self.wiki, self.stock, self.rng = wiki, stock, random.Random(wiki.owner_id.int)
+        self.taken: set[str] = set()
+
+    def articles(self) -> Iterator[Article]:
+        return map(self.article, range(self.wiki.pages))
+
+    def article(self, number: int) -> Article:
+        rng = self.rng
+        subject = self.subject(self.stock.spaceless if number % EVERY == EVERY - 1 else self.stock.latin)
+        first, second, third, fourth = (rng.choice(subject) for _ in range(4))
+        title = joined(rng, first.title, second.title)
+        said = dict.fromkeys(rng.choice(text.passages) for text in (first, first, second, third, fourth))
+        passages = list(said)[:PASSAGES]
+        page = Page(
+            id=self.wiki.page(number),
+            type=TYPES[number % len(TYPES)],
+            slug=self.slug(title),
+            title=title,
+            summary=" ".join(rng.choice(first.passages).split()[:15]),
+            sections=sections(passages, [heading(rng, text) for text in (first, second)]),
+            tags=tuple(rng.sample(TAGS, 2)),
+        )
+        aliases = (joined(rng, second.title, third.title),)
+        linked = tuple({rng.randrange(self.wiki.pages) for _ in range(LINKS)})
+        return Article(page, aliases, linked, LINKS, START + timedelta(minutes=number))
+
+    def subject(self, collections: Sequence[Sequence[Text]]) -> Sequence[Text]:
+        """By the roots of their sizes: the largest does not drown the others, the smallest does not come too often."""
+        return self.rng.choices(collections, [sqrt(len(one)) for one in collections])[0]
+
+    def slug(self, title: str) -> str:
+        try:
+            slug = slugify(title)
+        except NoSlug:
+            slug = "page"
+        if slug in self.taken:
+            slug = next(one for n in count(len(self.taken)) if (one := numbered(slug, n)) not in self.taken)
+        self.taken.add(slug)
+        return slug
+
+
+def joined(rng: random.Random, one: str, other: str) -> str:
+    """The beginning of a title and the end of another; of titles without spaces, half of each."""
+    before, after = one.split(), other.split()
+    if len(before) + len(after) <= 2:
+        return f"{one} {other}"
+    return " ".join([*before[: rng.randint(1, min(4, len(before)))], *after[-rng.randint(1, min(3, len(after))) :]])
+
+
+def heading(rng: random.Random, text: Text) -> str:
+    return rng.choice(text.headings) if text.headings else " ".join(text.title.split()[:6])
+
+
+def sections(passages: Sequence[str], headings: Sequence[str]) -> tuple[Section, ...]:
+    """A lead, and a section under each heading."""
+    named = ["", *headings]
+    bodies = [*passages[: len(headings)], "\n\n".join(passages[len(headings) :])]
+    return tuple(map(Section, slugs(named), named, bodies))

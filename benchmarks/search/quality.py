@@ -1,0 +1,126 @@
+"""What search finds: each collection in Cairn and in its peers, the same queries, the same judgements."""
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import orjson
+import typer
+import uvloop
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from db.embedded import EmbeddedServer
+from db.migrate import migrate
+
+from . import cairn, seed
+from .collection import Collection, read_all
+from .goals import GOALS, Goal
+from .peers import PEERS, Search
+from .scores import Score, scores
+
+SHOWN = {
+    "title": "success1", "alias": "success1", "accent": "success1", "typo1": "recall10", "typo2": "recall10",
+    "typo_first": "recall10", "nonsense": "answered",
+}  # fmt: skip
+NAMES = {"ndcg10": "nDCG@10", "recall10": "recall@10", "success1": "first", "answered": "answered"}
+Systems = dict[str, Callable[[Collection], Search]]
+Found = dict[str, dict[str, dict[str, Score]]]
+"""By search, collection and kind."""
+WIDTH = 110  # characters that the tables need
+notes = Console(stderr=True)
+
+
+def quality(
+    data: Annotated[
+        Path | None, typer.Option(help="The folder of collections.", show_default="beside the checkout")
+    ] = None,
+    collections: Annotated[str, typer.Option(help="Names with commas between; all if none.")] = "",
+    kinds: Annotated[str, typer.Option(help="Kinds of query with commas between; all if none.")] = "",
+    cap: Annotated[int | None, typer.Option(min=1, help="Queries of each kind at most, drawn by lot.")] = None,
+    json: Annotated[Path | None, typer.Option(help="A file for every figure.")] = None,
+) -> None:
+    """What search finds in Cairn and its peers, against the goals, and for each collection."""
+    chosen = [one.of(names(kinds), cap) for one in read_all(data, names(collections))]
+    with migrated() as dsn, cairn.opened(dsn) as ours, seed.opened(dsn) as origin:
+        found = measured({"Cairn": ours.load, "seed": origin.load, **PEERS}, chosen)
+    Console(width=max(WIDTH, Console().width)).print(against_goals(found), by_collection(found), sep="\n")
+    if json is not None:
+        json.write_bytes(orjson.dumps(as_json(found), option=orjson.OPT_INDENT_2))
+
+
+def names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+@contextmanager
+def migrated() -> Iterator[str]:
+    """An empty database for as long as the block lasts."""
+    with tempfile.TemporaryDirectory(prefix="cairn-bench-") as folder:
+        Path(folder).chmod(0o755)
+        with EmbeddedServer(Path(folder) / "data", durable=False) as dsn:
+            uvloop.run(migrate(dsn))
+            yield dsn
+
+
+def measured(systems: Systems, chosen: list[Collection]) -> Found:
+    """Without those whose library is not there; it is said which."""
+    found: Found = {name: {} for name in systems}
+    with Progress(console=notes, disable=not notes.is_terminal) as bars:
+        task = bars.add_task("", total=sum(len(one.queries) for one in chosen) * len(systems))
+        for collection in chosen:
+            for name in list(found):
+                bars.update(task, description=f"{collection.name}: {name}")
+                try:
+                    search = systems[name](collection)
+                except ImportError as error:
+                    notes.print(f"{name} is not measured: {error}. Try: pip install 'cairn-wiki[benchmarks]'")
+                    del found[name]
+                    continue
+                found[name][collection.name] = scores(search, collection, lambda: bars.advance(task))
+    return found
+
+
+def against_goals(found: Found) -> Table:
+    ours, *peers = found
+    table = Table(
+        "what", "goal", ours, "met", *peers, *(f"{name}: not installed" for name in PEERS if name not in found)
+    )
+    for goal in GOALS:
+        reached = {name: goal.reached(figures) for name, figures in found.items()}
+        own = reached[ours]
+        if own is not None:
+            others = [figure for name in peers if (figure := reached[name]) is not None]
+            met = "yes" if goal.is_met(own, others) else "NO"
+            table.add_row(goal.what, wanted(goal), digits(own), met, *(digits(reached[name]) for name in peers))
+    return table
+
+
+def wanted(goal: Goal) -> str:
+    return f"{'≤' if goal.at_most else '≥'} {goal.goal:g}{', above peers' if goal.above_peers else ''}"
+
+
+def by_collection(found: Found) -> Table:
+    table = Table("collection", "kind", "measure", *found)
+    for name, kinds in found["Cairn"].items():
+        for kind in kinds:
+            measure = SHOWN.get(kind, "ndcg10")
+            figures = [getattr(figures[name][kind], measure) for figures in found.values()]
+            table.add_row(name, kind, NAMES[measure], *map(digits, figures))
+        table.add_section()
+    return table
+
+
+def digits(figure: float | None) -> str:
+    return "" if figure is None else f"{figure:.3f}"
+
+
+def as_json(found: Found) -> dict[str, Any]:
+    reached = [
+        {"what": one.what, "goal": one.goal, **{name: one.reached(figures) for name, figures in found.items()}}
+        for one in GOALS
+    ]
+    return {"goals": reached, "collections": found}

@@ -1,0 +1,199 @@
+"""What people ask of a wiki, made of its own words; the same questions for the same seed."""
+
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from ..wikis import TAGS, TYPES
+from .prose import EVERY
+from .wiki import Article
+
+WORD = re.compile(r"[a-z]{3,}")
+RUN = re.compile(r"\w{2,}")
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+# They are dropped from every question, so they would be no common words but none.
+SMALL = WORD.findall("""
+    about after all also and any are because been before being between both but can did does doing down during each
+    few for from further had has have having here how into its itself just more most not now off once only other our
+    out over own same should some such than that the their them then there these they this those through too under
+    until very was were what when where which while who whom why will with you your
+""")
+KEPT = 2_000  # pages that are quoted
+LONG, QUESTION = 5, 8
+
+
+class Saying(NamedTuple):
+    """A page that is quoted."""
+
+    title: str
+    text: str
+
+
+class Vocabulary:
+    """How many pages of a wiki say each word, which words are how frequent, and some of its pages."""
+
+    def __init__(self, articles: Iterable[Article]) -> None:
+        self.latin: list[Saying] = []
+        self.spaceless: list[str] = []
+        counts: Counter[str] = Counter()
+        for number, article in enumerate(articles):
+            page = article.page
+            if number % EVERY == EVERY - 1:
+                self.spaceless += [section.body for section in page.sections if section.body][:1]
+                continue
+            counts.update(set(WORD.findall(f"{page.title} {page.body}".lower())))
+            if len(self.latin) < KEPT:
+                self.latin.append(Saying(page.title, page.sections[0].body))
+        pages = number + 1
+        for word in SMALL:
+            del counts[word]
+        self.rare = between(counts, 2, 6)
+        self.middling = between(counts, pages / 200, pages / 50)
+        self.common = between(counts, pages / 10, pages / 2)
+
+
+def between(counts: Counter[str], least: float, most: float) -> list[str]:
+    return sorted(word for word, pages in counts.items() if least <= pages <= most)
+
+
+Make = Callable[[random.Random, Vocabulary], str]
+
+
+def rare(rng: random.Random, said: Vocabulary) -> str:
+    return rng.choice(said.rare)
+
+
+def common(rng: random.Random, said: Vocabulary) -> str:
+    return rng.choice(said.common)
+
+
+def two_common(rng: random.Random, said: Vocabulary) -> str:
+    return " ".join(rng.sample(said.common, 2))
+
+
+def middling(rng: random.Random, said: Vocabulary) -> str:
+    return " ".join(rng.sample(said.middling, 3))
+
+
+def question(rng: random.Random, said: Vocabulary) -> str:
+    """Words that follow each other in a text, with the small ones among them."""
+    return " ".join(quoted(rng, said, QUESTION))
+
+
+def title(rng: random.Random, said: Vocabulary) -> str:
+    return rng.choice(said.latin).title
+
+
+def prefix(rng: random.Random, said: Vocabulary) -> str:
+    word = long_word(rng, said)
+    return word[: rng.randint(2, len(word) - 1)]
+
+
+def prefixes(rng: random.Random, said: Vocabulary) -> str:
+    """A title while it is being typed: its last word has begun."""
+    words = next(words for _ in range(KEPT) if len(words := title(rng, said).split()) > 2)
+    return " ".join([*words[:-1], words[-1][: max(1, len(words[-1]) // 2)]])
+
+
+def phrase(rng: random.Random, said: Vocabulary) -> str:
+    return f'"{" ".join(quoted(rng, said, 3))}"'
+
+
+def by_type(rng: random.Random, said: Vocabulary) -> str:
+    return f"{rng.choice(said.middling)} type:{rng.choice(TYPES)}"
+
+
+def by_tag(rng: random.Random, said: Vocabulary) -> str:
+    return f"{rng.choice(said.common)} tag:{rng.choice(TAGS)}"
+
+
+def one_typo(rng: random.Random, said: Vocabulary) -> str:
+    return mistyped(rng, typable(rng, said))
+
+
+def two_typos(rng: random.Random, said: Vocabulary) -> str:
+    return mistyped(rng, mistyped(rng, typable(rng, said)))
+
+
+def wrong_word(rng: random.Random, said: Vocabulary) -> str:
+    """A title, with a word in it that no page says."""
+    words = title(rng, said).split()
+    words.insert(rng.randint(0, len(words)), nonsense(rng, said))
+    return " ".join(words)
+
+
+def nonsense(rng: random.Random, said: Vocabulary) -> str:
+    return "".join(rng.choices(LETTERS, k=rng.randint(6, 11)))
+
+
+def spaceless(rng: random.Random, said: Vocabulary) -> str:
+    """A few characters out of a text without spaces."""
+    text = rng.choice(said.spaceless)
+    run: str = rng.choice([run for run in RUN.findall(text) if not run.isascii()] or [text])
+    at = rng.randrange(max(1, len(run) - 4))
+    return run[at : at + 4]
+
+
+KINDS: dict[str, Make] = {
+    "rare word": rare,
+    "common word": common,
+    "two common": two_common,
+    "three middling": middling,
+    "question of 8": question,
+    "title": title,
+    "prefix": prefix,
+    "words and prefix": prefixes,
+    "phrase": phrase,
+    "word, type:": by_type,
+    "word, tag:": by_tag,
+    "one wrong word": wrong_word,
+    "nonsense": nonsense,
+    "no spaces": spaceless,
+    "one typo": one_typo,
+    "two typos": two_typos,
+}
+TYPOS = ("one typo", "two typos")
+
+
+def quoted(rng: random.Random, said: Vocabulary, count: int) -> list[str]:
+    """So many words of a text, from a place where it has them."""
+    texts = (WORD.findall(rng.choice(said.latin).text.lower()) for _ in range(KEPT))
+    words = next(words for words in texts if len(words) >= count)
+    at = rng.randint(0, len(words) - count)
+    return words[at : at + count]
+
+
+def typable(rng: random.Random, said: Vocabulary) -> str:
+    """A title in which a slip leaves something to go by."""
+    return next(text for _ in range(KEPT) if any(map(is_long, (text := title(rng, said)).split())))
+
+
+def long_word(rng: random.Random, said: Vocabulary) -> str:
+    return next(word for word in typable(rng, said).split() if is_long(word))
+
+
+def is_long(word: str) -> bool:
+    return len(word) >= LONG and word.isalpha() and word.isascii()
+
+
+def mistyped(rng: random.Random, text: str) -> str:
+    """A letter left out, doubled, changed or swapped with the next, in a long word; its initial as often as others."""
+    words = text.split()
+    place = rng.choice([place for place, word in enumerate(words) if len(word) >= LONG - 1] or [0])
+    word = words[place]
+    at = rng.randrange(len(word))
+    wrong = (
+        word[:at] + word[at + 1 :],
+        word[:at] + word[at] + word[at:],
+        word[:at] + rng.choice(LETTERS) + word[at + 1 :],
+        word[:at] + word[at + 1 : at + 2] + word[at] + word[at + 2 :],
+    )
+    words[place] = rng.choice(wrong)
+    return " ".join(words)
+
+
+def questions(said: Vocabulary, count: int) -> dict[str, list[str]]:
+    """So many of each kind."""
+    return {kind: [make(random.Random(f"{kind} {n}"), said) for n in range(count)] for kind, make in KINDS.items()}

@@ -1,0 +1,72 @@
+"""How good a list of documents is, by what people judged."""
+
+import logging
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from .collection import Collection, Query
+
+DEPTH = 10
+log = logging.getLogger(__name__)
+Search = Callable[[str], Sequence[str]]
+"""The ids of documents for a query, the best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Of one query or, as a mean, of several. All are shares of 1; the last three had better be 0.
+
+    `ndcg10` gains discounted by rank, against the best order; `recall10` documents that answer among the first ten;
+    `success1` the first one answers; `empty` nothing found; `repeated` a document twice; `error` it raised.
+    """
+
+    ndcg10: float = 0.0
+    recall10: float = 0.0
+    success1: float = 0.0
+    empty: float = 0.0
+    repeated: float = 0.0
+    error: float = 0.0
+
+    @property
+    def answered(self) -> float:
+        return 1 - self.empty
+
+
+def scores(search: Search, collection: Collection, step: Callable[[], object]) -> dict[str, Score]:
+    """The mean of each kind of query. `step` hears of each query asked."""
+    found: dict[str, list[Score]] = {}
+    for query in collection.queries:
+        found.setdefault(query.kind, []).append(asked(search, query, collection.judged.get(query.id, {})))
+        step()
+    return {kind: mean(each) for kind, each in found.items()}
+
+
+def asked(search: Search, query: Query, relevant: Mapping[str, int]) -> Score:
+    try:
+        return score(search(query.text), relevant)
+    except Exception as error:  # whatever it is, it is counted
+        log.warning("%s raised for %r", type(error).__name__, query.text, exc_info=error)
+        return Score(error=1.0)
+
+
+def score(results: Sequence[str], relevant: Mapping[str, int]) -> Score:
+    """A document's second appearance gains nothing and takes no place. To nonsense nothing is relevant."""
+    once = list(dict.fromkeys(results))
+    best = sorted(relevant.values(), reverse=True)
+    return Score(
+        ndcg10=gained(relevant.get(one, 0) for one in once) / (gained(best) or 1),
+        recall10=sum(one in relevant for one in once[:DEPTH]) / (min(len(relevant), DEPTH) or 1),
+        success1=float(once[:1] != [] and once[0] in relevant),
+        empty=float(not once),
+        repeated=float(len(once) < len(results)),
+    )
+
+
+def gained(gains: Iterable[int]) -> float:
+    return sum(gain / math.log2(rank + 2) for rank, gain in zip(range(DEPTH), gains, strict=False))
+
+
+def mean(several: Sequence[Score]) -> Score:
+    return Score(*(fmean(getattr(one, name) for one in several) for name in Score.__slots__))

@@ -1,0 +1,94 @@
+"""The search that Cairn set out from, as a peer: one statement over English full-text search, with a bonus for aliases.
+
+Pages match that have all the words, all of them as beginnings of words, or an alias that contains the whole question.
+ts_rank puts them in order, beginnings count half, and an alias counts 1. It stands here as it was designed, with what
+follows from that: a page comes once for each alias that matched, and scripts other than Latin find nothing.
+"""
+
+import re
+from asyncio import Runner
+from collections.abc import Iterator
+from contextlib import contextmanager
+from uuid import UUID
+
+import asyncpg
+import uvloop
+
+from db.scope import Scope
+
+from ..wikis import wiki
+from . import seed_tables
+from .cairn import articles, number_of, scope_of
+from .collection import Collection
+from .corpus import create, dsn_of
+from .peers import MOST, Search
+from .wiki import rows
+
+DATABASE = "seed"
+BEGINNING = re.compile(r"[a-z0-9]{2,}")
+SEARCH = """
+    WITH named AS (
+        SELECT DISTINCT aliases.page_id, aliases.alias
+        FROM aliases JOIN pages ON pages.id = aliases.page_id
+        WHERE pages.tenant_id = $1 AND pages.owner_id = $2 AND pages.status = 'active'
+          AND (aliases.alias = $3 OR aliases.alias ILIKE '%' || $3 || '%')
+    )
+    SELECT pages.*, named.alias AS matched_alias,
+           ts_rank(pages.search_tsv, plainto_tsquery('english', $3))
+           + 0.5 * ts_rank(pages.search_tsv, to_tsquery('english', $4))
+           + CASE WHEN named.page_id IS NULL THEN 0 ELSE 1 END AS score
+    FROM pages LEFT JOIN named ON named.page_id = pages.id
+    WHERE pages.tenant_id = $1 AND pages.owner_id = $2 AND pages.status = 'active'
+      AND (pages.search_tsv @@ plainto_tsquery('english', $3)
+           OR pages.search_tsv @@ to_tsquery('english', $4)
+           OR named.page_id IS NOT NULL)
+    ORDER BY score DESC, pages.last_compiled_at DESC NULLS LAST
+    LIMIT $5
+"""
+
+
+async def search(connection: asyncpg.Connection, scope: Scope, text: str, first: int) -> list[UUID]:
+    """Pages, the best first; without SQL none for a question that begins no word."""
+    begun = beginnings(text)
+    if not begun:
+        return []
+    found = await connection.fetch(SEARCH, scope.tenant_id, scope.owner_id, text, begun, first)
+    return [row["id"] for row in found]
+
+
+def beginnings(text: str) -> str:
+    """`New C++ templates` → `new:* & templates:*`: raw, most of what people type is no query but a syntax error."""
+    return " & ".join(f"{word}:*" for word in BEGINNING.findall(text.lower()))
+
+
+class Seed:
+    """One tenant with a wiki for each collection loaded."""
+
+    def __init__(self, connection: asyncpg.Connection, runner: Runner) -> None:
+        self.connection, self.runner, self.wikis = connection, runner, 0
+
+    def load(self, collection: Collection) -> Search:
+        self.wikis += 1
+        own = wiki(1, self.wikis, len(collection.documents))
+        records = rows(own, enumerate(articles(own, collection)))
+        self.runner.run(seed_tables.write(self.connection, records))
+        scope, ids = scope_of(own), [document.id for document in collection.documents]
+
+        def ask(text: str) -> list[str]:
+            found = self.runner.run(search(self.connection, scope, text, MOST))
+            return [ids[number_of(own, page_id.int)] for page_id in found]
+
+        return ask
+
+
+@contextmanager
+def opened(dsn: str) -> Iterator[Seed]:
+    """In a database of its own on the server."""
+    with Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(create(dsn, DATABASE))
+        connection = runner.run(asyncpg.connect(dsn_of(dsn, DATABASE)))
+        try:
+            runner.run(seed_tables.make(connection))
+            yield Seed(connection, runner)
+        finally:
+            runner.run(connection.close())

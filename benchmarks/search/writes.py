@@ -1,0 +1,80 @@
+"""What the write of a page costs, and how much of that is for search."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from statistics import fmean
+from time import perf_counter
+from typing import Any
+from unittest.mock import patch
+
+from resolvers import revisions
+from resolvers.drafts import PageDraft
+from resolvers.pages import create_page, delete_page
+from resolvers.search.index import searchable, write_search
+
+from ..wikis import wiki
+from .backend import Backend, Spent
+from .cairn import scope_of
+from .corpus import other_wiki
+from .prose import Author, Stock
+from .wiki import Article
+
+PAGES = 300  # written into a wiki of 1,000, and deleted again
+UNMEASURED = 20
+OTHER = wiki(999_999, 999_999, 10_000)  # no wiki: only the seed of the pages written
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """Means for one page, in milliseconds. `reading` is the time of Python to find the words of a body."""
+
+    page: Spent
+    search: Spent
+    reading: float
+
+
+async def measured(backend: Backend, made: Stock) -> Writing:
+    """Of new pages through the product's own resolver."""
+    scope = scope_of(other_wiki())
+    whole: list[Spent] = []
+    ids = []
+    reading = 0.0
+    with watched_search(backend) as parts:
+        for article in islice(Author(OTHER, made).articles(), PAGES + UNMEASURED):
+            started = perf_counter()
+            searchable(article.page.body)
+            reading += perf_counter() - started
+            with backend.watched() as spent:
+                ids.append((await create_page(backend.database, scope, draft(article))).page_id)
+            whole.append(spent)
+    for page_id in ids:
+        await delete_page(backend.database, scope, page_id)
+    return Writing(mean(whole), mean(parts), reading / len(whole) * 1000)
+
+
+@contextmanager
+def watched_search(backend: Backend) -> Iterator[list[Spent]]:
+    """What the rows that search reads cost in each write, the counting that is due now and then among it."""
+    found: list[Spent] = []
+
+    async def watched(*arguments: Any) -> None:
+        with backend.watched() as spent:
+            await write_search(*arguments)
+        found.append(spent)
+
+    with patch.object(revisions, write_search.__name__, watched):
+        yield found
+
+
+def draft(article: Article) -> PageDraft:
+    page = article.page
+    return PageDraft(page.type, page.title, summary=page.summary, body=page.body, tags=page.tags,
+                     aliases=article.aliases)  # fmt: skip
+
+
+def mean(several: list[Spent]) -> Spent:
+    """Without the first, for which statements are still prepared."""
+    counted = several[UNMEASURED:]
+    return Spent(fmean(one.processor for one in counted), fmean(one.wall for one in counted))

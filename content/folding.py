@@ -1,0 +1,38 @@
+"""Case, accents and compatible forms folded away: what people do not type again the same way."""
+
+import re
+import unicodedata
+
+# Accents proper. Marks that are letters of a script (Thai vowels, kana's dakuten, …) lie in that script's own block.
+# Hebrew and Arabic leave most vowels out: those that are written go, and so do a hamza's carrier and the tatweel.
+ACCENTS = re.compile(
+    "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670"
+    "\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
+)
+# Joiners, direction marks, soft hyphens, variation selectors, fillers: nobody sees them, so nobody types them.
+# The zero-width space stays: it parts words.
+INVISIBLE = re.compile(
+    "[\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200c-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]"
+)
+CYRILLIC = re.compile("[\u0400-\u052f]")
+# Letters whose stroke or ligature Unicode does not take apart, Cyrillic accents, and the ways to write ' and -.
+SPELLINGS = str.maketrans(
+    {
+        "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ħ": "h", "ŧ": "t", "ı": "i",
+        "ё": "е", "ѐ": "е", "ѝ": "и", "’": "'", "‘": "'", "ʼ": "'", "‐": "-", "‑": "-",
+    }
+)  # fmt: skip
+
+
+def fold(text: str) -> str:
+    """`Café` → `cafe`, `ﬁ` → `fi`; й, が and ไทย keep the marks that make them what they are."""
+    text = INVISIBLE.sub("", text)
+    for _ in range(2):  # folding case can bring back what NFKC replaces, and the other way round
+        text = unicodedata.normalize("NFKC", unicodedata.normalize("NFD", text).casefold())
+    return unicodedata.normalize("NFC", ACCENTS.sub("", "".join(map(_taken_apart, text.translate(SPELLINGS)))))
+
+
+def _taken_apart(character: str) -> str:
+    """A letter and its accents. A marked Cyrillic letter (й, ї, ў) is a letter of its own, not an accented one."""
+    return character if CYRILLIC.match(character) else unicodedata.normalize("NFD", character)

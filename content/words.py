@@ -1,0 +1,111 @@
+"""The words of a text as search knows them: of pages, of names and of questions alike.
+
+Folded, parted at everything that is neither letter, digit nor mark; runs of scripts without spaces become overlapping
+pairs of characters. A stored index holds what `ANALYSER` made: whoever changes the words raises it, and
+`cairn reindex` then builds the new index beside the old one (docs/decisions/0011-search.md).
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from .folding import INVISIBLE, fold
+
+ANALYSER = 1
+WORD_MAX = 64  # characters; longer ones are data, not words
+RUN_MAX = 1_000  # characters without a space, before they are cut: a script without spaces writes whole lines
+
+MARKS = "".join(chr(code) for code in range(0x300, 0x10000) if unicodedata.category(chr(code))[0] == "M")
+SCRIPTS = "\U00010000-\U0001cfff\U0001e000-\U0001efff"  # few know their marks, and their punctuation nobody types
+LETTER = f"[\\w{MARKS}{SCRIPTS}]"
+# Nobody sees a soft hyphen or a joiner, so it parts no word; folding takes it out.
+RUN = re.compile(rf"(?:{LETTER[:-1]}{INVISIBLE.pattern[1:]}){{1,{RUN_MAX}}}(?:\+\+|＋＋|[#＃](?!{LETTER}))?")
+PIECE = re.compile(rf"{LETTER}+|\+\+|#")
+# Han, kana, hangul, Thai, Lao, Burmese and Khmer: no spaces between words, or (hangul) words that take endings.
+SPACELESS = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
+)
+SIGNS = {"++": "plusplus", "#": "sharp"}
+
+
+class Word(NamedTuple):
+    """A word, and where the text says it: characters `start` to `end`."""
+
+    text: str
+    start: int
+    end: int
+
+
+def words(text: str) -> list[str]:
+    """`C++: Café-Bars` → `c cplusplus cafe bars`; `東京都` → `東京 京都`."""
+    return [word for run in RUN.findall(apart(text)) for word in analysed(run)]
+
+
+def spans(text: str) -> Iterator[Word]:
+    """The same words, each with its place. Where folding changed the length, that is the place of the whole run."""
+    for run in RUN.finditer(apart(text)):
+        found = analysed(run[0])
+        if len(found) == 1 or not SPACELESS.search(run[0]):
+            yield from (Word(word, run.start(), run.end()) for word in found)
+        else:
+            yield from placed(found, run[0], run.start())
+
+
+def apart(text: str) -> str:
+    """With nothing between letters that counts as one: `_` does, for regular expressions."""
+    return text.replace("_", " ")
+
+
+def placed(found: tuple[str, ...], run: str, start: int) -> Iterator[Word]:
+    """Words inside a run without spaces, letter by letter; one that folding made anew stands for the whole run."""
+    letters = [folded(character) for character in run]
+    places = [place for place, letter in enumerate(letters) for _ in letter]
+    text, at = "".join(letters), 0
+    for word in found:
+        here = text.find(word, at)
+        if here < 0:
+            yield Word(word, start, start + len(run))
+        else:
+            yield Word(word, start + places[here], start + places[here + len(word) - 1] + 1)
+            at = here + 1
+
+
+@lru_cache(maxsize=10_000)
+def folded(character: str) -> str:
+    return fold(character)
+
+
+@lru_cache(maxsize=100_000)
+def analysed(run: str) -> tuple[str, ...]:
+    """The words of a run of letters. A text says the same ones again and again, and folding is slow."""
+    found: list[str] = []
+    for piece in PIECE.findall(fold(run)):
+        if piece in SIGNS:
+            found += [f"{found[-1]}{SIGNS[piece]}"] if found else []
+        else:
+            found += [word[:WORD_MAX] for word in parted(piece)]
+    return tuple(found)
+
+
+def parted(piece: str) -> Iterator[str]:
+    """Scripts without spaces apart from the others, in pairs of characters."""
+    at = 0
+    for match in SPACELESS.finditer(piece):
+        yield from filter(None, [piece[at : match.start()]])
+        yield from pairs(match[0])
+        at = match.end()
+    yield from filter(None, [piece[at:]])
+
+
+def pairs(run: str) -> Iterator[str]:
+    if len(run) == 1:
+        yield run
+    yield from map("".join, pairwise(run))
+
+
+# Every analyser that stored rows may be of: an old one stays until no installation has its rows any more.
+ANALYSERS: dict[int, Callable[[str], list[str]]] = {ANALYSER: words}

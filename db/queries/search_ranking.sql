@@ -1,0 +1,205 @@
+-- name: rank_pages
+-- The best pages for a question, with what each part of the score is. A lexeme in a page is weighed as in BM25, of
+-- which ts_rank knows the hard part: for one lexeme it is 1 - u * 6 / pi^2, and u falls as the lexeme comes more often.
+-- Two things are for the planner alone. The limits are literal: of an unknown one it hopes that a walk past all pages
+-- will end soon. And what finds pages is said twice: so it expects few of them, as is the case, and does not go through
+-- the whole primary key first in order to visit fewer.
+WITH named AS MATERIALIZED (
+    SELECT DISTINCT ON (n.page_id) n.page_id, n.name, key.trust * CASE
+        WHEN n.name <> key.name
+            THEN CASE n.kind WHEN 'title' THEN 8 ELSE 5 END * length(key.name)::float8 / length(n.name)
+        WHEN key.is_part THEN 8
+        WHEN n.kind = 'title' THEN 100
+        ELSE 90
+    END AS bonus
+    FROM unnest(
+        CAST(:keys AS text[]), CAST(:key_ends AS text[]), CAST(:key_trusts AS float8[]), CAST(:key_parts AS boolean[])
+    ) AS key (name, name_end, trust, is_part)
+    CROSS JOIN LATERAL (
+        SELECT page_id, kind, name FROM page_names
+        WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
+          AND name >= key.name AND name < key.name_end AND status = ANY(CAST(:statuses AS text[]))
+        ORDER BY name LIMIT 40
+    ) AS n
+    ORDER BY n.page_id, bonus DESC, n.kind DESC, n.name
+), allowed AS NOT MATERIALIZED (
+    SELECT page_id, title_words, words, tsv, name_tsv
+    FROM search_pages
+    WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
+      AND analyser = CAST(:analyser AS smallint) AND status = ANY(CAST(:statuses AS text[]))
+      AND (CAST(:required AS tsquery) IS NULL OR tsv @@ CAST(:required AS tsquery))
+      AND (CAST(:since AS timestamptz) IS NULL OR EXISTS (
+          SELECT FROM pages AS p
+          WHERE p.tenant_id = CAST(:tenant_id AS uuid) AND p.id = page_id
+            AND p.updated_at >= CAST(:since AS timestamptz) AND p.updated_at < CAST(:until AS timestamptz)))
+), candidate AS (
+    SELECT allowed.*, named.name, named.bonus FROM named JOIN allowed ON allowed.page_id = named.page_id
+    UNION ALL
+    (SELECT *, NULL, 0 FROM allowed
+    WHERE name_tsv @@ CAST(:called AS tsquery) AND name_tsv @@ CAST(:called AS tsquery)
+      AND page_id <> ALL(ARRAY(SELECT page_id FROM named))
+    LIMIT 250)
+    UNION ALL
+    (SELECT *, NULL, 0 FROM allowed
+    WHERE tsv @@ CAST(:heading AS tsquery) AND tsv @@ CAST(:heading AS tsquery)
+      AND (name_tsv @@ CAST(:called AS tsquery)) IS NOT TRUE
+      AND page_id <> ALL(ARRAY(SELECT page_id FROM named))
+    LIMIT 100)
+    UNION ALL
+    (SELECT *, NULL, 0 FROM allowed
+    WHERE tsv @@ CAST(:rare AS tsquery) AND tsv @@ CAST(:rare AS tsquery)
+      AND (tsv @@ CAST(:heading AS tsquery)) IS NOT TRUE
+      AND (name_tsv @@ CAST(:called AS tsquery)) IS NOT TRUE
+      AND page_id <> ALL(ARRAY(SELECT page_id FROM named))
+    LIMIT 600)
+), best AS (
+    SELECT c.*, brevity, in_text, coalesce(in_names, 0) AS in_names
+    FROM candidate AS c
+    CROSS JOIN LATERAL (
+        SELECT 1 / (0.5 + 0.125 * greatest(c.title_words, 1)) AS brevity,
+            CAST(:k1 AS float8) * (1 - CAST(:b AS float8) + CAST(:b AS float8) * c.words / CAST(:length AS float8))
+                - 0.6079271 AS longness
+    ) AS shape
+    CROSS JOIN LATERAL (
+        SELECT coalesce(sum(t.weight * (1 - 0.6079271 * u) / (1 + longness * u)), 0)
+            * (CAST(:k1 AS float8) + 1) AS in_text
+        FROM unnest(CAST(:lexemes AS tsquery[]), CAST(:weights AS float8[])) AS t (lexeme, weight)
+        CROSS JOIN LATERAL (SELECT 1.6449341 * (1 - ts_rank('{1,1,1,1}', c.tsv, t.lexeme)) AS u) AS often
+    ) AS said
+    CROSS JOIN LATERAL (
+        SELECT CAST(:w_name AS float8) * brevity
+            * sum(t.weight * least(1, ts_rank('{0.1,0.1,0.6,1}', c.name_tsv, t.lexeme) / 0.76)) AS in_names
+        FROM unnest(CAST(:lexemes AS tsquery[]), CAST(:weights AS float8[])) AS t (lexeme, weight)
+        WHERE c.name_tsv @@ CAST(:any AS tsquery)
+    ) AS called
+    ORDER BY in_text + coalesce(in_names, 0) + bonus DESC, c.page_id
+    LIMIT 200
+), placed AS MATERIALIZED (
+    SELECT *, row_number() OVER (ORDER BY score DESC, page_id) AS place
+    FROM (SELECT *, in_text + in_names + named + together + heading + begun AS score FROM (
+        SELECT page_id, name, words, tsv, in_text, in_names, bonus AS named,
+            CAST(:total AS float8) * CASE
+                WHEN tsv @@ CAST(:phrase AS tsquery) THEN CAST(:w_phrase AS float8)
+                WHEN tsv @@ CAST(:all AS tsquery) THEN CAST(:w_all AS float8)
+                ELSE 0
+            END AS together,
+            CAST(:total AS float8) * CASE
+                WHEN tsv @@ CAST(:heading AS tsquery) THEN CAST(:w_heading AS float8) ELSE 0
+            END AS heading,
+            brevity * CASE
+                WHEN name_tsv @@ CAST(:open_title AS tsquery) THEN CAST(:w_open_title AS float8)
+                WHEN name_tsv @@ CAST(:open AS tsquery) THEN CAST(:w_open_name AS float8)
+                ELSE 0
+            END AS begun
+        FROM best OFFSET 0
+    ) AS parts OFFSET 0) AS summed
+), model AS MATERIALIZED (
+    SELECT t.lexeme, i.idf, sum(1.0::float8 / f.place * cardinality(t.positions) / (f.words + CAST(:length AS float8)))
+        * i.idf AS weight
+    FROM placed AS f
+    CROSS JOIN LATERAL unnest(f.tsv) AS t
+    JOIN search_terms AS s
+        ON s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = CAST(:owner_id AS uuid)
+       AND s.analyser = CAST(:analyser AS smallint) AND s.lexeme = t.lexeme
+       AND s.pages BETWEEN 2 AND CAST(:pages AS float8) * 0.1
+    CROSS JOIN LATERAL (SELECT ln(1 + (CAST(:pages AS float8) - s.pages + 0.5) / (s.pages + 0.5)) AS idf) AS i
+    WHERE f.place <= CAST(:feedback_pages AS integer) AND cardinality(t.positions) > 0
+    GROUP BY t.lexeme, i.idf
+    ORDER BY weight DESC, t.lexeme
+    LIMIT CAST(:feedback_words AS integer)
+), topic AS MATERIALIZED (
+    SELECT array_agg(CAST(quote_literal(lexeme) AS tsquery)) AS lexemes,
+        array_agg(weight / (SELECT sum(weight) FROM model) * idf * CAST(:w_feedback AS float8)) AS weights
+    FROM model
+), scored AS (
+    SELECT p.*, coalesce(again.topic, 0) AS topic
+    FROM placed AS p
+    CROSS JOIN LATERAL (
+        SELECT (CAST(:k1 AS float8) + 1) * sum(t.weight * (1 - 0.6079271 * u) / (1 + (CAST(:k1 AS float8)
+            * (1 - CAST(:b AS float8) + CAST(:b AS float8) * p.words / CAST(:length AS float8)) - 0.6079271) * u)
+        ) AS topic
+        FROM unnest((SELECT lexemes FROM topic), (SELECT weights FROM topic)) AS t (lexeme, weight)
+        CROSS JOIN LATERAL (SELECT 1.6449341 * (1 - ts_rank('{1,1,1,1}', p.tsv, t.lexeme)) AS u) AS often
+        WHERE p.place <= CAST(:feedback_depth AS integer)
+    ) AS again
+)
+SELECT page_id, name AS matched_alias, score + topic AS score,
+    in_text, in_names, named, together, heading, begun, topic
+FROM scored
+WHERE CAST(:after_score AS float8) IS NULL OR score + topic < CAST(:after_score AS float8)
+   OR (score + topic = CAST(:after_score AS float8) AND page_id > CAST(:after_page AS uuid))
+ORDER BY score + topic DESC, page_id
+LIMIT CAST(:size AS integer);
+
+-- name: count_pages
+-- How many pages a question finds, and of which types and tags they are; it stops to count where ranking stops to weigh.
+WITH named AS MATERIALIZED (
+    SELECT n.page_id
+    FROM unnest(CAST(:keys AS text[]), CAST(:key_ends AS text[])) AS key (name, name_end)
+    CROSS JOIN LATERAL (
+        SELECT page_id FROM page_names
+        WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
+          AND name >= key.name AND name < key.name_end AND status = ANY(CAST(:statuses AS text[]))
+        ORDER BY name LIMIT 40
+    ) AS n
+), matching AS MATERIALIZED (
+    SELECT type, tags
+    FROM search_pages
+    WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
+      AND analyser = CAST(:analyser AS smallint) AND status = ANY(CAST(:statuses AS text[]))
+      AND (name_tsv @@ CAST(:called AS tsquery) AND name_tsv @@ CAST(:called AS tsquery)
+           OR tsv @@ CAST(:rare AS tsquery) AND tsv @@ CAST(:rare AS tsquery)
+           OR tsv @@ CAST(:heading AS tsquery) AND tsv @@ CAST(:heading AS tsquery)
+           OR page_id = ANY(ARRAY(SELECT page_id FROM named)))
+      AND (CAST(:required AS tsquery) IS NULL OR tsv @@ CAST(:required AS tsquery))
+      AND (CAST(:since AS timestamptz) IS NULL OR EXISTS (
+          SELECT FROM pages AS p
+          WHERE p.tenant_id = CAST(:tenant_id AS uuid) AND p.id = page_id
+            AND p.updated_at >= CAST(:since AS timestamptz) AND p.updated_at < CAST(:until AS timestamptz)))
+), hit AS MATERIALIZED (
+    SELECT * FROM matching LIMIT 1000
+)
+SELECT (SELECT count(*) FROM hit) AS total,
+    ARRAY(SELECT ROW(type, count(*)) FROM hit GROUP BY type ORDER BY count(*) DESC, type) AS types,
+    ARRAY(SELECT ROW(tag, count(*)) FROM hit CROSS JOIN LATERAL unnest(tags) AS tag
+          GROUP BY tag ORDER BY count(*) DESC, tag LIMIT 20) AS tags;
+
+-- name: list_few
+-- Pages that satisfy a filter without words, the last changed first, where there are not too many of them.
+WITH matching AS MATERIALIZED (
+    SELECT page_id
+    FROM search_pages
+    WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
+      AND analyser = CAST(:analyser AS smallint) AND status = ANY(CAST(:statuses AS text[]))
+      AND tsv @@ CAST(:required AS tsquery) AND tsv @@ CAST(:required AS tsquery)
+), hit AS MATERIALIZED (
+    SELECT * FROM matching LIMIT 1001
+)
+SELECT p.id AS page_id, CAST(extract(epoch FROM p.updated_at) AS float8) AS score,
+    (SELECT count(*) FROM hit) > 1000 AS are_many
+FROM hit
+JOIN pages AS p ON p.tenant_id = CAST(:tenant_id AS uuid) AND p.id = hit.page_id
+WHERE (CAST(:since AS timestamptz) IS NULL
+       OR p.updated_at >= CAST(:since AS timestamptz) AND p.updated_at < CAST(:until AS timestamptz))
+  AND (CAST(:after_score AS float8) IS NULL
+       OR (-extract(epoch FROM p.updated_at), p.id) > (-CAST(:after_score AS float8), CAST(:after_page AS uuid)))
+ORDER BY p.updated_at DESC, p.id
+LIMIT CAST(:size AS integer);
+
+-- name: list_many
+-- The same where most pages satisfy it: from the last changed on, until enough are found.
+SELECT p.id AS page_id, CAST(extract(epoch FROM p.updated_at) AS float8) AS score
+FROM pages AS p
+WHERE p.tenant_id = CAST(:tenant_id AS uuid) AND p.owner_id = CAST(:owner_id AS uuid)
+  AND p.status = ANY(CAST(:statuses AS text[]))
+  AND (CAST(:since AS timestamptz) IS NULL
+       OR p.updated_at >= CAST(:since AS timestamptz) AND p.updated_at < CAST(:until AS timestamptz))
+  AND (CAST(:after_score AS float8) IS NULL
+       OR (-extract(epoch FROM p.updated_at), p.id) > (-CAST(:after_score AS float8), CAST(:after_page AS uuid)))
+  AND EXISTS (
+      SELECT FROM search_pages AS s
+      WHERE s.page_id = p.id AND s.tenant_id = CAST(:tenant_id AS uuid)
+        AND s.analyser = CAST(:analyser AS smallint)
+        AND (CAST(:required AS tsquery) IS NULL OR s.tsv @@ CAST(:required AS tsquery)))
+ORDER BY p.updated_at DESC, p.id
+LIMIT CAST(:size AS integer);

@@ -1,0 +1,144 @@
+-- name: list_wikis
+-- The wikis of a tenant, or one: their pages, those that the analyser has yet to read, whether a second reading of all
+-- has begun, and whether their index is due: not whole, not switched to, or with older ones beside it.
+WITH counted AS MATERIALIZED (
+    SELECT p.owner_id, count(*) AS pages, count(*) FILTER (WHERE r.page_id IS NULL OR p.id > s.reached) AS unread
+    FROM pages AS p
+    LEFT JOIN search_pages AS r
+        ON r.page_id = p.id AND r.tenant_id = p.tenant_id AND r.analyser = CAST(:analyser AS smallint)
+    LEFT JOIN search_scopes AS s
+        ON s.tenant_id = p.tenant_id AND s.owner_id = p.owner_id AND s.analyser = CAST(:analyser AS smallint)
+    WHERE p.tenant_id = CAST(:tenant_id AS uuid)
+      AND (CAST(:owner_id AS uuid) IS NULL OR p.owner_id = CAST(:owner_id AS uuid))
+    GROUP BY p.owner_id
+)
+SELECT t.slug AS tenant, o.slug AS owner, o.tenant_id, o.id AS owner_id,
+    coalesce(c.pages, 0) AS pages,
+    coalesce(c.unread, 0) AS unread,
+    s.reached IS NOT NULL AS is_begun,
+    coalesce(c.unread, 0) > 0 OR s.state IS NOT DISTINCT FROM 'building' OR s.reached IS NOT NULL OR EXISTS (
+        SELECT FROM search_scopes AS older
+        WHERE older.tenant_id = CAST(:tenant_id AS uuid) AND older.owner_id = o.id
+          AND older.analyser < CAST(:analyser AS smallint)
+    ) AS is_due
+FROM owners AS o
+JOIN tenants AS t ON t.tenant_id = o.tenant_id
+LEFT JOIN search_scopes AS s
+    ON s.tenant_id = o.tenant_id AND s.owner_id = o.id AND s.analyser = CAST(:analyser AS smallint)
+LEFT JOIN counted AS c ON c.owner_id = o.id
+WHERE o.tenant_id = CAST(:tenant_id AS uuid)
+  AND (CAST(:owner_id AS uuid) IS NULL OR o.id = CAST(:owner_id AS uuid))
+ORDER BY o.slug;
+
+-- name: has_unsearchable
+-- Is there a wiki with pages in this tenant for which the analyser has no whole index?
+SELECT EXISTS (
+    SELECT FROM owners AS o
+    WHERE o.tenant_id = CAST(:tenant_id AS uuid)
+      AND EXISTS (SELECT FROM pages AS p WHERE p.tenant_id = CAST(:tenant_id AS uuid) AND p.owner_id = o.id)
+      AND NOT EXISTS (
+          SELECT FROM search_scopes AS s
+          WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = o.id
+            AND s.analyser = CAST(:analyser AS smallint) AND s.state = 'ready'
+      )
+);
+
+-- name: begin_building
+-- The index of this analyser is made for a wiki; whatever was made of it already counts.
+INSERT INTO search_scopes (tenant_id, owner_id, analyser, state, pages, words)
+VALUES (:tenant_id, :owner_id, :analyser, 'building', 0, 0)
+ON CONFLICT (tenant_id, owner_id, analyser) DO NOTHING;
+
+-- name: read_again
+-- Every page of a wiki is to be read anew; a second reading that was begun before goes on where it stopped.
+UPDATE search_scopes SET reached = coalesce(reached, '00000000-0000-0000-0000-000000000000'), updated_at = :now
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = :analyser;
+
+-- name: read_anew
+-- What pages say has another meaning now: every index of the wiki is to be read anew, from the first page on.
+UPDATE search_scopes SET reached = '00000000-0000-0000-0000-000000000000', updated_at = :now
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id;
+
+-- name: find_unread
+-- The next pages to be read: those without a row, and those behind the one that a second reading has reached. As many
+-- as have so many bytes together, and at least one. The lateral join is for the planner: one look for each page.
+WITH next AS (
+    SELECT p.id, octet_length(p.body_md) AS size
+    FROM search_scopes AS s
+    JOIN pages AS p ON p.tenant_id = CAST(:tenant_id AS uuid) AND p.owner_id = CAST(:owner_id AS uuid)
+    LEFT JOIN LATERAL (
+        SELECT true AS is_read FROM search_pages AS r
+        WHERE r.page_id = p.id AND r.tenant_id = CAST(:tenant_id AS uuid) AND r.analyser = CAST(:analyser AS smallint)
+        LIMIT 1
+    ) AS row ON true
+    WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = CAST(:owner_id AS uuid)
+      AND s.analyser = CAST(:analyser AS smallint)
+      AND p.id > CAST(:after AS uuid) AND (row.is_read IS NULL OR p.id > s.reached)
+    ORDER BY p.id
+    LIMIT CAST(:size AS integer)
+), measured AS (
+    SELECT id, sum(size) OVER (ORDER BY id) - size AS before FROM next
+)
+SELECT p.id, p.type, p.status, p.tags, p.title, coalesce(p.summary, '') AS summary, p.body_md, p.metadata, p.slug,
+    o.language,
+    ARRAY(SELECT c.heading FROM sections AS c
+          WHERE c.tenant_id = CAST(:tenant_id AS uuid) AND c.page_id = p.id ORDER BY c.position, c.id) AS headings,
+    ARRAY(SELECT a.alias FROM aliases AS a
+          WHERE a.tenant_id = CAST(:tenant_id AS uuid) AND a.page_id = p.id) AS aliases,
+    ARRAY(SELECT l.slug FROM old_slugs AS l
+          WHERE l.tenant_id = CAST(:tenant_id AS uuid) AND l.page_id = p.id) AS old_slugs
+FROM measured AS m
+JOIN pages AS p ON p.tenant_id = CAST(:tenant_id AS uuid) AND p.id = m.id
+JOIN owners AS o ON o.tenant_id = CAST(:tenant_id AS uuid) AND o.id = p.owner_id
+WHERE m.before < CAST(:bytes AS bigint)
+ORDER BY p.id;
+
+-- name: reach_page
+-- How far a second reading has come.
+UPDATE search_scopes SET reached = greatest(reached, :page_id), updated_at = :now
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = :analyser AND reached IS NOT NULL;
+
+-- name: list_languages
+-- What the pages of a wiki say of their language, each saying once, and what theirs is when they say nothing.
+SELECT DISTINCT p.metadata -> 'language' AS language, p.metadata -> 'lang' AS lang, o.language AS usual
+FROM owners AS o
+JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = o.id
+WHERE o.tenant_id = :tenant_id AND o.id = :owner_id;
+
+-- name: end_building
+-- From now on questions read this index, in these languages and no others.
+UPDATE search_scopes
+SET state = 'ready', reached = NULL, updated_at = CAST(:now AS timestamptz),
+    languages = ARRAY(
+        SELECT DISTINCT CASE WHEN pg_input_is_valid(name, 'regconfig') THEN name ELSE 'simple' END
+        FROM unnest(CAST(:languages AS text[])) AS given (name)
+        ORDER BY 1
+    )
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = :analyser;
+
+-- name: drop_older_pages
+-- Rows of analysers before this one, some at a time.
+DELETE FROM search_pages
+WHERE tenant_id = :tenant_id AND (page_id, analyser) IN (
+    SELECT r.page_id, r.analyser
+    FROM pages AS p
+    JOIN search_pages AS r ON r.page_id = p.id AND r.tenant_id = :tenant_id AND r.analyser < :analyser
+    WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id
+    LIMIT CAST(:size AS integer)
+);
+
+-- name: drop_older_terms
+-- What was counted for analysers before this one.
+DELETE FROM search_terms WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser < :analyser;
+
+-- name: drop_older_vocabulary
+-- The words that analysers before this one had.
+DELETE FROM search_vocabulary WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser < :analyser;
+
+-- name: drop_older_changes
+-- What waited to be counted for analysers before this one.
+DELETE FROM search_changes WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser < :analyser;
+
+-- name: drop_older_scopes
+-- The indexes of analysers before this one are no more.
+DELETE FROM search_scopes WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser < :analyser;

@@ -1,0 +1,99 @@
+-- name: read_words
+-- What a wiki knows of the words of a question: their lexemes in its languages, in how many pages each is, and words
+-- that go on where the last one ends. The newest whole index speaks, whatever analyser it is of.
+WITH scope AS (
+    SELECT analyser, pages, words, languages
+    FROM search_scopes
+    WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
+      AND state = 'ready' AND analyser = ANY(CAST(:analysers AS smallint[]))
+    ORDER BY analyser DESC
+    LIMIT 1
+), longer AS (
+    SELECT w.word, v.place
+    FROM search_vocabulary AS v
+    CROSS JOIN LATERAL unnest(v.words[
+        width_bucket(CAST(:beginning AS text) COLLATE "C", v.words) + 1
+        : width_bucket(CAST(:ending AS text) COLLATE "C", v.words)
+    ]) AS w (word)
+    WHERE v.tenant_id = CAST(:tenant_id AS uuid) AND v.owner_id = CAST(:owner_id AS uuid)
+      AND v.analyser = (SELECT analyser FROM scope) AND v.side = 'initial'
+      AND v.letter = left(CAST(:beginning AS text), 1) AND v.length > length(CAST(:beginning AS text))
+    ORDER BY v.place, v.length, w.word
+    LIMIT CAST(:longer AS integer)
+), word AS (
+    SELECT given.word, 'asked' AS origin FROM unnest(CAST(:words AS text[])) AS given (word)
+    UNION ALL
+    SELECT DISTINCT longer.word, 'longer' FROM longer
+)
+SELECT scope.analyser, scope.pages, scope.words AS words, word.origin, word.word, lexeme.text AS lexeme,
+       coalesce(t.pages, 0) AS found
+FROM scope
+CROSS JOIN word
+LEFT JOIN LATERAL (
+    SELECT DISTINCT CAST(:letter AS text) || stem AS text
+    FROM unnest(scope.languages) AS language
+    CROSS JOIN LATERAL unnest(tsvector_to_array(to_tsvector(CAST(language AS regconfig), word.word))) AS stem
+) AS lexeme ON true
+LEFT JOIN search_terms AS t
+    ON t.tenant_id = CAST(:tenant_id AS uuid) AND t.owner_id = CAST(:owner_id AS uuid)
+   AND t.analyser = scope.analyser AND t.lexeme = lexeme.text;
+
+-- name: mend_words
+-- Words of the wiki that differ little from these: of about the same length, and with the same beginning or end.
+WITH near AS MATERIALIZED (
+    SELECT asked.word AS asked, close.word, close.place
+    FROM unnest(CAST(:words AS text[])) AS asked (word)
+    CROSS JOIN LATERAL (
+        SELECT w.word, min(v.place) AS place
+        FROM search_vocabulary AS v
+        CROSS JOIN LATERAL unnest(v.words) AS w (word)
+        WHERE v.tenant_id = CAST(:tenant_id AS uuid) AND v.owner_id = CAST(:owner_id AS uuid)
+          AND v.analyser = CAST(:analyser AS smallint)
+          AND (v.side = 'initial' AND v.letter = ANY(ARRAY[left(asked.word, 1), substr(asked.word, 2, 1)])
+               OR v.side = 'final'
+                  AND v.letter = ANY(ARRAY[right(asked.word, 1), substr(asked.word, length(asked.word) - 1, 1)]))
+          AND v.length BETWEEN length(asked.word) - 2 AND length(asked.word) + 2
+          AND levenshtein_less_equal(w.word, asked.word, 3) <= 3
+        GROUP BY w.word
+        ORDER BY levenshtein_less_equal(w.word, asked.word, 3), min(v.place), w.word
+        LIMIT 20
+    ) AS close
+)
+SELECT near.asked, near.word, near.place = 'name' AS in_names, lexeme.text AS lexeme, coalesce(t.pages, 0) AS found
+FROM near
+CROSS JOIN (
+    SELECT languages FROM search_scopes
+    WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
+      AND analyser = CAST(:analyser AS smallint)
+) AS scope
+CROSS JOIN LATERAL (
+    SELECT DISTINCT CAST(:letter AS text) || stem AS text
+    FROM unnest(scope.languages) AS language
+    CROSS JOIN LATERAL unnest(tsvector_to_array(to_tsvector(CAST(language AS regconfig), near.word))) AS stem
+) AS lexeme
+LEFT JOIN search_terms AS t
+    ON t.tenant_id = CAST(:tenant_id AS uuid) AND t.owner_id = CAST(:owner_id AS uuid)
+   AND t.analyser = CAST(:analyser AS smallint) AND t.lexeme = lexeme.text;
+
+-- name: find_topic
+-- What a page is about: the lexemes that it has more often than other pages of its wiki have them.
+SELECT s.analyser, s.pages, s.words, t.lexeme, c.pages AS found,
+    cardinality(t.positions) / (cardinality(t.positions) + 1.0)
+        * ln(1 + (s.pages - c.pages + 0.5) / (c.pages + 0.5)) AS weight
+FROM (
+    SELECT analyser, pages, words
+    FROM search_scopes
+    WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
+      AND state = 'ready' AND analyser = ANY(CAST(:analysers AS smallint[]))
+    ORDER BY analyser DESC
+    LIMIT 1
+) AS s
+JOIN search_pages AS p
+    ON p.page_id = CAST(:page_id AS uuid) AND p.tenant_id = CAST(:tenant_id AS uuid) AND p.analyser = s.analyser
+CROSS JOIN LATERAL unnest(p.tsv) AS t
+JOIN search_terms AS c
+    ON c.tenant_id = CAST(:tenant_id AS uuid) AND c.owner_id = CAST(:owner_id AS uuid)
+   AND c.analyser = s.analyser AND c.lexeme = t.lexeme
+WHERE cardinality(t.positions) > 0 AND c.pages BETWEEN 2 AND greatest(2, s.pages / 2)
+ORDER BY weight DESC, t.lexeme
+LIMIT CAST(:size AS integer);

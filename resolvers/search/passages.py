@@ -1,0 +1,68 @@
+"""The passage of each hit that shows why it was found."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from uuid import UUID
+
+from content.snippets import candidates, choose
+from db.database import Connection, Row
+from db.scope import Scope
+from db.sql import statements
+
+from ..long_texts import read_through
+from .question import Question
+from .reading import Option, Reading
+from .results import Hit
+
+PASSAGES = statements("search_passages")
+LONGEST = 20_000  # characters of a section
+
+Sections = list[tuple[str, str]]
+
+
+async def with_passages(
+    connection: Connection, scope: Scope, reading: Reading, asked: Question, hits: Sequence[Hit]
+) -> tuple[Hit, ...]:
+    """The same hits, each with its passage and the section where it stands."""
+    where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+    rows = await connection.all(
+        PASSAGES["find_passages"], **where, page_ids=[hit.page_id for hit in hits], longest=LONGEST
+    )
+    pages: defaultdict[UUID, list[Row]] = defaultdict(list)
+    for row in rows:
+        pages[row["page_id"]].append(row)
+    texts = {page_id: [(row["heading"], row["body"]) for row in sections] for page_id, sections in pages.items()}
+    beginnings = {
+        word for options in reading.options for option in options for word in (option.word, option.lexemes[0][1:])
+    }
+    written = await read_through(length(texts), all_candidates, texts, beginnings)
+    stems = await connection.all(
+        PASSAGES["stem_words"], **where, letter=reading.letter, analyser=reading.analyser, words=sorted(written)
+    ) if written else []  # fmt: skip
+    meant = {row["word"]: next((lexeme for lexeme in row["lexemes"] if lexeme in asked.weights), None) for row in stems}
+    shown = await read_through(length(texts), all_passages, texts, asked.weights, meant, hits)
+    return tuple(with_section(hit, pages[hit.page_id]) for hit in shown)
+
+
+def beginnings_of(option: Option) -> list[str]:
+    """A stem may be written otherwise than the words it stands for: studi, study."""
+    return [option.word, *(lexeme[1:] for lexeme in option.lexemes)]
+
+
+def length(texts: Mapping[UUID, Sections]) -> int:
+    return sum(len(body) for sections in texts.values() for _, body in sections)
+
+
+def all_candidates(texts: Mapping[UUID, Sections], beginnings: set[str]) -> set[str]:
+    return {word for sections in texts.values() for word in candidates(sections, beginnings)}
+
+
+def all_passages(
+    texts: Mapping[UUID, Sections], weights: Mapping[str, float], meant: Mapping[str, str | None], hits: Sequence[Hit]
+) -> list[Hit]:
+    return [replace(hit, passage=choose(texts.get(hit.page_id, []), weights, meant.get)) for hit in hits]
+
+
+def with_section(hit: Hit, sections: Sequence[Row]) -> Hit:
+    return replace(hit, section_id=sections[hit.passage.section]["id"]) if hit.passage else hit

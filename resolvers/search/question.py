@@ -1,0 +1,173 @@
+"""A question as ranking takes it: tsqueries that find the candidates, and a weight for each lexeme."""
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, pairwise
+from math import prod
+from typing import Any
+
+from content.names import normalise
+
+from .lexemes import heading_mark, one_of, quoted
+from .reading import FEW_WORDS, LAST, Reading
+from .weights import BUDGET, FEEDBACK, FEEDBACK_PAGES, HEAVIEST, OPEN
+
+COMPOUND = re.compile(r"\w(?:::|->|[./\\])(\w+)\W*$")  # std::vector: its last part is a name, too
+SIGNED = re.compile(r"\W*\w+(?:\+\+|#)\W*")  # C++ is not C, though its name is kept as that
+MOST_COMBINED = 7  # of the rarest lexemes, where pairs and triples are looked for
+PART_TRUST, MENDED_TRUST = 0.9, 0.95
+FULL_QUESTION, SHORT_QUESTION, STOP_WORDS = 6, 5, 3  # from how many words on a question has a topic
+
+
+@dataclass(slots=True)
+class Question:
+    """A missing tsquery is None and finds nothing."""
+
+    keys: dict[str, tuple[float, bool]]
+    weights: dict[str, float]
+    total: float
+    rare: str | None = None
+    required: str | None = None
+    every: str | None = None
+    all: str | None = None
+    phrase: str | None = None
+    heading: str | None = None
+    open: str | None = None
+    open_title: str | None = None
+    feedback: float = 0.0
+    terms: list[dict[str, Any]] = field(default_factory=list)
+
+    def values(self) -> dict[str, Any]:
+        """What the statements take."""
+        lexemes = sorted(self.weights, key=lambda lexeme: (-self.weights[lexeme], lexeme))[:HEAVIEST]
+        return {
+            "keys": list(self.keys),
+            "key_ends": [key + LAST for key in self.keys],
+            "key_trusts": [trust for trust, _ in self.keys.values()],
+            "key_parts": [is_part for _, is_part in self.keys.values()],
+            "heading": self.heading,
+            "lexemes": [quoted(lexeme) for lexeme in lexemes],
+            "weights": [self.weights[lexeme] for lexeme in lexemes],
+            "any": "|".join(map(quoted, self.weights)) or None,
+            "total": self.total,
+            "w_feedback": self.feedback,
+            "feedback_pages": FEEDBACK_PAGES if self.feedback else 0,
+            "rare": self.rare,
+            "required": self.required,
+            "called": "|".join(f"({part})" for part in (self.every, self.open) if part) or None,
+            "all": self.all,
+            "phrase": self.phrase,
+            "open": self.open,
+            "open_title": self.open_title,
+        }
+
+
+def question(reading: Reading, text: str, required: str | None, title_only: bool) -> Question:
+    """`required` is a tsquery that a page must satisfy in any case."""
+    groups = [tuple(dict.fromkeys(x for option in options for x in option.lexemes)) for options in reading.options]
+    spoken = [(place, group) for place, group in enumerate(groups) if group]
+    weights, terms = weigh(reading)
+    every = "&".join(one_of(group) for _, group in spoken) or None
+    rarest = sorted(weights, key=lambda lexeme: (max(1, reading.found[lexeme]), lexeme))
+    rare = rare_enough(reading, rarest)
+    asked = Question(
+        keys=keys(reading, text),
+        weights=weights,
+        total=sum(max(weights[lexeme] for lexeme in group) for group in {group for _, group in spoken}) or 1.0,
+        rare="&".join(f"({part})" for part in (rare, required) if part) or None,
+        required=required,
+        every=every,
+        all=every if len(spoken) > 1 else None,
+        phrase=phrase(reading),
+        heading=quoted(heading_mark(reading.letter, reading.mended_text)) if reading.words else None,
+        terms=terms,
+    )
+    if title_only:
+        asked.every, asked.rare = ("|".join(map(quoted, weights)) or None), None
+    asked.open, asked.open_title = unfinished(reading, text)
+    stop_words = sum(not group for group in groups)
+    if len(spoken) >= FULL_QUESTION or (len(spoken) >= SHORT_QUESTION and stop_words >= STOP_WORDS):
+        asked.feedback = FEEDBACK / (1 - FEEDBACK) * sum(map(len, groups))
+    return asked
+
+
+def weigh(reading: Reading) -> tuple[dict[str, float], list[dict[str, Any]]]:
+    """Rarity of each lexeme, times its uses in the question, times trust; and the same told to people."""
+    weights: defaultdict[str, float] = defaultdict(float)
+    terms = []
+    for word, options in zip(reading.words, reading.options, strict=True):
+        own = max((reading.rarity(x) for option in options[:1] for x in option.lexemes), default=0.0)
+        for option in options:
+            for lexeme in option.lexemes:
+                # What an unfinished word may become counts for no more than the word as it stands.
+                rarity = reading.rarity(lexeme)
+                weight = option.trust * (min(rarity, own) if option.trust == OPEN and own else rarity)
+                weights[lexeme] += weight
+                terms.append(
+                    {"word": word, "lexeme": lexeme[1:], "pages": reading.found[lexeme], "weight": round(weight, 4)}
+                )
+    return dict(weights), terms
+
+
+def rare_enough(reading: Reading, lexemes: Sequence[str]) -> str | None:
+    """Single lexemes, else pairs, else triples, as many as are expected in no more pages than can be weighed."""
+    for size in (1, 2, 3):
+        some = lexemes if size == 1 else lexemes[:MOST_COMBINED]
+        expected, taken = 0.0, list[str]()
+        for pages, group in sorted((expectation(reading, group), group) for group in combinations(some, size)):
+            expected += pages
+            if expected > BUDGET and taken:
+                break
+            if expected > BUDGET and size < min(3, len(lexemes)):
+                break
+            taken.append("&".join(map(quoted, group)))
+        if taken:
+            return "|".join(taken)
+    return None
+
+
+def expectation(reading: Reading, group: Sequence[str]) -> float:
+    """Pages that have all of them, if words that are asked together come together."""
+    first, *others = (max(1, reading.found[lexeme]) / reading.pages for lexeme in group)
+    return reading.pages * first * prod(min(1.0, len(group) * share) for share in others)
+
+
+def phrase(reading: Reading) -> str | None:
+    """The words at their distances; those that stand for nothing leave their place open."""
+    places = [
+        (place, [lexeme for option in options if option.trust > OPEN for lexeme in option.lexemes])
+        for place, options in enumerate(reading.options)
+    ]
+    spoken = [(place, lexemes) for place, lexemes in places if lexemes]
+    if len(spoken) < 2:
+        return None
+    rest = "".join(f"<{after - before}>{one_of(lexemes)}" for (before, _), (after, lexemes) in pairwise(spoken))
+    return one_of(spoken[0][1]) + rest
+
+
+def unfinished(reading: Reading, text: str) -> tuple[str | None, str | None]:
+    """Names that go on where the question ends: any name, and the title."""
+    if not 0 < len(reading.words) <= FEW_WORDS or not text[-1:].isalnum():
+        return None, None
+    last = reading.words[-1]
+    if (len(last) < 2 and last.isascii()) or (COMPOUND.search(text) and last not in reading.unknown):
+        return None, None
+    spelled = [[reading.letter + word] for word in reading.words]
+    for place, options in enumerate(reading.options):
+        spelled[place] += [reading.letter + option.word for option in options if OPEN < option.trust < 1]
+    made = [
+        "&".join([*(one_of(s, tag) for s in spelled[:-1]), one_of(spelled[-1], f":*{tag[1:]}")]) for tag in ("", ":A")
+    ]
+    return made[0], made[1]
+
+
+def keys(reading: Reading, text: str) -> dict[str, tuple[float, bool]]:
+    """Names to look for, with trust, and whether it is only a part of what was asked."""
+    found = {} if SIGNED.fullmatch(text) else {normalise(text): (1.0, False)}
+    if reading.mended:
+        found.setdefault(reading.mended_text, (MENDED_TRUST, False))
+    if part := COMPOUND.search(text):
+        found.setdefault(normalise(part[1]), (PART_TRUST, True))
+    return {key: value for key, value in found.items() if key}

@@ -1,0 +1,180 @@
+"""What a question means in one wiki: the lexemes of its words, what its last word may become, what was mistyped."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import log1p, log10
+from typing import NamedTuple
+
+from rapidfuzz.distance import OSA
+
+from content.words import ANALYSER, ANALYSERS, spans
+from db.database import Connection, Row
+from db.scope import Scope
+from db.sql import statements
+
+from .lexemes import scope_letter
+from .weights import MENDED, OPEN
+
+WORDS = statements("search_words")
+LAST = "\U0010ffff"
+MOST_WORDS = 64  # of a question are read
+FEW_WORDS, SOME_WORDS = 6, 8  # up to here the last word may be unfinished; two letters be wrong in a short word
+MOST_LONGER, MOST_OPEN, FEW_OPEN = 24, 5, 2  # words that go on: fetched, and used for a last word unknown or known
+COMMON = 50  # pages: who types a word that so many have is not looking for a longer one
+MOST_WRONG = 4  # words that are mended
+SHORTEST_WRONG, LONGEST_WRONG = 4, 32  # characters; one less where other words of the question are known
+
+
+class Option(NamedTuple):
+    """A word that may be meant, how far that is trusted, and its lexemes."""
+
+    word: str
+    trust: float
+    lexemes: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Reading:
+    """A question as one wiki understands it. `options` has an entry for each word of the question, in its order."""
+
+    letter: str
+    analyser: int
+    pages: int
+    mean_length: float
+    words: list[str]
+    stems: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    options: list[list[Option]] = field(default_factory=list)
+    found: dict[str, int] = field(default_factory=dict)
+    mended: dict[str, str] = field(default_factory=dict)
+    unknown: set[str] = field(default_factory=set)
+
+    def rarity(self, lexeme: str) -> float:
+        """BM25's idf."""
+        found = max(self.found.get(lexeme, 0), 1)
+        return log1p(max(0.0, self.pages - found + 0.5) / (found + 0.5))
+
+    @property
+    def mended_text(self) -> str:
+        """The words of the question with those that were mended."""
+        return " ".join(self.mended.get(word, word) for word in self.words)
+
+    def did_you_mean(self, text: str) -> str | None:
+        """The question with its mended words in the place of those that were typed; nothing when none was."""
+        if not self.mended:
+            return None
+        made, at = [], 0
+        for word in spans(text):
+            if fix := self.mended.get(word.text):
+                made += [text[at : word.start], fix]
+                at = word.end
+        return "".join([*made, text[at:]])
+
+
+async def read(
+    connection: Connection, scope: Scope, text: str, besides: str = "", analyser: int = ANALYSER
+) -> Reading | None:
+    """Nothing when the wiki has no index yet. Of the words `besides` only the lexemes are found."""
+    analyse = ANALYSERS[analyser]
+    words, others = analyse(text)[:MOST_WORDS], analyse(besides)[:MOST_WORDS]
+    beginning = words[-1] if words and may_go_on(text, words) else None
+    letter = scope_letter(scope.tenant_id, scope.owner_id, analyser)
+    where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "letter": letter}
+    rows = await connection.all(
+        WORDS["read_words"], **where, analysers=list(ANALYSERS),
+        words=list(dict.fromkeys([*words, *others])) or [""], beginning=beginning,
+        ending=beginning and beginning + LAST, longer=MOST_LONGER,
+    )  # fmt: skip
+    if not rows:
+        return None
+    if rows[0]["analyser"] != analyser:
+        return await read(connection, scope, text, besides, rows[0]["analyser"])
+    pages, length = max(rows[0]["pages"], 1), max(rows[0]["words"], 1)
+    reading = Reading(letter, analyser, pages, length / pages, words)
+    stems = reading.stems = lexemes_of(rows, reading.found)
+    longer = [row for row in rows if row["origin"] == "longer"]
+    reading.unknown = {word for word in words if word in stems and not any(map(reading.found.get, stems[word]))}
+    going_on = open_options(reading, longer, stems) if beginning else []
+    fixes = {}
+    if wrong := [word for word in dict.fromkeys(words) if is_wrong(word, reading, bool(going_on))][:MOST_WRONG]:
+        fixes = await mend(connection, where, reading, wrong)
+    for place, word in enumerate(words):
+        own = [Option(word, 1.0, stems[word])] if word in stems else []
+        is_last = place == len(words) - 1
+        reading.options.append([*own, *fixes.get(word, []), *(going_on if is_last else [])])
+    return reading
+
+
+def may_go_on(text: str, words: Sequence[str]) -> bool:
+    """Is someone still typing the last word?"""
+    return len(words) <= FEW_WORDS and text[-1:].isalnum()
+
+
+def lexemes_of(rows: Sequence[Row], found: dict[str, int]) -> dict[str, tuple[str, ...]]:
+    """The lexemes of each word that has any, and into `found` in how many pages each is."""
+    stems: defaultdict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        if row["lexeme"] is not None and row["lexeme"] not in stems[row["word"]]:
+            stems[row["word"]].append(row["lexeme"])
+            found[row["lexeme"]] = row["found"]
+    return {word: tuple(lexemes) for word, lexemes in stems.items() if lexemes}
+
+
+def open_options(reading: Reading, longer: Sequence[Row], stems: dict[str, tuple[str, ...]]) -> list[Option]:
+    """What the last word may become: the most common words first, each lexeme once."""
+    seen = set(stems.get(reading.words[-1], ()))
+    options = []
+    for row in sorted(longer, key=lambda row: (-row["found"], row["word"])):
+        lexemes = tuple(lexeme for lexeme in stems.get(row["word"], ()) if lexeme not in seen)
+        if lexemes and row["found"]:
+            seen.update(lexemes)
+            options.append(Option(row["word"], OPEN, lexemes))
+    known = max((reading.found[lexeme] for lexeme in stems.get(reading.words[-1], ())), default=0)
+    return options[: MOST_OPEN if not known else FEW_OPEN if known < COMMON else 0]
+
+
+def is_wrong(word: str, reading: Reading, goes_on: bool) -> bool:
+    """Nobody in this wiki has written it, and it is long enough to be recognised."""
+    if word not in reading.unknown or not word.isalpha() or (goes_on and word == reading.words[-1]):
+        return False
+    others_are_known = bool(set(reading.stems) - reading.unknown)
+    return SHORTEST_WRONG - others_are_known <= len(word) <= LONGEST_WRONG
+
+
+async def mend(
+    connection: Connection, where: dict[str, object], reading: Reading, wrong: Sequence[str]
+) -> dict[str, list[Option]]:
+    """For each word up to three that it may be a mistyped form of."""
+    rows = await connection.all(WORDS["mend_words"], **where, analyser=reading.analyser, words=list(wrong))
+    fixes = corrections(reading, rows)
+    reading.mended = {word: options[0].word for word, options in fixes.items()}
+    return fixes
+
+
+def corrections(reading: Reading, rows: Sequence[Row]) -> dict[str, list[Option]]:
+    near: defaultdict[str, dict[str, tuple[float, Option]]] = defaultdict(dict)
+    stems = lexemes_of(rows, reading.found)
+    for row in rows:
+        asked, word = row["asked"], row["word"]
+        edits = OSA.distance(asked, word)
+        if row["found"] and word in stems and is_close(reading, asked, word, edits, row["in_names"]):
+            doubt = edits - 0.1 * log10(1 + row["found"]) - 0.5 * row["in_names"]
+            near[asked][word] = (doubt, Option(word, MENDED[edits], stems[word]))
+    return {asked: [option for _, option in sorted(found.values())[:3]] for asked, found in near.items()}
+
+
+def is_close(reading: Reading, asked: str, word: str, edits: int, in_names: bool) -> bool:
+    """One letter, or two in a word so long that chance does not find one."""
+    if edits == 1:
+        return True
+    return edits == 2 and in_names and len(asked) >= two_edits_from(reading)
+
+
+def two_edits_from(reading: Reading) -> int:
+    """Characters: more in long questions and in large wikis, fewer where other words of the question are known."""
+    words = set(reading.words)
+    if len(reading.words) > SOME_WORDS:
+        return 8
+    if 1 < len(reading.words) <= 4 and len(reading.unknown) < len(words):
+        return 5
+    return 6 + (reading.pages > 5_000) + (reading.pages > 100_000)

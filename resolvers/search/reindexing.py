@@ -1,0 +1,155 @@
+"""The index of a wiki made by today's analyser, beside the one that questions read; when it is whole they read it.
+
+Any number of times, stopped anywhere: what has been read stays read. Writers go on meanwhile, and write both.
+"""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from content.languages import language_of
+from content.words import ANALYSER
+from db.database import Connection, Database, Row
+from db.scope import Actor, ActorKind, Role, Scope
+from db.sql import statements
+
+from ..long_texts import read_through
+from ..writer import Writer
+from ..writing import lock_wiki, transaction
+from .index import INDEX, Said, row_of, searchable
+from .statistics import fold, forget_words
+
+REINDEXING = statements("search_reindexing")
+OLDER = ("drop_older_terms", "drop_older_vocabulary", "drop_older_changes", "drop_older_scopes")
+BATCH, BYTES = 200, 2_000_000  # pages that are read in one transaction; bytes of text after which it ends, too
+FIRST, LAST = UUID(int=0), UUID(int=2**128 - 1)
+
+Progress = Callable[[int], None]
+
+
+async def unread(database: Database, tenant_id: UUID, owner_id: UUID | None = None) -> list[Row]:
+    """The wikis of a tenant, or one: how many of their `pages` are `unread`, and whether a reindexing `is_due`."""
+    async with database.connection() as connection:
+        return await connection.all(REINDEXING["list_wikis"], tenant_id=tenant_id, owner_id=owner_id, analyser=ANALYSER)
+
+
+async def has_unsearchable(database: Database, tenant_id: UUID) -> bool:
+    """Has a wiki of the tenant pages, and no whole index? Cheaper than counting them."""
+    async with database.connection() as connection:
+        found: bool = await connection.value(REINDEXING["has_unsearchable"], tenant_id=tenant_id, analyser=ANALYSER)
+    return found
+
+
+async def reindex(
+    database: Database, tenant_id: UUID, owner_id: UUID, progress: Progress = lambda _: None, *, again: bool = False
+) -> int:
+    """Read what has not been read, or everything `again`; how many pages that were. `progress` hears of each batch."""
+    scope = scope_of(tenant_id, owner_id)
+    await begin(database, scope, again)
+    done, after = 0, FIRST
+    while batch := await read_batch(database, scope, after):
+        done += len(batch)
+        after = batch[-1]
+        progress(len(batch))
+    await finish(database, scope)
+    return done
+
+
+async def demand_again(database: Database, tenant_id: UUID, owner_id: UUID) -> None:
+    """Whoever reindexes the wiki next reads everything again."""
+    await begin(database, scope_of(tenant_id, owner_id), again=True)
+
+
+def scope_of(tenant_id: UUID, owner_id: UUID) -> Scope:
+    return Scope(tenant_id, owner_id, Role.ADMIN, Actor(ActorKind.SERVICE, "reindex"), (owner_id,))
+
+
+async def begin(database: Database, scope: Scope, again: bool) -> None:
+    async with transaction(database) as connection:
+        await lock_wiki(connection, scope)
+        await run(connection, scope, "begin_building")
+        if again:
+            await run(connection, scope, "read_again")
+
+
+async def read_batch(database: Database, scope: Scope, after: UUID) -> list[UUID]:
+    """The pages that were read, all or none; nothing when there are no more."""
+    async with transaction(database) as connection:
+        await lock_wiki(connection, scope)
+        rows = await run_all(connection, scope, "find_unread", after=after, size=BATCH, bytes=BYTES)
+        values = await read_through(sum(len(row["body_md"]) for row in rows), rows_of, scope, rows)
+        await connection.each(INDEX["write_page"], values)
+        if rows:
+            await fold(Writer(connection, scope), ANALYSER)
+            await run(connection, scope, "reach_page", page_id=rows[-1]["id"])
+        return [row["id"] for row in rows]
+
+
+async def finish(database: Database, scope: Scope) -> None:
+    """The switch, and the end of what was before."""
+    while not await switch(database, scope):
+        await read_batch(database, scope, FIRST)
+    while await drop_older(database, scope):
+        pass
+
+
+async def switch(database: Database, scope: Scope) -> bool:
+    """Let questions read this index, unless a page came in between by way of an older release."""
+    async with transaction(database) as connection:
+        await lock_wiki(connection, scope)
+        await run(connection, scope, "reach_page", page_id=LAST)
+        if await run_all(connection, scope, "find_unread", after=FIRST, size=1, bytes=BYTES):
+            return False
+        writer = Writer(connection, scope)
+        await fold(writer, ANALYSER)
+        await forget_words(writer, ANALYSER)
+        said = await run_all(connection, scope, "list_languages")
+        languages = {language_of(dict(row), row["usual"]) for row in said}
+        await run(connection, scope, "end_building", languages=list(languages))
+    return True
+
+
+async def drop_older(database: Database, scope: Scope) -> bool:
+    """Some rows of older analysers, and with the last of them all else that is theirs; false when nothing is left."""
+    async with transaction(database) as connection:
+        await lock_wiki(connection, scope)
+        if await run(connection, scope, "drop_older_pages", size=BATCH) == BATCH:
+            return True
+        for name in OLDER:
+            await run(connection, scope, name)
+    return False
+
+
+def rows_of(scope: Scope, rows: list[Row]) -> list[dict[str, Any]]:
+    where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+    return [where | row_of(scope, ANALYSER, said(row)) for row in rows]
+
+
+def said(row: Row) -> Said:
+    return Said(
+        page_id=row["id"],
+        type=row["type"],
+        status=row["status"],
+        tags=row["tags"],
+        language=language_of(row["metadata"], row["language"]),
+        title=row["title"],
+        summary=row["summary"],
+        headings=row["headings"],
+        names=sorted({*row["aliases"], *row["old_slugs"], row["slug"]}),
+        words=searchable(row["body_md"]),
+    )
+
+
+async def run(connection: Connection, scope: Scope, name: str, **values: Any) -> int:
+    return await connection.run(REINDEXING[name], **of(scope), **values)
+
+
+async def run_all(connection: Connection, scope: Scope, name: str, **values: Any) -> list[Row]:
+    return await connection.all(REINDEXING[name], **of(scope), **values)
+
+
+def of(scope: Scope) -> dict[str, Any]:
+    return {
+        "tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "analyser": ANALYSER, "now": datetime.now(UTC)
+    }  # fmt: skip

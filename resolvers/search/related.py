@@ -1,0 +1,60 @@
+"""Pages that speak of the same: found by the words that make a page what it is."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from content.words import ANALYSERS
+from db.database import Connection, Database, Row
+from db.scope import Scope
+from db.sql import statements
+
+from ..errors import NotFound
+from ..permissions import Action, authorise
+from .lexemes import scope_letter
+from .question import Question, rare_enough
+from .reading import Reading
+from .results import MOST
+from .weights import WEIGHTS
+
+PAGES = statements("pages")
+WORDS = statements("search_words")
+RANKING = statements("search_ranking")
+TOPIC = 16  # lexemes that say what a page is about
+
+
+async def related(database: Database, scope: Scope, page_id: UUID, limit: int) -> list[tuple[UUID, float]]:
+    """(page id, score) of active pages in the same wiki, the nearest first; none for a page that may not be seen."""
+    async with database.searching() as connection:
+        owner_id = await connection.value(PAGES["find_owner"], tenant_id=scope.tenant_id, id=page_id)
+        if owner_id is None:
+            return []
+        try:
+            await authorise(connection, scope, owner_id, Action.READ)
+        except NotFound:
+            return []
+        return await near(connection, scope.in_owner(owner_id), page_id, max(1, min(limit, MOST)))
+
+
+async def near(connection: Connection, scope: Scope, page_id: UUID, limit: int) -> list[tuple[UUID, float]]:
+    where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+    topic = await connection.all(WORDS["find_topic"], **where, page_id=page_id, analysers=list(ANALYSERS), size=TOPIC)
+    if not topic:
+        return []
+    reading, weights = read_topic(scope, topic)
+    asked = Question(keys={}, weights=weights, total=sum(weights.values()))
+    asked.rare = rare_enough(reading, sorted(weights, key=lambda lexeme: (reading.found[lexeme], lexeme)))
+    rows = await connection.all(
+        RANKING["rank_pages"], **where, **WEIGHTS.values(), **asked.values(), analyser=reading.analyser,
+        statuses=["active"], since=None, until=None, pages=reading.pages, length=reading.mean_length,
+        after_score=None, after_page=None, size=limit + 1,
+    )  # fmt: skip
+    return [(row["page_id"], row["score"]) for row in rows if row["page_id"] != page_id][:limit]
+
+
+def read_topic(scope: Scope, topic: Sequence[Row]) -> tuple[Reading, dict[str, float]]:
+    """As if someone had asked for these lexemes."""
+    analyser, pages, words = topic[0]["analyser"], max(topic[0]["pages"], 1), max(topic[0]["words"], 1)
+    letter = scope_letter(scope.tenant_id, scope.owner_id, analyser)
+    reading = Reading(letter, analyser, pages, words / pages, [])
+    reading.found = {row["lexeme"]: row["found"] for row in topic}
+    return reading, {row["lexeme"]: float(row["weight"]) for row in topic}

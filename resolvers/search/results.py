@@ -1,0 +1,64 @@
+"""What a search is asked, and what it finds."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from content.snippets import Passage
+
+DEFAULT, MOST = 20, 50
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What a page must be besides saying the words. Empty: anything goes; no status means active pages only."""
+
+    types: tuple[str, ...] = ()
+    excluded_types: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    excluded_tags: tuple[str, ...] = ()
+    statuses: tuple[str, ...] = ()
+    updated_after: datetime | None = None
+    updated_before: datetime | None = None
+    title_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question. `text` is in the grammar of content.search_query; what it says and `filter` hold together."""
+
+    text: str
+    first: int = DEFAULT
+    after: str | None = None
+    filter: Filter = Filter()
+    owner_id: UUID | None = None
+    with_snippets: bool = False
+    with_counts: bool = False
+    explained: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A page that was found. `matched_alias` says by which name, `section_id` where the passage stands."""
+
+    page_id: UUID
+    score: float
+    cursor: str
+    matched_alias: str | None = None
+    section_id: UUID | None = None
+    passage: Passage | None = None
+    explanation: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Hits, the best first. When `total` is not exact there are at least so many."""
+
+    hits: tuple[Hit, ...] = ()
+    has_next_page: bool = False
+    did_you_mean: str | None = None
+    total: int = 0
+    total_is_exact: bool = True
+    types: tuple[tuple[str, int], ...] = ()
+    tags: tuple[tuple[str, int], ...] = ()

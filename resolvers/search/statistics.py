@@ -1,0 +1,33 @@
+"""What the words of a wiki are like: in how many pages each is, how long pages are, how words are written.
+
+A write only adds to a log, and the write that finds the log long folds it in. A wiki has one writer at a time, so
+nobody waits for a hot row and nobody folds twice. Ranking is therefore behind by at most `tolerated` pages. Only what
+goes with a deleted page is counted at once.
+"""
+
+from db.sql import statements
+
+from ..writer import Writer
+
+STATISTICS = statements("search_statistics")
+SHARE, MOST = 20, 200  # a twentieth of the pages, and never more than so many
+
+
+def tolerated(pages: int) -> int:
+    """How many changed pages may wait to be counted."""
+    return min(MOST, pages // SHARE)
+
+
+async def fold_when_due(writer: Writer, analyser: int, *, pages: int, waiting: int) -> None:
+    if waiting > tolerated(pages):
+        await fold(writer, analyser)
+
+
+async def fold(writer: Writer, analyser: int) -> None:
+    """Count what the log says, and empty it."""
+    await writer.run(STATISTICS["fold_terms"], analyser=analyser)
+
+
+async def forget_words(writer: Writer, analyser: int) -> None:
+    """Those that no page has any more; only right after `fold`, when nothing waits that has one of them."""
+    await writer.run(STATISTICS["drop_terms"], analyser=analyser)

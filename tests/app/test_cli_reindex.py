@@ -1,0 +1,213 @@
+"""`cairn reindex`, what `cairn migrate` does of it, and the language by which search takes words."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from app.cli import indexes
+from app.cli.commands import main
+from content.languages import LANGUAGES
+from resolvers.errors import Unavailable
+from tests.app.command_line import COMMAND, ROOT, Ran
+
+Cairn = Callable[..., Ran]
+
+TENANT = ("--tenant", "acme")
+MARA = (*TENANT, "--owner", "mara")
+TABLES = ("search_pages", "search_terms", "search_vocabulary", "search_changes", "search_scopes")
+
+
+@pytest.fixture
+def acme(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], dsn: str, tmp_path: Path) -> Cairn:
+    """Runs a command in this process, over two wikis: three pages are mara's, two are team's."""
+    for name in [name for name in os.environ if name.startswith("CAIRN_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("CAIRN_DATABASE_URL", dsn)
+
+    def run(*arguments: str) -> Ran:
+        capsys.readouterr()
+        code = main(arguments)
+        return Ran(code, *capsys.readouterr())
+
+    assert run("tenants", "create", "acme").code == 0
+    for owner, pages in (("mara", 3), ("team", 2)):
+        assert run("owners", "create", owner, *TENANT, "--kind", "user").code == 0
+        lines = [{"title": f"{owner} {n}", "type": "topic", "body": "The harbour."} for n in range(pages)]
+        notes = tmp_path / f"{owner}.jsonl"
+        notes.write_text("\n".join(map(json.dumps, lines)))
+        assert run("import", str(notes), *TENANT, "--owner", owner).code == 0
+    return run
+
+
+def execute(dsn: str, *statements: str) -> None:
+    async def run() -> None:
+        connection = await asyncpg.connect(dsn)
+        for statement in statements:
+            await connection.execute(statement)
+        await connection.close()
+
+    asyncio.run(run())
+
+
+@pytest.fixture
+def upgraded(acme: Cairn, dsn: str) -> Cairn:
+    """The same after an upgrade from a release that had no such search."""
+    execute(dsn, *(f"DELETE FROM {table}" for table in TABLES))
+    return acme
+
+
+def read(ran: Ran) -> tuple[int, int]:
+    """Wikis and pages."""
+    assert ran.code == 0, ran.err
+    done = json.loads(ran.out)
+    assert done.keys() == {"wikis", "pages", "seconds"}
+    assert 0 <= done["seconds"] < 60
+    return done["wikis"], done["pages"]
+
+
+def test_all_wikis_are_read_once(upgraded: Cairn) -> None:
+    assert read(upgraded("reindex", "--json")) == (2, 5)
+    assert read(upgraded("reindex", "--json")) == (0, 0)
+    assert upgraded("reindex").out == "Search has read every page already. To read them anyway: cairn reindex --again\n"
+    assert read(upgraded("reindex", "--again", "--json")) == (2, 5)
+
+
+def test_a_tenant_or_an_owner_can_be_named(upgraded: Cairn) -> None:
+    assert upgraded("tenants", "create", "other").code == 0
+    assert read(upgraded("reindex", "--tenant", "other", "--json")) == (0, 0)
+    told = upgraded("reindex", *TENANT, "--owner", "team").out
+    assert told.startswith("Search has read 2 pages of 1 wiki in ")
+    assert read(upgraded("reindex", *TENANT, "--json")) == (1, 3)
+    assert read(upgraded("reindex", *MARA, "--again", "--json")) == (1, 3)
+
+
+def test_reading_again_that_is_stopped_goes_on_in_every_wiki(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def busy(*arguments: object, **options: object) -> int:
+        raise Unavailable("This wiki is being written by others. Try again in a moment.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(indexes, "reindex", busy)
+        assert acme("reindex", "--again").code == 1
+    assert read(acme("reindex", "--json")) == (2, 5)
+    assert read(acme("reindex", "--json")) == (0, 0)
+
+
+def test_a_migration_leaves_nobody_without_search(upgraded: Cairn) -> None:
+    ran = upgraded("migrate", "--no-reindex")
+    assert "Search has yet to read 5 pages of 2 wikis. Run: cairn reindex\n" in ran.err
+    skipped = upgraded("migrate", "--no-reindex", "--json")
+    assert json.loads(skipped.out) == {"applied": [], "unread": {"wikis": 2, "pages": 5}}
+    ran = upgraded("migrate", "--json")
+    assert "Search has yet to read 5 pages of 2 wikis\n" in ran.err
+    done = json.loads(ran.out)["reindexed"]
+    assert (done["wikis"], done["pages"]) == (2, 5)
+    again = upgraded("migrate")
+    assert (again.out, again.err) == ("The database is at the newest schema already.\n", "")
+
+
+def test_an_error_says_how_to_go_on(upgraded: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def busy(*arguments: object, **options: object) -> int:
+        raise Unavailable("This wiki is being written by others. Try again in a moment.")
+
+    monkeypatch.setattr(indexes, "reindex", busy)
+    for words in (["reindex"], ["migrate"]):
+        error = upgraded(*words, "--json").error
+        assert error["code"] == "UNAVAILABLE"
+        assert error["message"].startswith("This wiki is being written by others.")
+        assert error["message"].endswith("What was read stays read. To go on, run: cairn reindex")
+
+
+@pytest.mark.parametrize("words", [[], ["--again"]], ids=str)
+def test_ctrl_c_stops_a_reindexing_that_can_go_on(upgraded: Cairn, dsn: str, words: list[str]) -> None:
+    """It waits for a wiki that another session holds."""
+
+    async def stopped() -> tuple[int, str]:
+        connection = await asyncpg.connect(dsn)
+        async with connection.transaction():
+            await connection.execute("SELECT id FROM owners FOR UPDATE")
+            process = subprocess.Popen(
+                [*COMMAND, "reindex", *words], cwd=ROOT, stderr=subprocess.PIPE, text=True,
+                env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "CAIRN_DATABASE_URL": dsn},
+            )  # fmt: skip
+            waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+            async with asyncio.timeout(30):
+                while await connection.fetchval(waiting) < 1:
+                    await asyncio.sleep(0.1)
+            process.send_signal(signal.SIGINT)
+            told = process.communicate(timeout=30)[1]
+        await connection.close()
+        return process.returncode, told
+
+    code, told = asyncio.run(stopped())
+    assert code == 130
+    assert told == "Stopped. What was read stays read. To go on, run: cairn reindex\n"
+    assert read(upgraded("reindex", "--json")) == (2, 5)
+
+
+def test_a_wiki_is_made_in_a_language_and_lists_it(acme: Cairn) -> None:
+    made = acme("owners", "create", "ida", *TENANT, "--kind", "user", "--language", "de-AT", "--json")
+    assert json.loads(made.out)["language"] == "german"
+    listed = json.loads(acme("owners", "list", *TENANT, "--json").out)
+    assert [(owner["slug"], owner["language"]) for owner in listed] == [
+        ("ida", "german"),
+        ("mara", "english"),
+        ("team", "english"),
+    ]
+
+
+def test_another_language_is_for_the_pages_that_there_are_once_they_are_read_again(acme: Cairn) -> None:
+    told = acme("owners", "language", "mara", "German", *TENANT).out.splitlines()
+    assert told == [
+        "mara's wiki is in german now.",
+        "For search to take its pages so, run: cairn reindex --tenant acme --owner mara",
+    ]
+    assert read(acme(*told[1].partition("cairn ")[2].split(), "--json")) == (1, 3)
+    assert acme("owners", "language", "mara", "fr", *TENANT, "--reindex").out == "mara's wiki is in french now.\n"
+    assert read(acme("reindex", "--json")) == (0, 0)
+
+
+def test_a_language_that_nobody_knows_is_answered_with_those_that_are(acme: Cairn) -> None:
+    error = acme("owners", "language", "mara", "klingon", *TENANT, "--json").error
+    assert all(name in error["message"] for name in LANGUAGES)
+
+
+def test_a_language_that_this_postgres_lacks_is_refused(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("resolvers.owners.named", lambda text: "klingon")
+    error = acme("owners", "language", "mara", "tlh", *TENANT, "--json").error
+    assert error["code"] == "BAD_USER_INPUT"
+    assert error["message"].startswith("This Postgres has no stemmer for klingon")
+
+
+def test_a_note_is_read_in_the_language_that_it_names(acme: Cairn, dsn: str, tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (vault / "haus.md").write_text("---\ntitle: Häuser\nlang: de\n---\nDie Häuser standen dort.\n")
+    (vault / "house.md").write_text("---\ntitle: Houses\n---\nThe houses were standing there.\n")
+    assert acme("import", str(vault), *MARA).code == 0
+    assert lexemes(dsn, "Häuser") >= {"haus", "stand"}
+    assert lexemes(dsn, "Houses") >= {"hous", "stand"}
+    assert read(acme("reindex", *MARA, "--again", "--json")) == (1, 5)
+    assert lexemes(dsn, "Häuser") >= {"haus", "stand"}
+
+
+def lexemes(dsn: str, title: str) -> set[str]:
+    """Without the letter of their wiki."""
+    sql = """
+        SELECT array_agg(substr(lexeme, 2)) FROM pages p
+        JOIN search_pages s ON s.page_id = p.id AND s.tenant_id = p.tenant_id, unnest(s.tsv) WHERE p.title = $1
+    """
+
+    async def run() -> set[str]:
+        connection = await asyncpg.connect(dsn)
+        found = await connection.fetchval(sql, title)
+        await connection.close()
+        return set(found)
+
+    return asyncio.run(run())

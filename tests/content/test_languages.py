@@ -1,0 +1,68 @@
+"""In which language a page is written, as its frontmatter has it."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from content.languages import CODES, LANGUAGES, language_of, named
+from tests.content.strategies import JSON
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("de", "german"),
+        ("de-AT", "german"),
+        ("de_at", "german"),
+        (" DE ", "german"),
+        ("German", "german"),
+        ("english", "english"),
+        ("simple", "simple"),
+        ("nb-NO", "norwegian"),
+        ("zh", "simple"),
+        ("ja-JP", "simple"),
+        ("klingon", None),
+        ("deu", None),
+        ("d1", None),
+        ("", None),
+        ("-", None),
+        ("\ud800", None),
+        ("\0", None),
+    ],
+)
+def test_a_language_has_one_name(text: str, language: str | None) -> None:
+    assert named(text) == language
+
+
+@pytest.mark.parametrize("name", sorted(LANGUAGES))
+def test_a_name_stands_for_itself(name: str) -> None:
+    assert named(name) == named(name.upper()) == name
+
+
+@pytest.mark.parametrize("code", sorted(CODES))
+def test_a_code_stands_for_its_language_with_any_region(code: str) -> None:
+    assert named(code) == named(f"{code}-XX") == named(f"{code}_Latn_XX") == CODES[code]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "language"),
+    [
+        ({"lang": "de"}, "german"),
+        ({"language": "French"}, "french"),
+        ({"language": "fr", "lang": "de"}, "french"),
+        ({"language": "klingon", "lang": "de"}, "german"),
+        ({"language": ["fr"], "lang": 7}, "dutch"),
+        ({"lang": None}, "dutch"),
+        ({}, "dutch"),
+        (None, "dutch"),
+    ],
+)
+def test_a_page_says_its_language_or_has_the_usual_one(metadata: dict[str, Any] | None, language: str) -> None:
+    assert language_of(metadata, "dutch") == language
+
+
+@given(st.dictionaries(st.sampled_from(["lang", "language", "title"]), JSON | st.text(st.characters())))
+def test_whatever_a_page_says_it_has_a_language(metadata: dict[str, Any]) -> None:
+    assert language_of(metadata, "dutch") in LANGUAGES

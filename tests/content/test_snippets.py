@@ -1,0 +1,220 @@
+"""The passage that is shown of a page, and its highlights."""
+
+import re
+from collections.abc import Callable
+from html import unescape
+from time import process_time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from content.snippets import BEGINNING, LENGTH, Passage, candidates, choose, html, said
+from content.words import words
+
+FILLER = "Nothing of the kind stands here, and so it goes on for a while. " * 8
+PIECES = [
+    "apple ", "Äpple, ", "**apple**", "pear", " ", "\n", "\n\n", "| ", "|---|\n", "```\n", "`", "[apple](", "[[",
+    "](x)", "東京", "東京都", "に", "ไทย", "C++ ", "_", "<mark>", "&amp;", "\0", "\ud800", "\u202e", "e\u0301", "<!--",
+    "-->", "ﷺ", "x" * 75, "\ue000",
+]  # fmt: skip
+BODIES = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=60).map("".join)
+PAGES = st.lists(
+    st.tuples(st.sampled_from(["", "Apple", "Pear & apple", "東京"]) | st.text(max_size=5), BODIES), max_size=4
+)
+TERMS = st.sets(st.sampled_from(["apple", "pear", "東京", "京都", "ไท", "c", "cplusplus", "mark", "e"]), max_size=4)
+
+
+def one_of(terms: set[str]) -> Callable[[str], str | None]:
+    return lambda word: word if word in terms else None
+
+
+def found(sections: list[tuple[str, str]], *terms: str, length: int = LENGTH) -> Passage:
+    passage = choose(sections, dict.fromkeys(terms, 1.0), one_of({*terms}), length)
+    assert passage is not None
+    return passage
+
+
+def highlighted(passage: Passage) -> list[str]:
+    return [passage.text[start : start + length] for start, length in passage.highlights]
+
+
+def test_the_passage_holds_the_words_that_were_asked_for() -> None:
+    passage = found([("", FILLER), ("Drinks", f"{FILLER}The flat white is a coffee. {FILLER}")], "flat", "coffee")
+    assert passage.section == 1
+    assert highlighted(passage) == ["flat", "coffee"]
+    assert len(passage.text) <= LENGTH
+    assert passage.text[0] == passage.text[-1] == "…"
+
+
+def test_it_is_cut_between_words() -> None:
+    passage = found([("", f"{FILLER}coffee {FILLER}")], "coffee")
+    assert set(passage.text.strip("…").split()) <= {*FILLER.split(), "coffee"}
+
+
+def test_a_short_text_is_shown_whole() -> None:
+    assert found([("", "A coffee.")], "coffee") == Passage(0, "A coffee.", ((2, 6),))
+
+
+def test_different_words_count_more_than_many_of_one() -> None:
+    sections = [("", f"coffee coffee coffee coffee. {FILLER}coffee with milk")]
+    assert highlighted(found(sections, "coffee", "milk")) == ["coffee", "milk"]
+
+
+def test_rare_words_count_more_than_common_ones() -> None:
+    sections = [("", f"one two. {FILLER}three")]
+    passage = choose(sections, {"one": 1.0, "two": 1.0, "three": 3.0}, one_of({"one", "two", "three"}))
+    assert passage is not None
+    assert highlighted(passage) == ["three"]
+
+
+def test_of_equals_the_one_with_more_hits_and_then_the_first_is_shown() -> None:
+    assert found([("", "tea"), ("", "tea tea"), ("", "tea tea")], "tea").section == 1
+    assert found([("A", f"tea {FILLER}"), ("B", f"{FILLER} tea")], "tea").section == 0
+
+
+def test_a_heading_that_says_it_picks_its_section() -> None:
+    sections = [("", "How to brew coffee, brew, coffee, brew."), ("Brew coffee", "Take water."), ("Coffee", "To brew.")]
+    assert found(sections, "brew", "coffee") == Passage(1, "Take water.")
+
+
+def test_a_heading_that_says_nothing_else_is_better() -> None:
+    sections = [("Coffee and its history", "A coffee in Vienna."), ("Coffee", "A plant.")]
+    assert found(sections, "coffee").section == 1
+
+
+def test_a_matching_heading_without_text_is_shown_itself() -> None:
+    assert found([("", "Water."), ("Why **coffee**", "")], "coffee") == Passage(1, "Why coffee", ((4, 6),))
+
+
+def test_without_a_match_it_is_the_beginning() -> None:
+    sections = [("Empty", " \n"), ("Text", "The **beginning** of it."), ("More", "More.")]
+    assert found(sections, "coffee") == Passage(1, "The beginning of it.")
+    assert found([("", FILLER)], "coffee", length=20) == Passage(0, "Nothing of the…")
+
+
+@pytest.mark.parametrize("sections", [[], [("", "")], [("Heading", "")], [("", "---\n\n***")]])
+def test_where_there_is_no_text_there_is_no_passage(sections: list[tuple[str, str]]) -> None:
+    assert choose(sections, {"coffee": 1.0}, one_of({"coffee"})) is None
+
+
+def test_the_caller_says_which_words_stand_for_a_term() -> None:
+    passage = choose(
+        [("", "Brewing is what brewers brewed.")], {"brew": 1.0}, lambda w: "brew" if w[:4] == "brew" else None
+    )
+    assert passage is not None
+    assert highlighted(passage) == ["Brewing", "brewers", "brewed"]
+
+
+@pytest.mark.parametrize(
+    ("text", "terms", "pieces"),
+    [
+        ("Im Café trinkt man CAFÉ.", ("cafe",), ["Café", "CAFÉ"]),
+        ("C++ und C#.", ("cplusplus",), ["C++"]),
+        ("私は東京都に住む", ("東京", "京都"), ["東京都"]),
+        ("私は東京都に住む", ("東京",), ["東京"]),
+        ("東京 東京", ("東京",), ["東京", "東京"]),
+        ("snake_case", ("snake", "case"), ["snake", "case"]),
+        ("ภาษาไทย", ("ไท", "ทย"), ["ไทย"]),
+    ],
+)
+def test_words_of_every_script_are_highlighted(text: str, terms: tuple[str, ...], pieces: list[str]) -> None:
+    assert highlighted(found([("", text)], *terms)) == pieces
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ('See [the **docs**](https://example.org/a_(b) "title").', "See the docs."),
+        ("[![build](https://x.org/b.svg)](https://x.org) ok", "build ok"),
+        ('Text.\n\n[1]: https://example.org/x "Title"\n[^1]: A note.', "Text. [^1]: A note."),
+        ("| Name | Age |\n|:---|---:|\n| [[a\\|Ann]] | 3 |", "Name Age Ann 3"),
+        ("a || b", "a || b"),
+        ("Before\n\n---\n\nafter\n=====", "Before after"),
+        ("```python\nx = handlers[name](**kwargs) || y\n```\nand *more*", "x = handlers[name](**kwargs) || y and more"),
+        ("`vector<int> **kwargs` or `map[key](x)`", "vector<int> **kwargs or map[key](x)"),
+        ("~~~\n**open", "**open"),
+        ("seen <!-- hidden\nremark --> text", "seen text"),
+        ("a\0b \x1b[31m \ud800c \u202edrow\u202c", "a b [31m c drow"),
+        ("日本語。\n日本", "日本語。 日本"),
+    ],
+)
+def test_only_what_a_text_says_is_shown(text: str, shown: str) -> None:
+    assert said(text) == shown
+
+
+def test_as_html_only_the_highlights_are_markup() -> None:
+    passage = found([("", "`<b>` & \"coffee\" 'x'")], "coffee")
+    assert html(passage) == "&lt;b&gt; &amp; &quot;<mark>coffee</mark>&quot; &#x27;x&#x27;"
+
+
+@given(PAGES, TERMS, st.integers(-1, 300))
+def test_highlights_are_words_that_match_in_order_and_apart(
+    sections: list[tuple[str, str]], terms: set[str], length: int
+) -> None:
+    passage = choose(sections, dict.fromkeys(terms, 1.0), one_of(terms), length)
+    if passage is None:
+        return
+    assert 0 < len(passage.text) <= max(length, 3)
+    assert passage.text == " ".join(passage.text.split())
+    passage.text.encode()
+    at = -1
+    for start, size in passage.highlights:
+        assert at < start
+        assert size > 0
+        at = start + size
+        assert terms.intersection(words(passage.text[start:at]))
+    assert at <= len(passage.text)
+
+
+@given(PAGES, TERMS)
+def test_what_matches_is_found(sections: list[tuple[str, str]], terms: set[str]) -> None:
+    passage = choose(sections, dict.fromkeys(terms, 1.0), one_of(terms), 100_000)
+    matching = [n for n, (_, body) in enumerate(sections) if terms.intersection(words(said(body)))]
+    if passage is None:
+        assert not any(said(body) for _, body in sections)
+    elif matching and not any(terms.intersection(words(heading)) for heading, _ in sections):
+        assert passage.section in matching
+        assert passage.highlights
+
+
+@given(PAGES, TERMS)
+def test_html_is_the_text_with_marks(sections: list[tuple[str, str]], terms: set[str]) -> None:
+    passage = choose(sections, dict.fromkeys(terms, 1.0), one_of(terms))
+    if passage is None:
+        return
+    pieces = re.split("</?mark>", html(passage))
+    assert unescape("".join(pieces)) == passage.text
+    assert [unescape(piece) for piece in pieces[1::2]] == highlighted(passage)
+    assert not re.search("[<>\"']", "".join(pieces))
+
+
+def test_candidates_begin_like_what_is_asked_for() -> None:
+    sections = [("Brewing", "Brewers brew; a break, bed, a **go** and gone"), ("", "C++ 東京都 goes")]
+    assert candidates(sections, ["brewed", "go", "東京", "c"]) == {
+        "brewing", "brewers", "brew", "break", "go", "gone", "goes", "c", "cplusplus", "東京",
+    }  # fmt: skip
+    assert candidates(sections, []) == set()
+
+
+@given(PAGES, TERMS)
+def test_candidates_are_words_of_the_page_that_begin_so(sections: list[tuple[str, str]], terms: set[str]) -> None:
+    every = {word for heading, body in sections for word in words(f"{heading}\n{body}")}
+    assert candidates(sections, terms) == {
+        word for word in every if any(word.startswith(term[:BEGINNING]) for term in terms)
+    }
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "[", "](", "[](", "[a]((", "|", "| ", "`", "` ", "```\n", "<!--", "<!-- >", "apple ", "東京", "*", "_ ",
+        "[a]: b\n", "-", "- \n", "a" * 999 + " ", " ", "\n",
+    ],
+)  # fmt: skip
+def test_a_hostile_page_is_read_in_time(unit: str) -> None:
+    body = unit * (1_000_000 // len(unit))
+    started = process_time()
+    choose([("apple", body)] * 10_000, {"apple": 1.0}, one_of({"apple", "東京"}))
+    candidates([("apple", body)] * 10_000, ["apple"])
+    assert process_time() - started < 10

@@ -1,0 +1,111 @@
+"""Words as search knows them, whatever a text is made of."""
+
+import re
+from itertools import pairwise
+from time import process_time
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from content.folding import fold
+from content.words import SIGNS, SPACELESS, WORD_MAX, Word, spans, words
+
+ANYTHING = st.text(st.characters())  # lone surrogates and NUL among them
+WRITTEN = st.text(
+    st.sampled_from("aZé ßİﬁ'-_+#.:/\\\n\t0९東京都カナ가나ไทยлЙ\u0301\u3099\u200b\u200d\u00ad\0\ud800🚀①½ↂ")
+    | st.characters(),
+    max_size=60,
+)
+SIGN = re.compile(r"\w\W*(\+\+|#)")
+SIGNED = tuple(SIGNS.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("C++: Café-Bars", "c cplusplus cafe bars"),
+        ("C# and F#, not #tag", "c csharp and f fsharp not tag"),
+        ("a+b, x++y, ++i", "a b x xplusplus y i"),
+        ("東京都", "東京 京都"),
+        ("都", "都"),
+        ("iPhone対応", "iphone 対応"),
+        ("한국어 말", "한국 국어 말"),
+        ("น้ำตก", "น้ ้ํ ํา าต ตก"),
+        ("don't stop", "don t stop"),
+        ("snake_case __init__", "snake case init"),
+        ("std::vector strings.Trim GPT-4", "std vector strings trim gpt 4"),
+        ("Straße ﬁn İzmir Łódź", "strasse fin izmir lodz"),
+        ("soft\u00adhyphen", "softhyphen"),
+        ("één e\u0301e\u0301n", "een een"),
+        ("हिन्दी الإسلام Ёлка", "हिन्दी الاسلام елка"),
+        ("½ ① Ⅷ", "1 2 1 viii"),
+        ("\0a\ud800b", "a b"),
+        (" .,;!? 🚀 ", ""),
+        ("", ""),
+    ],
+)
+def test_the_words_of_a_text(text: str, found: str) -> None:
+    assert " ".join(words(text)) == found
+
+
+@given(ANYTHING | WRITTEN)
+def test_a_word_is_short_and_nothing_but_letters(text: str) -> None:
+    for word in words(text):
+        assert 0 < len(word) <= WORD_MAX + len("plusplus")
+        assert not re.search(r"[\s_\0]", word)
+        word.encode()
+
+
+@given(ANYTHING | WRITTEN)
+@example("x" * 2_500 + "東" * 2_500)
+@example("0東#")
+def test_each_word_has_its_place_in_the_text(text: str) -> None:
+    placed = list(spans(text))
+    assert [word.text for word in placed] == words(text)
+    assert all(0 <= word.start < word.end <= len(text) for word in placed)
+    assert all(one.end <= next.end for one, next in pairwise(placed))
+    unsigned = [word for word in placed if not word.text.endswith(SIGNED)]  # a sign belongs to its whole run
+    assert all(one.start <= next.start for one, next in pairwise(unsigned))
+
+
+@given(ANYTHING | WRITTEN)
+def test_where_a_word_is_the_text_says_it(text: str) -> None:
+    for word in spans(text):
+        assert word.text in words(text[word.start : word.end])
+
+
+@given(ANYTHING | WRITTEN)
+def test_words_of_words_are_the_same(text: str) -> None:
+    """Not where one word gives two: pairs of characters, and what signs add."""
+    found = words(text)
+    if not SPACELESS.search(fold(text)) and not SIGN.search(fold(text)):
+        assert words(" ".join(found)) == found
+
+
+@given(ANYTHING | WRITTEN, ANYTHING | WRITTEN)
+def test_a_space_parts_texts(one: str, other: str) -> None:
+    assert words(f"{one} {other}") == words(one) + words(other)
+
+
+@given(st.text(st.characters(categories=["Lu", "Ll"]), min_size=1, max_size=20))
+def test_case_does_not_matter(text: str) -> None:
+    assert words(text.upper().lower()) == words(text.lower().upper().lower())
+
+
+def test_where_folding_makes_two_of_a_character_both_are_in_its_place() -> None:
+    """Thai's sara am; a ligature of a script with spaces is its whole word's place."""
+    assert list(spans("ไป น\u0e33")) == [Word("ไป", 0, 2), Word("น\u0e4d", 3, 5), Word("\u0e4d\u0e32", 4, 5)]
+    assert list(spans("a ﬁn 東京都")) == [Word("a", 0, 1), Word("fin", 2, 4), Word("東京", 5, 7), Word("京都", 6, 8)]
+
+
+@pytest.mark.parametrize(
+    "piece", ["x", "東", "x東", "é", "a++", "C#", "+", "#", "\u0301", "ไ", "a ", "_", "🚀", "\ud800"]
+)
+def test_a_long_text_takes_no_more_than_its_length(piece: str) -> None:
+    """Work that grew with the square of a run would take minutes here."""
+    text = piece * (400_000 // len(piece))
+    began = process_time()
+    found = words(text)
+    assert len(list(spans(text))) == len(found)
+    assert process_time() - began < 15

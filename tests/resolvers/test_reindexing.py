@@ -1,0 +1,172 @@
+"""An index that is read, read again, stopped anywhere, and goes on."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from content.words import ANALYSER
+from resolvers.owners import set_language
+from resolvers.pages import PageDraft, create_page
+from resolvers.search import reindexing
+from resolvers.search.asking import search
+from resolvers.search.reindexing import has_unsearchable, unread
+from resolvers.search.results import Asked
+from tests.resolvers.indexes import (
+    back,
+    check_folded,
+    due,
+    fill,
+    forget,
+    found,
+    indexes,
+    lexemes,
+    reindexed,
+    stopped_after_a_batch,
+)
+from tests.wiki import Wiki
+
+
+@pytest.fixture
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reindexing, "BATCH", 3)
+
+
+async def held(wiki: Wiki) -> dict[str, Any]:
+    """All that search keeps of the wiki, but for times and what waits to be counted."""
+    (scope,) = await wiki.rows("search_scopes", "analyser")
+    assert await wiki.rows("search_changes") == []
+    return {
+        "pages": await wiki.rows("search_pages", "page_id"),
+        "terms": await wiki.rows("search_terms", "lexeme"),
+        "words": await wiki.rows("search_vocabulary", "side, letter, length, place"),
+        "scope": scope | {"updated_at": None},
+    }
+
+
+@pytest.mark.usefixtures("small_batches")
+async def test_a_reindexing_that_is_stopped_goes_on_and_ends_like_one_that_was_not(wiki: Wiki) -> None:
+    await fill(wiki)
+    written = await wiki.rows("search_pages", "page_id")
+    await forget(wiki)
+    assert await due(wiki) == (10, True)
+    assert await has_unsearchable(wiki.database, wiki.scope.tenant_id)
+    assert await reindexed(wiki) == 10
+    whole = await held(wiki)
+    assert whole["pages"] == written, "read at once or page by page, it is the same"
+    await forget(wiki)
+    await stopped_after_a_batch(wiki)
+    assert await due(wiki) == (7, True)
+    assert await found(wiki, "harbourly") == set(), "half an index answers nothing"
+    assert await has_unsearchable(wiki.database, wiki.scope.tenant_id)
+    heard: list[int] = []
+    assert await reindexed(wiki, progress=heard.append) == sum(heard) == 7
+    assert await held(wiki) == whole
+    assert await due(wiki) == (0, False)
+    assert not await has_unsearchable(wiki.database, wiki.scope.tenant_id)
+
+
+@pytest.mark.usefixtures("small_batches")
+async def test_reading_again_that_is_stopped_goes_on_and_changes_nothing(wiki: Wiki) -> None:
+    await fill(wiki)
+    assert await reindexed(wiki, again=True) == 10
+    whole = await held(wiki)
+    await stopped_after_a_batch(wiki, again=True)
+    assert await due(wiki) == (7, True)
+    assert len(await found(wiki, "harbourly")) == 10, "the index answers while it is read again"
+    assert await reindexed(wiki, again=True) == 7
+    assert await held(wiki) == whole
+
+
+async def test_a_wiki_that_is_read_is_left_as_it_is(wiki: Wiki) -> None:
+    await fill(wiki, 3)
+    assert await due(wiki) == (0, False)
+    assert await reindexed(wiki) == 0
+    assert len(await found(wiki, "harbourly")) == 3
+
+
+async def test_reading_again_finds_what_the_rows_had_lost(wiki: Wiki) -> None:
+    ids = await fill(wiki, 3)
+    await wiki.look.execute("UPDATE search_pages SET tsv = '', name_tsv = '' WHERE page_id = $1", ids[0])
+    await wiki.look.execute("DELETE FROM search_terms WHERE tenant_id = $1", wiki.scope.tenant_id)
+    await wiki.look.execute("DELETE FROM search_pages WHERE page_id = $1", ids[1])
+    await wiki.look.execute("UPDATE search_pages SET tsv = '' WHERE page_id = $1", ids[2])
+    assert await reindexed(wiki, again=True) == 3
+    assert await found(wiki, "word0") == {ids[0]}
+    assert await found(wiki, "harbourly") == set(ids)
+
+
+@pytest.mark.usefixtures("small_batches")
+async def test_reading_again_misses_no_page_that_had_no_row(wiki: Wiki) -> None:
+    ids = sorted(await fill(wiki, 7))
+    await stopped_after_a_batch(wiki, again=True)
+    await wiki.look.execute("DELETE FROM search_pages WHERE page_id = $1", ids[0])
+    assert await due(wiki) == (5, True), "the four that are left, and the one behind them"
+    assert await reindexed(wiki) == 5
+    assert {row["page_id"] for row in await wiki.rows("search_pages", "page_id")} == set(ids)
+    await forget(wiki)
+    await reindexed(wiki)
+
+
+async def test_two_reindexings_at_once_make_one_index(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
+    await fill(wiki, 12)
+    await forget(wiki)
+    monkeypatch.setattr(reindexing, "BATCH", 2)
+    assert sum(await asyncio.gather(reindexed(wiki), reindexed(wiki))) == 12
+    await check_folded(wiki)
+
+
+async def test_batches_end_with_so_many_bytes(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
+    await fill(wiki, 5)
+    monkeypatch.setattr(reindexing, "BYTES", 60)
+    heard: list[int] = []
+    assert await reindexed(wiki, progress=heard.append, again=True) == 5
+    assert heard == [2, 2, 1], "a batch ends with the page that is too much"
+
+
+async def test_an_empty_wiki_is_ready_at_once(wiki: Wiki) -> None:
+    assert await due(wiki) == (0, False)
+    assert await reindexed(wiki) == 0
+    assert await indexes(wiki) == {ANALYSER: "ready"}
+
+
+async def test_each_wiki_is_read_by_itself(wiki: Wiki) -> None:
+    other = await wiki.neighbour()
+    await fill(wiki, 2)
+    await fill(other, 3)
+    await forget(wiki)
+    assert await reindexed(other) == 3
+    assert await due(wiki) == (2, True)
+    listed = await unread(wiki.database, wiki.scope.tenant_id)
+    assert sorted((row["pages"], row["unread"]) for row in listed) == [(2, 2), (3, 0)]
+    await reindexed(wiki)
+
+
+@pytest.mark.usefixtures("small_batches")
+async def test_a_wiki_in_another_language_is_due_and_then_stems_by_it(wiki: Wiki) -> None:
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Häuser", body="Die Häuser standen nicht leer."))
+    assert await lexemes(wiki) >= {"hauser", "nicht"}
+    owner = await set_language(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id, "de")
+    assert owner.language == "german"
+    assert await due(wiki) == (1, True)
+    assert await reindexed(wiki) == 1
+    assert "haus" in await lexemes(wiki)
+    assert "nicht" not in await lexemes(wiki)
+    assert (await wiki.row("search_scopes"))["languages"] == ["german"], "questions are no longer read as English"
+    asked = await search(wiki.database, wiki.scope, Asked("nicht ein einziges haus"))
+    assert len(asked.hits) == 1
+    await set_language(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id, "english")
+    assert await reindexed(wiki) == 1
+
+
+async def test_a_language_that_this_postgres_lacks_leaves_words_as_they_are(
+    wiki: Wiki, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("content.languages.LANGUAGES", frozenset({"klingon", "english"}))
+    draft = PageDraft("topic", "Ships", body="Running ships.", metadata={"lang": "klingon"})
+    page_id = (await create_page(wiki.database, wiki.scope, draft)).page_id
+    assert await lexemes(wiki) >= {"ships", "running"}
+    assert await found(wiki, "ships") == {page_id}
+    await reindexed(wiki, again=True)
+    assert (await wiki.row("search_scopes"))["languages"] == ["simple"]
+    await back(wiki)

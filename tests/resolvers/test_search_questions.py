@@ -1,0 +1,208 @@
+"""What people type, and what they find: names, questions, beginnings, mistakes, operators, any script."""
+
+from typing import Any
+
+import pytest
+
+from resolvers.pages import PageDraft, archive_page, create_page
+from resolvers.search.asking import search
+from resolvers.search.results import Asked, Filter, Found
+from tests.wiki import Wiki
+
+PAGES: list[tuple[str, str, dict[str, Any]]] = [
+    ("entity", "Franklin Barbecue", {"body": "## Overview\n\nBrisket smoked over oak, till noon.", "tags": ("bbq",)}),
+    ("entity", "Momofuku Daishō", {"body": "## Notes\n\nKorean fried chicken for eight."}),
+    ("topic", "Austin restaurants", {"body": "## Where to queue\n\nBarbecue early.", "tags": ("bbq", "city guide")}),
+    ("concept", "C++ templates", {"body": "How std::vector grows, and what std::move does."}),
+    ("concept", "vector class", {"body": "A container of the standard library."}),
+    ("concept", "C", {"body": "The language of kernels."}),
+    ("concept", "strings.Trim", {"body": "Cuts what stands around a text."}),
+    ("project", "GPT-4 evaluation", {"body": "What's measured, and how often."}),
+    ("topic", "東京の喫茶店", {"body": "## 概要\n\n神保町には古い喫茶店が多い。"}),
+    ("topic", "快速开始", {"body": "安装之后删除文件。"}),
+    ("topic", "การเริ่มต้น", {"body": "คุณมีคำถามหรือไม่"}),
+    ("topic", "Ссылки и теги", {"body": "Внутренние ссылки между заметками."}),
+    ("topic", "روابط داخلية", {"body": "إضافة رابط إلى ملاحظة."}),
+    ("topic", "Đường phố Việt Nam", {"body": "Bánh mì và cà phê."}),
+    ("topic", "서울 카페", {"body": "조용한 카페에서 책을 읽는다."}),
+    ("decision", "Keep the espresso machine", {"body": "## Context\n\nIt leaks. The boiler was descaled twice."}),
+]  # fmt: skip
+
+
+@pytest.fixture
+async def library(wiki: Wiki) -> Wiki:
+    for type_, title, more in PAGES:
+        await create_page(wiki.database, wiki.scope, PageDraft(type_, title, **more))
+    return wiki
+
+
+async def ask(wiki: Wiki, text: str, **how: Any) -> Found:
+    return await search(wiki.database, wiki.scope, Asked(text, **how))
+
+
+async def titles(wiki: Wiki, text: str, **how: Any) -> list[str]:
+    named = {row["id"]: row["title"] for row in await wiki.rows("pages")}
+    return [named[hit.page_id] for hit in (await ask(wiki, text, **how)).hits]
+
+
+@pytest.mark.parametrize(
+    ("query", "title"),
+    [
+        *((title, title) for _, title, _ in PAGES),
+        ("daisho", "Momofuku Daishō"), ("MOMOFUKU DAISHO", "Momofuku Daishō"),
+        ("duong pho viet nam", "Đường phố Việt Nam"),
+        ("c++", "C++ templates"), ("std::vector", "vector class"), ("strings trim", "strings.Trim"),
+        ("gpt 4", "GPT-4 evaluation"),
+        ("what's measured", "GPT-4 evaluation"), ("where to queue", "Austin restaurants"),
+        ("喫茶店", "東京の喫茶店"), ("神保町", "東京の喫茶店"), ("删除", "快速开始"), ("快速", "快速开始"),
+        ("คำถาม", "การเริ่มต้น"),
+        ("ссылки", "Ссылки и теги"), ("ССЫЛКИ", "Ссылки и теги"), ("رابط", "روابط داخلية"),
+        ("banh mi", "Đường phố Việt Nam"),
+        ("카페", "서울 카페"), ("책을", "서울 카페"),
+    ],
+)  # fmt: skip
+async def test_the_page_that_is_meant_comes_first(library: Wiki, query: str, title: str) -> None:
+    assert (await titles(library, query))[0] == title
+
+
+@pytest.mark.parametrize("word", ["brisket", "espresso", "templates", "barbecue", "descaled", "ссылки", "喫茶店"])
+async def test_what_a_beginning_has_found_the_next_letter_does_not_lose(library: Wiki, word: str) -> None:
+    whole = (await titles(library, word))[0]
+    for end in range(2, len(word)):
+        assert whole in await titles(library, word[:end]), word[:end]
+
+
+@pytest.mark.parametrize(
+    ("typed", "title", "meant"),
+    [
+        ("Frnklin Barbecue", "Franklin Barbecue", "franklin Barbecue"),
+        ("espreso machine", "Keep the espresso machine", "espresso machine"),
+        ("esprseso", "Keep the espresso machine", "espresso"),
+        ("rfanklin", "Franklin Barbecue", "franklin"),
+        ("xranklin", "Franklin Barbecue", "franklin"),
+        ("templtaes", "C++ templates", "templates"),
+        ("evalutaoin", "GPT-4 evaluation", "evaluation"),
+    ],
+)
+async def test_a_mistyped_word_is_mended_and_said_so(library: Wiki, typed: str, title: str, meant: str) -> None:
+    assert (await titles(library, typed))[0] == title
+    assert (await ask(library, typed)).did_you_mean == meant
+
+
+@pytest.mark.parametrize("nonsense", ["qzxvwk", "ghjkqw zxcvpl", "wvutsrq"])
+async def test_nonsense_is_not_answered(library: Wiki, nonsense: str) -> None:
+    assert await titles(library, nonsense) == []
+
+
+async def test_a_question_is_answered_though_no_page_has_all_its_words(library: Wiki) -> None:
+    question = "where can I eat smoked brisket with fried zucchini in the morning?"
+    assert (await titles(library, question))[0] == "Franklin Barbecue"
+
+
+async def test_all_words_rank_above_some_and_the_phrase_above_all(wiki: Wiki) -> None:
+    for title, body in (
+        ("Some", "Harbour notes on coffee prices."),
+        ("All", "Roasting a dark thing; coffee later, roasting again."),
+        ("Phrase", "We were roasting coffee in the yard."),
+    ):
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body))
+    assert await titles(wiki, "roasting coffee") == ["Phrase", "All", "Some"]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("barbecue type:topic", {"Austin restaurants"}),
+        ("barbecue -type:topic", {"Franklin Barbecue"}),
+        ("barbecue tag:bbq", {"Franklin Barbecue", "Austin restaurants"}),
+        ('barbecue tag:"city guide"', {"Austin restaurants"}),
+        ("barbecue tag:BBQ tag:nothing", set()),
+        ("barbecue -oak", {"Austin restaurants"}),
+        ('"smoked over oak"', {"Franklin Barbecue"}),
+        ('"oak over smoked"', set()),
+        ("in:title barbecue", {"Franklin Barbecue"}),
+        ("type:decision", {"Keep the espresso machine"}),
+        ("type:entity -tag:bbq", {"Momofuku Daishō"}),
+        ("espresso updated:>2020", {"Keep the espresso machine"}),
+        ("espresso updated:<2020", set()),
+        ("status:archived", set()),
+        ("owner:nobody-here espresso", set()),
+    ],
+)
+async def test_operators_narrow_what_is_found(library: Wiki, query: str, expected: set[str]) -> None:
+    assert set(await titles(library, query)) == expected
+
+
+async def test_a_filter_says_the_same_as_the_operators(library: Wiki) -> None:
+    assert await titles(library, "barbecue", filter=Filter(types=("topic",))) == ["Austin restaurants"]
+    assert await titles(library, "barbecue type:entity", filter=Filter(types=("topic",))) == []
+    assert await titles(library, "", filter=Filter(tags=("city guide",))) == ["Austin restaurants"]
+    assert await titles(library, "barbecue", filter=Filter(title_only=True)) == ["Franklin Barbecue"]
+
+
+async def test_what_is_archived_is_found_when_it_is_asked_for(library: Wiki) -> None:
+    page = next(row for row in await library.rows("pages") if row["title"] == "Franklin Barbecue")
+    await archive_page(library.database, library.scope, page["id"])
+    assert await titles(library, "brisket") == []
+    assert await titles(library, "brisket status:archived") == ["Franklin Barbecue"]
+    assert set(await titles(library, "barbecue status:any")) == {"Franklin Barbecue", "Austin restaurants"}
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["type:bogus espresso", 'espresso "', "espresso ~ OR )(", "foo:bar espresso", "-", "espresso updated:xyz"],
+)
+async def test_a_malformed_question_is_words(library: Wiki, query: str) -> None:
+    expected = ["Keep the espresso machine"] if "espresso" in query else []
+    assert await titles(library, query) == expected
+
+
+async def test_pages_of_hits_follow_each_other_without_gap_or_repetition(wiki: Wiki) -> None:
+    for n in range(45):
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Coffee {n}", body="coffee " * (n % 7 + 1)))
+    whole = [hit.page_id for hit in (await ask(wiki, "coffee", first=50)).hits]
+    walked, after = [], None
+    while True:
+        found = await ask(wiki, "coffee", first=10, after=after)
+        walked += [hit.page_id for hit in found.hits]
+        after = found.hits[-1].cursor
+        # What is written meanwhile changes the statistics, not the order of what was there.
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Tea {len(walked)}", body="tea " * 50))
+        if not found.has_next_page:
+            break
+    assert walked == whole
+    assert len(set(walked)) == 45
+
+
+async def test_filters_without_words_list_what_changed_last(wiki: Wiki) -> None:
+    for n in range(5):
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Note {n}"))
+    found = await ask(wiki, "type:topic", first=3)
+    rest = await ask(wiki, "type:topic", first=3, after=found.hits[-1].cursor)
+    assert (found.has_next_page, rest.has_next_page) == (True, False)
+    named = {row["id"]: row["title"] for row in await wiki.rows("pages")}
+    assert [named[hit.page_id] for hit in (*found.hits, *rest.hits)] == [f"Note {n}" for n in (4, 3, 2, 1, 0)]
+
+
+async def test_counts_say_how_many_of_what(library: Wiki) -> None:
+    found = await ask(library, "barbecue", with_counts=True)
+    assert (found.total, found.total_is_exact) == (2, True)
+    assert dict(found.types) == {"entity": 1, "topic": 1}
+    assert dict(found.tags) == {"bbq": 2, "city guide": 1}
+
+
+async def test_a_hit_shows_the_passage_and_its_section(library: Wiki) -> None:
+    (hit,) = (await ask(library, "smoking oaks", with_snippets=True)).hits
+    assert hit.passage is not None
+    marked = [hit.passage.text[start : start + length] for start, length in hit.passage.highlights]
+    assert marked == ["smoked", "oak"]
+    section = await library.row("sections", id=hit.section_id)
+    assert section["heading"] == "Overview"
+
+
+async def test_an_explanation_adds_up(library: Wiki) -> None:
+    for query in ("franklin barbecue", "where can I eat smoked brisket with fried zucchini in the morning"):
+        for hit in (await ask(library, query, explained=True)).hits:
+            assert hit.explanation is not None
+            assert sum(hit.explanation["parts"].values()) == pytest.approx(hit.score)
+            assert hit.explanation["terms"]

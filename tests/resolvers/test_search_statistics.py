@@ -1,0 +1,218 @@
+"""What is counted of a wiki's words is what its pages have, and never far behind them."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from random import Random
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from resolvers.aliases import add_alias, remove_alias
+from resolvers.errors import BadInput
+from resolvers.pages import PageDraft, archive_page, create_page, delete_page, unarchive_page, update_page
+from resolvers.search.reindexing import reindex
+from resolvers.search.statistics import MOST, SHARE, fold, fold_when_due, tolerated
+from resolvers.writing import writing
+from tests.wiki import Wiki
+
+SPEECH = (
+    "harbour",
+    "ferry",
+    "tide",
+    "rope",
+    "crane",
+    "gull",
+    "salt",
+    "anchor",
+    "mast",
+    "keel",
+    "storm",
+    "pier",
+    "buoy",
+)
+
+
+class Crew:
+    """Somebody who does this and that in a wiki, the same for the same seed."""
+
+    def __init__(self, wiki: Wiki, seed: int) -> None:
+        self.wiki, self.dice, self.pages = wiki, Random(seed), list[UUID]()
+        self.name = f"w{seed}"
+
+    async def work(self, steps: int) -> None:
+        for step in range(steps):
+            await self.step(step)
+
+    async def step(self, step: int) -> None:
+        others = (self.edit, self.alias, self.archive, self.restore, self.delete) if len(self.pages) > 3 else ()
+        await self.dice.choice([self.create, *others])(step)
+
+    async def create(self, step: int) -> None:
+        draft = PageDraft("topic", f"{self.name} {step} {self.words(2)}", body=self.words(12), tags=[self.words(1)])
+        self.pages.append((await create_page(self.wiki.database, self.wiki.scope, draft)).page_id)
+
+    async def edit(self, step: int) -> None:
+        await update_page(self.wiki.database, self.wiki.scope, self.page, body=self.words(12), summary=self.words(3))
+
+    async def alias(self, step: int) -> None:
+        await add_alias(self.wiki.database, self.wiki.scope, self.page, name=f"{self.name} {self.words(2)}")
+
+    async def archive(self, step: int) -> None:
+        await archive_page(self.wiki.database, self.wiki.scope, self.page)
+
+    async def restore(self, step: int) -> None:
+        await unarchive_page(self.wiki.database, self.wiki.scope, self.page)
+
+    async def delete(self, step: int) -> None:
+        await delete_page(self.wiki.database, self.wiki.scope, self.pages.pop(self.dice.randrange(len(self.pages))))
+
+    @property
+    def page(self) -> UUID:
+        return self.dice.choice(self.pages)
+
+    def words(self, most: int) -> str:
+        return " ".join(self.dice.choices(SPEECH, k=self.dice.randint(1, most)))
+
+
+async def behind(wiki: Wiki, deleted: int = 0) -> int:
+    """Pages that wait to be counted, and the check that they may: after so many deletions, which fold nothing."""
+    pages, waiting = await wiki.look.fetchrow(
+        """
+        SELECT (SELECT count(*) FROM search_pages WHERE tenant_id = $1 AND owner_id = $2),
+               (SELECT count(DISTINCT id) FROM search_changes WHERE tenant_id = $1 AND owner_id = $2)
+        """,
+        wiki.scope.tenant_id,
+        wiki.scope.owner_id,
+    )
+    assert waiting <= tolerated(pages + deleted)
+    return waiting
+
+
+async def check_counted(wiki: Wiki) -> None:
+    """After a fold: in how many pages each lexeme is, how many pages there are, and how long they are."""
+    async with writing(wiki.database, wiki.scope) as writer:
+        await fold(writer, 1)
+    sql = """
+        SELECT lexeme, count(*) FROM search_pages, unnest(tsv)
+        WHERE tenant_id = $1 AND owner_id = $2 AND cardinality(positions) > 0 GROUP BY lexeme
+    """
+    scope = (wiki.scope.tenant_id, wiki.scope.owner_id)
+    counted = {row["lexeme"]: row["pages"] for row in await wiki.rows("search_terms", "lexeme") if row["pages"]}
+    assert counted == dict(await wiki.look.fetch(sql, *scope))
+    rows = await wiki.rows("search_pages", "page_id")
+    kept = await wiki.row("search_scopes")
+    assert (kept["pages"], kept["words"]) == (len(rows), sum(row["words"] for row in rows))
+    assert await wiki.rows("search_changes") == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_whatever_is_written_is_counted_and_never_far_behind(wiki: Wiki, seed: int) -> None:
+    crew = Crew(wiki, seed)
+    for step in range(60):
+        await crew.step(step)
+        await behind(wiki)
+    await check_counted(wiki)
+
+
+async def test_a_larger_wiki_lets_some_pages_wait(wiki: Wiki) -> None:
+    crew = Crew(wiki, 7)
+    most = 0
+    for step in range(3 * SHARE):
+        await crew.create(step)
+        most = max(most, await behind(wiki))
+    assert most == 2, "of 59 pages"
+    for step in range(2 * SHARE):
+        await crew.delete(step)
+        await behind(wiki, deleted=step + 1)
+    await crew.edit(0)
+    assert await behind(wiki) <= tolerated(SHARE)
+    await check_counted(wiki)
+
+
+async def test_eight_writers_at_once_are_counted(wiki: Wiki) -> None:
+    crews = [Crew(wiki, seed) for seed in range(8)]
+    await asyncio.gather(*(crew.work(12) for crew in crews))
+    await behind(wiki)
+    await check_counted(wiki)
+
+
+async def test_writers_of_several_wikis_are_counted_apart(wiki: Wiki) -> None:
+    wikis = [wiki, *[await wiki.neighbour() for _ in range(3)]]
+    await asyncio.gather(*(Crew(each, seed).work(12) for seed in range(2) for each in wikis))
+    for each in wikis:
+        await behind(each)
+        await check_counted(each)
+
+
+@pytest.mark.parametrize(("pages", "waiting"), [(0, 0), (19, 0), (20, 1), (1_000, 50), (10**6, MOST)])
+def test_how_far_behind_counting_may_be(pages: int, waiting: int) -> None:
+    assert tolerated(pages) == waiting
+
+
+@pytest.mark.parametrize(("waiting", "folded"), [(2, 0), (3, 1)])
+async def test_one_more_than_is_tolerated_is_folded(
+    wiki: Wiki, monkeypatch: pytest.MonkeyPatch, waiting: int, folded: int
+) -> None:
+    folds: list[Any] = []
+
+    async def noted(*arguments: Any) -> None:
+        folds.append(arguments)
+
+    monkeypatch.setattr("resolvers.search.statistics.fold", noted)
+    async with writing(wiki.database, wiki.scope) as writer:
+        await fold_when_due(writer, 1, pages=2 * SHARE, waiting=waiting)
+    assert len(folds) == folded
+
+
+async def test_a_write_that_fails_is_not_counted(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
+    crew = Crew(wiki, 3)
+    for step in range(2 * SHARE):
+        await crew.create(step)
+    before = await everything(wiki)
+
+    async def refused(*arguments: Any, **options: Any) -> None:
+        raise BadInput("Refused at the end of the write.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("resolvers.pages.record", refused)
+        patch.setattr("resolvers.aliases.record", refused)
+        writes: list[Callable[[int], Awaitable[None]]] = [crew.create, crew.edit, crew.alias, crew.archive, crew.delete]
+        for write in writes:
+            with pytest.raises(BadInput):
+                await write(99)
+    assert await everything(wiki) == before
+
+
+async def everything(wiki: Wiki) -> list[Any]:
+    tables = {"search_pages": "page_id", "search_terms": "lexeme", "search_changes": "id", "search_scopes": "1"}
+    return [await wiki.rows(table, order) for table, order in tables.items()]
+
+
+async def test_words_that_no_page_has_any_more_are_forgotten(wiki: Wiki) -> None:
+    crew = Crew(wiki, 1)
+    for step in range(3):
+        await crew.create(step)
+    page = crew.page
+    await update_page(wiki.database, wiki.scope, page, body="Unheard")
+    await update_page(wiki.database, wiki.scope, page, body="Unsaid")
+    await reindex(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id)
+    terms = {row["lexeme"][1:]: row["pages"] for row in await wiki.rows("search_terms", "lexeme")}
+    assert "unheard" not in terms
+    assert terms["unsaid"] == 1
+    assert min(terms.values()) == 1
+
+
+async def test_an_alias_is_counted_and_taken_back(wiki: Wiki) -> None:
+    crew = Crew(wiki, 2)
+    await crew.create(0)
+    (page_id,) = crew.pages
+    await add_alias(wiki.database, wiki.scope, page_id, name="Quayside")
+    assert await counted(wiki, "quaysid") == 1
+    await remove_alias(wiki.database, wiki.scope, page_id, name="quayside")
+    assert await counted(wiki, "quaysid") == 0
+
+
+async def counted(wiki: Wiki, lexeme: str) -> int:
+    rows = await wiki.rows("search_terms", "lexeme")
+    return sum(row["pages"] for row in rows if row["lexeme"][1:] == lexeme)

@@ -1,0 +1,149 @@
+"""What is shown of what a search found, and the names that begin as somebody types."""
+
+from typing import Any
+from uuid import UUID
+
+from content.names import ALIAS_MAX, normalise
+from content.snippets import Passage, html
+from resolvers.context import Context
+from resolvers.search.results import Asked, Filter, Found, Hit
+from tests.schema.reference.rows import Row, Rows
+from tests.schema.reference.times import moment
+
+CANDIDATES = 200
+KINDS = ["title", "alias", "slug", "old_slug"]
+
+
+class Searches:
+    """Asks the product for everything it can find, whatever of it a document wants."""
+
+    def __init__(self, rows: Rows, context: Context) -> None:
+        self.rows, self.context = rows, context
+
+    async def hits(self, named: UUID | None, text: str, size: int, given: Row | None) -> list[Row]:
+        """`named` is the wiki that is asked for, whether or not it may be read."""
+        asked = Asked(text, size, None, narrowed(given or {}), named, with_snippets=True, with_counts=True)
+        return self.shown(await self.context.search(asked))
+
+    async def results(
+        self, named: UUID | None, text: str, size: int, given: Row | None, after: Any, explain: bool
+    ) -> Row:
+        found = await self.context.search(Asked(text, size, after, narrowed(given or {}), named, True, True, explain))
+        edges = self.shown(found)
+        return {
+            "edges": edges,
+            "nodes": [edge["node"] for edge in edges],
+            "total_count": found.total,
+            "total_is_exact": found.total_is_exact,
+            "did_you_mean": found.did_you_mean,
+            "facets": {"types": counted(found.types), "tags": counted(found.tags)},
+            "page_info": {
+                "has_next_page": found.has_next_page,
+                "has_previous_page": after is not None,
+                "start_cursor": found.hits[0].cursor if found.hits else None,
+                "end_cursor": found.hits[-1].cursor if found.hits else None,
+            },
+        }
+
+    def shown(self, found: Found) -> list[Row]:
+        hits = [hit_row(hit, self.rows.page(hit.page_id)) for hit in found.hits]
+        return [hit for hit in hits if hit["page"] and self.rows.readable(hit["page"]["owner_id"])]
+
+    async def related(self, page_id: UUID | None, size: int) -> list[Row]:
+        found = await self.context.related(page_id, size) if page_id else []
+        hits = [{"page": self.rows.page(id), "score": score} for id, score in found]
+        return [hit for hit in hits if hit["page"]]
+
+    def suggestions(self, owner: UUID | None, prefix: str) -> list[Row]:
+        """Each page by its best name."""
+        start = normalise(prefix[:ALIAS_MAX])
+        begun = [
+            row for row in self.rows.where("page_names", owner_id=owner) if start and row["name"].startswith(start)
+        ]
+        begun = sorted(begun, key=lambda row: (row["name"].encode(), row["page_id"]))[:CANDIDATES]
+        best: dict[UUID, Row] = {}
+        for row in sorted(begun, key=lambda row: (row["name"] != start, KINDS.index(row["kind"]), *length(row))):
+            if row["status"] == "active":
+                best.setdefault(row["page_id"], row)
+        return sorted(best.values(), key=lambda row: (*length(row), row["page_id"]))
+
+
+def length(row: Row) -> tuple[int, bytes]:
+    return len(row["name"]), row["name"].encode()
+
+
+def narrowed(given: Row) -> Filter:
+    def several(name: str) -> tuple[str, ...]:
+        values = given.get(name) or ()
+        return tuple(value.lower() if name in ("types", "excludedTypes", "statuses") else value for value in values)
+
+    since, until = given.get("updatedAfter"), given.get("updatedBefore")
+    return Filter(
+        several("types"),
+        several("excludedTypes"),
+        several("tags"),
+        several("excludedTags"),
+        several("statuses"),
+        since and moment(since),
+        until and moment(until),
+        given.get("titleOnly") or False,
+    )
+
+
+def hit_row(hit: Hit, page: Row | None) -> Row:
+    return {
+        "page": page,
+        "node": page,
+        "cursor": hit.cursor,
+        "score": hit.score,
+        "matched_alias": hit.matched_alias,
+        "section_id": hit.section_id,
+        "snippet": hit.passage and snippet(hit.passage),
+        "explanation": hit.explanation and explanation(hit.explanation),
+    }
+
+
+def snippet(passage: Passage) -> Row:
+    marks = [{"start": start, "length": length} for start, length in passage.highlights]
+    return {"text": passage.text, "html": html(passage), "highlights": marks}
+
+
+def explanation(found: Row) -> Row:
+    return {
+        "parts": [{"name": name, "value": value} for name, value in found["parts"].items()],
+        "terms": found["terms"],
+    }
+
+
+def counted(found: tuple[tuple[str, int], ...]) -> list[Row]:
+    return [{"value": value, "count": count} for value, count in found]
+
+
+class Hits:
+    """A hit, an edge, and a page that is like another."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+
+    def section(self, hit: Row) -> Row | None:
+        return self.rows.one("sections", id=hit["section_id"], page_id=hit["page"]["id"])
+
+    def matching_memory_ids(self, hit: Row) -> list[str]:
+        return []
+
+
+class Suggestions:
+    """A suggestion is a row of page_names."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+
+    def name(self, row: Row) -> str:
+        if row["kind"] == "title":
+            return str(self.rows.where("pages", id=row["page_id"])[0]["title"])
+        if row["kind"] == "alias":
+            return str(self.rows.where("aliases", page_id=row["page_id"], alias=row["name"])[0]["name"])
+        return str(row["name"]).replace(" ", "-")
+
+    def page(self, row: Row) -> Row | None:
+        return self.rows.page(row["page_id"])

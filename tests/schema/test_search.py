@@ -1,0 +1,278 @@
+"""What is shown of a search: only what was asked for, only what may be read, and walked without a gap."""
+
+import logging
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from content.snippets import Passage
+from db.database import Database
+from db.scope import Role
+from resolvers.search.results import Asked, Filter, Found, Hit
+from selection import Engine
+from tests.schema.asking import Recorder, ask, code, data
+from tests.schema.world import CALLERS, World, caller
+
+ADMIN = caller(1, "alice", Role.ADMIN)
+COUNTS = "{ types { value count } tags { value count } }"
+VALUES = "excerpt"  # a Python field: the operation cannot be bytes
+
+
+def results(selection: str, arguments: str = "", more: str = "") -> str:
+    after = ", $after: String" if "$after" in arguments else ""
+    return f"query ($q: String!{after}) {{ wikiSearchResults(query: $q{arguments}) {selection} }} {more}"
+
+
+# -- what is wanted
+
+
+@pytest.mark.parametrize("computed", ["", VALUES])
+@pytest.mark.parametrize(
+    ("selection", "snippets", "counts"),
+    [
+        ("edges { cursor node { title %s } }", False, False),
+        ("edges { snippet { text } node { title %s } }", True, False),
+        ("edges { section { heading } node { title %s } }", True, False),
+        ("edges { ...Shown node { title %s } }", True, False),
+        ("edges { ... { snippet @skip(if: true) { text } } node { title %s } }", False, False),
+        ("nodes { id %s } totalCount", False, True),
+        ("nodes { id %s } totalIsExact", False, True),
+        ("nodes { id %s } facets { tags { value } }", False, True),
+    ],
+)
+async def test_only_what_is_selected_is_found(
+    engine: Engine, context: Recorder, selection: str, snippets: bool, counts: bool, computed: str
+) -> None:
+    fragment = "fragment Shown on WikiSearchEdge { snippet { html } }" if "Shown" in selection else ""
+    await data(engine, context, results(f"{{ {selection % computed} }}", more=fragment), q="latte")
+    (asked,) = asked_of(context)
+    assert (asked.with_snippets, asked.with_counts) == (snippets, counts)
+
+
+def asked_of(context: Recorder) -> list[Asked]:
+    return [asked for asked in context.searches if isinstance(asked, Asked)]
+
+
+async def test_the_lists_find_snippets_only_where_they_are_selected(engine: Engine, context: Recorder) -> None:
+    text = """query ($t: ID!) { a: wikiSearch(tenantId: $t, query: "latte") { score }
+        b: wikiSearch(tenantId: $t, query: "latte") { snippet { text } } }"""
+    await data(engine, context, text, t=str(context.scope.tenant_id))
+    assert [asked.with_snippets for asked in asked_of(context)] == [False, True]
+
+
+@pytest.mark.parametrize(("first", "asked"), [(0, 1), (-5, 1), (7, 7), (500, 50), (None, 20)])
+async def test_a_page_of_results_has_from_one_to_fifty(
+    engine: Engine, context: Recorder, first: int | None, asked: int
+) -> None:
+    text = 'query ($n: Int) { wikiSearchResults(query: "latte", first: $n) { nodes { id } } }'
+    assert len((await data(engine, context, text, n=first))["wikiSearchResults"]["nodes"]) <= asked
+    assert asked_of(context)[0].first == asked
+
+
+async def test_a_filter_is_understood_alike_in_the_document_and_in_variables(
+    engine: Engine, context: Recorder, world: World
+) -> None:
+    written = """{types: [ENTITY, TOPIC], excludedTypes: [THEME], tags: ["coffee"], excludedTags: ["travel"],
+        statuses: [ARCHIVED], updatedAfter: "2026-01-01", updatedBefore: "2027-01-01T00:00:00Z", titleOnly: true}"""
+    given = {
+        "types": ["ENTITY", "TOPIC"], "excludedTypes": ["THEME"], "tags": ["coffee"], "excludedTags": ["travel"],
+        "statuses": ["ARCHIVED"], "updatedAfter": "2026-01-01", "updatedBefore": "2027-01-01T00:00:00Z",
+        "titleOnly": True,
+    }  # fmt: skip
+    await data(engine, context, results("{ totalCount }", f", filter: {written}"), q="latte")
+    text = 'query ($f: WikiSearchFilter) { wikiSearchResults(query: "latte", filter: $f) { totalCount } }'
+    await data(engine, context, text, f=given)
+    await data(engine, context, text, f=None)
+    first, second, none = (asked.filter for asked in asked_of(context))
+    assert first == second
+    assert (first.types, first.excluded_types, first.statuses) == (("entity", "topic"), ("theme",), ("archived",))
+    assert (first.tags, first.excluded_tags, first.title_only) == (("coffee",), ("travel",), True)
+    assert [first.updated_after.year, first.updated_before.year] == [2026, 2027]  # type: ignore[union-attr]
+    assert none == Filter()
+
+
+# -- what is shown
+
+
+async def test_results_are_walked_forward_and_nothing_is_met_twice(engine: Engine, context: Recorder) -> None:
+    text = results("{ edges { cursor node { id } } nodes { id } pageInfo { hasNextPage hasPreviousPage endCursor } }",
+                   ", first: 3, after: $after")  # fmt: skip
+    whole = await data(engine, context, results("{ nodes { id } totalCount }", ", first: 50"), q="latte")
+    everything, seen = whole["wikiSearchResults"], list[dict[str, Any]]()
+    cursor, more = None, True
+    while more:
+        page = (await data(engine, context, text, q="latte", after=cursor))["wikiSearchResults"]
+        assert [edge["node"] for edge in page["edges"]] == page["nodes"]
+        assert page["pageInfo"]["hasPreviousPage"] == (cursor is not None)
+        cursor, more = page["pageInfo"]["endCursor"], page["pageInfo"]["hasNextPage"]
+        assert cursor == page["edges"][-1]["cursor"]
+        seen += page["nodes"]
+    assert seen == everything["nodes"]
+    assert len(seen) == everything["totalCount"] > 3
+
+
+async def test_highlights_count_code_points(engine: Engine, context: Recorder) -> None:
+    """Not bytes, and not the units of UTF-16, of which an elephant takes two."""
+    text = results("{ edges { snippet { text html highlights { start length } } } }", ", first: 50")
+    edges = (await data(engine, context, text, q="elephant"))["wikiSearchResults"]["edges"]
+    snippets = [edge["snippet"] for edge in edges if edge["snippet"]]
+    marked = [
+        snippet["text"][mark["start"] : mark["start"] + mark["length"]]
+        for snippet in snippets
+        for mark in snippet["highlights"]
+    ]
+    assert set(marked) == {"elephant"}
+    assert all(snippet["html"].count("<mark>elephant</mark>") == len(snippet["highlights"]) for snippet in snippets)
+
+
+async def test_facets_and_the_total_are_of_all_results(engine: Engine, context: Recorder) -> None:
+    text = results(f"{{ nodes {{ type tags }} totalCount totalIsExact facets {COUNTS} }}", ", first: %d")
+    whole = (await data(engine, context, text % 50, q="latte"))["wikiSearchResults"]
+    part = (await data(engine, context, text % 1, q="latte"))["wikiSearchResults"]
+    types = [page["type"] for page in whole["nodes"]]
+    tags = [tag for page in whole["nodes"] for tag in page["tags"]]
+    assert part["facets"] == whole["facets"]
+    assert part["totalCount"] == whole["totalCount"] == len(types)
+    assert {one["value"]: one["count"] for one in whole["facets"]["types"]} == {one: types.count(one) for one in types}
+    assert {one["value"]: one["count"] for one in whole["facets"]["tags"]} == {one: tags.count(one) for one in tags}
+
+
+async def test_archived_pages_are_shown_to_whoever_asks_for_them(engine: Engine, context: Recorder) -> None:
+    text = results("{ nodes { status } edges { node { status } } }", ", first: 50, filter: {statuses: [ARCHIVED]}")
+    found = (await data(engine, context, text, q="latte"))["wikiSearchResults"]
+    assert {page["status"] for page in found["nodes"]} == {"ARCHIVED"}
+    assert [edge["node"] for edge in found["edges"]] == found["nodes"]
+
+
+@pytest.mark.parametrize("computed", ["", VALUES])
+async def test_an_admin_is_told_what_a_score_is_made_of(engine: Engine, database: Database, computed: str) -> None:
+    shown = f"parts {{ name value }} terms {{ word lexeme pages weight }} }} node {{ id {computed} }}"
+    selection = f"{{ edges {{ score explanation {{ {shown} }} }}"
+    told = await data(engine, Recorder(database, ADMIN), results(selection, ", explain: true"), q="latte")
+    silent = await data(engine, Recorder(database, ADMIN), results(selection), q="latte")
+    for edge in told["wikiSearchResults"]["edges"]:
+        parts = [part["value"] for part in edge["explanation"]["parts"]]
+        assert sum(parts) == pytest.approx(edge["score"])
+        assert edge["explanation"]["terms"][0]["word"] == "latte"
+    assert all(edge["explanation"] is None for edge in silent["wikiSearchResults"]["edges"])
+
+
+# -- refusals
+
+
+@pytest.mark.parametrize("role", [Role.READER, Role.MEMBER, Role.SERVICE])
+async def test_others_are_not_told(engine: Engine, database: Database, role: Role) -> None:
+    context = Recorder(database, caller(1, "alice", role))
+    answer = await ask(engine, context, results("{ totalCount }", ", explain: true"), q="latte")
+    assert code(answer) == "FORBIDDEN"
+    assert not context.searches
+
+
+@pytest.mark.parametrize("tags", [["a\x00"], ["\ud800"], ["a"] * 1001])
+async def test_a_tag_that_cannot_be_is_a_bad_input(engine: Engine, context: Recorder, tags: list[str]) -> None:
+    text = 'query ($t: [String!]) { wikiSearchResults(query: "latte", filter: {tags: $t}) { totalCount } }'
+    assert code(await ask(engine, context, text, t=tags)) == "BAD_USER_INPUT"
+    assert not context.searches
+
+
+@pytest.mark.parametrize("computed", ["", VALUES])
+async def test_a_bad_cursor_is_the_clients_fault(
+    engine: Engine, context: Recorder, caplog: pytest.LogCaptureFixture, computed: str
+) -> None:
+    text = results(f"{{ nodes {{ id {computed} }} }}", ", after: $after")
+    with caplog.at_level(logging.WARNING):
+        answer = await ask(engine, context, text, q="latte", after="zz")
+    assert code(answer) == "BAD_USER_INPUT"
+    assert answer["errors"][0]["path"] == ["wikiSearchResults"]
+    assert caplog.records == []
+
+
+async def test_the_size_of_a_page_is_what_it_costs(engine: Engine, database: Database) -> None:
+    text = results("{ nodes { children(limit: 10) { id } } edges { node { id } } }", ", first: %d")
+    spent = []
+    for first in (1, 20, 500):
+        context = Recorder(database, CALLERS[0])
+        await data(engine, context, text % first, q="latte")
+        spent.append(context.spent)
+    assert spent == [12, 221, 551]
+    poor = Recorder(database, CALLERS[0], budget=200)
+    assert code(await ask(engine, poor, text % 20, q="latte")) == "LIMIT_EXCEEDED"
+    assert not poor.searches
+
+
+# -- what may be read
+
+
+async def test_a_wiki_that_may_not_be_read_looks_empty(engine: Engine, context: Recorder, world: World) -> None:
+    eve = world.rows("pages", 1, "eve")[0]["owner_id"]
+    whole = f"nodes {{ id }} totalCount totalIsExact didYouMean facets {COUNTS} pageInfo {{ hasNextPage endCursor }}"
+    text = f'query ($o: ID) {{ wikiSearchResults(query: "latte", ownerId: $o) {{ {whole} }} }}'
+    answers = [await data(engine, context, text, o=str(owner)) for owner in (eve, UUID(int=7))]
+    assert answers[0] == answers[1]
+    assert answers[0]["wikiSearchResults"]["totalCount"] == 0
+    assert (await data(engine, context, text, o=None))["wikiSearchResults"]["totalCount"] > 0
+
+
+async def test_a_found_page_that_may_not_be_read_is_not_shown(
+    engine: Engine, context: Recorder, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Were a search to go astray, or a page to go meanwhile, the statement that shows them would not."""
+    own = [row["id"] for row in world.rows("pages", 1, "alice")[:3]]
+    strangers = [world.rows("pages", 1, "eve")[0]["id"], world.rows("pages", 2, "alice")[0]["id"], UUID(int=5)]
+    ids = [strangers[0], own[2], strangers[1], own[0], strangers[2], own[1]]
+    passage = Passage(0, "What it says", ((0, 4),))
+
+    async def search(asked: Asked) -> Found:
+        return Found(tuple(Hit(id, 1.0, f"c{place}", passage=passage) for place, id in enumerate(ids)))
+
+    async def related(page_id: UUID, limit: int | None) -> list[tuple[UUID, float]]:
+        return [(id, 1.0) for id in ids]
+
+    monkeypatch.setattr(context, "search", search)
+    monkeypatch.setattr(context, "related", related)
+    shown = [str(id) for id in ids if id in own]
+    text = """query ($t: ID!, $p: ID!) {
+        wikiSearch(tenantId: $t, query: "x") { page { id } } mobileWikiSearch(query: "x") { page { id } }
+        relatedWikiPages(pageId: $p) { page { id } }
+        wikiSearchResults(query: "x") {
+            nodes { id } edges { cursor node { id } } pageInfo { startCursor endCursor } } }"""
+    found = await data(engine, context, text, t=str(context.scope.tenant_id), p=str(own[0]))
+    assert [hit["page"]["id"] for hit in found["wikiSearch"]] == shown
+    assert [hit["page"]["id"] for hit in found["mobileWikiSearch"]] == shown
+    assert [hit["page"]["id"] for hit in found["relatedWikiPages"]] == shown
+    results = found["wikiSearchResults"]
+    assert [page["id"] for page in results["nodes"]] == shown
+    assert [(edge["cursor"], edge["node"]["id"]) for edge in results["edges"]] == list(
+        zip(("c1", "c3", "c5"), shown, strict=True)
+    )
+    assert results["pageInfo"] == {"startCursor": "c0", "endCursor": "c5"}
+
+
+async def test_a_section_of_another_page_is_not_shown(
+    engine: Engine, context: Recorder, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sections = world.rows("sections", 1, "alice")
+    one, other = sections[0], next(row for row in sections if row["page_id"] != sections[0]["page_id"])
+
+    async def search(asked: Asked) -> Found:
+        return Found(tuple(Hit(one["page_id"], 1.0, "c", section_id=row["id"]) for row in (one, other)))
+
+    monkeypatch.setattr(context, "search", search)
+    found = await data(engine, context, results("{ edges { section { id } } }"), q="x")
+    assert found["wikiSearchResults"]["edges"] == [{"section": {"id": str(one["id"])}}, {"section": None}]
+
+
+@pytest.mark.parametrize("id", ["nonsense", str(UUID(int=7))])
+async def test_nothing_is_like_a_page_that_is_not_there(engine: Engine, context: Recorder, id: str) -> None:
+    text = "query ($id: ID!) { relatedWikiPages(pageId: $id) { page { id } } }"
+    assert await data(engine, context, text, id=id) == {"relatedWikiPages": []}
+
+
+async def test_a_page_is_not_like_itself(engine: Engine, context: Recorder, world: World) -> None:
+    page = next(row for row in world.rows("pages", 1, "alice") if row["status"] == "active")
+    text = "query ($id: ID!) { relatedWikiPages(pageId: $id, limit: 50) { score page { id status } } }"
+    found = (await data(engine, context, text, id=str(page["id"])))["relatedWikiPages"]
+    assert str(page["id"]) not in {one["page"]["id"] for one in found}
+    assert {one["page"]["status"] for one in found} == {"ACTIVE"}
+    assert [one["score"] for one in found] == sorted((one["score"] for one in found), reverse=True)

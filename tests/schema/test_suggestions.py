@@ -1,0 +1,80 @@
+"""Names while somebody types."""
+
+from typing import Any
+
+import asyncpg
+import pytest
+
+from db.database import Database
+from selection import Engine
+from tests.schema.asking import Recorder, data
+from tests.schema.world import World
+
+TEXT = "query ($p: String!) { wikiSuggest(prefix: $p, limit: 20) { name kind page { id title slug status } } }"
+
+
+async def suggested(engine: Engine, context: Recorder, prefix: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = (await data(engine, context, TEXT, p=prefix))["wikiSuggest"]
+    return found
+
+
+async def test_case_accents_and_spaces_do_not_matter(engine: Engine, context: Recorder) -> None:
+    names = await suggested(engine, context, "latte m")
+    assert {one["name"] for one in names} >= {"Latte mocha"}
+    for prefix in ("LATTE  M", " Latté m"):
+        assert await suggested(engine, context, prefix) == names
+
+
+async def test_a_page_is_suggested_once_by_its_best_name(engine: Engine, context: Recorder) -> None:
+    found = await suggested(engine, context, "l")
+    ids = [one["page"]["id"] for one in found]
+    assert len(ids) == len(set(ids)) > 5
+    assert {"TITLE", "SLUG"} <= {one["kind"] for one in found}
+    for one in found:
+        shown = {"TITLE": one["page"]["title"], "SLUG": one["page"]["slug"]}.get(one["kind"])
+        assert one["name"] == shown or one["kind"] in ("ALIAS", "OLD_SLUG")
+        assert one["kind"] == "TITLE" or not one["page"]["title"].lower().startswith("l")
+        assert one["page"]["status"] == "ACTIVE"
+
+
+async def test_a_whole_name_comes_first_and_then_the_shorter_ones(engine: Engine, context: Recorder) -> None:
+    names = [one["name"] for one in await suggested(engine, context, "latte")]
+    assert [len(name) for name in names] == sorted(map(len, names))
+    whole = await suggested(engine, context, "latte mocha")
+    assert whole[0]["name"] == "Latte mocha"
+
+
+async def test_a_whole_name_says_more_than_the_beginning_of_a_title(
+    engine: Engine, context: Recorder, world: World, world_dsn: str
+) -> None:
+    page = next(
+        row
+        for row in world.rows("pages", 1, "alice")
+        if row["status"] == "active" and row["title"].startswith("Latte ")
+    )
+    key = page["tenant_id"], page["owner_id"], page["id"]
+    look = await asyncpg.connect(world_dsn)
+    insert = "INSERT INTO page_names (tenant_id, owner_id, page_id, kind, name, status) VALUES ($1, $2, $3, $4, $5, $6)"
+    delete = "DELETE FROM page_names WHERE tenant_id = $1 AND owner_id = $2 AND page_id = $3 AND name = 'latt'"
+    try:
+        await look.execute(insert, *key, "old_slug", "latt", "active")
+        (first, *_) = await suggested(engine, context, "latt")
+        assert (first["name"], first["page"]["id"]) == ("latt", str(page["id"]))
+    finally:
+        await look.execute(delete, *key)
+        await look.close()
+
+
+@pytest.mark.parametrize("prefix", ["", "   ", "?!", "no such name"])
+async def test_what_begins_no_name_suggests_nothing(engine: Engine, context: Recorder, prefix: str) -> None:
+    assert await suggested(engine, context, prefix) == []
+    assert len(context.statements) == 1
+    assert not context.searches
+
+
+async def test_archived_pages_are_not_suggested(
+    engine: Engine, context: Recorder, world: World, database: Database
+) -> None:
+    page = next(row for row in world.rows("pages", 1, "alice") if row["status"] == "archived")
+    found = await suggested(engine, context, page["slug"])
+    assert str(page["id"]) not in {one["page"]["id"] for one in found}
