@@ -17,10 +17,6 @@ query Page($tenant: ID!, $type: WikiPageType!, $slug: String!) {
     backlinks(first: 10) { nodes { id title slug } }
   }
 }"""
-SEARCH = """
-query Search($tenant: ID!, $query: String!) {
-  wikiSearch(tenantId: $tenant, query: $query, limit: 10) { score matchedAlias page { id title slug summary } }
-}"""
 LIST = """
 query List {
   wikiPages(first: 20, orderBy: HUBNESS) {
@@ -52,28 +48,6 @@ SELECT json_build_object('wikiPage', (
         ORDER BY o.hubness_score DESC, o.id DESC LIMIT 10) b))
   FROM pages p
   WHERE p.tenant_id = $1 AND p.owner_id = $2 AND p.type = $3 AND p.slug = $4 AND p.status = 'active'))"""
-SEARCH_SQL = r"""
-WITH q AS (SELECT plainto_tsquery('english', $3) AS words, to_tsquery('english', $4) AS prefixes),
-named AS MATERIALIZED (
-  SELECT DISTINCT ON (page_id) page_id, name, name = $3 AS whole FROM (
-    SELECT page_id, name FROM page_names
-    WHERE tenant_id = $1 AND owner_id = $2 AND status = 'active' AND name >= $3 AND name < $3 || chr(1114111)
-    UNION
-    SELECT page_id, name FROM page_names
-    WHERE tenant_id = $1 AND owner_id = $2 AND status = 'active' AND name LIKE '%' || $3 || '%') m
-  ORDER BY page_id, name <> $3, length(name), name),
-hits AS (
-  SELECT s.page_id, s.last_compiled_at, named.name,
-    (ts_rank(s.tsv, q.words) + 0.5 * ts_rank(s.tsv, q.prefixes)
-      + CASE WHEN named.whole THEN 2.0 WHEN named.page_id IS NOT NULL THEN 1.0 ELSE 0.0 END)::float8 AS score
-  FROM page_search s CROSS JOIN q LEFT JOIN named ON named.page_id = s.page_id
-  WHERE s.tenant_id = $1 AND s.owner_id = $2 AND s.status = 'active'
-    AND (s.tsv @@ (SELECT words || prefixes FROM q) OR s.page_id = ANY (ARRAY(SELECT page_id FROM named)))
-  ORDER BY score DESC, s.last_compiled_at DESC NULLS LAST, s.page_id LIMIT 10)
-SELECT json_build_object('wikiSearch', coalesce(json_agg(json_build_object('score', h.score, 'matchedAlias', h.name,
-    'page', json_build_object('id', p.id, 'title', p.title, 'slug', p.slug, 'summary', p.summary))
-  ORDER BY h.score DESC, h.last_compiled_at DESC NULLS LAST, h.page_id), '[]'))
-FROM hits h JOIN pages p ON p.tenant_id = $1 AND p.id = h.page_id"""
 LIST_SQL = """
 SELECT json_build_object('wikiPages', json_build_object('nodes', coalesce(json_agg(node), '[]'))) FROM (
   SELECT json_build_object('id', p.id, 'title', p.title,
@@ -113,16 +87,11 @@ def of_page(rng: random.Random, wiki: Wiki) -> dict[str, Any]:
     return {"tenant": str(wiki.tenant_id), "type": kind, "slug": author(wiki).slug(number)}
 
 
-def of_search(rng: random.Random, wiki: Wiki) -> dict[str, Any]:
-    return {"tenant": str(wiki.tenant_id), "query": rng.choice(WORDS)}
-
-
 def of_list(rng: random.Random, wiki: Wiki) -> dict[str, Any]:
     return {}
 
 
 OPERATIONS = {
     "page": Operation(PAGE, PAGE_SQL, of_page, ("type", "slug")),
-    "search": Operation(SEARCH, SEARCH_SQL, of_search, ("query", "prefixes")),
     "list": Operation(LIST, LIST_SQL, of_list),
 }

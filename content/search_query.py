@@ -4,7 +4,7 @@
     "two words"        a phrase that a page must say; its words rank too
     -word  -"a phrase" a page must not say it
     type:topic         pages of this type; several: of any of them. -type:topic: of no such type
-    tag:food           pages with this tag, letter by letter; several: with all of them. -tag:food: without it
+    tag:food           pages with this tag, whatever its capitals; several: with all of them. -tag:food: without it
     status:archived    `active` (as when nothing is said), `archived`, or `any` of the two
     updated:2026-01    changed within that year, month or day (UTC); >2026-01 after its end, >=2026-01 from its start
                        on, <2026-01 before its start, <=2026-01 until its end; several: all of them hold

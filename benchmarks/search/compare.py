@@ -29,7 +29,7 @@ from .backend import Backend, processor_of, watched
 from .cairn import scope_of
 from .collection import Collection, Document
 from .comparison import SMALL, Answer, Answers, Found
-from .corpus import TENTH, USUAL, WHOLE, Folder, connected, create, dsn_of, served
+from .corpus import TENTH, USUAL, WHOLE, Folder, connected, dsn_of, served
 from .latency import FIRST, WIDTH, Plan, drawn_from, present
 from .peers import Search, fts5, tantivy
 from .prose import Stock, stock
@@ -66,12 +66,20 @@ def compare(
     json: Annotated[Path | None, typer.Option(help="A file for every figure.")] = None,
 ) -> None:
     """What this search, the seed's, FTS5 and tantivy cost in the database that `corpus` writes."""
-    sizes = [int(size) for size in pages_list.split(",")]
+    made, sizes = stock(data), numbers(pages_list)
     with served(folder) as dsn:
-        found = uvloop.run(measured(dsn, stock(data), sizes, Plan(count, rounds)))
+        found = uvloop.run(measured(dsn, made, sizes, Plan(count, rounds)))
     Console(width=max(WIDTH, Console().width)).print(*comparison.tables(found), sep="\n")
     if json is not None:
         json.write_bytes(orjson.dumps(comparison.as_json(found), option=orjson.OPT_INDENT_2))
+
+
+def numbers(text: str) -> list[int]:
+    """The smallest first, each once."""
+    try:
+        return sorted({int(number) for number in text.split(",")})
+    except ValueError:
+        raise typer.BadParameter(f"{text} is not numbers with commas between, such as 1000,10000.") from None
 
 
 async def measured(dsn: str, made: Stock, sizes: list[int], plan: Plan) -> Found:
@@ -103,9 +111,8 @@ async def opened(stack: AsyncExitStack, dsn: str) -> Opened:
 
 async def seeded(stack: AsyncExitStack, dsn: str, database: str) -> asyncpg.Connection:
     """A connection to the seed's copy of a database, which is made once."""
-    own = f"{seed.DATABASE}_{database}"
-    await create(dsn, own)
-    connection = await stack.enter_async_context(connected(dsn_of(dsn, own)))
+    connection = await seed.connect(dsn, f"{seed.DATABASE}_{database}")
+    stack.push_async_callback(connection.close)
     async with connected(dsn_of(dsn, database)) as cairn:
         with notes.status(f"The pages of {database} in the seed's tables"):
             await seed_tables.copy(cairn, connection)

@@ -69,7 +69,7 @@ def progress() -> Progress:
 
 def scopes(pages: int, measured: Sequence[int] = MEASURED) -> list[Wiki]:
     """The wikis to be measured, as far as they leave room for others, and the rest; each is a tenant's only one."""
-    large = [size for size in measured if size <= pages // 4]
+    large = [size for size in measured if size <= pages // 2]
     number = len(MEASURED) + 1
     rest = range(number, number + (pages - sum(large)) // REST)
     return [measured_wiki(size) for size in large] + [wiki(number, number, REST) for number in rest]

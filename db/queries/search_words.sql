@@ -39,7 +39,8 @@ LEFT JOIN search_terms AS t
    AND t.analyser = scope.analyser AND t.lexeme = lexeme.text;
 
 -- name: mend_words
--- Words of the wiki that differ little from these: of about the same length, and with the same beginning or end.
+-- Words of the wiki that differ little from these: of about the same length, and with the same beginning or end. To
+-- Levenshtein a swap of neighbours is two edits. A stop word that is in a name has no lexeme, and is meant all the same.
 WITH near AS MATERIALIZED (
     SELECT asked.word AS asked, close.word, close.place
     FROM unnest(CAST(:words AS text[])) AS asked (word)
@@ -53,10 +54,10 @@ WITH near AS MATERIALIZED (
                OR v.side = 'final'
                   AND v.letter = ANY(ARRAY[right(asked.word, 1), substr(asked.word, length(asked.word) - 1, 1)]))
           AND v.length BETWEEN length(asked.word) - 2 AND length(asked.word) + 2
-          AND levenshtein_less_equal(w.word, asked.word, 3) <= 3
+          AND levenshtein_less_equal(w.word, asked.word, 4) <= 4
         GROUP BY w.word
-        ORDER BY levenshtein_less_equal(w.word, asked.word, 3), min(v.place), w.word
-        LIMIT 20
+        ORDER BY levenshtein_less_equal(w.word, asked.word, 4), min(v.place), w.word
+        LIMIT 40
     ) AS close
 )
 SELECT near.asked, near.word, near.place = 'name' AS in_names, lexeme.text AS lexeme, coalesce(t.pages, 0) AS found
@@ -66,11 +67,11 @@ CROSS JOIN (
     WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
       AND analyser = CAST(:analyser AS smallint)
 ) AS scope
-CROSS JOIN LATERAL (
+LEFT JOIN LATERAL (
     SELECT DISTINCT CAST(:letter AS text) || stem AS text
     FROM unnest(scope.languages) AS language
     CROSS JOIN LATERAL unnest(tsvector_to_array(to_tsvector(CAST(language AS regconfig), near.word))) AS stem
-) AS lexeme
+) AS lexeme ON true
 LEFT JOIN search_terms AS t
     ON t.tenant_id = CAST(:tenant_id AS uuid) AND t.owner_id = CAST(:owner_id AS uuid)
    AND t.analyser = CAST(:analyser AS smallint) AND t.lexeme = lexeme.text;

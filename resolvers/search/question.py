@@ -112,25 +112,33 @@ def weigh(reading: Reading) -> tuple[dict[str, float], list[dict[str, Any]]]:
 
 
 def rare_enough(reading: Reading, lexemes: Sequence[str]) -> str | None:
-    """Single lexemes, else pairs, else triples, as many as are expected in no more pages than can be weighed."""
+    """Single lexemes, else pairs, else triples, as many as are expected in no more pages than can be weighed.
+
+    What nobody has counted yet may still be in the newest pages, and costs nothing to look for.
+    """
+    known = [lexeme for lexeme in lexemes if reading.found[lexeme] > 0]
+    uncounted = [quoted(lexeme) for lexeme in lexemes if reading.found[lexeme] <= 0]
+    return "|".join([*combined(reading, known), *uncounted]) or None
+
+
+def combined(reading: Reading, lexemes: Sequence[str]) -> list[str]:
     for size in (1, 2, 3):
         some = lexemes if size == 1 else lexemes[:MOST_COMBINED]
+        is_last = size == min(3, len(lexemes))
         expected, taken = 0.0, list[str]()
         for pages, group in sorted((expectation(reading, group), group) for group in combinations(some, size)):
             expected += pages
-            if expected > BUDGET and taken:
-                break
-            if expected > BUDGET and size < min(3, len(lexemes)):
+            if expected > BUDGET and (taken or not is_last):
                 break
             taken.append("&".join(map(quoted, group)))
         if taken:
-            return "|".join(taken)
-    return None
+            return taken
+    return []
 
 
 def expectation(reading: Reading, group: Sequence[str]) -> float:
     """Pages that have all of them, if words that are asked together come together."""
-    first, *others = (max(1, reading.found[lexeme]) / reading.pages for lexeme in group)
+    first, *others = (reading.found[lexeme] / reading.pages for lexeme in group)
     return reading.pages * first * prod(min(1.0, len(group) * share) for share in others)
 
 

@@ -157,9 +157,10 @@ def corrections(reading: Reading, rows: Sequence[Row]) -> dict[str, list[Option]
     for row in rows:
         asked, word = row["asked"], row["word"]
         edits = OSA.distance(asked, word)
-        if row["found"] and word in stems and is_close(reading, asked, word, edits, row["in_names"]):
+        is_there = row["found"] or (row["in_names"] and row["lexeme"] is None)
+        if is_there and is_close(reading, asked, word, edits, row["in_names"]):
             doubt = edits - 0.1 * log10(1 + row["found"]) - 0.5 * row["in_names"]
-            near[asked][word] = (doubt, Option(word, MENDED[edits], stems[word]))
+            near[asked][word] = (doubt, Option(word, MENDED[edits], stems.get(word, ())))
     return {asked: [option for _, option in sorted(found.values())[:3]] for asked, found in near.items()}
 
 
@@ -177,4 +178,4 @@ def two_edits_from(reading: Reading) -> int:
         return 8
     if 1 < len(reading.words) <= 4 and len(reading.unknown) < len(words):
         return 5
-    return 6 + (reading.pages > 5_000) + (reading.pages > 100_000)
+    return 5 + (reading.pages > 1_000) + (reading.pages > 5_000) + (reading.pages > 100_000)

@@ -10,7 +10,7 @@ from db.sql import statements
 from ..writer import Writer
 
 STATISTICS = statements("search_statistics")
-SHARE, MOST = 20, 200  # a twentieth of the pages, and never more than so many
+SHARE, MOST = 10, 400  # a tenth of the pages, and never more than so many
 
 
 def tolerated(pages: int) -> int:

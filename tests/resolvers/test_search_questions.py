@@ -206,3 +206,24 @@ async def test_an_explanation_adds_up(library: Wiki) -> None:
             assert hit.explanation is not None
             assert sum(hit.explanation["parts"].values()) == pytest.approx(hit.score)
             assert hit.explanation["terms"]
+
+
+async def test_a_word_that_nobody_says_does_not_hide_the_common_ones(library: Wiki, monkeypatch) -> None:
+    monkeypatch.setattr("resolvers.search.question.BUDGET", 1)  # as if "barbecue" were in too many pages
+    assert set(await titles(library, "barbecue qzxvwk jkwqzz")) == {"Franklin Barbecue", "Austin restaurants"}
+
+
+async def test_a_mistyped_name_of_a_stop_word_is_mended(wiki: Wiki) -> None:
+    await create_page(wiki.database, wiki.scope, PageDraft("concept", "Before"))
+    await create_page(wiki.database, wiki.scope, PageDraft("concept", "About Hugo"))
+    assert await titles(wiki, "Befroe") == ["Before"]
+    assert await titles(wiki, "Atout Hugo") == ["About Hugo"]
+
+
+async def test_the_exact_heading_is_found_among_many_pages_that_say_its_words(wiki: Wiki) -> None:
+    for n in range(30):
+        draft = PageDraft("topic", f"Change number {n}", body="A breaking change of the runtime. " * (n % 4 + 1))
+        await create_page(wiki.database, wiki.scope, draft)
+    heading = PageDraft("topic", "History", body="## Runtime breaking change\n\nOnce.")
+    await create_page(wiki.database, wiki.scope, heading)
+    assert (await titles(wiki, "runtime breaking change"))[0] == "History"
