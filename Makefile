@@ -52,7 +52,7 @@ bench: .venv/.developing  ## server time a query, against one SQL statement writ
 	@exec $(python) -m benchmarks $(ARGS)
 
 bench-search: .venv/.benchmarking  ## what search finds, against its peers; ARGS='latency --help': what it costs
-	@exec $(python) -m benchmarks.search $(if $(filter quality corpus latency,$(ARGS)),,quality) $(ARGS)
+	@exec $(python) -m benchmarks.search $(if $(filter quality corpus latency compare,$(ARGS)),,quality) $(ARGS)
 
 graphiql: .venv/.installed  ## fetch GraphiQL's own files from npm, hash-checked
 	@$(python) -m app.graphiql.assets

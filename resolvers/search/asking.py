@@ -23,6 +23,7 @@ from .weights import COUNTED, WEIGHTS
 
 RANKING = statements("search_ranking")
 PARTS = ("in_text", "in_names", "named", "together", "heading", "begun", "topic")
+ENOUGH = 10  # hits; with fewer a question is asked again in a wider way
 EVER = (datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC))
 
 
@@ -69,6 +70,7 @@ class Search:
         self.connection, self.scope, self.asked, self.query, self.wanted = connection, scope, asked, query, wanted
         self.size = max(1, min(asked.first, MOST))
         self.identity = f"{scope.tenant_id}{scope.owner_id}{asked.text}\n{asked.filter}"
+        self.is_wide = False
         self.behind = cursors.place(self.identity, asked.after) if asked.after else None
 
     async def found(self) -> Found:
@@ -82,8 +84,7 @@ class Search:
         required = demands.required(reading, self.wanted, self.query)
         asked = question(reading, self.query.words, required, self.wanted.title_only)
         values = self.values(reading, asked)
-        is_spoken = bool(asked.weights or asked.keys)
-        rows = await (self.connection.all(RANKING["rank_pages"], **values) if is_spoken else self.listed(values))
+        rows = await (self.ranked(values, asked) if asked.weights or asked.keys else self.listed(values))
         found = Found(
             hits=tuple(self.hit(reading, asked, row) for row in rows[: self.size]),
             has_next_page=len(rows) > self.size,
@@ -114,6 +115,16 @@ class Search:
             **asked.values(),
         }
 
+    async def ranked(self, values: dict[str, Any], asked: Question) -> Sequence[Row]:
+        """Where hardly a page has several of the common words that were asked, those that have one of them."""
+        if not (self.behind and self.behind.is_wide):
+            rows = await self.connection.all(RANKING["rank_pages"], **values)
+            if self.behind or asked.wide is None or len(rows) >= ENOUGH:
+                return rows
+        self.is_wide = True
+        values["rare"] = asked.wide
+        return await self.connection.all(RANKING["rank_pages"], **values)
+
     async def listed(self, values: dict[str, Any]) -> Sequence[Row]:
         """Without words there is nothing to weigh: what was changed last comes first."""
         if values["required"] is not None:
@@ -126,7 +137,7 @@ class Search:
         return Hit(
             page_id=row["page_id"],
             score=row["score"],
-            cursor=cursors.cursor(self.identity, reading, row["score"], row["page_id"]),
+            cursor=cursors.cursor(self.identity, reading, row["score"], row["page_id"], is_wide=self.is_wide),
             matched_alias=row.get("matched_alias"),
             explanation=explanation(asked, row) if self.asked.explained else None,
         )

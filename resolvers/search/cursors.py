@@ -28,11 +28,13 @@ class Place:
     pages: int
     mean_length: float
     found: dict[str, int]
+    is_wide: bool
 
 
-def cursor(question: str, reading: Reading, score: float, page_id: UUID) -> str:
-    """`question` is all that was asked, filters included."""
-    state = [crc32(question.encode()), score, page_id.hex, reading.pages, reading.mean_length, reading.found]
+def cursor(question: str, reading: Reading, score: float, page_id: UUID, *, is_wide: bool = False) -> str:
+    """`question` is all that was asked, filters included; `is_wide` when its words were not looked for together."""
+    statistics = reading.pages, reading.mean_length, reading.found
+    state = [crc32(question.encode()), score, page_id.hex, *statistics, is_wide]
     return urlsafe_b64encode(orjson.dumps(state)).decode()
 
 
@@ -41,12 +43,12 @@ def place(question: str, text: str) -> Place:
     try:
         if len(text) > LONGEST:
             raise ValueError
-        asked, score, page_id, pages, length, found = orjson.loads(urlsafe_b64decode(text.encode("ascii")))
+        asked, score, page_id, pages, length, found, is_wide = orjson.loads(urlsafe_b64decode(text.encode("ascii")))
         if not (isfinite(score) and isfinite(length) and 0 < pages < 2**31 and 0 < length < 2**31):
             raise ValueError
         if not all(isinstance(lexeme, str) and 0 <= int(count) < 2**31 for lexeme, count in found.items()):
             raise ValueError
-        behind = Place(float(score), UUID(page_id), int(pages), float(length), found)
+        behind = Place(float(score), UUID(page_id), int(pages), float(length), found, bool(is_wide))
     except (ValueError, TypeError, AttributeError, binascii.Error) as error:
         raise BadInput("This is not a cursor of a search.", "after") from error
     if asked != crc32(question.encode()):

@@ -23,12 +23,13 @@ FULL_QUESTION, SHORT_QUESTION, STOP_WORDS = 6, 5, 3  # from how many words on a 
 
 @dataclass(slots=True)
 class Question:
-    """A missing tsquery is None and finds nothing."""
+    """A missing tsquery is None and finds nothing. `wide` is for when `rare` asks for too much at once."""
 
     keys: dict[str, tuple[float, bool]]
     weights: dict[str, float]
     total: float
     rare: str | None = None
+    wide: str | None = None
     required: str | None = None
     every: str | None = None
     all: str | None = None
@@ -71,12 +72,13 @@ def question(reading: Reading, text: str, required: str | None, title_only: bool
     weights, terms = weigh(reading)
     every = "&".join(one_of(group) for _, group in spoken) or None
     rarest = sorted(weights, key=lambda lexeme: (max(1, reading.found[lexeme]), lexeme))
-    rare = rare_enough(reading, rarest)
+    rare, wide = rare_enough(reading, rarest), widest(reading, rarest)
     asked = Question(
         keys=keys(reading, text),
         weights=weights,
         total=sum(max(weights[lexeme] for lexeme in group) for group in {group for _, group in spoken}) or 1.0,
-        rare="&".join(f"({part})" for part in (rare, required) if part) or None,
+        rare=both(rare, required),
+        wide=both(wide, required) if wide else None,
         required=required,
         every=every,
         all=every if len(spoken) > 1 else None,
@@ -119,6 +121,16 @@ def rare_enough(reading: Reading, lexemes: Sequence[str]) -> str | None:
     known = [lexeme for lexeme in lexemes if reading.found[lexeme] > 0]
     uncounted = [quoted(lexeme) for lexeme in lexemes if reading.found[lexeme] <= 0]
     return "|".join([*combined(reading, known), *uncounted]) or None
+
+
+def widest(reading: Reading, lexemes: Sequence[str]) -> str | None:
+    """The rarest of them alone, where pages are looked for that have several at once."""
+    known = [lexeme for lexeme in lexemes if reading.found[lexeme] > 0]
+    return quoted(known[0]) if len(known) > 1 and reading.found[known[0]] > BUDGET else None
+
+
+def both(some: str | None, others: str | None) -> str | None:
+    return "&".join(f"({part})" for part in (some, others) if part) or None
 
 
 def combined(reading: Reading, lexemes: Sequence[str]) -> list[str]:

@@ -227,3 +227,14 @@ async def test_the_exact_heading_is_found_among_many_pages_that_say_its_words(wi
     heading = PageDraft("topic", "History", body="## Runtime breaking change\n\nOnce.")
     await create_page(wiki.database, wiki.scope, heading)
     assert (await titles(wiki, "runtime breaking change"))[0] == "History"
+
+
+async def test_common_words_that_no_page_has_together_are_found_apart(wiki: Wiki, monkeypatch) -> None:
+    monkeypatch.setattr("resolvers.search.question.BUDGET", 1)
+    for n in range(30):
+        draft = PageDraft("topic", f"Note {n}", body="integers everywhere" if n % 2 else "theory of everything")
+        await create_page(wiki.database, wiki.scope, draft)
+    found = await ask(wiki, "integers theory ", first=8)
+    rest = await ask(wiki, "integers theory ", first=8, after=found.hits[-1].cursor)
+    pages = [hit.page_id for hit in (*found.hits, *rest.hits)]
+    assert len(pages) == len(set(pages)) == 15
