@@ -46,15 +46,19 @@ WITH near AS MATERIALIZED (
     FROM unnest(CAST(:words AS text[])) AS asked (word)
     CROSS JOIN LATERAL (
         SELECT w.word, min(v.place) AS place
-        FROM search_vocabulary AS v
+        FROM (VALUES
+            ('initial', left(asked.word, 1)), ('initial', substr(asked.word, 2, 1)),
+            ('final', right(asked.word, 1)), ('final', substr(asked.word, length(asked.word) - 1, 1))
+        ) AS shelf (side, letter)
+        CROSS JOIN LATERAL (
+            SELECT words, place FROM search_vocabulary
+            WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
+              AND analyser = CAST(:analyser AS smallint) AND side = shelf.side AND letter = shelf.letter
+              AND length BETWEEN length(asked.word) - 2 AND length(asked.word) + 2
+            OFFSET 0
+        ) AS v
         CROSS JOIN LATERAL unnest(v.words) AS w (word)
-        WHERE v.tenant_id = CAST(:tenant_id AS uuid) AND v.owner_id = CAST(:owner_id AS uuid)
-          AND v.analyser = CAST(:analyser AS smallint)
-          AND (v.side = 'initial' AND v.letter = ANY(ARRAY[left(asked.word, 1), substr(asked.word, 2, 1)])
-               OR v.side = 'final'
-                  AND v.letter = ANY(ARRAY[right(asked.word, 1), substr(asked.word, length(asked.word) - 1, 1)]))
-          AND v.length BETWEEN length(asked.word) - 2 AND length(asked.word) + 2
-          AND levenshtein_less_equal(w.word, asked.word, 4) <= 4
+        WHERE levenshtein_less_equal(w.word, asked.word, 4) <= 4
         GROUP BY w.word
         ORDER BY levenshtein_less_equal(w.word, asked.word, 4), min(v.place), w.word
         LIMIT 40

@@ -24,6 +24,7 @@ from .weights import COUNTED, WEIGHTS
 RANKING = statements("search_ranking")
 PARTS = ("in_text", "in_names", "named", "together", "heading", "begun", "topic")
 ENOUGH = 10  # hits; with fewer a question is asked again in a wider way
+ANYTHING = Filter(statuses=("active",))
 EVER = (datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC))
 
 
@@ -46,9 +47,7 @@ async def search(database: Database, scope: Scope, asked: Asked) -> Found:
 
 def narrows(wanted: Filter, query: SearchQuery) -> bool:
     """Is there anything to find pages by, besides words?"""
-    return bool(query.phrases or query.excluded) or replace(wanted, statuses=("active",), title_only=False) != Filter(
-        statuses=("active",)
-    )
+    return bool(query.phrases or query.excluded) or replace(wanted, title_only=False) != ANYTHING
 
 
 async def in_wiki(database: Database, scope: Scope, asked: Asked, query: SearchQuery) -> Scope:

@@ -35,10 +35,10 @@ def both(some: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def required(reading: Reading, wanted: Filter, query: SearchQuery) -> str | None:
-    """None when any page of the wiki will do."""
+    """None when any page that says the words will do. Without words there is always something that finds pages."""
     demands = list(positive(reading, wanted, query.phrases))
     refusals = list(negative(reading, wanted, query.excluded))
-    if refusals and not demands and not reading.words:
+    if not demands and not reading.words:
         demands = [quoted(reading.letter + MARK)]
     return "&".join([*demands, *(f"!{refusal}" for refusal in refusals)]) or None
 

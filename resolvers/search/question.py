@@ -87,7 +87,7 @@ def question(reading: Reading, text: str, required: str | None, title_only: bool
         terms=terms,
     )
     if title_only:
-        asked.every, asked.rare = ("|".join(map(quoted, weights)) or None), None
+        asked.every, asked.rare, asked.wide = "|".join(map(quoted, weights)) or None, None, None
     asked.open, asked.open_title = unfinished(reading, text)
     stop_words = sum(not group for group in groups)
     if len(spoken) >= FULL_QUESTION or (len(spoken) >= SHORT_QUESTION and stop_words >= STOP_WORDS):
@@ -177,10 +177,13 @@ def unfinished(reading: Reading, text: str) -> tuple[str | None, str | None]:
     spelled = [[reading.letter + word] for word in reading.words]
     for place, options in enumerate(reading.options):
         spelled[place] += [reading.letter + option.word for option in options if OPEN < option.trust < 1]
-    made = [
-        "&".join([*(one_of(s, tag) for s in spelled[:-1]), one_of(spelled[-1], f":*{tag[1:]}")]) for tag in ("", ":A")
-    ]
-    return made[0], made[1]
+    return going_on(spelled), going_on(spelled, "A")
+
+
+def going_on(spelled: Sequence[Sequence[str]], weight: str = "") -> str:
+    """All these words, of which the last one may be longer, in places of that weight."""
+    whole = [one_of(words, weight and f":{weight}") for words in spelled[:-1]]
+    return "&".join([*whole, one_of(spelled[-1], f":*{weight}")])
 
 
 def keys(reading: Reading, text: str) -> dict[str, tuple[float, bool]]:

@@ -126,6 +126,8 @@ async def test_all_words_rank_above_some_and_the_phrase_above_all(wiki: Wiki) ->
         ("espresso updated:>2020", {"Keep the espresso machine"}),
         ("espresso updated:<2020", set()),
         ("status:archived", set()),
+        ("type:decision -boiler", set()),
+        ("updated:<2020", set()),
         ("owner:nobody-here espresso", set()),
     ],
 )
@@ -189,6 +191,11 @@ async def test_counts_say_how_many_of_what(library: Wiki) -> None:
     assert (found.total, found.total_is_exact) == (2, True)
     assert dict(found.types) == {"entity": 1, "topic": 1}
     assert dict(found.tags) == {"bbq": 2, "city guide": 1}
+
+
+async def test_a_date_alone_lists_and_counts(library: Wiki) -> None:
+    found = await ask(library, "updated:>2020", with_counts=True)
+    assert (len(found.hits), found.total) == (len(PAGES), len(PAGES))
 
 
 async def test_a_hit_shows_the_passage_and_its_section(library: Wiki) -> None:
