@@ -202,7 +202,7 @@ async def check_statistics(wiki: Wiki) -> None:
     for row in await wiki.rows("search_changes"):
         counted.update(row["gained"])
         counted.subtract(row["lost"])
-    assert +counted == lexemes
+    assert +counted == lexemes, (+counted - lexemes, lexemes - +counted)
     assert all(count >= 0 for count in counted.values())
 
 

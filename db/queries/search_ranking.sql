@@ -5,7 +5,7 @@
 -- will end soon. And what finds pages is said twice: so it expects few of them, as is the case, and does not go through
 -- the whole primary key first in order to visit fewer.
 WITH named AS MATERIALIZED (
-    SELECT DISTINCT ON (n.page_id) n.page_id, n.name, key.trust * CASE
+    SELECT DISTINCT ON (n.page_id) n.page_id, CASE WHEN n.kind <> 'title' THEN n.name END AS name, key.trust * CASE
         WHEN n.name <> key.name
             THEN CASE n.kind WHEN 'title' THEN 8 ELSE 5 END * length(key.name)::float8 / length(n.name)
         WHEN key.is_part THEN 8

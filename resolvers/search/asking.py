@@ -24,7 +24,6 @@ from .weights import COUNTED, WEIGHTS
 RANKING = statements("search_ranking")
 PARTS = ("in_text", "in_names", "named", "together", "heading", "begun", "topic")
 ENOUGH = 10  # hits; with fewer a question is asked again in a wider way
-ANYTHING = Filter(statuses=("active",))
 EVER = (datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC))
 
 
@@ -35,7 +34,7 @@ async def search(database: Database, scope: Scope, asked: Asked) -> Found:
     """
     query = understand(asked.text)
     wanted = demands.merged(query, asked.filter)
-    if not (words(query.words) or narrows(wanted, query)):
+    if not (words(query.words) or narrows(asked, query)):
         return Found()
     try:
         scope = await in_wiki(database, scope, asked, query)
@@ -45,9 +44,9 @@ async def search(database: Database, scope: Scope, asked: Asked) -> Found:
         return await Search(connection, scope, asked, query, wanted).found()
 
 
-def narrows(wanted: Filter, query: SearchQuery) -> bool:
+def narrows(asked: Asked, query: SearchQuery) -> bool:
     """Is there anything to find pages by, besides words?"""
-    return bool(query.phrases or query.excluded) or replace(wanted, title_only=False) != ANYTHING
+    return replace(query, words="") != SearchQuery() or asked.filter != Filter()
 
 
 async def in_wiki(database: Database, scope: Scope, asked: Asked, query: SearchQuery) -> Scope:
@@ -74,14 +73,15 @@ class Search:
 
     async def found(self) -> Found:
         besides = " ".join([*self.query.phrases, *self.query.excluded])
-        reading = await read(self.connection, self.scope, self.query.words, besides)
+        text = self.query.words + " " * self.asked.text[-1:].isspace()  # after a space nobody is typing the last word
+        reading = await read(self.connection, self.scope, text, besides)
         if reading is None:
             return Found()
         if self.behind:
             reading.pages, reading.mean_length = self.behind.pages, self.behind.mean_length
             reading.found |= self.behind.found
         required = demands.required(reading, self.wanted, self.query)
-        asked = question(reading, self.query.words, required, self.wanted.title_only)
+        asked = question(reading, text, required, self.wanted.title_only)
         values = self.values(reading, asked)
         rows = await (self.ranked(values, asked) if asked.weights or asked.keys else self.listed(values))
         found = Found(
@@ -109,7 +109,7 @@ class Search:
             "length": reading.mean_length,
             "after_score": self.behind.score if self.behind else None,
             "after_page": self.behind.page_id if self.behind else None,
-            "size": self.size + 1,
+            "size": max(self.size, ENOUGH) + 1,
             **WEIGHTS.values(),
             **asked.values(),
         }

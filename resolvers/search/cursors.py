@@ -33,8 +33,8 @@ class Place:
 
 def cursor(question: str, reading: Reading, score: float, page_id: UUID, *, is_wide: bool = False) -> str:
     """`question` is all that was asked, filters included; `is_wide` when its words were not looked for together."""
-    statistics = reading.pages, reading.mean_length, reading.found
-    state = [crc32(question.encode()), score, page_id.hex, *statistics, is_wide]
+    statistics = reading.pages, float(reading.mean_length), reading.found
+    state = [crc32(question.encode(errors="surrogatepass")), float(score), page_id.hex, *statistics, is_wide]
     return urlsafe_b64encode(orjson.dumps(state)).decode()
 
 
@@ -44,13 +44,18 @@ def place(question: str, text: str) -> Place:
         if len(text) > LONGEST:
             raise ValueError
         asked, score, page_id, pages, length, found, is_wide = orjson.loads(urlsafe_b64decode(text.encode("ascii")))
-        if not (isfinite(score) and isfinite(length) and 0 < pages < 2**31 and 0 < length < 2**31):
+        if not (type(score) is type(length) is float and isfinite(score) and 1 <= length < 2**31):
             raise ValueError
-        if not all(isinstance(lexeme, str) and 0 <= int(count) < 2**31 for lexeme, count in found.items()):
+        if not (is_count(pages) and pages > 0 and all(map(is_count, found.values()))):
             raise ValueError
-        behind = Place(float(score), UUID(page_id), int(pages), float(length), found, bool(is_wide))
+        behind = Place(score, UUID(page_id), pages, length, found, is_wide is True)
     except (ValueError, TypeError, AttributeError, binascii.Error) as error:
         raise BadInput("This is not a cursor of a search.", "after") from error
-    if asked != crc32(question.encode()):
+    if asked != crc32(question.encode(errors="surrogatepass")):
         raise BadInput("This cursor belongs to another search: ask the same question with the same filters.", "after")
     return behind
+
+
+def is_count(value: object) -> bool:
+    """JSON's true is no number here."""
+    return type(value) is int and 0 <= value < 2**31

@@ -5,6 +5,7 @@ share a letter; the rows say whose they are.
 """
 
 from collections.abc import Iterable
+from unicodedata import normalize
 from uuid import UUID
 from zlib import crc32
 
@@ -27,7 +28,9 @@ def type_mark(letter: str, type_: str) -> str:
 
 
 def tag_mark(letter: str, tag: str) -> str:
-    return f"{letter}{MARK}tag{MARK}{tag.casefold()[:200]}"
+    """However it is written: capitals, spaces and ways to encode an accent make no difference."""
+    said = " ".join(normalize("NFC", tag).casefold().split())
+    return f"{letter}{MARK}tag{MARK}{said[:200]}"
 
 
 def heading_mark(letter: str, heading: str) -> str:

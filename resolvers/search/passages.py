@@ -33,9 +33,7 @@ async def with_passages(
     for row in rows:
         pages[row["page_id"]].append(row)
     texts = {page_id: [(row["heading"], row["body"]) for row in sections] for page_id, sections in pages.items()}
-    beginnings = {
-        word for options in reading.options for option in options for word in (option.word, option.lexemes[0][1:])
-    }
+    beginnings = {word for options in reading.options for option in options for word in beginnings_of(option)}
     written = await read_through(length(texts), all_candidates, texts, beginnings)
     stems = await connection.all(
         PASSAGES["stem_words"], **where, letter=reading.letter, analyser=reading.analyser, words=sorted(written)

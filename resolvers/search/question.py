@@ -86,7 +86,7 @@ def question(reading: Reading, text: str, required: str | None, title_only: bool
         heading=quoted(heading_mark(reading.letter, reading.mended_text)) if reading.words else None,
         terms=terms,
     )
-    if title_only:
+    if title_only and weights:
         asked.every, asked.rare, asked.wide = "|".join(map(quoted, weights)) or None, None, None
     asked.open, asked.open_title = unfinished(reading, text)
     stop_words = sum(not group for group in groups)

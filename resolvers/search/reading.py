@@ -18,7 +18,7 @@ from .weights import MENDED, OPEN
 
 WORDS = statements("search_words")
 LAST = "\U0010ffff"
-MOST_WORDS = 64  # of a question are read
+MOST_WORDS, MOST_BESIDES = 64, 1_000  # of a question are read; of what must be or must not be said
 FEW_WORDS, SOME_WORDS = 6, 8  # up to here the last word may be unfinished; two letters be wrong in a short word
 MOST_LONGER, MOST_OPEN, FEW_OPEN = 24, 5, 2  # words that go on: fetched, and used for a last word unknown or known
 COMMON = 50  # pages: who types a word that so many have is not looking for a longer one
@@ -76,7 +76,7 @@ async def read(
 ) -> Reading | None:
     """Nothing when the wiki has no index yet. Of the words `besides` only the lexemes are found."""
     analyse = ANALYSERS[analyser]
-    words, others = analyse(text)[:MOST_WORDS], analyse(besides)[:MOST_WORDS]
+    words, others = analyse(text)[:MOST_WORDS], analyse(besides)[:MOST_BESIDES]
     beginning = words[-1] if words and may_go_on(text, words) else None
     letter = scope_letter(scope.tenant_id, scope.owner_id, analyser)
     where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "letter": letter}

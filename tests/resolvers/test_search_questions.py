@@ -1,9 +1,12 @@
 """What people type, and what they find: names, questions, beginnings, mistakes, operators, any script."""
 
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from typing import Any
 
+import orjson
 import pytest
 
+from resolvers.errors import BadInput
 from resolvers.pages import PageDraft, archive_page, create_page
 from resolvers.search.asking import search
 from resolvers.search.results import Asked, Filter, Found
@@ -127,6 +130,8 @@ async def test_all_words_rank_above_some_and_the_phrase_above_all(wiki: Wiki) ->
         ("espresso updated:<2020", set()),
         ("status:archived", set()),
         ("type:decision -boiler", set()),
+        ("in:title type:decision", {"Keep the espresso machine"}),
+        (" ".join(f"-nothing{n}" for n in range(200)) + " -oak brisket", set()),
         ("updated:<2020", set()),
         ("owner:nobody-here espresso", set()),
     ],
@@ -191,6 +196,36 @@ async def test_counts_say_how_many_of_what(library: Wiki) -> None:
     assert (found.total, found.total_is_exact) == (2, True)
     assert dict(found.types) == {"entity": 1, "topic": 1}
     assert dict(found.tags) == {"bbq": 2, "city guide": 1}
+
+
+async def test_after_a_space_the_last_word_is_whole(library: Wiki) -> None:
+    assert await titles(library, "brisk") == ["Franklin Barbecue"]
+    assert await titles(library, "brisk ") == []
+
+
+@pytest.mark.parametrize("query", ["status:active", "in:title", "status:any"])
+async def test_an_operator_alone_lists_and_counts(library: Wiki, query: str) -> None:
+    found = await ask(library, query, with_counts=True)
+    assert (len(found.hits), found.total) == (len(PAGES), len(PAGES))
+
+
+async def test_a_mended_stop_word_has_a_passage_too(library: Wiki) -> None:
+    assert (await ask(library, "te espresso machine", with_snippets=True)).hits
+    assert (await ask(library, "teh espresso", with_snippets=True)).hits
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{3: 0.5}, {3: True}, {3: 0}, {4: 0.5}, {4: "1"}, {5: {"x": "5"}}, {5: {"x": True}}, {5: []}, {1: "9"}, {2: "x"}],
+    ids=str,
+)
+async def test_a_forged_cursor_is_bad_input(library: Wiki, change: dict[int, Any]) -> None:
+    cursor = (await ask(library, "barbecue", first=1)).hits[0].cursor
+    state = orjson.loads(urlsafe_b64decode(cursor))
+    forged = [change.get(place, value) for place, value in enumerate(state)]
+    with pytest.raises(BadInput) as refused:
+        await ask(library, "barbecue", first=1, after=urlsafe_b64encode(orjson.dumps(forged)).decode())
+    assert refused.value.field == "after"
 
 
 async def test_a_date_alone_lists_and_counts(library: Wiki) -> None:
