@@ -166,7 +166,7 @@ async def check_names(wiki: Wiki, pages: dict[UUID, Any]) -> None:
 async def check_words(wiki: Wiki, pages: dict[UUID, Any]) -> None:
     """Each page's words, weighted by where they stand and under the letter of the wiki; and how often each is there."""
     sql = """
-        SELECT CAST(replace(CAST(ts_delete(tsv, $6::text[]) AS text), $7, '') AS tsvector)
+        SELECT CAST(replace(CAST(ts_delete(tsv, $6::text[]) AS text), '''' || $7, '''') AS tsvector)
             = setweight(to_tsvector('english', $2), 'A') || setweight(to_tsvector('english', $3), 'B')
             || setweight(to_tsvector('english', $4), 'C') || setweight(to_tsvector('english', $5), 'D') AS same,
             $6::text[] <@ tsvector_to_array(tsv) AS marked, status, words
