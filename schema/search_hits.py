@@ -41,7 +41,7 @@ class WikiSearchHit(Match):
     matched_alias: str | None = column("The name that matched, when one did that is not the title.")
     section: WikiSection | None = relation(search.section, "The section that the snippet is of.")
     snippet: WikiSnippet | None = relation(
-        search.snippet, "Where its text says it best; null when its name alone does."
+        search.snippet, "Where its text says it best; its beginning when only its name does, null without text."
     )
 
 
@@ -66,7 +66,9 @@ class WikiSearchTerm:
     weight: float = column("What it counts: the rarer, the more.")
 
 
-@strawberry.type(description="Why a page stands where it does. The sum of the parts is its score.")
+@strawberry.type(
+    description="Why a page stands where it does. The sum of the parts is its score; a list without words has none."
+)
 class WikiSearchExplanation:
     parts: list[WikiScorePart] = whole(search.score_parts, "What its score is made of.")
     terms: list[WikiSearchTerm] = whole(search.score_terms, "The words that were looked up.")
@@ -79,7 +81,7 @@ class WikiSearchEdge(Match):
     matched_alias: str | None = column("The name that matched, when one did that is not the title.")
     section: WikiSection | None = relation(search.section, "The section that the snippet is of.")
     snippet: WikiSnippet | None = relation(
-        search.snippet, "Where its text says it best; null when its name alone does."
+        search.snippet, "Where its text says it best; its beginning when only its name does, null without text."
     )
     explanation: WikiSearchExplanation | None = relation(
         search.explanation, "Why it stands where it does; null unless `explain` was asked for."

@@ -8,7 +8,6 @@ from itertools import count
 
 import asyncpg
 import uvloop
-from resolvers.search.reindexing import reindex
 
 from content.sections import parse
 from content.slugs import NoSlug, numbered, slugify
@@ -16,6 +15,7 @@ from db.database import Database
 from db.scope import Actor, ActorKind, Role, Scope
 from resolvers.records import Page
 from resolvers.search.asking import search
+from resolvers.search.reindexing import reindex
 from resolvers.search.results import MOST, Asked
 
 from ..wikis import Wiki, wiki
