@@ -24,6 +24,7 @@ from .page_texts import PageText, read_body, read_sections
 from .permissions import Action
 from .records import Page, Saved
 from .revisions import save
+from .search.index import forget_search
 from .unset import UNSET, Given
 from .writer import Writer
 from .writing import check_version, writing, writing_page
@@ -152,7 +153,7 @@ async def delete_page(database: Database, scope: Scope, page_id: UUID) -> Saved:
         for release in ("orphan_children", "release_sections", "release_mentions"):
             await writer.run(PAGES[release], page_id=page.id)
         names = await forget_page(writer, page.id)
-        await writer.run(SEARCH["forget_page"], page_id=page.id)
+        await forget_search(writer, page.id)
         await writer.run(PAGES["delete_page"], page_id=page.id)
         await resolve(writer, names)
         await refresh_hubness(writer, counting)

@@ -88,7 +88,7 @@ SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), CAST(:change_id AS uui
 FROM gone;
 
 -- name: forget_page
--- What the words of a wiki lose with a page that goes. It is counted at once: who deletes folds nothing.
+-- What the words of a wiki lose with a page that goes, counted at once.
 WITH lost AS (
     SELECT analyser, tsv, words FROM search_pages
     WHERE page_id = CAST(:page_id AS uuid) AND tenant_id = CAST(:tenant_id AS uuid)

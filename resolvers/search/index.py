@@ -16,7 +16,7 @@ from ..page_names import Names
 from ..records import Page
 from ..writer import Writer
 from .lexemes import marks, scope_letter
-from .statistics import fold_when_due
+from .statistics import fold, fold_when_due
 
 INDEX = statements("search_index")
 VECTOR_MAX = 900_000  # bytes; Postgres refuses a tsvector of 1 MiB
@@ -128,6 +128,13 @@ def other_words(title: list[str], names: Iterable[list[str]]) -> list[str]:
 async def restate_search(writer: Writer, page: Page) -> None:
     """Its words are the same: only the status changed."""
     await writer.run(INDEX["mark_page"], page_id=page.id, status=page.status)
+
+
+async def forget_search(writer: Writer, page_id: UUID) -> None:
+    """Before the page goes. With fewer pages fewer may wait to be counted, so that is done."""
+    await writer.run(INDEX["forget_page"], page_id=page_id)
+    for analyser in ANALYSERS:
+        await fold(writer, analyser)
 
 
 def vocabulary(words: Sequence[str]) -> list[str]:
