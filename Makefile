@@ -10,7 +10,7 @@ python := $(bin)/python
 pip_install := $(python) -m pip install --disable-pip-version-check --constraint constraints.txt
 say := @printf '\n== %s\n'
 
-.PHONY: help install demo serve migrate schema check test mutants bench bench-search graphiql wheel clean
+.PHONY: help install demo serve migrate schema check test mutants differential bench bench-search graphiql wheel clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -47,6 +47,9 @@ test: check  ## check, then every test: make test ARGS='-k slug'
 
 mutants: .venv/.developing  ## plant faults in the read path, one by one: the tests must find each
 	@$(python) -m tests.schema.planted_faults $(ARGS)
+
+differential: .venv/.developing  ## thousands of random queries, against a reference: make differential ARGS='--runs 3000'
+	@exec $(python) -m tests.schema.differential $(ARGS)
 
 bench: .venv/.developing  ## server time a query, against one SQL statement written by hand
 	@exec $(python) -m benchmarks $(ARGS)

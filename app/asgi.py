@@ -31,6 +31,7 @@ def create_app(settings: Settings, *, dsn: str) -> Starlette:
     database = Database(
         dsn,
         size=settings.pool_size,
+        queue=settings.pool_queue,
         statement_timeout=settings.statement_timeout,
         statement_cache=settings.statement_cache,
     )
@@ -68,7 +69,10 @@ def create_app(settings: Settings, *, dsn: str) -> Starlette:
             *graphiql_routes("/graphql"),
             *health_routes(database),
         ],
-        middleware=[Middleware(RequestLog), Middleware(Shortcut, path="/graphql", endpoint=endpoint)],
+        middleware=[
+            Middleware(RequestLog, settings=settings),
+            Middleware(Shortcut, path="/graphql", endpoint=endpoint),
+        ],
         lifespan=lifespan,
     )
 

@@ -10,12 +10,11 @@ from db.scope import Scope as Wiki
 from resolvers.context import Context
 from resolvers.credentials import Credentials
 from resolvers.errors import CairnError, Forbidden, Unauthenticated, Unavailable
-from resolvers.refusals import in_our_words
 from schema.errors import MASKED
 from selection import Engine
 from selection.operation import Invalid
 
-from .request import JSON, Operation, Refused, answer_type, header, read_operation
+from .request import GRAPHQL_JSON, JSON, Bodies, Operation, Refused, answer_type, header, read_operation
 
 log = structlog.get_logger()
 
@@ -27,15 +26,14 @@ class GraphQLEndpoint:
         self, engine: Engine, database: Database, credentials: Credentials, *, max_body: int, max_cost: int
     ) -> None:
         self.engine, self.database, self.credentials = engine, database, credentials
-        self.max_body, self.max_cost = max_body, max_cost
+        self.bodies, self.max_cost = Bodies(max_body), max_cost
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         kind = JSON
         try:
             kind = answer_type(scope)
-            with in_our_words():
-                wiki = await self.credentials.scope(header(scope, b"authorization"), header(scope, b"x-cairn-owner"))
-            asked = await read_operation(scope, receive, self.max_body)
+            wiki = await self.credentials.scope(header(scope, b"authorization"), header(scope, b"x-cairn-owner"))
+            asked = await read_operation(scope, receive, self.bodies)
             if scope["method"] == "GET":
                 await self.check_is_query(asked)
             status, body = await self.execute(asked, wiki, kind)
@@ -64,6 +62,8 @@ class GraphQLEndpoint:
 
 
 STATUSES: dict[type[CairnError], int] = {Unauthenticated: 401, Forbidden: 403, Unavailable: 503}
+CONTENT_TYPES = {kind: (b"content-type", f"{kind}; charset=utf-8".encode()) for kind in (JSON, GRAPHQL_JSON)}
+NO_STORE = (b"cache-control", b"no-store")
 EXTRA: dict[int, list[tuple[bytes, bytes]]] = {
     401: [(b"www-authenticate", b'Bearer realm="cairn"')],
     405: [(b"allow", b"GET, POST")],
@@ -75,11 +75,6 @@ def error_body(message: str, code: str) -> bytes:
 
 
 async def respond(send: Send, status: int, kind: str, body: bytes) -> None:
-    headers = [
-        (b"content-type", f"{kind}; charset=utf-8".encode()),
-        (b"content-length", str(len(body)).encode()),
-        (b"cache-control", b"no-store"),
-        *EXTRA.get(status, ()),
-    ]
+    headers = [CONTENT_TYPES[kind], (b"content-length", b"%d" % len(body)), NO_STORE, *EXTRA.get(status, ())]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -1,15 +1,19 @@
 """A GraphQL request as HTTP carries it: read, checked, and refused with the right status."""
 
 import asyncio
+from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 
 import orjson
 from starlette.types import Receive, Scope
 
+from db.deadlines import Deadlines
+
 GRAPHQL_JSON = "application/graphql-response+json"
 JSON = "application/json"
 PATIENCE = 30  # seconds that a client is given to send its request
+NAMED = "cairn.headers"  # where a request keeps its headers by name
 
 
 class Refused(Exception):
@@ -29,19 +33,25 @@ class Operation(NamedTuple):
 
 
 def header(scope: Scope, name: bytes) -> str | None:
-    """The header's text; bytes that are no text do not raise."""
-    for key, value in scope["headers"]:
-        if key == name:
-            text: str = value.decode("latin-1")
-            return text
-    return None
+    """The first such header's text; bytes that are no text do not raise."""
+    value: bytes | None = (scope.get(NAMED) or named(scope)).get(name)
+    return None if value is None else value.decode("latin-1")
+
+
+def named(scope: Scope) -> dict[bytes, bytes]:
+    """The headers by name, looked through once a request."""
+    scope[NAMED] = found = dict(reversed(scope["headers"]))
+    return found
 
 
 def answer_type(scope: Scope) -> str:
     """application/graphql-response+json for those who accept it; plain JSON for those who do not say."""
     accepted = header(scope, b"accept")
-    if accepted is None:
-        return JSON
+    return JSON if accepted is None else negotiated(accepted)
+
+
+@lru_cache(256)
+def negotiated(accepted: str) -> str:
     kinds = [part.partition(";")[0].strip().lower() for part in accepted.split(",")]
     if GRAPHQL_JSON in kinds:
         return GRAPHQL_JSON
@@ -50,38 +60,60 @@ def answer_type(scope: Scope) -> str:
     raise Refused(406, f"This endpoint answers with {GRAPHQL_JSON} or {JSON}.", "NOT_ACCEPTABLE")
 
 
-async def read_operation(scope: Scope, receive: Receive, most: int) -> Operation:
+async def read_operation(scope: Scope, receive: Receive, bodies: "Bodies") -> Operation:
     match scope["method"]:
         case "POST":
-            return from_body(scope, await read_body(scope, receive, most))
+            return from_body(scope, await bodies.read(scope, receive))
         case "GET":
-            return from_query(scope["query_string"], most)
+            return from_query(scope["query_string"], bodies.most)
     raise Refused(405, "Send a POST, or a GET for queries.", "METHOD_NOT_ALLOWED")
 
 
-async def read_body(scope: Scope, receive: Receive, most: int) -> bytes:
-    """Never more than `most` bytes, whatever the client says it sends."""
-    declared = header(scope, b"content-length")
-    if declared and declared.isdecimal() and int(declared) > most:
-        raise too_large(most)
-    try:
-        async with asyncio.timeout(PATIENCE):
-            return await received(receive, most)
-    except TimeoutError:
-        raise Refused(408, f"The request did not come whole within {PATIENCE} seconds.", "TIMEOUT") from None
+class Bodies:
+    """Never more than `most` bytes of one, whatever the client says it sends, and never for longer than PATIENCE."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.readers: Deadlines[asyncio.Task[Any]] = Deadlines(self.stop)
+        self.stopped: set[asyncio.Task[Any]] = set()
+
+    async def read(self, scope: Scope, receive: Receive) -> bytes:
+        declared = header(scope, b"content-length")
+        if declared and declared.isdecimal() and int(declared) > self.most:
+            raise too_large(self.most)
+        reader = asyncio.current_task()
+        assert reader is not None
+        self.readers.add(reader, PATIENCE)
+        try:
+            return await received(receive, self.most)
+        except asyncio.CancelledError:
+            if reader in self.stopped and not reader.uncancel():
+                message = f"The request did not come whole within {PATIENCE} seconds."
+                raise Refused(408, message, "TIMEOUT") from None
+            raise
+        finally:
+            self.readers.remove(reader)
+            self.stopped.discard(reader)
+
+    def stop(self, reader: "asyncio.Task[Any]") -> None:
+        self.stopped.add(reader)
+        reader.cancel()
 
 
 async def received(receive: Receive, most: int) -> bytes:
-    body = bytearray()
+    """Mostly it is there already, in one piece."""
+    pieces, size = [], 0
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise Refused(400, "The client went away.")
-        body += message.get("body", b"")
-        if len(body) > most:
+        piece: bytes = message.get("body", b"")
+        size += len(piece)
+        if size > most:
             raise too_large(most)
+        pieces.append(piece)
         if not message.get("more_body"):
-            return bytes(body)
+            return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
 def too_large(most: int) -> Refused:
@@ -89,12 +121,17 @@ def too_large(most: int) -> Refused:
 
 
 def from_body(scope: Scope, body: bytes) -> Operation:
-    kind, _, options = (header(scope, b"content-type") or "").partition(";")
+    check_kind(header(scope, b"content-type") or "")
+    return operation(parsed(body, "The body"))
+
+
+@lru_cache(256)
+def check_kind(content_type: str) -> None:
+    kind, _, options = content_type.partition(";")
     if kind.strip().lower() != JSON:
         raise Refused(415, f"Send the request as {JSON}.", "UNSUPPORTED_MEDIA_TYPE")
     if "charset" in options.lower() and "utf-8" not in options.lower():
         raise Refused(415, "Send the request in UTF-8.", "UNSUPPORTED_MEDIA_TYPE")
-    return operation(parsed(body, "The body"))
 
 
 def from_query(text: bytes, most: int) -> Operation:

@@ -37,6 +37,9 @@ class Settings(BaseSettings):
     pool_size: int = Field(
         8, ge=1, le=500, description="Connections to Postgres of each process, and as many for search"
     )
+    pool_queue: int = Field(
+        256, ge=0, description="Requests that wait for a connection of each pool; more are told to come back"
+    )
     statement_timeout: float = Field(10.0, gt=0, description="Seconds that a statement may take")
     statement_cache: int = Field(512, ge=0, description="Prepared statements a connection; 0 behind old poolers")
 

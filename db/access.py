@@ -6,12 +6,12 @@ for a credential that spans it. What may not be read is not there: a foreign id 
 
 from collections.abc import Collection
 from typing import Any
-from uuid import UUID
 
 from graphql import GraphQLError
 from sqlalchemy import ARRAY, Boolean, ColumnElement, FromClause, Uuid, any_, literal, or_, select
 
 from selection import in_tenant, scope_value
+from selection.arguments import identifier
 
 from .scope import Role, Scope
 from .tables import grants
@@ -42,15 +42,8 @@ def forbidden(message: str) -> GraphQLError:
 
 def check_tenant(scope: Scope, tenant_id: str | None) -> None:
     """Unknown tenants and other people's get the same words."""
-    if tenant_id is not None and not is_same(tenant_id, scope.tenant_id):
+    if tenant_id is not None and identifier(tenant_id) != scope.tenant_id:
         raise forbidden("tenantId must be the tenant of the credential.")
-
-
-def is_same(text: str, id: UUID) -> bool:
-    try:
-        return UUID(text) == id
-    except ValueError:
-        return False
 
 
 class InOwner:

@@ -1,17 +1,17 @@
-"""The pool, and the two ways to use it: one read whose answer is JSON bytes, and a transaction."""
+"""The way to Postgres: one read whose answer is JSON bytes, single statements, and transactions."""
 
 from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 import asyncpg
 import orjson
 
+from .pool import PATIENCE, Pool
 from .sql import Statement
 
 Row = Mapping[str, Any]
 ONE_PLAN = {"plan_cache_mode": "force_generic_plan"}
-PATIENCE = 10.0  # seconds that a request waits for a connection before it is told to come back
 
 
 class Database:
@@ -20,40 +20,61 @@ class Database:
     Reads never open a transaction; writes always do.
     """
 
-    def __init__(self, dsn: str, *, size: int = 8, statement_timeout: float = 10.0, statement_cache: int = 512) -> None:
-        """`statement_timeout` in seconds. `statement_cache` 0 is for poolers that forget prepared statements."""
-        self.dsn = dsn
+    def __init__(
+        self, dsn: str, *, size: int = 8, queue: int = 256, statement_timeout: float = 10.0, statement_cache: int = 512
+    ) -> None:
+        """`size` and `queue` of each pool. `statement_timeout` in seconds.
+
+        `statement_cache` 0 is for poolers that forget prepared statements.
+        """
+        self.dsn, self.size, self.queue = dsn, size, queue
         self.options: dict[str, Any] = {
-            "min_size": 1,
-            "max_size": size,
-            "max_queries": 10**9,
-            "max_inactive_connection_lifetime": 0,
             "statement_cache_size": statement_cache,
             "max_cached_statement_lifetime": 0,
-            "server_settings": {
-                "application_name": "cairn",
-                "statement_timeout": str(int(statement_timeout * 1000)),
-                "jit": "off",
-            },
+            "max_cacheable_statement_size": 65536,  # a dozen connections below one page are 15 kB of SQL
         }
-        self.pool: asyncpg.Pool | None = None
-        self.search_pool: asyncpg.Pool | None = None
+        self.session = {
+            "application_name": "cairn",
+            "statement_timeout": str(int(statement_timeout * 1000)),
+            "jit": "off",
+        }
+        self.pool: Pool | None = None
+        self.search_pool: Pool | None = None
 
     async def open(self) -> None:
-        self.pool = await asyncpg.create_pool(self.dsn, init=prepare_connection, reset=clean, **self.options)
-        planned_once = self.options | {"server_settings": self.options["server_settings"] | ONE_PLAN}
-        self.search_pool = await asyncpg.create_pool(self.dsn, init=prepare_connection, reset=clean, **planned_once)
+        self.pool = await self.pool_of(self.session)
+        self.search_pool = await self.pool_of(self.session | ONE_PLAN)
+
+    async def pool_of(self, session: Mapping[str, str]) -> Pool:
+        made = Pool(lambda: self.connect(session), size=self.size, queue=self.queue)
+        await made.open()
+        return made
+
+    async def connect(self, session: Mapping[str, str]) -> asyncpg.Connection:
+        connection = await asyncpg.connect(self.dsn, timeout=PATIENCE, server_settings=session, **self.options)
+        try:
+            await prepare_connection(connection)
+        except BaseException:
+            connection.terminate()
+            raise
+        return connection
 
     async def close(self) -> None:
-        for pool in filter(None, (self.pool, self.search_pool)):
-            await pool.close()
+        for one in filter(None, (self.pool, self.search_pool)):
+            await one.close()
         self.pool = self.search_pool = None
 
     async def json(self, sql: str, arguments: Iterable[Any]) -> bytes | None:
         """The one JSON value of a compiled read, as Postgres wrote it."""
-        async with acquire(self.pool) as connection:
+        pool = opened(self.pool)
+        connection = await pool.take()
+        try:
             value: bytes | None = await connection.fetchval(sql, *arguments)
-            return value
+        except BaseException as error:
+            pool.give(connection, error)
+            raise
+        pool.give(connection)
+        return value
 
     async def ping(self) -> None:
         """Raise when Postgres does not answer."""
@@ -79,10 +100,14 @@ class Database:
             yield Connection(connection)
 
 
-def acquire(pool: asyncpg.Pool | None) -> Any:
+def acquire(pool: Pool | None) -> AbstractAsyncContextManager[asyncpg.Connection]:
+    return opened(pool).lend()
+
+
+def opened(pool: Pool | None) -> Pool:
     if pool is None:
         raise RuntimeError("the database is not open")
-    return pool.acquire(timeout=None if pool.get_idle_size() else PATIENCE)
+    return pool
 
 
 class Connection:
@@ -118,12 +143,3 @@ async def prepare_connection(connection: asyncpg.Connection) -> None:
     await connection.set_type_codec(
         "jsonb", schema="pg_catalog", encoder=lambda value: orjson.dumps(value).decode(), decoder=orjson.loads
     )
-
-
-async def clean(connection: asyncpg.Connection) -> None:
-    """Nothing here leaves session state behind, so the usual reset would be a round trip for nothing.
-
-    Only a connection given back in the middle of a transaction, by a cancelled task, needs one.
-    """
-    if connection.is_in_transaction():
-        await connection.execute("ROLLBACK")

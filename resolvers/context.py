@@ -36,8 +36,11 @@ class Context:
             raise TooExpensive(self.spent, self.budget)
 
     async def fetch(self, sql: str, arguments: Sequence[Any]) -> bytes | None:
-        with once_only():
+        try:
             return await self.database.json(sql, arguments)
+        except Exception:
+            with once_only():
+                raise
 
     async def search(self, asked: Asked) -> Found:
         """What a step asks before the statement that shows it."""

@@ -8,6 +8,7 @@ from db.scope import Scope
 from .api_keys import PREFIX, scope_of_key
 from .errors import Forbidden, NotFound, Unauthenticated
 from .permissions import Action, authorise
+from .refusals import in_our_words
 from .tokens import Tokens
 
 HEADER_MAX = 8192  # characters
@@ -22,19 +23,28 @@ class Credentials:
 
     async def scope(self, authorization: str | None, owner: str | None = None) -> Scope:
         """The scope of the credential, at work in the wiki of `owner` (an id) when it asks for one that it may read."""
-        shown = bearer(authorization)
-        if shown.startswith(PREFIX):
-            scope = await scope_of_key(self.database, shown)
-        else:
-            scope = await self.tokens.scope(shown)
+        scope = self.remembered(authorization) or await self.checked(authorization)
         return scope if owner is None else await self.at_work(scope, owner)
+
+    def remembered(self, authorization: str | None) -> Scope | None:
+        """Of a token that was found good a moment ago: all but the first request with it."""
+        kind, _, shown = (authorization or "").partition(" ")
+        return self.tokens.remembered(shown) if kind == "Bearer" else None
+
+    async def checked(self, authorization: str | None) -> Scope:
+        shown = bearer(authorization)
+        with in_our_words():
+            if shown.startswith(PREFIX):
+                return await scope_of_key(self.database, shown)
+            return await self.tokens.scope(shown)
 
     async def at_work(self, scope: Scope, owner: str) -> Scope:
         """An unknown owner, another tenant's and one that may not be read get the same words."""
         try:
             owner_id = UUID(owner)
-            async with self.database.connection() as connection:
-                await authorise(connection, scope, owner_id, Action.READ)
+            with in_our_words():
+                async with self.database.connection() as connection:
+                    await authorise(connection, scope, owner_id, Action.READ)
         except (ValueError, NotFound):
             raise Forbidden(NOT_YOURS) from None
         return scope.in_owner(owner_id)

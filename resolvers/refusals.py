@@ -10,6 +10,8 @@ from contextlib import contextmanager
 
 import asyncpg
 
+from db.pool import Exhausted
+
 from .errors import BadInput, CairnError, Conflict, NotFound, Unavailable
 
 CONSTRAINT = re.compile(r'constraint "(.+?)(?:_\d{5,})?"')
@@ -23,7 +25,7 @@ def in_our_words() -> Iterator[None]:
     """What Postgres refuses in here leaves as an error of ours, where there is one for it."""
     try:
         yield
-    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, Exhausted) as error:
         ours = refusal(error)
         if ours is None:
             raise
@@ -32,6 +34,8 @@ def in_our_words() -> Iterator[None]:
 
 def refusal(error: Exception) -> CairnError | None:
     """Ours for one that a caller can cause or wait out; none for what can only be a fault of the program."""
+    if isinstance(error, Exhausted):
+        return Unavailable("The database is busy, or cannot be reached. Try again in a moment.")
     if not isinstance(error, asyncpg.PostgresError):
         return Unavailable("The database cannot be reached. Try again in a moment.")
     state = error.sqlstate or ""

@@ -3,7 +3,6 @@
 import time
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Mapping
-from hashlib import sha256
 from typing import Any, Final, NamedTuple, TypeVar
 from uuid import UUID
 
@@ -57,22 +56,23 @@ class Tokens:
         """`clock` counts seconds since 1970."""
         self.secret = None if secret is None else secret_key(secret)
         self.jwks, self.issuer, self.audience, self.clock = jwks, issuer, audience, clock
-        self.known: dict[bytes, Known] = {}
+        self.known: dict[str, Known] = {}
 
     async def scope(self, token: str) -> Scope:
         """Whose it is and what it may do; Unauthenticated says what is wrong with it."""
-        digest = sha256(token.encode()).digest()
-        known = self.known.get(digest)
-        if known is None or known.until <= self.clock():
-            known = self.remember(digest, await self.claims(token))
-        return known.scope
+        return self.remembered(token) or self.remember(token, await self.claims(token)).scope
 
-    def remember(self, digest: bytes, claims: Mapping[str, Any]) -> Known:
+    def remembered(self, token: str) -> Scope | None:
+        """The same for a token that was checked not long ago."""
+        known = self.known.get(token)
+        return known.scope if known is not None and known.until > self.clock() else None
+
+    def remember(self, token: str, claims: Mapping[str, Any]) -> Known:
         """A check costs more than the request that it is for, and clients send the same token again and again."""
         if len(self.known) >= KNOWN_MAX:
             self.known.clear()
         known = Known(scope_of(claims), min(int(claims["exp"]), self.clock() + KNOWN_FOR))
-        self.known[digest] = known
+        self.known[token] = known
         return known
 
     async def claims(self, token: str) -> dict[str, Any]:

@@ -1,6 +1,8 @@
 """GraphQL arguments as a declaration sees them: None, a choice, or a bound SQL parameter."""
 
 from collections.abc import Callable
+from contextlib import suppress
+from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -21,7 +23,7 @@ from graphql.utilities import coerce_input_literal
 from sqlalchemy import ARRAY, BigInteger, DateTime, Double, Integer, Text, Uuid
 from sqlalchemy.types import TypeEngine
 
-from .binds import Binds, Getter
+from .binds import Binds, Fixed, Getter
 from .contract import python_name
 from .errors import BadInput
 from .shape import is_choice, is_plain
@@ -36,6 +38,7 @@ SQL_TYPES: dict[str, TypeEngine[Any]] = {
 }
 NOBODY = UUID(int=0)
 LONGEST_LIST = 1000
+LONGEST_ID = 45  # characters: a UUID as a URN
 
 
 class Argument(NamedTuple):
@@ -67,7 +70,7 @@ def getter(type_: GraphQLInputType, node: ValueNode | None, value: Any) -> Gette
         case _ if node is not None and has_variables(node):
             return lambda request: coerce_input_literal(node, type_, request.variables)
         case _:
-            return lambda request: value
+            return Fixed(value)
 
 
 def has_variables(node: ValueNode) -> bool:
@@ -108,7 +111,12 @@ Reader = Callable[[Any], Any]
 
 
 def read_by(read: Reader | None, get: Getter) -> Getter:
-    return get if read is None else lambda request: read(get(request))
+    if read is None:
+        return get
+    if isinstance(get, Fixed):
+        with suppress(BadInput):  # what is wrong with it is told by each request, in its turn
+            return Fixed(read(get.value))
+    return lambda request: read(get(request))
 
 
 def reader(type_: GraphQLInputType) -> Reader | None:
@@ -128,6 +136,11 @@ def bounded(values: list[Any]) -> list[Any]:
 
 def identifier(text: str) -> UUID:
     """What is not the form of an id is the id of nothing: it answers as an unknown one."""
+    return NOBODY if len(text) > LONGEST_ID else read_identifier(text)
+
+
+@lru_cache(4096)
+def read_identifier(text: str) -> UUID:
     try:
         return UUID(text)
     except ValueError:
@@ -135,6 +148,14 @@ def identifier(text: str) -> UUID:
 
 
 def sendable(text: str) -> str:
-    if "\x00" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+    if "\x00" in text or not is_unicode(text):
         raise BadInput("A text cannot hold NUL or half a surrogate pair.")
     return text
+
+
+def is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -40,6 +40,17 @@ class Request(NamedTuple):
 
 Getter = Callable[[Request], Any]
 
+
+class Fixed:
+    """A getter whose value is the same in every request: it can be had while the plan is made."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __call__(self, request: Request) -> Any:
+        return self.value
+
+
 SCOPE = "scope_"
 
 

@@ -13,6 +13,7 @@ from sqlalchemy import ColumnElement
 from .binds import Request
 from .collect import Collector
 from .compiler import Compiler, Mode
+from .constant import Constant, is_constant
 from .contract import lists_what_a_step_finds
 from .errors import Final, NotCompilable
 from .limits import Limits
@@ -83,7 +84,7 @@ class Engine:
 
     async def as_bytes(self, operation: Operation, given: dict[str, Any], context: Context) -> bytes:
         variables = coerced(self.schema, operation, given)
-        plan: Plan | None = await operation.plans.get_apart(
+        plan: Plan | Constant | None = await operation.plans.get_apart(
             operation.shape(variables), lambda: self.whole_plan(operation, variables)
         )
         if plan is None:
@@ -96,8 +97,10 @@ class Engine:
         result = execute(self.schema, document.ast, None, context, given, name)
         return self.answer(await result if isawaitable(result) else result)
 
-    def whole_plan(self, operation: Operation, variables: VariableValues) -> Plan | None:
+    def whole_plan(self, operation: Operation, variables: VariableValues) -> Plan | Constant | None:
         try:
+            if is_constant(operation.definition, operation.fragments):
+                return Constant(self.schema, operation.definition, operation.fragments)
             return compile_operation(self.schema, operation, variables)
         except NotCompilable:
             return None

@@ -1,6 +1,7 @@
 """A parsed and validated operation, and the plans made for it."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from graphql import (
     DocumentNode,
@@ -19,7 +20,6 @@ from graphql import (
 from graphql.execution.get_variable_signature import GraphQLVariableSignature, get_variable_signature
 from graphql.execution.values import VariableValues, VariableValueSource, get_variable_values
 from graphql.pyutils import Undefined
-from graphql.utilities import coerce_input_value
 
 from .limits import Limits, refusals
 from .lru import LRU
@@ -40,6 +40,14 @@ class Invalid(Exception):
 Fragments = dict[str, FragmentDefinitionNode]
 
 
+class Scalar(NamedTuple):
+    """A variable of a scalar or an enum, and how its values are read."""
+
+    signature: GraphQLVariableSignature
+    is_required: bool
+    read: Callable[[Any], Any]
+
+
 class Operation:
     """One operation of a document. `plans` are by the shape of its variables."""
 
@@ -47,16 +55,20 @@ class Operation:
         self.definition, self.fragments = definition, fragments
         self.plans: LRU[Any] = LRU(PLANS_PER_OPERATION)
         self.shaping: list[tuple[str, GraphQLInputType]] = []
-        self.scalars: dict[str, GraphQLVariableSignature] = {}
+        self.scalars: dict[str, Scalar] = {}
         for node in definition.variable_definitions or ():
             signature: Any = get_variable_signature(schema, node)
             if not (is_non_null_type(signature.type) and is_plain(signature.type)):
                 self.shaping.append((signature.name, signature.type))
-            if is_leaf_type(get_nullable_type(signature.type)):
-                self.scalars[signature.name] = signature
+            leaf = get_nullable_type(signature.type)
+            if is_leaf_type(leaf):
+                is_required = is_non_null_type(signature.type)
+                self.scalars[signature.name] = Scalar(signature, is_required, leaf.coerce_input_value)
         self.only_scalars = len(self.scalars) == len(definition.variable_definitions or ())
 
     def shape(self, variables: VariableValues) -> tuple[Any, ...]:
+        if not self.shaping:
+            return ()
         given = variables.coerced
         return tuple(shape(type_, given[name]) if name in given else ABSENT for name, type_ in self.shaping)
 
@@ -110,13 +122,16 @@ def at_once(operation: Operation, given: dict[str, Any]) -> VariableValues | Non
     if not operation.only_scalars:
         return None
     sources, values = {}, {}
-    for name, signature in operation.scalars.items():
-        value = given.get(name, Undefined)
-        read = Undefined if value is Undefined else coerce_input_value(value, signature.type)
-        if read is Undefined:
-            return None
-        sources[name], values[name] = VariableValueSource(signature, value), read
-    return VariableValues(sources, values)
+    try:
+        for name, (signature, is_required, read) in operation.scalars.items():
+            value = given[name]
+            if value is None and is_required:
+                return None
+            sources[name] = VariableValueSource(signature, value)
+            values[name] = None if value is None else read(value)
+    except Exception:  # what is wrong with them is told at length
+        return None
+    return None if Undefined in values.values() else VariableValues(sources, values)
 
 
 def at_length(schema: GraphQLSchema, operation: Operation, given: dict[str, Any]) -> VariableValues:

@@ -1,9 +1,9 @@
 """Which part of a list is asked for: limit, or Relay's first/after/last/before."""
 
-from functools import partial
+from contextlib import suppress
 
 from .arguments import Argument
-from .binds import Getter, Request
+from .binds import Fixed, Getter
 from .errors import BadInput
 from .mapping import Paging
 
@@ -21,11 +21,17 @@ class Page:
         self.before: Getter | None = given.get("before")
         self.backward = "last" in given
         asked = given.get("last") or given.get("first") or given.get("limit")
-        self.size: Getter = partial(size, asked, paging) if asked else lambda request: paging.default
+        self.size = asked_size(asked, paging) if asked else Fixed(paging.default)
 
 
-def size(asked: Getter, paging: Paging, request: Request) -> int:
-    value: int = asked(request)
+def asked_size(asked: Getter, paging: Paging) -> Getter:
+    if isinstance(asked, Fixed):
+        with suppress(BadInput):  # each request is told so, before any SQL
+            return Fixed(size_of(asked.value, paging))
+    return lambda request: size_of(asked(request), paging)
+
+
+def size_of(value: int, paging: Paging) -> int:
     if paging.least is not None:
         value = max(value, paging.least)
     if value < 0:

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Dialect, select
 from sqlalchemy.dialects.postgresql import asyncpg
 
 from .arguments import Argument
-from .binds import Request
+from .binds import Fixed, Request
 from .compiler import Compiler, Finding
 from .tenancy import unbound_tables
 
@@ -40,10 +40,13 @@ class Plan:
             raise AssertionError(f"{tables} would be read for every tenant")
         compiled = statement.compile(dialect=DIALECT, compile_kwargs={"literal_binds": True})
         self.sql = str(compiled)
-        self.getters = [compiler.binds.getter(name) for name in compiled.positiontup or ()]
+        getters = [compiler.binds.getter(name) for name in compiled.positiontup or ()]
+        self.fixed = [get.value if isinstance(get, Fixed) else None for get in getters]
+        self.varying = [(place, get) for place, get in enumerate(getters) if not isinstance(get, Fixed)]
         self.steps = compiler.steps
         self.checks = compiler.checks
         self.cost = compiler.cost
+        self.cost.fold()
         self.nothing = nothing
 
     async def run(self, context: Context, request: Request, parent: Any = None) -> bytes | None:
@@ -55,7 +58,10 @@ class Plan:
             request = request._replace(found=await self.find(context, request, parent))
             if self.nothing is not None and not any(request.found):
                 return self.nothing
-        return await context.fetch(self.sql, [get(request) for get in self.getters])
+        given = self.fixed.copy()
+        for place, get in self.varying:
+            given[place] = get(request)
+        return await context.fetch(self.sql, given)
 
     async def find(self, context: Context, request: Request, parent: Any) -> list[list[tuple[Any, ...]]]:
         """What each step finds: several at once, and one without a task of its own."""

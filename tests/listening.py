@@ -1,5 +1,6 @@
 """The product's database, and what it sends to Postgres."""
 
+import asyncio
 from typing import Any, NamedTuple
 
 import asyncpg
@@ -29,6 +30,11 @@ class ListeningDatabase(Database):
         for pool in (self.pool, self.search_pool):
             async with acquire(pool) as connection:
                 connection.add_query_logger(self.note)
+
+    async def heard(self) -> list[Sent]:
+        """All that was sent: the driver tells of it in the loop's next turn."""
+        await asyncio.sleep(0)
+        return self.sent
 
     def note(self, record: asyncpg.connection.LoggedQuery) -> None:
         if not any(mark in record.query for mark in OF_THE_DRIVER):

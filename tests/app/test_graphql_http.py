@@ -1,5 +1,6 @@
 """GraphQL over HTTP: what a client may send, and what it is told when it sends something else."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -215,6 +216,29 @@ async def test_a_statement_that_takes_too_long_is_stopped_and_told(dsn: str, tmp
             answer = await service.ask("{ recentWikiPages { id } }", token)
             assert answer["errors"][0]["extensions"]["code"] == "TIMEOUT"
         assert await service.ask("{ recentWikiPages { id } }", token) == {"data": {"recentWikiPages": []}}
+
+
+BLOCKED = (
+    "SELECT count(*) FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = $1)"
+)
+
+
+async def test_more_requests_than_may_wait_are_told_at_once(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+    """Every connection is held by a read that waits for a lock, and nobody may queue."""
+    read, name = "{ recentWikiPages { id } }", urlsplit(dsn).path.strip("/")
+    async with serving(dsn, tmp_path, pool_queue=0) as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+        async with wiki.look.transaction():
+            await wiki.look.execute("LOCK TABLE pages IN ACCESS EXCLUSIVE MODE")
+            held = [asyncio.create_task(service.ask(read, token)) for _ in range(4)]
+            while await wiki.look.fetchval(BLOCKED, name) < len(held):
+                await asyncio.sleep(0.01)
+            answer = await service.ask(read, token)
+            assert answer["errors"][0]["extensions"]["code"] == "UNAVAILABLE"
+            assert answer["data"] is None
+            refused = await service.post(read, "cairn_" + "a" * 43)  # a key costs a statement before anything is run
+            assert (refused.status_code, refused.json()["errors"][0]["extensions"]["code"]) == (503, "UNAVAILABLE")
+        assert await asyncio.gather(*held) == [{"data": {"recentWikiPages": []}}] * 4
 
 
 async def test_a_lost_database_is_told_and_found_again(server_dsn: str, dsn: str, service: Service, token: str) -> None:

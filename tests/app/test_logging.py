@@ -2,20 +2,24 @@
 
 import json
 import logging
+import time
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 import structlog
 
-from app.logging import configure, known_id
+from app.logging import REQUEST_ID, configure, known_id, new_request_id, writer
 from app.settings import Settings
+from tests.app.service import Service
 
 
 @pytest.fixture(autouse=True)
 def as_it_was() -> Iterator[None]:
     yield
     structlog.reset_defaults()
+    REQUEST_ID.set(None)
     logging.getLogger().handlers.clear()
 
 
@@ -53,6 +57,60 @@ def test_a_traceback_shows_no_values(capsys: pytest.CaptureFixture[str]) -> None
 def test_debug_is_not_shown_unless_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     configured().debug("detail")
     assert lines(capsys) == []
+
+
+SECRET = "query($s: String!) { mobileWikiSearch(query: $s) { score } }"
+
+
+async def test_a_request_is_one_line_without_its_values(
+    service: Service, token: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    response = await service.post(SECRET, token, {"s": "hunter2"}, **{"x-request-id": "mine-1"})
+    await service.http.get("/healthz")
+    asked, health = (line for line in lines(capsys) if line["event"] == "request")
+    assert response.json() == {"data": {"mobileWikiSearch": []}}
+    assert list(asked) == ["method", "path", "status", "ms", "event", "request_id", "level", "timestamp"]
+    shown = {"method": "POST", "path": "/graphql", "status": 200, "request_id": "mine-1", "level": "info"}
+    assert shown.items() <= asked.items()
+    assert isinstance(asked["ms"], float)
+    assert datetime.fromisoformat(str(asked["timestamp"])).utcoffset() == timedelta(0)
+    assert str(asked["timestamp"]).endswith("Z")
+    assert health["path"] == "/healthz"
+    assert len(str(health["request_id"])) == 32
+
+
+@pytest.mark.parametrize(("level", "count"), [("debug", 1), ("info", 1), ("warning", 0), ("error", 0)])
+async def test_the_line_is_written_where_its_level_is_shown(
+    capsys: pytest.CaptureFixture[str], level: Any, count: int
+) -> None:
+    writer(Settings(log_level=level))({"method": "GET"}, "mine-2")
+    assert [line["request_id"] for line in lines(capsys)] == ["mine-2"] * count
+
+
+async def test_for_people_the_line_is_text(capsys: pytest.CaptureFixture[str]) -> None:
+    settings = Settings(log_format="console")
+    configure(settings)
+    REQUEST_ID.set("mine-3")
+    writer(settings)({"method": "GET", "path": "/", "status": 200, "ms": 0.5}, "mine-3")
+    (line,) = capsys.readouterr().err.splitlines()
+    for part in ("request", "GET", "200", "mine-3"):
+        assert part in line
+
+
+async def test_what_is_logged_in_a_request_says_which(capsys: pytest.CaptureFixture[str]) -> None:
+    log = configured()
+    REQUEST_ID.set("mine-4")
+    log.warning("careful")
+    logging.getLogger("some.library").warning("careful too")
+    assert [line["request_id"] for line in lines(capsys)] == ["mine-4", "mine-4"]
+
+
+def test_ids_of_requests_differ_and_sort_by_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert len({new_request_id() for _ in range(1000)}) == 1000
+    earlier = new_request_id()
+    later = time.time_ns() + 5_000_000
+    monkeypatch.setattr("app.logging.time.time_ns", lambda: later)
+    assert earlier < new_request_id()
 
 
 @pytest.mark.parametrize(

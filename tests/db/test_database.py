@@ -37,10 +37,10 @@ async def test_a_cancelled_write_leaves_nothing_behind(database: Database) -> No
     await database.close()
 
 
-async def test_a_request_does_not_wait_for_a_connection_for_ever(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("db.database.PATIENCE", 0.05)
+async def test_a_request_does_not_wait_for_a_connection_for_ever(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("db.pool.PATIENCE", 0.2)
+    database = Database(dsn, size=1)
+    await database.open()
     async with database.connection():
         with pytest.raises(Unavailable), in_our_words():
             await database.ping()

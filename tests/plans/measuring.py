@@ -68,7 +68,7 @@ async def measure(dsn: str) -> dict[Key, tuple[int, list[Execution]]]:
             for place in (LARGE, SMALL):
                 answer = await asked(engine, database, case, place)
                 for planning in Planning:
-                    runs = [await explain(look, sent, planning) for sent in database.sent]
+                    runs = [await explain(look, sent, planning) for sent in await database.heard()]
                     found[name, planning.name, place.pages] = (objects(answer), runs)
     finally:
         await look.close()
@@ -88,7 +88,7 @@ async def asked(engine: Engine, database: ListeningDatabase, case: Case, place: 
 async def run(
     engine: Engine, database: ListeningDatabase, document: str, place: Wiki, variables: dict[str, Any]
 ) -> dict[str, Any]:
-    database.sent.clear()
+    (await database.heard()).clear()
     caller = Scope(place.tenant_id, place.owner_id, Role.ADMIN, Actor(ActorKind.USER, "reader"), (place.owner_id,))
     answer = orjson.loads((await engine.execute(document, variables, None, Context(database, caller))).body)
     assert "errors" not in answer, answer["errors"]

@@ -27,6 +27,7 @@ FAULTS = [
     Fault("selection/wire.py", "return cast(value, JSON)", "return value"),
     Fault("selection/compiler.py", "wire.required(value) if self.mode", "value if self.mode"),
     Fault("selection/plan.py", "context.spend(self.cost.of(request))", "pass"),
+    Fault("selection/cost.py", "child.size.value * child.item", "child.size.value"),
     Fault("selection/plan.py", "if tables := unbound_tables(statement):", "if tables := None:"),
     Fault("schema/scalars.py", "scalar_map=SCALARS)", "scalar_map=SCALARS, sort_schema=True)"),
     # who may read
@@ -35,7 +36,7 @@ FAULTS = [
     Fault("db/access.py", "[readable(owner_of(row))]", "[]"),
     Fault("db/access.py", "any_(OWNERS), grant.c.owner_id == owner)", "any_(OWNERS))"),
     Fault("db/access.py", "if scope.role is not Role.ADMIN:", "if scope.role is Role.READER:"),
-    Fault("db/access.py", "if tenant_id is not None and not is_same", "if False and not is_same"),
+    Fault("db/access.py", "if tenant_id is not None and identifier", "if False and identifier"),
     Fault("db/relations/owners.py", '(ROLE == "reader", "reader")', '(ROLE == "nobody", "reader")'),
     Fault("resolvers/permissions.py", "if relation is None or not allowed", "if relation is None and not allowed"),
     Fault("schema/mutations/scoping.py", "    check_tenant(scope, wiki.tenant_id)\n", ""),

@@ -1,4 +1,7 @@
-"""Random documents: bytes, values and the reference agree. SEED=n and DOCUMENTS=m in the environment choose which."""
+"""Random documents: bytes, values and the reference agree. SEED=n and DOCUMENTS=m in the environment choose which.
+
+`make differential` runs thousands of them.
+"""
 
 import base64
 import json
@@ -18,6 +21,7 @@ from db.scope import Scope
 from resolvers.context import Context
 from schema.root import GRAPHQL, STRAWBERRY
 from selection import Engine, Limits
+from selection.constant import is_constant
 from selection.errors import NotCompilable
 from selection.operation import Document, Invalid
 from tests.schema.asking import Recorder
@@ -30,6 +34,7 @@ SEED, COUNT = int(os.environ.get("SEED", "1")), int(os.environ.get("DOCUMENTS", 
 SDL = STRAWBERRY.as_str()
 UNLIMITED = Limits(*[10**6] * 6)
 RICH = 10**15
+MANY = 30  # runs
 FAILED, NOT_COMPILABLE = "failed", "not compilable"
 Answer = dict[str, Any]
 
@@ -52,7 +57,7 @@ async def test_random_documents(database: Database, world: World, engine: Engine
             await run.check(database, CALLERS[caller], expected, tally)
         tally["plans"] += len(document.operation.plans.entries)
     print(f"{tally['runs'] / (time.perf_counter() - started):.0f} runs/s", dict(tally))  # shown with -s
-    assert tally["bytes"] > tally["runs"] / 2, "most documents compile as a whole"
+    assert tally["bytes"] > tally["runs"] / 2 or tally["runs"] < MANY, "most documents compile as a whole"
 
 
 class Run:
@@ -76,7 +81,8 @@ class Run:
             assert "errors" in expected, self.what
         elif isinstance(found, dict):
             self.compare("bytes", found, expected)
-            assert len(context.statements) == 1 or (context.searches and not context.statements), self.what
+            assert len(context.statements) <= 1, self.what
+            assert context.statements or context.searches or asks_the_schema_alone(self.document), self.what
         for sql in context.statements:
             assert violations(sql) == [], self.what
 
@@ -113,6 +119,10 @@ class Run:
         whole = expected["data"] or {}
         rest = [key for key in answer["data"] if key not in roots]
         return all(difference(answer["data"][key], whole.get(key)) is None for key in rest)
+
+
+def asks_the_schema_alone(document: Document) -> bool:
+    return is_constant(document.operation.definition, document.operation.fragments)
 
 
 EAGER = ("A list cannot have a negative size", "This is not a cursor", "This cursor is of", "first and last together")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from graphql import GraphQLNonNull
+from graphql import GraphQLNonNull, execute_sync, get_introspection_query, parse
 
 from db.database import Database
 from db.relations import graph, links, pages
@@ -50,6 +50,31 @@ async def test_introspection_beside_data(engine: Engine, context: Recorder) -> N
     answer = await data(engine, context, "{ __schema { queryType { name } } recentWikiPages(limit: 1) { id } }")
     assert answer["__schema"] == {"queryType": {"name": "Query"}}
     assert len(answer["recentWikiPages"]) == len(context.statements) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{ __typename }",
+        "{ ...A ... { b: __typename } } fragment A on Query { __typename }",
+        get_introspection_query(),
+        '{ __type(name: "WikiPage") { fields { name } } __schema { description } }',
+    ],
+)
+async def test_what_asks_the_schema_alone_is_made_once_without_sql(
+    world_dsn: str, context: Recorder, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    engine, unopened = make_engine(), Recorder(Database(world_dsn), CALLERS[0])
+    expected = execute_sync(GRAPHQL, parse(text)).data
+    assert await data(engine, unopened, text) == expected
+    monkeypatch.setattr("selection.constant.execute", None)
+    assert await data(engine, unopened, text) == expected
+
+
+async def test_what_asks_the_schema_by_a_variable_is_read_each_time(engine: Engine, context: Recorder) -> None:
+    text = "query($n: String!) { __type(name: $n) { name } }"
+    for name in ("WikiPage", "WikiSection"):
+        assert await data(engine, context, text, n=name) == {"__type": {"name": name}}
 
 
 async def test_more_than_fifty_fields_in_one_object(engine: Engine, context: Recorder) -> None:

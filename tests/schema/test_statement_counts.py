@@ -92,11 +92,11 @@ async def sent(
     """The answer, and the statements it took."""
     owner = PLACE.owner_id
     scope = Scope(PLACE.tenant_id, owner, Role.ADMIN, Actor(ActorKind.USER, "marco"), (owner,))
-    database.sent.clear()
+    (await database.heard()).clear()
     answer = orjson.loads((await ENGINE.execute(document, variables, None, Context(database, scope, ANY_COST))).body)
     assert "errors" not in answer, answer["errors"]
     data: dict[str, Any] = answer["data"]
-    return data, [one.sql for one in database.sent]
+    return data, [one.sql for one in await database.heard()]
 
 
 @pytest.mark.parametrize("name", NESTED)

@@ -1,0 +1,215 @@
+"""Connections to one server, each lent to one task at a time.
+
+Taking an idle one and giving it back are two plain calls: no round trip, no task, no timer. Only a connection that
+comes back in doubt, from a task that was cancelled or in an open transaction, is made clean before it is lent again.
+
+What holds at any moment: there are never more than `size`, those being opened or made clean included; nobody waits
+while one is idle; and for everybody who waits, one more is being opened as long as there is room for it.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any
+
+import asyncpg
+
+from .deadlines import Deadlines
+
+PATIENCE = 10.0  # seconds: to wait for a connection, to make one clean, to let go of them all
+IN_DOUBT = (asyncpg.InterfaceError, OSError)  # what may leave a statement running: a time-out is an OSError
+OUTDATED = (asyncpg.InvalidCachedStatementError, asyncpg.OutdatedSchemaCacheError)
+
+Connect = Callable[[], Awaitable[asyncpg.Connection]]
+
+
+class Exhausted(Exception):
+    """Every connection is lent, and too many wait already or this one has waited too long."""
+
+
+class Pool:
+    """At most `size` connections; at most `queue` tasks wait for one, PATIENCE seconds each, the first to come first.
+
+    For gauges: `size` is the limit, `total` what there is of it, `idle` those that are lent to nobody, `waiting` the
+    tasks that wait for one. For counters, since the start: `acquired`, `refused` (Exhausted) and `opened`.
+    """
+
+    def __init__(self, connect: Connect, *, size: int, queue: int) -> None:
+        self.connect, self.size, self.queue = connect, size, queue
+        self.idle: list[asyncpg.Connection] = []  # the last one back is the next to go: its caches are warm
+        self.lent: set[asyncpg.Connection] = set()
+        self.outdated: set[asyncpg.Connection] = set()
+        self.waiting: Deadlines[asyncio.Future[asyncpg.Connection]] = Deadlines(self.refuse)
+        self.tasks: set[asyncio.Task[None]] = set()
+        self.total = self.opening = self.acquired = self.refused = self.opened = 0
+        self.closed: asyncio.Event | None = None
+
+    async def open(self) -> None:
+        """With one connection, so that a server that cannot be reached is known at once."""
+        connection = await self.connect()
+        self.total += 1
+        self.opened += 1
+        self.idle.append(connection)
+
+    @asynccontextmanager
+    async def lend(self) -> AsyncIterator[asyncpg.Connection]:
+        """A connection of one's own for the length of a block. Raises Exhausted, or why none could be opened."""
+        connection = await self.take()
+        try:
+            yield connection
+        except BaseException as error:
+            self.give(connection, error)
+            raise
+        self.give(connection)
+
+    # -- the two calls
+
+    async def take(self) -> asyncpg.Connection:
+        """The same without a block: whoever takes one must give it back, whatever happens."""
+        while self.idle:
+            connection = self.idle.pop()
+            if not connection.is_closed():
+                return self.lending(connection)
+            self.leave()
+        return await self.wait()
+
+    def give(self, connection: asyncpg.Connection, error: BaseException | None = None) -> None:
+        """`error` is what ended its use."""
+        if isinstance(error, OUTDATED):
+            self.renew()
+        if connection.is_closed():
+            self.forget(connection)
+        elif self.closed or connection in self.outdated:
+            self.start(self.end(connection))
+        elif connection.is_in_transaction() or (error is not None and is_doubtful(error)):
+            self.start(self.clean(connection))
+        else:
+            self.lent.remove(connection)
+            self.offer(connection)
+
+    # -- who waits
+
+    async def wait(self) -> asyncpg.Connection:
+        if self.closed:
+            raise asyncpg.InterfaceError("the pool is closed")
+        if self.total >= self.size and len(self.waiting) - self.opening >= self.queue:
+            self.refused += 1
+            raise Exhausted
+        coming: asyncio.Future[asyncpg.Connection] = asyncio.get_running_loop().create_future()
+        self.waiting.add(coming, PATIENCE)
+        self.grow()
+        try:
+            return await coming
+        except asyncio.CancelledError:
+            self.waiting.remove(coming)
+            if not coming.cancelled() and coming.exception() is None:  # it came, and then its task was cancelled
+                self.give(coming.result())
+            raise
+
+    def refuse(self, coming: asyncio.Future[asyncpg.Connection]) -> None:
+        if not coming.done():
+            self.refused += 1
+            coming.set_exception(Exhausted())
+
+    def offer(self, connection: asyncpg.Connection) -> None:
+        """To whoever has waited longest."""
+        while self.waiting:
+            coming = self.waiting.pop()
+            if not coming.done():
+                coming.set_result(self.lending(connection))
+                return
+        self.idle.append(connection)
+
+    def lending(self, connection: asyncpg.Connection) -> asyncpg.Connection:
+        self.lent.add(connection)
+        self.acquired += 1
+        return connection
+
+    # -- how many there are
+
+    def grow(self) -> None:
+        while self.opening < len(self.waiting) and self.total < self.size:
+            self.total += 1
+            self.opening += 1
+            self.start(self.add())
+
+    async def add(self) -> None:
+        """One more. When there is none to be had, whoever has waited longest is told why."""
+        try:
+            connection = await self.connect()
+        except Exception as error:
+            self.opening -= 1
+            if self.waiting and not (coming := self.waiting.pop()).done():
+                coming.set_exception(error)
+            self.leave()
+            return
+        self.opening -= 1
+        self.opened += 1
+        self.lent.add(connection)
+        self.give(connection)
+
+    def forget(self, connection: asyncpg.Connection) -> None:
+        self.lent.discard(connection)
+        self.outdated.discard(connection)
+        self.leave()
+
+    def leave(self) -> None:
+        """One less."""
+        self.total -= 1
+        self.grow()
+        if self.closed and not self.total:
+            self.closed.set()
+
+    async def clean(self, connection: asyncpg.Connection) -> None:
+        """Wait until nothing runs on it, leave its transaction, forget its session; or part with it."""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await connection.execute("")  # comes back once a cancelled statement has ended
+                await connection.reset()
+        except Exception:
+            connection.terminate()
+        self.give(connection)
+
+    async def end(self, connection: asyncpg.Connection) -> None:
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await connection.close()
+        except Exception:
+            connection.terminate()
+        self.forget(connection)
+
+    def renew(self) -> None:
+        """The tables are not what they were when the statements were prepared: new connections know the new ones."""
+        self.outdated |= self.lent
+        self.end_idle()
+
+    def end_idle(self) -> None:
+        for connection in self.idle:
+            self.start(self.end(connection))
+        self.idle.clear()
+
+    async def close(self) -> None:
+        """Nobody gets one any more; those that are lent have PATIENCE seconds to come back."""
+        self.closed = asyncio.Event()
+        while self.waiting:
+            if not (coming := self.waiting.pop()).done():
+                coming.set_exception(asyncpg.InterfaceError("the pool is closed"))
+        self.end_idle()
+        try:
+            async with asyncio.timeout(PATIENCE):
+                if self.total:
+                    await self.closed.wait()
+        except TimeoutError:
+            for connection in self.lent:
+                connection.terminate()
+        await asyncio.gather(*self.tasks)
+
+    def start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+
+def is_doubtful(error: BaseException) -> bool:
+    """Can a statement still be running? What Postgres answers, even with an error, has ended."""
+    return isinstance(error, IN_DOUBT) or not isinstance(error, Exception)

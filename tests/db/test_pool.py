@@ -1,0 +1,254 @@
+"""The pool on a real Postgres: what was broken, cancelled or restarted heals, and nobody waits for ever."""
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from db.database import Database
+from db.embedded import EmbeddedServer
+from db.pool import Exhausted, Pool
+from resolvers.errors import Unavailable
+from resolvers.refusals import in_our_words
+
+WHO = "SELECT pg_backend_pid()"
+LONG = "SELECT pg_sleep(60)"
+
+
+@pytest.fixture
+async def database(shared_dsn: str) -> AsyncIterator[Database]:
+    database = Database(shared_dsn, size=2, queue=3)
+    await database.open()
+    yield database
+    await database.close()
+
+
+@pytest.fixture
+def pool(database: Database) -> Pool:
+    assert database.pool is not None
+    return database.pool
+
+
+async def cancelled(task: "asyncio.Task[None]", after: float = 0.1) -> None:
+    await asyncio.sleep(after)
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+
+
+async def test_it_grows_as_it_is_used_and_keeps_what_it_has(pool: Pool) -> None:
+    assert (pool.total, len(pool.idle)) == (1, 1)
+    async with pool.lend() as one, pool.lend() as other:
+        assert await one.fetchval(WHO) != await other.fetchval(WHO)
+    assert (pool.total, len(pool.idle), pool.opened) == (2, 2, 2)
+
+
+async def test_lending_costs_no_round_trip(pool: Pool) -> None:
+    async with pool.lend() as connection:
+        sent: list[str] = []
+        connection.add_query_logger(lambda record: sent.append(record.query))
+    for _ in range(3):
+        async with pool.lend() as connection:
+            await connection.fetchval(WHO)
+    await asyncio.sleep(0)
+    assert sent == [WHO] * 3
+
+
+async def test_a_cancelled_statement_is_ended_before_its_connection_is_lent_again(pool: Pool) -> None:
+    async def ask() -> None:
+        async with pool.lend() as connection:
+            await connection.fetchval(LONG)
+
+    for _ in range(3):
+        await cancelled(asyncio.create_task(ask()), after=0.05)
+    async with asyncio.timeout(10), pool.lend() as one, pool.lend() as other:
+        assert await one.fetchval("SELECT 1") == await other.fetchval("SELECT 1") == 1
+        count = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query = $1"
+        assert await one.fetchval(count, LONG) == 0
+
+
+@pytest.mark.parametrize("moment", range(8))
+async def test_a_transaction_that_is_cancelled_at_any_moment_leaves_nothing(pool: Pool, moment: int) -> None:
+    """While it begins, in it, while it commits: the next one is a transaction of its own."""
+
+    async def write() -> None:
+        async with pool.lend() as connection, connection.transaction():
+            await connection.execute("SELECT 1")
+            await connection.execute("SELECT 2")
+
+    task = asyncio.create_task(write())
+    for _ in range(moment):
+        await asyncio.sleep(0)
+    await cancelled(task, after=0)
+    async with pool.lend() as one, pool.lend() as other:
+        for connection in (one, other):
+            assert not connection.is_in_transaction()
+            async with connection.transaction():
+                assert await connection.fetchval("SELECT 1") == 1
+
+
+async def test_what_an_error_of_postgres_ends_is_lent_on_as_it_is(pool: Pool) -> None:
+    async with pool.lend() as connection:
+        backend = await connection.fetchval(WHO)
+    with pytest.raises(asyncpg.DivisionByZeroError):
+        async with pool.lend() as connection:
+            await connection.fetchval("SELECT 1 / 0")
+    assert not pool.tasks
+    async with pool.lend() as connection:
+        assert await connection.fetchval(WHO) == backend
+
+
+async def test_a_session_is_forgotten_when_its_task_was_cancelled(pool: Pool) -> None:
+    async def change() -> None:
+        async with pool.lend() as connection:
+            await connection.execute("SET statement_timeout = 1234567")
+            await connection.fetchval(LONG)
+
+    await cancelled(asyncio.create_task(change()))
+    async with pool.lend() as one, pool.lend() as other:
+        for connection in (one, other):
+            assert await connection.fetchval("SHOW statement_timeout") == "10s"
+
+
+async def test_terminated_backends_are_replaced(pool: Pool) -> None:
+    end = "SELECT pg_terminate_backend($1)"
+    async with pool.lend() as one, pool.lend() as other:
+        assert await other.fetchval(end, await one.fetchval(WHO))
+        with pytest.raises((asyncpg.PostgresError, asyncpg.InterfaceError)):
+            await one.fetchval(WHO)
+    async with pool.lend() as one, pool.lend() as other:  # and one that dies while it is idle
+        backend = await one.fetchval(WHO)
+        await other.fetchval(WHO)
+    async with pool.lend() as connection:
+        if await connection.fetchval(WHO) != backend:
+            await connection.fetchval(end, backend)
+    await asyncio.sleep(0.1)
+    for _ in range(4):
+        async with pool.lend() as one, pool.lend() as other:
+            assert await one.fetchval("SELECT 1") == await other.fetchval("SELECT 1") == 1
+    assert pool.total == 2
+
+
+async def test_more_than_may_wait_are_told_at_once(database: Database, pool: Pool) -> None:
+    async with pool.lend(), pool.lend():
+        waiting = [asyncio.create_task(database.ping()) for _ in range(3)]
+        await asyncio.sleep(0)
+        with pytest.raises(Unavailable, match="busy"), in_our_words():
+            await database.ping()
+        assert (len(pool.waiting), pool.refused) == (3, 1)
+    await asyncio.gather(*waiting)
+    assert (len(pool.waiting), len(pool.idle)) == (0, 2)
+
+
+async def test_nobody_waits_longer_than_patience(shared_dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("db.pool.PATIENCE", 0.2)
+    database = Database(shared_dsn, size=1)
+    await database.open()
+    async with database.connection():
+        ends = await asyncio.gather(*(database.ping() for _ in range(3)), return_exceptions=True)
+        assert [type(end) for end in ends] == [Exhausted] * 3
+        later = asyncio.create_task(database.ping())
+        await asyncio.sleep(0.05)
+    await later
+    await database.close()
+
+
+async def test_statements_of_tables_that_were_changed_are_prepared_anew(dsn: str) -> None:
+    """In a transaction the driver cannot try again: it fails once, and no second connection has to."""
+    database = Database(dsn, size=3)
+    await database.open()
+    read = "SELECT * FROM tenants"
+    async with database.connection() as one, database.connection() as two, database.connection() as three:
+        for connection in (one, two, three):
+            await connection.raw.fetch(read)
+    migrating = await asyncpg.connect(dsn)
+    await migrating.execute("ALTER TABLE tenants ADD COLUMN more text")
+    await migrating.close()
+    async with database.connection():  # one is lent, one is idle, and the third finds out
+        with pytest.raises(asyncpg.InvalidCachedStatementError):
+            async with database.transaction() as connection:
+                await connection.raw.fetch(read)
+    async with database.transaction() as one, database.transaction() as two, database.transaction() as three:
+        for connection in (one, two, three):
+            assert await connection.raw.fetch(read) == []
+    await database.close()
+
+
+async def test_without_a_statement_cache_nothing_is_prepared(dsn: str) -> None:
+    """As behind a pooler that forgets."""
+    database = Database(dsn, size=1, statement_cache=0)
+    await database.open()
+    for _ in range(3):
+        assert await database.json("SELECT json_build_array($1::int)", [7]) == b"[7]"
+    async with database.connection() as connection:
+        assert await connection.raw.fetchval("SELECT count(*) FROM pg_prepared_statements") == 0
+    await database.close()
+
+
+async def test_closing_lets_those_who_have_one_finish(shared_dsn: str) -> None:
+    database = Database(shared_dsn, size=1)
+    await database.open()
+    begun = asyncio.Event()
+
+    async def work() -> int:
+        async with database.connection() as connection:
+            begun.set()
+            return int(await connection.raw.fetchval("SELECT 1 FROM pg_sleep(0.1)"))
+
+    working = asyncio.create_task(work())
+    await begun.wait()
+    waiting = asyncio.create_task(database.ping())
+    await asyncio.sleep(0)
+    await database.close()
+    assert await working == 1
+    with pytest.raises(asyncpg.InterfaceError, match="closed"):
+        await waiting
+
+
+async def test_closing_does_not_wait_for_ever(shared_dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    database = Database(shared_dsn, size=1)
+    await database.open()
+    pool = database.pool
+    assert pool is not None
+
+    async def hold() -> None:
+        async with pool.lend() as connection:
+            await connection.fetchval(LONG)
+
+    holding = asyncio.create_task(hold())
+    await asyncio.sleep(0.05)
+    monkeypatch.setattr("db.pool.PATIENCE", 0.1)
+    await database.close()
+    with pytest.raises(asyncpg.ConnectionDoesNotExistError):
+        await holding
+    assert pool.total == 0
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="cairn-test-") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+async def test_a_server_that_was_restarted_is_found_again(folder: Path) -> None:
+    server = EmbeddedServer(folder, durable=False)
+    dsn = await asyncio.to_thread(server.start)
+    database = Database(dsn, size=3)
+    await database.open()
+    async with database.connection(), database.connection(), database.connection():
+        pass
+    await asyncio.to_thread(server.stop)
+    for _ in range(4):
+        with pytest.raises(Unavailable), in_our_words():
+            await database.ping()
+    await asyncio.to_thread(server.start)
+    await asyncio.gather(*(database.ping() for _ in range(20)))
+    assert database.pool is not None
+    assert database.pool.total <= 3
+    await database.close()
+    await asyncio.to_thread(server.stop)

@@ -1,0 +1,167 @@
+"""What holds in the pool whatever happens: tasks that are cancelled, connections that break, a server that refuses.
+
+The connections are stand-ins for the driver's, so that thousands of accidents take a second. A failure names its seed.
+"""
+
+import asyncio
+import random
+
+import asyncpg
+import pytest
+
+from db.pool import Exhausted, Pool
+
+TASKS = 120
+SEEDS = range(24)
+
+
+class Line:
+    """A connection that notices when two use it, or when somebody gets it as another has left it."""
+
+    def __init__(self, server: "Server") -> None:
+        self.server = server
+        self.is_open, self.is_used, self.is_running, self.in_transaction = True, False, False, False
+        server.lines.add(self)
+
+    def is_closed(self) -> bool:
+        return not self.is_open
+
+    def is_in_transaction(self) -> bool:
+        return self.in_transaction
+
+    async def execute(self, sql: str) -> None:
+        """What was cancelled ends first, as with the driver's."""
+        await self.server.moment()
+        self.is_running = False
+
+    async def reset(self) -> None:
+        self.server.is_wronged |= self.is_running
+        await self.server.moment()
+        if self.server.rng.random() < 0.1:
+            raise asyncpg.ConnectionDoesNotExistError
+        self.in_transaction = False
+
+    async def close(self) -> None:
+        self.server.is_wronged |= self.is_used
+        try:
+            await self.server.moment()
+        finally:
+            self.terminate()
+
+    def terminate(self) -> None:
+        self.is_open = False
+        self.server.lines.discard(self)
+
+
+class Server:
+    """Where the lines lead. It refuses now and then."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = random.Random(seed)
+        self.lines: set[Line] = set()
+        self.is_wronged = False
+
+    async def connect(self) -> Line:
+        await self.moment()
+        if self.rng.random() < 0.15:
+            raise ConnectionRefusedError
+        return Line(self)
+
+    async def moment(self) -> None:
+        for _ in range(self.rng.randrange(4)):
+            await asyncio.sleep(0)
+
+
+async def use(pool: Pool, server: Server) -> str:
+    """A task as there are many: it takes one, works, and may meet any accident."""
+    async with pool.lend() as line:
+        assert not line.is_closed()
+        assert not any((line.is_used, line.is_running, line.in_transaction))
+        line.is_used = line.is_running = True
+        try:
+            await server.moment()
+            match server.rng.randrange(10):
+                case 0:
+                    line.terminate()
+                    raise asyncpg.ConnectionDoesNotExistError
+                case 1:
+                    line.is_running = False
+                    raise asyncpg.UniqueViolationError
+                case 2:
+                    line.in_transaction = True
+                    raise TimeoutError
+                case 3:
+                    line.is_running, line.in_transaction = False, True
+                    return "left open"
+                case 4:
+                    line.is_running = False
+                    raise asyncpg.InvalidCachedStatementError
+            line.is_running = False
+            return "done"
+        finally:
+            line.is_used = False
+
+
+def check(pool: Pool, server: Server) -> None:
+    assert not server.is_wronged
+    assert len(server.lines) <= pool.size
+    assert len(pool.idle) + len(pool.lent) + pool.opening <= pool.total <= pool.size
+    assert not (pool.waiting and any(not line.is_closed() for line in pool.idle))
+    assert len(pool.waiting) - pool.opening <= pool.queue
+    if pool.total < pool.size:
+        assert pool.opening >= len(pool.waiting)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+async def test_nothing_is_lost_and_nothing_is_shared_in_a_storm(seed: int) -> None:
+    server = Server(seed)
+    rng = server.rng
+    pool = Pool(server.connect, size=rng.randint(1, 5), queue=rng.randint(0, 60))
+    running: list[asyncio.Task[str]] = []
+    for _ in range(TASKS):
+        running.append(asyncio.create_task(use(pool, server)))
+        while rng.random() < 0.5:
+            await asyncio.sleep(0)
+            check(pool, server)
+        if rng.random() < 0.3:
+            rng.choice(running).cancel()
+        if pool.idle and rng.random() < 0.1:
+            rng.choice(pool.idle).terminate()  # the server went away while nobody looked
+    ends = await asyncio.gather(*running, return_exceptions=True)
+    assert not [end for end in ends if isinstance(end, AssertionError)], ends
+    while pool.tasks:
+        await asyncio.sleep(0)
+    check(pool, server)
+    assert not pool.lent
+    assert not pool.waiting
+    assert not pool.opening
+    assert not pool.outdated
+    assert len(pool.idle) == pool.total
+    assert pool.refused == sum(isinstance(end, Exhausted) for end in ends)
+    assert "done" in ends
+    await pool.close()
+    assert not server.lines
+    assert pool.total == 0
+
+
+async def test_those_who_wait_are_served_in_the_order_they_came() -> None:
+    server = Server(0)
+    server.moment = lambda: asyncio.sleep(0)
+    server.rng.random = lambda: 1.0
+    pool = Pool(server.connect, size=2, queue=100)
+    served: list[int] = []
+
+    async def visit(number: int) -> None:
+        async with pool.lend():
+            served.append(number)
+            await asyncio.sleep(0)
+
+    async with pool.lend(), pool.lend():
+        visits = [asyncio.create_task(visit(number)) for number in range(20)]
+        await asyncio.sleep(0)
+        visits.pop(7).cancel()
+        await asyncio.sleep(0)
+        assert len(pool.waiting) == 19
+    await asyncio.gather(*visits)
+    assert served == [number for number in range(20) if number != 7]
+    await pool.close()
