@@ -19,6 +19,7 @@ from resolvers.tokens import Tokens
 from schema.root import make_engine
 from selection import Limits
 
+from .bounds import Bounds
 from .graphiql.routes import graphiql_routes
 from .graphql import GraphQLEndpoint
 from .health import health_routes
@@ -44,13 +45,16 @@ def create_app(settings: Settings, *, dsn: str) -> Starlette:
         depth=settings.max_depth,
         fields=settings.max_fields,
         aliases=settings.max_aliases,
+        answer_errors=settings.max_errors,
+        variable_values=settings.max_variables,
+        suggestions=settings.introspection == "everyone",
     )
     endpoint = GraphQLEndpoint(
         make_engine(limits),
         database,
         Credentials(database, tokens),
         max_body=settings.max_body,
-        max_cost=settings.max_cost,
+        bounds=Bounds.of(settings, database),
     )
 
     @asynccontextmanager

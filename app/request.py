@@ -10,8 +10,11 @@ from starlette.types import Receive, Scope
 
 from db.deadlines import Deadlines
 
+from . import large_bodies
+
 GRAPHQL_JSON = "application/graphql-response+json"
 JSON = "application/json"
+LONGEST_QUERY = 50_000  # bytes of a query string
 PATIENCE = 30  # seconds that a client is given to send its request
 NAMED = "cairn.headers"  # where a request keeps its headers by name
 
@@ -63,7 +66,7 @@ def negotiated(accepted: str) -> str:
 async def read_operation(scope: Scope, receive: Receive, bodies: "Bodies") -> Operation:
     match scope["method"]:
         case "POST":
-            return from_body(scope, await bodies.read(scope, receive))
+            return await from_body(scope, await bodies.read(scope, receive))
         case "GET":
             return from_query(scope["query_string"], bodies.most)
     raise Refused(405, "Send a POST, or a GET for queries.", "METHOD_NOT_ALLOWED")
@@ -120,9 +123,9 @@ def too_large(most: int) -> Refused:
     return Refused(413, f"The request is larger than {most} bytes.", "LIMIT_EXCEEDED")
 
 
-def from_body(scope: Scope, body: bytes) -> Operation:
+async def from_body(scope: Scope, body: bytes) -> Operation:
     check_kind(header(scope, b"content-type") or "")
-    return operation(parsed(body, "The body"))
+    return operation(await large_bodies.read(len(body), lambda: parsed(body, "The body")))
 
 
 @lru_cache(256)
@@ -135,8 +138,8 @@ def check_kind(content_type: str) -> None:
 
 
 def from_query(text: bytes, most: int) -> Operation:
-    if len(text) > most:
-        raise too_large(most)
+    if len(text) > min(most, LONGEST_QUERY):
+        raise too_large(min(most, LONGEST_QUERY))
     given = {name: values[-1] for name, values in parse_qs(text.decode("latin-1"), keep_blank_values=True).items()}
     documents = {
         name: parsed(given.pop(name).encode(), name) for name in ("variables", "extensions") if given.get(name)

@@ -50,6 +50,28 @@ class Settings(BaseSettings):
     max_aliases: int = Field(100, ge=0, description="Aliases in one operation")
     max_tokens: int = Field(4000, ge=1, description="Tokens of one document")
 
+    max_variables: int = Field(10_000, ge=1, description="Values in the variables of one request")
+    max_errors: int = Field(20, ge=1, description="Errors shown in one answer; the rest are counted")
+    max_concurrent: int = Field(100, ge=0, description="Requests of one credential at once in each process; 0: any")
+    request_timeout: float = Field(
+        30.0, gt=0, allow_inf_nan=False, description="Seconds from a whole request to its answer"
+    )
+    credential_rate: float = Field(
+        50_000, ge=0, allow_inf_nan=False, description="Rows a second for one credential; 0: any"
+    )
+    credential_burst: float = Field(
+        500_000, ge=1, le=10**9, allow_inf_nan=False, description="Rows that it may ask for at once after a rest"
+    )
+    tenant_rate: float = Field(
+        200_000, ge=0, allow_inf_nan=False, description="Rows a second for all of a tenant; 0: any"
+    )
+    tenant_burst: float = Field(
+        2_000_000, ge=1, le=10**9, allow_inf_nan=False, description="Rows that it may ask for at once after a rest"
+    )
+    introspection: Literal["everyone", "admin", "nobody"] = Field(
+        "everyone", description="Who may introspect; unless it is everyone, errors suggest no names"
+    )
+
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="The least that is logged")
     log_format: Literal["json", "console"] = Field("json", description="One JSON line a record, or text for people")
 

@@ -7,6 +7,7 @@ from typing import Any
 import asyncpg
 import orjson
 
+from .committing import committing
 from .pool import PATIENCE, Pool
 from .sql import Statement
 
@@ -96,7 +97,7 @@ class Database:
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator["Connection"]:
         """All of it or nothing."""
-        async with acquire(self.pool) as connection, connection.transaction():
+        async with acquire(self.pool) as connection, committing(connection):
             yield Connection(connection)
 
 

@@ -10,6 +10,7 @@ from graphql import GraphQLError
 
 from db.database import Database
 from db.scope import Scope
+from selection.cost import OPERATION
 from selection.errors import Final, TooExpensive
 
 from .errors import CairnError, Unavailable
@@ -17,23 +18,42 @@ from .refusals import in_our_words
 from .search.asking import search
 from .search.related import related
 from .search.results import Asked, Found
+from .throttling import Account, Allowance
 
 
 class Context:
     """The database, the caller's scope and the request's budget."""
 
-    def __init__(self, database: Database, scope: Scope, budget: int = 20_000) -> None:
-        """`budget` is the number of rows that one operation may return at most."""
+    def __init__(
+        self,
+        database: Database,
+        scope: Scope,
+        budget: int = 20_000,
+        *,
+        account: Account | None = None,
+        may_introspect: bool = True,
+    ) -> None:
+        """`budget` is what one operation may cost at most, in rows; the account pays for what it does cost."""
         self.database, self.scope, self.budget = database, scope, budget
-        self.spent = 0
+        self.account, self.may_introspect = account, may_introspect
+        self.spent, self.paid, self.is_begun = OPERATION, 0, False
 
-    def reset(self) -> None:
-        self.spent = 0
+    async def begin(self, cost: int) -> None:
+        """Field by field: what is not covered at once is owed, because a part of the answer may be there already."""
+        self.spent = OPERATION
+        await self.spend(cost)
+        self.is_begun = True
 
-    def spend(self, cost: int) -> None:
+    async def spend(self, cost: int) -> None:
         self.spent += cost
         if self.spent > self.budget:
             raise TooExpensive(self.spent, self.budget)
+        if self.account is not None and self.spent > self.paid:
+            due, self.paid = self.spent - self.paid, self.spent
+            if self.is_begun:
+                self.account.owe(due)
+            else:
+                await self.account.take(due)
 
     async def fetch(self, sql: str, arguments: Sequence[Any]) -> bytes | None:
         try:
@@ -41,6 +61,11 @@ class Context:
         except Exception:
             with once_only():
                 raise
+
+    @property
+    def allowance(self) -> Allowance | None:
+        """What the caller has left; nothing where there is no limit."""
+        return self.account.allowance() if self.account else None
 
     async def search(self, asked: Asked) -> Found:
         """What a step asks before the statement that shows it."""

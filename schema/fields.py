@@ -119,6 +119,11 @@ def source(
     return mapped(mapping, description=description, **options)
 
 
+def known(step: selection.Step, description: str) -> Any:
+    """An object of facts about the request, which Postgres is not asked for."""
+    return mapped(selection.Known(step), description=description)
+
+
 def computed(description: str, **needs: str) -> Callable[[Callable[..., Any]], Any]:
     """@computed("…", body="body_md") over a function of those columns and of the field's arguments."""
 

@@ -15,6 +15,7 @@ from .mutations import Mutation
 from .nodes import NodeQueries
 from .owners import OwnerQueries, WikiOwner
 from .pages import PageQueries
+from .rate_limits import RateLimitQueries
 from .revisions import WikiRevision
 from .scalars import CONFIG
 from .search import SearchQueries
@@ -37,6 +38,7 @@ class Query(
     OwnerQueries,
     JobQueries,
     NodeQueries,
+    RateLimitQueries,
 ):
     pass
 

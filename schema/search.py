@@ -18,6 +18,7 @@ from .search_results import WikiSearchConnection
 from .search_rows import Row, asked, hit_row, results_row
 
 search = relations.search
+SEARCHING = 20  # rows that a search weighs besides what it shows: it ranks many times as many
 LIKE = 10  # pages that are like another one, when nobody says how many
 GRAMMAR = (
     '`query` is words, "a phrase", -word, type: tag: status: updated:>2026-01-01 in:title owner:; what is no operator '
@@ -80,9 +81,9 @@ async def find_related(
     return found
 
 
-HITS = Step(find_hits, search.HIT)
-RESULTS = Step(find_results, search.RESULTS)
-RELATED = Step(find_related, search.SCORED)
+HITS = Step(find_hits, search.HIT, cost=SEARCHING)
+RESULTS = Step(find_results, search.RESULTS, cost=SEARCHING)
+RELATED = Step(find_related, search.SCORED, cost=SEARCHING)
 
 
 @strawberry.type

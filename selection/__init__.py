@@ -1,19 +1,21 @@
 """GraphQL selections compiled to one SQL statement. Start at mapping.py, then compiler.py."""
 
 from .binds import scope_value
-from .engine import Engine
+from .engine import Answer, Engine
 from .limits import Limits
-from .mapping import Access, Choice, Column, Computed, Expression, Paging, Part, Relation, Source, Step
+from .mapping import Access, Choice, Column, Computed, Expression, Known, Paging, Part, Relation, Source, Step
 from .resolve import Resolvers
 from .tenancy import in_tenant
 
 __all__ = [
     "Access",
+    "Answer",
     "Choice",
     "Column",
     "Computed",
     "Engine",
     "Expression",
+    "Known",
     "Limits",
     "Paging",
     "Part",

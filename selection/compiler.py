@@ -28,7 +28,7 @@ from .connection import Connection
 from .contract import is_connection, mapping_of, object_type, python_name
 from .cost import Cost
 from .errors import NotCompilable
-from .mapping import Column, Computed, Expression, Paging, Part, Relation, Source, Step
+from .mapping import Column, Computed, Expression, Known, Paging, Part, Relation, Source, Step
 from .paging import PAGING, Page
 from .rows import OuterRow
 from .tenancy import in_tenant
@@ -77,6 +77,8 @@ class Compiler:
             return {key: literal(type_.name)}
         field = type_.fields.get(name)
         source = mapping_of(field) if field else None
+        if field is not None and isinstance(source, Known):
+            return {key: self.known(field, nodes, source)}
         if field is None or not isinstance(source, Source):
             raise NotCompilable(name)
         return {key: self.source(field, nodes, source)}
@@ -114,6 +116,19 @@ class Compiler:
     def guarded(self, type_: GraphQLOutputType, value: ColumnElement[Any]) -> ColumnElement[Any]:
         """Bytes may not carry a null that the schema excludes."""
         return wire.required(value) if self.mode is Mode.BYTES and is_non_null_type(type_) else value
+
+    def known(self, field: GraphQLField, nodes: Nodes, known: Known) -> ColumnElement[Any]:
+        """Values that are bound: no table is read for them."""
+        type_, columns = object_type(get_named_type(field.type)), list(known.step.columns)
+        step, pairs = self.adds(Finding(known.step, frozenset(), {})), Pairs()
+        for key, same in self.collector.below(type_, nodes).items():
+            if (name := same[0].name.value) == "__typename":
+                pairs[key] = literal(type_.name)
+                continue
+            place = columns.index(python_name(type_.fields[name]))
+            value = self.binds.add(found_value(step, place), known.step.columns[columns[place]])
+            pairs[key] = self.leaf(type_.fields[name].type, value)
+        return wire.json_object(pairs)
 
     # -- rows: what a relation or a source selects
 
@@ -201,18 +216,28 @@ class Compiler:
 
     def found(self, finding: Finding) -> FromClause:
         """What a step finds, as rows in the order it found them: unnest(arrays) WITH ORDINALITY."""
-        index, types = len(self.steps), finding.step.columns
-        self.steps.append(finding)
+        index, types = self.adds(finding), finding.step.columns
         arrays = [self.binds.add(found_column(index, i), ARRAY(type_)) for i, type_ in enumerate(types.values())]
         columns: list[Any] = [column(name, type_) for name, type_ in types.items()]
         rows = func.unnest(*arrays).table_valued(*columns, with_ordinality="ordinality")
         return rows.render_derived()
+
+    def adds(self, finding: Finding) -> int:
+        """The step's place among those of the plan."""
+        self.steps.append(finding)
+        if cost := finding.step.cost:
+            self.cost.add(lambda request: cost)
+        return len(self.steps) - 1
 
     @contextmanager
     def list_of(self, size: Getter) -> Iterator[None]:
         outer, self.cost = self.cost, self.cost.add(size)
         yield
         self.cost = outer
+
+
+def found_value(step: int, column: int) -> Getter:
+    return lambda request: request.found[step][0][column]
 
 
 def found_column(step: int, column: int) -> Getter:

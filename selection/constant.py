@@ -18,6 +18,8 @@ from graphql import (
 )
 
 from .errors import NotCompilable
+from .introspection import introspected
+from .plan import Context
 
 OF_THE_SCHEMA = {"__schema", "__type", "__typename"}
 Fragments = dict[str, FragmentDefinitionNode]
@@ -32,8 +34,10 @@ class Constant:
         if not isinstance(result, ExecutionResult) or result.errors:
             raise NotCompilable("what is asked of the schema has no plain answer")
         self.data = orjson.dumps(result.data)
+        self.cost = introspected(schema, definition.selection_set, fragments)
 
-    async def run(self, context: object, request: object) -> bytes:
+    async def run(self, context: Context, request: object) -> bytes:
+        await context.spend(self.cost)
         return self.data
 
 

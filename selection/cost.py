@@ -1,15 +1,23 @@
-"""What a plan may return at most: each list multiplies what is below it."""
+"""What an operation costs, in rows: what it may return at most, each list multiplying what is below it.
+
+Fields weigh nothing: Postgres makes them of rows that it has read, and a document holds few. What is dearer than its
+rows weighs as many as it is worth.
+"""
 
 from .binds import Fixed, Getter, Request
+
+OPERATION = 1
+WRITE = 10
+"""A field of Mutation: a transaction of a dozen statements."""
 
 
 class Cost:
     """One list of a plan, and the lists in each of its items."""
 
     def __init__(self, size: Getter | None = None) -> None:
-        """`item` counts one of its items, and the lists in it that are of the same size in every request."""
+        """`fixed` counts what is in one of its items in every request."""
         self.size = Fixed(1) if size is None else size
-        self.item = 1
+        self.fixed = 0
         self.below: list[Cost] = []
 
     def add(self, size: Getter) -> "Cost":
@@ -18,11 +26,15 @@ class Cost:
         return child
 
     def of(self, request: Request) -> int:
-        inside = self.item
-        for child in self.below:
-            inside += child.of(request)
         size: int = self.size(request)
-        return size * inside
+        return size * (1 + self.inside(request))
+
+    def inside(self, request: Request) -> int:
+        """What one of its items holds."""
+        held = self.fixed
+        for child in self.below:
+            held += child.of(request)
+        return held
 
     def fold(self) -> None:
         """Count once what is the same in every request."""
@@ -30,6 +42,6 @@ class Cost:
         for child in below:
             child.fold()
             if isinstance(child.size, Fixed) and not child.below:
-                self.item += child.size.value * child.item
+                self.fixed += child.size.value * (1 + child.fixed)
             else:
                 self.below.append(child)

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from functools import partial
 from inspect import isawaitable
 from typing import Any, NamedTuple
 
@@ -10,20 +11,22 @@ from graphql import ExecutionResult, GraphQLError, GraphQLSchema, OperationType,
 from graphql.execution.values import VariableValues
 from sqlalchemy import ColumnElement
 
+from .apart import apart
 from .binds import Request
 from .collect import Collector
 from .compiler import Compiler, Mode
 from .constant import Constant, is_constant
 from .contract import lists_what_a_step_finds
-from .errors import Final, NotCompilable
+from .errors import Final, MoreErrors, NotCompilable, TurnedAway
 from .limits import Limits
 from .lru import LRU
-from .operation import Document, Invalid, Operation, coerced, too_long
+from .operation import Document, Invalid, Operation, coerced, large, too_long
 from .plan import Context, Plan
 from .wire import json_object
 
 log = logging.getLogger(__name__)
 
+COMPILED = b'{"data":%b,"extensions":{"cost":{"requested":%d,"limit":%d}}}'
 Formatter = Callable[[GraphQLError], dict[str, Any]]
 
 
@@ -52,12 +55,16 @@ class Engine:
     async def execute(self, text: str, variables: dict[str, Any] | None, name: str | None, context: Context) -> Answer:
         try:
             document = await self.document(text, name)
+            if document.introspected and not context.may_introspect:
+                raise not_introspected()
             try:
                 return Answer(await self.as_bytes(document.operation, variables or {}, context))
             except NotCompilable:
                 pass
+            except TurnedAway:
+                raise
             except Final as error:
-                return self.answer(ExecutionResult(None, [error]))
+                return self.answer(ExecutionResult(None, [error]), context)
             except (Invalid, GraphQLError):
                 pass
             except Exception as error:
@@ -65,7 +72,7 @@ class Engine:
                 log.warning("A compiled operation failed (%s) and is run again as values.", type(error).__name__)
             return await self.as_values(document, variables or {}, name, context)
         except Invalid as invalid:
-            return self.answer(ExecutionResult(None, invalid.errors), executed=False)
+            return self.answer(ExecutionResult(None, invalid.errors))
 
     async def document(self, text: str, name: str | None) -> Document:
         """Invalid ones are remembered too: they cost the most."""
@@ -83,19 +90,31 @@ class Engine:
             return invalid
 
     async def as_bytes(self, operation: Operation, given: dict[str, Any], context: Context) -> bytes:
-        variables = coerced(self.schema, operation, given)
+        variables = await self.coerced(operation, given)
         plan: Plan | Constant | None = await operation.plans.get_apart(
             operation.shape(variables), lambda: self.whole_plan(operation, variables)
         )
         if plan is None:
             raise NotCompilable
-        return b'{"data":%b}' % (await plan.run(context, Request(variables, context.scope, [])) or b"null")
+        data = await plan.run(context, Request(variables, context.scope, [])) or b"null"
+        return COMPILED % (data, context.spent, context.budget)
+
+    async def coerced(self, operation: Operation, given: dict[str, Any]) -> VariableValues:
+        """Many or long ones beside the event loop."""
+        if large(given, self.limits):
+            return await apart(lambda: coerced(self.schema, operation, given, self.limits))
+        return coerced(self.schema, operation, given, self.limits)
 
     async def as_values(self, document: Document, given: dict[str, Any], name: str | None, context: Context) -> Answer:
-        coerced(self.schema, document.operation, given)
-        context.reset()
-        result = execute(self.schema, document.ast, None, context, given, name)
-        return self.answer(await result if isawaitable(result) else result)
+        await self.coerced(document.operation, given)
+        try:
+            await context.begin(document.weight)
+        except Final as error:
+            return self.answer(ExecutionResult(None, [error]), context)
+        hide = not self.limits.suggestions
+        run = partial(execute, self.schema, document.ast, None, context, given, name, hide_suggestions=hide)
+        result = await apart(run) if document.only_introspects else run()
+        return self.answer(await result if isawaitable(result) else result, context)
 
     def whole_plan(self, operation: Operation, variables: VariableValues) -> Plan | Constant | None:
         try:
@@ -105,11 +124,27 @@ class Engine:
         except NotCompilable:
             return None
 
-    def answer(self, result: ExecutionResult, executed: bool = True) -> Answer:
-        shown: dict[str, Any] = {"data": result.data} if executed else {}
+    def answer(self, result: ExecutionResult, context: Context | None = None) -> Answer:
+        """Without a context the operation was not executed: there are neither data nor cost."""
+        shown: dict[str, Any] = {} if context is None else {"data": result.data}
         if result.errors:
-            shown["errors"] = [self.formatter(error) for error in result.errors]
-        return Answer(orjson.dumps(shown), executed)
+            shown["errors"] = self.errors(result.errors)
+        if context is not None:
+            shown["extensions"] = {"cost": {"requested": context.spent, "limit": context.budget}}
+        return Answer(orjson.dumps(shown), context is not None)
+
+    def errors(self, errors: list[GraphQLError]) -> list[dict[str, Any]]:
+        """The first ones, and how many there are besides."""
+        most = self.limits.answer_errors
+        shown = [self.formatter(error) for error in errors[:most]]
+        if len(errors) > most:
+            shown.append(self.formatter(MoreErrors(len(errors) - most)))
+        return shown
+
+
+def not_introspected() -> Invalid:
+    message = "Introspection is not open to this credential. `__typename` always is."
+    return Invalid([GraphQLError(message)], "FORBIDDEN")
 
 
 def compile_operation(schema: GraphQLSchema, operation: Operation, variables: VariableValues) -> Plan:

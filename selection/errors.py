@@ -18,9 +18,21 @@ class Final(GraphQLError):
     """The answer to the whole operation: running it again as values would only cost the same once more."""
 
 
+class TurnedAway(Exception):
+    """Not this request, not now: nothing of it is run, and it is no answer to the operation."""
+
+
 class TooExpensive(Final):
     """More rows asked for than one operation may return."""
 
     def __init__(self, cost: int, limit: int) -> None:
-        message = f"This operation may return {cost} rows; the limit is {limit}. Ask for smaller pages or less depth."
+        message = f"This operation costs {cost} rows; the limit is {limit}. Ask for smaller pages or less depth."
         super().__init__(message, extensions={"code": "LIMIT_EXCEEDED", "cost": cost, "limit": limit})
+
+
+class MoreErrors(GraphQLError):
+    """The last error of an answer that has more of them than it shows."""
+
+    def __init__(self, left: int) -> None:
+        message = f"There are {left} more errors than are shown."
+        super().__init__(message, extensions={"code": "LIMIT_EXCEEDED", "left": left})

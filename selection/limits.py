@@ -15,7 +15,7 @@ from graphql import (
 
 @dataclass(frozen=True)
 class Limits:
-    """At most this much in one document; fragments count wherever they are used."""
+    """At most this much in one request; fragments count wherever they are used."""
 
     characters: int = 100_000
     tokens: int = 4000
@@ -25,6 +25,11 @@ class Limits:
     directives: int = 50
     roots: int = 20
     errors: int = 5
+    answer_errors: int = 20
+    variable_values: int = 10_000
+    variable_depth: int = 64
+    suggestions: bool = True
+    """May an error name what the contract has that is spelled alike?"""
 
 
 @dataclass

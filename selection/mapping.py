@@ -74,6 +74,8 @@ class Step:
 
     run: Callable[..., Awaitable[list[tuple[Any, ...]]]]
     columns: Table[str, TypeEngine[Any]]
+    cost: int = 0
+    """In rows, besides those that are shown."""
 
 
 class Access(Protocol):
@@ -105,4 +107,14 @@ class Source:
     variants: Table[str, Callable[[OuterRow], Select[Any]]] | None = None
 
 
-Mapping = Column | Part | Expression | Computed | Relation | Source
+@dataclass(frozen=True)
+class Known:
+    """An object of facts about the request: its step finds one row of them without asking Postgres.
+
+    The fields of its type are not mapped: they are the step's columns.
+    """
+
+    step: Step
+
+
+Mapping = Column | Part | Expression | Computed | Relation | Source | Known

@@ -10,6 +10,7 @@ from graphql import (
     GraphQLInputType,
     GraphQLSchema,
     OperationDefinitionNode,
+    OperationType,
     get_nullable_type,
     get_operation_ast,
     is_leaf_type,
@@ -21,9 +22,12 @@ from graphql.execution.get_variable_signature import GraphQLVariableSignature, g
 from graphql.execution.values import VariableValues, VariableValueSource, get_variable_values
 from graphql.pyutils import Undefined
 
+from .cost import WRITE
+from .introspection import ABOUT, fields, introspected
 from .limits import Limits, refusals
 from .lru import LRU
 from .shape import ABSENT, is_plain, shape
+from .variables import extent
 
 PLANS_PER_OPERATION = 16
 
@@ -34,6 +38,8 @@ class Invalid(Exception):
     def __init__(self, errors: list[GraphQLError], code: str) -> None:
         for error in errors:
             error.extensions = {"code": code, **(error.extensions or {})}
+            if isinstance(error.original_error, ValueError):  # a number of more digits than Python reads
+                error.original_error = None
         self.errors = errors
 
 
@@ -83,6 +89,16 @@ class Document:
             raise Invalid([GraphQLError(which(self.ast, name))], "OPERATION_RESOLUTION_FAILURE")
         fragments = {node.name.value: node for node in self.ast.definitions if isinstance(node, FragmentDefinitionNode)}
         self.operation = Operation(schema, definition, fragments)
+        self.introspected = introspected(schema, definition.selection_set, fragments)
+        self.only_introspects = all(node.name.value in ABOUT for node in fields(definition.selection_set, fragments))
+        self.weight = self.introspected + writes(definition, fragments) * WRITE
+
+
+def writes(definition: OperationDefinitionNode, fragments: Fragments) -> int:
+    """How many fields of Mutation it has."""
+    if definition.operation is not OperationType.MUTATION:
+        return 0
+    return sum(1 for _ in fields(definition.selection_set, fragments))
 
 
 def too_long(limits: Limits) -> Invalid:
@@ -107,14 +123,22 @@ def parsed(schema: GraphQLSchema, text: str, limits: Limits) -> DocumentNode:
         raise Invalid([GraphQLError("This document is nested too deeply.")], "LIMIT_EXCEEDED") from error
     if errors := refusals(document, limits):
         raise Invalid(errors, "LIMIT_EXCEEDED")
-    if errors := validate(schema, document, max_errors=limits.errors):
+    if errors := validate(schema, document, max_errors=limits.errors, hide_suggestions=not limits.suggestions):
         raise Invalid(errors, "GRAPHQL_VALIDATION_FAILED")
     return document
 
 
-def coerced(schema: GraphQLSchema, operation: Operation, given: dict[str, Any]) -> VariableValues:
+def large(given: dict[str, Any], limits: Limits) -> bool:
+    """Would coercing them take long? Invalid when there is more than the limits allow."""
+    try:
+        return bool(given) and extent(given, limits).is_large
+    except GraphQLError as error:
+        raise Invalid([error], "LIMIT_EXCEEDED") from error
+
+
+def coerced(schema: GraphQLSchema, operation: Operation, given: dict[str, Any], limits: Limits) -> VariableValues:
     """The variables as the operation declares them, or Invalid with what is wrong with them."""
-    return at_once(operation, given) or at_length(schema, operation, given)
+    return at_once(operation, given) or at_length(schema, operation, given, limits)
 
 
 def at_once(operation: Operation, given: dict[str, Any]) -> VariableValues | None:
@@ -134,8 +158,14 @@ def at_once(operation: Operation, given: dict[str, Any]) -> VariableValues | Non
     return None if Undefined in values.values() else VariableValues(sources, values)
 
 
-def at_length(schema: GraphQLSchema, operation: Operation, given: dict[str, Any]) -> VariableValues:
-    values = get_variable_values(schema, operation.definition.variable_definitions or (), given, max_errors=5)
+def at_length(schema: GraphQLSchema, operation: Operation, given: dict[str, Any], limits: Limits) -> VariableValues:
+    values = get_variable_values(
+        schema,
+        operation.definition.variable_definitions or (),
+        given,
+        max_errors=limits.errors,
+        hide_suggestions=not limits.suggestions,
+    )
     if isinstance(values, list):
         raise Invalid(values, "BAD_USER_INPUT")
     return values

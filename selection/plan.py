@@ -19,12 +19,15 @@ class Context(Protocol):
     """What a request brings along: its scope, its budget, and one way to Postgres."""
 
     scope: Any
+    spent: int
+    budget: int
+    may_introspect: bool
 
-    def spend(self, cost: int) -> None:
-        """Raise what is Final when the operation has become too expensive."""
+    async def spend(self, cost: int) -> None:
+        """Raise what is Final when the operation has become too expensive, TurnedAway when it comes too soon."""
 
-    def reset(self) -> None:
-        """The operation starts anew."""
+    async def begin(self, cost: int) -> None:
+        """The operation starts anew, field by field, and costs so much besides what each of them spends."""
 
     async def fetch(self, sql: str, arguments: Sequence[Any]) -> bytes | None:
         """The one JSON value of a statement."""
@@ -53,7 +56,7 @@ class Plan:
         """The statement's one JSON value. Its cost is spent before any SQL."""
         for check, arguments in self.checks:
             check(request.scope, **values(arguments, request))
-        context.spend(self.cost.of(request))
+        await context.spend(self.cost.inside(request))
         if self.steps:
             request = request._replace(found=await self.find(context, request, parent))
             if self.nothing is not None and not any(request.found):

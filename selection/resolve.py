@@ -1,6 +1,7 @@
 """graphql-core over compiled values: a source runs one statement, everything below it is already there."""
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import orjson
@@ -22,7 +23,7 @@ from .collect import Collector
 from .compiler import TYPE, Compiler, Mode
 from .contract import lists_what_a_step_finds, mapping_of, python_name
 from .lru import LRU
-from .mapping import Computed, Source
+from .mapping import Computed, Known, Source
 from .operation import Operation
 from .plan import Plan
 
@@ -49,6 +50,8 @@ class Resolvers:
                     continue
                 case Source() as source:
                     field.resolve = self.source(field, source)
+                case Known() as known:
+                    field.resolve = know(known)
                 case Computed() as computed:
                     field.resolve = compute(field, computed)
                 case _ if is_enum_type(get_named_type(field.type)):
@@ -79,6 +82,14 @@ class Resolvers:
     def operation(self, info: Info) -> Operation:
         """By identity: the entry keeps the node alive, so that its id cannot be another's."""
         return self.operations.get(id(info.operation), lambda: Operation(self.schema, info.operation, info.fragments))
+
+
+def know(known: Known) -> Callable[..., Any]:
+    async def resolve(parent: Any, info: Info) -> SimpleNamespace:
+        (row,) = await known.step.run(info.context, parent, frozenset())
+        return SimpleNamespace(**dict(zip(known.step.columns, row, strict=True)))
+
+    return resolve
 
 
 def type_of(otherwise: Callable[..., Any] | None) -> Callable[..., Any]:

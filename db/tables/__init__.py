@@ -7,10 +7,11 @@ from .pages import PAGE_TYPES, aliases, old_slugs, pages, revisions, section_sou
 from .search import page_names, search_changes, search_pages, search_scopes, search_terms, search_vocabulary
 from .sources import SOURCE_KINDS, mentions, sightings, sources
 from .tenants import api_keys, grants, owners, tenants
+from .throttles import throttles
 
 __all__ = [
     "PAGE_TYPES", "SOURCE_KINDS", "activity", "aliases", "api_keys", "compile_cursors", "compile_jobs", "grants",
     "link_targets", "links", "mentions", "metadata", "old_slugs", "owners", "page_names", "pages", "revisions",
     "search_changes", "search_pages", "search_scopes", "search_terms", "search_vocabulary", "section_sources",
-    "sections", "sightings", "sources", "tenants",
+    "sections", "sightings", "sources", "tenants", "throttles",
 ]  # fmt: skip

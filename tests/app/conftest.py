@@ -2,9 +2,12 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
+import asyncpg
 import pytest
 
+from db import database
 from tests.app.service import Service, serving
 from tests.wiki import Wiki, close_wiki, open_wiki
 
@@ -15,6 +18,24 @@ async def wiki(dsn: str) -> AsyncIterator[Wiki]:
     wiki = await open_wiki(dsn)
     yield wiki
     await close_wiki(wiki)
+
+
+@pytest.fixture
+async def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What is sent to Postgres, leases apart: they are of nobody's operation."""
+    sent: list[str] = []
+    prepare = database.prepare_connection
+
+    def note(record: Any) -> None:
+        if "throttles" not in record.query:
+            sent.append(record.query)
+
+    async def listening(connection: asyncpg.Connection) -> None:
+        await prepare(connection)
+        connection.add_query_logger(note)
+
+    monkeypatch.setattr(database, "prepare_connection", listening)
+    return sent
 
 
 @pytest.fixture

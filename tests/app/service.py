@@ -39,9 +39,11 @@ class Service:
         return await self.http.post("/graphql", json=body, headers=headers)
 
     async def ask(self, query: str, token: str, **variables: Any) -> dict[str, Any]:
+        """The answer without its extensions."""
         response = await self.post(query, token, variables)
         assert response.status_code == 200, response.text
         answer: dict[str, Any] = response.json()
+        answer.pop("extensions", None)
         return answer
 
 

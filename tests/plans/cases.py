@@ -174,5 +174,6 @@ CASES = {
     "search from a telephone": Case("mobileWikiSearch", "query: $alias", HITS, WORDS),
     "viewer": Case("viewer", "", "{ role tenant { name } owner { name } scopes { nodes { name role } } }"),
     "owners": Case("wikiOwners", "", "{ nodes { name role } }"),
+    "rate limit": Case("rateLimit", "", "{ limit cost remaining used resetAt }"),
     "jobs": Case("wikiCompileJobs", IN, "{ id status }"),
 }

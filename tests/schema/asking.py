@@ -35,8 +35,9 @@ class Recorder(Context):
 
 
 async def ask(engine: Engine, context: Context, text: str, **variables: Any) -> dict[str, Any]:
-    """The response body."""
+    """The response body without its extensions."""
     answer: dict[str, Any] = orjson.loads((await engine.execute(text, variables, None, context)).body)
+    answer.pop("extensions", None)
     return answer
 
 

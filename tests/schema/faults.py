@@ -26,8 +26,8 @@ FAULTS = [
     Fault("selection/wire.py", "return func.upper(value)", "return value"),
     Fault("selection/wire.py", "return cast(value, JSON)", "return value"),
     Fault("selection/compiler.py", "wire.required(value) if self.mode", "value if self.mode"),
-    Fault("selection/plan.py", "context.spend(self.cost.of(request))", "pass"),
-    Fault("selection/cost.py", "child.size.value * child.item", "child.size.value"),
+    Fault("selection/plan.py", "await context.spend(self.cost.inside(request))", "pass"),
+    Fault("selection/cost.py", "child.size.value * (1 + child.fixed)", "child.size.value"),
     Fault("selection/plan.py", "if tables := unbound_tables(statement):", "if tables := None:"),
     Fault("schema/scalars.py", "scalar_map=SCALARS)", "scalar_map=SCALARS, sort_schema=True)"),
     # who may read

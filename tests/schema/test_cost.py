@@ -1,41 +1,155 @@
-"""What a plan may return: counted beforehand where it can be, and the same either way."""
+"""What an operation costs, and how it is told: the same whichever way it is run."""
 
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as some
+import orjson
+import pytest
 
-from selection.binds import Fixed
-from selection.cost import Cost
+from db.database import Database
+from db.scope import Role
+from resolvers.context import Context
+from schema.root import make_engine
+from selection import Engine, Limits
+from tests.schema.asking import Recorder, ask, code, data
+from tests.schema.world import CALLERS, caller
 
-sizes = some.tuples(some.integers(0, 9), some.booleans())
-trees: Any = some.recursive(
-    some.tuples(sizes, some.just([])), lambda below: some.tuples(sizes, some.lists(below, max_size=4)), max_leaves=12
+PYTHON = "excerpt"  # a field that only graphql-core can run
+
+
+async def told(engine: Engine, context: Context, text: str, **variables: Any) -> dict[str, Any]:
+    answer: dict[str, Any] = orjson.loads((await engine.execute(text, variables, None, context)).body)
+    cost: dict[str, Any] = answer["extensions"]["cost"]
+    return cost
+
+
+@pytest.mark.parametrize("more", ["", PYTHON])
+@pytest.mark.parametrize(
+    ("text", "cost"),
+    [
+        ("{ recentWikiPages(limit: 7) { title %s } }", 1 + 7),
+        ("{ recentWikiPages(limit: 7) { %s backlinks(first: 3) { nodes { id } } } }", 1 + 7 + 7 * 3),
+        ("{ a: recentWikiPages(limit: 7) { %s id } b: recentWikiPages(limit: 5) { id } }", 1 + 7 + 5),
+        ("query($n: Int = 4) { recentWikiPages(limit: $n) { id %s } }", 1 + 4),
+        ("{ recentWikiPages(limit: 7) @skip(if: true) { title %s } }", 1),
+        ('{ mobileWikiSearch(query: "latte", limit: 3) { page { id %s } } }', 1 + 3 + 20),
+    ],
 )
-REQUEST: Any = None
+async def test_an_answer_says_what_it_cost(engine: Engine, context: Recorder, more: str, text: str, cost: int) -> None:
+    assert await told(engine, context, text % more) == {"requested": cost, "limit": 20_000}
 
 
-def plant(cost: Cost, trees: list[Any]) -> int:
-    """Puts the lists below the cost, and says how many rows those are."""
-    total = 0
-    for (size, is_fixed), below in trees:
-        child = cost.add(Fixed(size) if is_fixed else lambda request, size=size: size)
-        total += size * (1 + plant(child, below))
-    return total
+async def test_a_refusal_says_it_too(engine: Engine, database: Database) -> None:
+    context = Recorder(database, CALLERS[0], budget=100)
+    text = "{ wikiPages(first: 50) { nodes { backlinks(first: 50) { nodes { id } } } } }"
+    assert await told(engine, context, text) == {"requested": 1 + 50 + 2500, "limit": 100}
 
 
-@given(some.lists(trees, max_size=4))
-def test_what_is_counted_beforehand_changes_no_sum(trees: list[Any]) -> None:
-    cost = Cost()
-    expected = 1 + plant(cost, trees)
-    assert cost.of(REQUEST) == expected
-    cost.fold()
-    assert cost.of(REQUEST) == expected
+async def test_what_was_not_executed_cost_nothing(engine: Engine, context: Recorder) -> None:
+    assert set(orjson.loads((await engine.execute("{ nothing }", {}, None, context)).body)) == {"errors"}
 
 
-@given(some.lists(some.integers(0, 9), max_size=4))
-def test_what_is_fixed_throughout_is_one_number(fixed: list[int]) -> None:
-    cost = Cost()
-    plant(cost, [((size, True), [((size, True), [])]) for size in fixed])
-    cost.fold()
-    assert not cost.below
+async def test_introspection_costs_what_it_lists(engine: Engine, context: Recorder) -> None:
+    assert (await told(engine, context, "{ __typename }"))["requested"] == 1
+    assert (await told(engine, context, "{ __schema { queryType { name } } }"))["requested"] == 2
+    assert (await told(engine, context, "{ __schema { types { name } } }"))["requested"] > 100
+    whole = "{ __schema { types { fields { name args { name } } } } }"
+    assert 1000 < (await told(engine, context, whole))["requested"] < 10_000
+
+
+async def test_a_write_weighs_more_than_a_read(engine: Engine, context: Recorder) -> None:
+    writes = "{ ...W b: archiveWikiPage(input: {pageId: 7}) { changed } }"
+    text = f"mutation {writes} fragment W on Mutation {{ a: archiveWikiPage(input: {{pageId: 7}}) {{ changed }} }}"
+    assert (await told(engine, context, text))["requested"] == 1 + 2 * 10
+
+
+# -- rateLimit
+
+
+async def test_what_is_left_is_a_field_like_any_other(engine: Engine, context: Recorder) -> None:
+    asked = "rateLimit { limit cost remaining used resetAt kind: __typename }"
+    free = {"limit": None, "remaining": None, "used": None, "resetAt": None, "kind": "WikiRateLimit"}
+    answer = await data(engine, context, f"{{ recentWikiPages(limit: 2) {{ id }} again: {asked} {asked} }}")
+    assert answer["rateLimit"] == answer["again"] == free | {"cost": 3}
+    assert len(context.statements) == 1
+    answer = await data(engine, context, f"{{ recentWikiPages(limit: 2) {{ {PYTHON} }} {asked} }}")
+    assert set(answer["rateLimit"]) == {*free, "cost"}
+    assert len(context.statements) == 2
+
+
+# -- errors
+
+
+async def test_an_answer_shows_so_many_errors_and_counts_the_rest(database: Database) -> None:
+    engine = make_engine(Limits(answer_errors=3))
+    context = Recorder(database, CALLERS[0])
+    text = "{" + " ".join(f'a{n}: viewer {{ scopes(after: "zz") {{ nodes {{ id }} }} }}' for n in range(10)) + "}"
+    answer = await ask(engine, context, text)
+    assert [error["extensions"].get("left") for error in answer["errors"]] == [None, None, None, 7]
+    assert answer["errors"][-1]["extensions"]["code"] == "LIMIT_EXCEEDED"
+    text = "{" + " ".join(f'a{n}: viewer {{ scopes(after: "zz") {{ nodes {{ id }} }} }}' for n in range(3)) + "}"
+    assert len((await ask(engine, context, text))["errors"]) == 3
+
+
+# -- variables
+
+
+@pytest.mark.parametrize(
+    ("variables", "is_refused"),
+    [
+        ({"v": ["x"] * 98}, False),
+        ({"v": ["x"] * 100}, True),
+        ({"v": [["x"] * 9] * 10}, True),
+        ({"unknown": [{}] * 100}, True),
+        ({"v": [[[]]]}, False),  # refused for what it is, not for how deep
+        ({"v": [[[[]]]]}, True),
+        ({"v": [{"a": [{"b": 1}]}]}, True),
+    ],
+)
+async def test_variables_have_an_end(database: Database, variables: dict[str, Any], is_refused: bool) -> None:
+    engine = make_engine(Limits(variable_values=100, variable_depth=4))
+    context = Recorder(database, CALLERS[0])
+    answer = await ask(engine, context, "query($v: [ID!]!) { nodes(ids: $v) { id } }", **variables)
+    assert ("LIMIT_EXCEEDED" in str(answer)) == is_refused
+    assert not (is_refused and context.statements)
+
+
+# -- introspection by policy
+
+
+async def test_who_may_not_introspect_still_has_typenames(engine: Engine, database: Database) -> None:
+    context = Context(database, caller(1, "alice", Role.MEMBER), may_introspect=False)
+    assert await data(engine, context, "{ __typename viewer { __typename } }") == {
+        "__typename": "Query", "viewer": {"__typename": "WikiViewer"}
+    }  # fmt: skip
+    for text in (
+        "{ __schema { queryType { name } } }",
+        '{ viewer { role } __type(name: "Query") { name } }',
+        "{ ...A } fragment A on Query { ... { __schema { queryType { name } } } }",
+        "{ viewer { role } __schema @skip(if: true) { queryType { name } } }",
+    ):
+        answer = await ask(engine, context, text)
+        assert code(answer) == "FORBIDDEN"
+        assert "data" not in answer
+
+
+@pytest.mark.parametrize(
+    ("text", "variables"),
+    [
+        ("{ wikiPagez { nodes { id } } }", {}),
+        ("{ wikiPages(frist: 1) { nodes { id } } }", {}),
+        ("{ wikiPages(orderBy: TITEL) { nodes { id } } }", {}),
+        ("{ wikiPages(filter: {tag: 1}) { nodes { id } } }", {}),
+        ("{ node(id: 1) { ... on WikiPag { id } } }", {}),
+        ("{ node(id: 1) { title } }", {}),
+        ("query($v: WikiPageOrder) { wikiPages(orderBy: $v) { nodes { id } } }", {"v": "TITEL"}),
+        ("query($v: WikiPageFilter) { wikiPages(filter: $v) { nodes { id } } }", {"v": {"tag": 1}}),
+    ],
+)
+async def test_suggestions_are_made_where_the_contract_is_open(
+    engine: Engine, context: Recorder, text: str, variables: dict[str, Any]
+) -> None:
+    assert "Did you mean" in str(await ask(engine, context, text, **variables))
+    closed = make_engine(Limits(suggestions=False))
+    answer = await ask(closed, context, text, **variables)
+    assert answer["errors"]
+    assert "Did you mean" not in str(answer)

@@ -229,7 +229,7 @@ async def test_pages_are_put_away_brought_back_and_deleted(change: Ask, ask: Ask
     back = await change("upsertWikiPage", type="TOPIC", title="Austin, Texas", markCompiled=True)
     assert back["page"]["status"] == "ACTIVE"
     gone = await ask("mutation($id: ID!) { deleteWikiPage(input: {pageId: $id}) { deletedPageId } }", id=page["id"])
-    assert gone == {"data": {"deleteWikiPage": {"deletedPageId": page["id"]}}}
+    assert gone["data"] == {"deleteWikiPage": {"deletedPageId": page["id"]}}
     assert (await ask("query($id: ID!) { node(id: $id) { id } }", id=page["id"]))["data"] == {"node": None}
 
 

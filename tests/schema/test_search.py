@@ -195,7 +195,7 @@ async def test_the_size_of_a_page_is_what_it_costs(engine: Engine, database: Dat
         context = Recorder(database, CALLERS[0])
         await data(engine, context, text % first, q="latte")
         spent.append(context.spent)
-    assert spent == [12, 221, 551]
+    assert spent == [32, 241, 571]
     poor = Recorder(database, CALLERS[0], budget=200)
     assert code(await ask(engine, poor, text % 20, q="latte")) == "LIMIT_EXCEEDED"
     assert not poor.searches

@@ -1,0 +1,55 @@
+"""What a request may cost and take, as the operator has set it."""
+
+from dataclasses import dataclass
+from typing import Self
+
+from db.database import Database
+from db.scope import Role, Scope
+from resolvers.buckets import Rate
+from resolvers.context import Context
+from resolvers.throttling import Account, Throttle
+from selection import Answer, Engine
+from selection.cost import OPERATION
+
+from .deadline import within
+from .request import Operation
+from .settings import Settings
+
+INTROSPECTS = {"everyone": frozenset(Role), "admin": frozenset({Role.ADMIN}), "nobody": frozenset[Role]()}
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Runs operations inside them."""
+
+    throttle: Throttle
+    cost: int
+    seconds: float
+    introspects: frozenset[Role]
+
+    @classmethod
+    def of(cls, settings: Settings, database: Database) -> Self:
+        throttle = Throttle(
+            database,
+            credential=Rate(settings.credential_rate, settings.credential_burst),
+            tenant=Rate(settings.tenant_rate, settings.tenant_burst),
+            most_at_once=settings.max_concurrent,
+        )
+        introspects = INTROSPECTS[settings.introspection]
+        return cls(throttle, settings.max_cost, settings.request_timeout, introspects)
+
+    async def execute(self, engine: Engine, database: Database, scope: Scope, asked: Operation) -> Answer:
+        """Throttled and OutOfTime are for the door to answer; whatever else is wrong is in the answer."""
+        with self.throttle.account(scope) as account:
+            may_introspect = scope.role in self.introspects
+            context = Context(database, scope, self.cost, account=account, may_introspect=may_introspect)
+            return await within(self.seconds, self.paid(engine, asked, context, account))
+
+    async def paid(self, engine: Engine, asked: Operation, context: Context, account: Account) -> Answer:
+        """Who has nothing left is not even read; what is refused costs something too."""
+        if not account.covers(OPERATION):
+            await account.fetch(OPERATION)
+        answer = await engine.execute(asked.query, asked.variables, asked.name, context)
+        if not context.paid:
+            account.owe(OPERATION)
+        return answer

@@ -1,0 +1,56 @@
+"""Transactions that are done or not done, and known to be: a COMMIT that was sent is waited for, whoever gives up."""
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import asyncpg
+
+
+class Commits:
+    """`with` it, `done` counts the transactions that the work inside commits, by tasks that it starts too."""
+
+    def __init__(self) -> None:
+        self.done = 0
+
+    def __enter__(self) -> "Commits":
+        self.before = COUNTED.set(self)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        COUNTED.reset(self.before)
+
+
+COUNTED: ContextVar[Commits | None] = ContextVar("commits", default=None)
+
+
+@asynccontextmanager
+async def committing(connection: asyncpg.Connection) -> AsyncIterator[None]:
+    """All of it or nothing."""
+    transaction = connection.transaction()
+    await transaction.start()
+    try:
+        yield
+    except (Exception, asyncio.CancelledError):
+        await transaction.rollback()
+        raise
+    await undisturbed(commit(transaction))
+
+
+async def commit(transaction: asyncpg.transaction.Transaction) -> None:
+    await transaction.commit()
+    if (commits := COUNTED.get()) is not None:
+        commits.done += 1
+
+
+async def undisturbed(work: Coroutine[Any, Any, None]) -> None:
+    """To its end; only then is a cancellation heard."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task})
+        task.exception()  # looked at, so that nobody is told of it later: the cancellation is what counts
+        raise

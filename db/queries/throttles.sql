@@ -1,0 +1,44 @@
+-- name: lease_tokens
+-- What is owed leaves the bucket in any case, then as many of the wanted tokens as lie in it; a new bucket is full.
+INSERT INTO throttles AS t (tenant_id, subject, tokens, leased, at)
+VALUES (
+    CAST(:tenant_id AS uuid),
+    CAST(:subject AS text),
+    CAST(:burst AS double precision) - CAST(:owed AS double precision)
+    - greatest(0, least(
+        CAST(:wanted AS double precision), CAST(:burst AS double precision) - CAST(:owed AS double precision)
+    )),
+    greatest(0, least(
+        CAST(:wanted AS double precision), CAST(:burst AS double precision) - CAST(:owed AS double precision)
+    )),
+    CAST(extract(epoch FROM clock_timestamp()) AS double precision)
+)
+ON CONFLICT (tenant_id, subject) DO UPDATE SET
+    tokens = least(
+        CAST(:burst AS double precision),
+        t.tokens + greatest(0, excluded.at - t.at) * CAST(:per_second AS double precision)
+    ) - CAST(:owed AS double precision)
+    - greatest(0, least(
+        CAST(:wanted AS double precision),
+        least(
+            CAST(:burst AS double precision),
+            t.tokens + greatest(0, excluded.at - t.at) * CAST(:per_second AS double precision)
+        ) - CAST(:owed AS double precision)
+    )),
+    leased = greatest(0, least(
+        CAST(:wanted AS double precision),
+        least(
+            CAST(:burst AS double precision),
+            t.tokens + greatest(0, excluded.at - t.at) * CAST(:per_second AS double precision)
+        ) - CAST(:owed AS double precision)
+    )),
+    at = greatest(excluded.at, t.at)
+RETURNING tokens, leased;
+
+-- name: forget_full
+-- Away with the buckets of credentials that are full again: a new one is full too.
+DELETE FROM throttles
+WHERE tenant_id = CAST(:tenant_id AS uuid)
+    AND subject <> ''
+    AND at + (CAST(:burst AS double precision) - tokens) / CAST(:per_second AS double precision)
+    < CAST(extract(epoch FROM now()) AS double precision);

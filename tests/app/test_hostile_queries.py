@@ -1,0 +1,180 @@
+"""Queries made to hurt: each is refused before any SQL, and holds up nobody else's."""
+
+import asyncio
+import gc
+import http.client
+import json
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from graphql import get_introspection_query
+
+from tests.app.loop_thread import heartbeat
+from tests.app.service import Service, serving
+from tests.wiki import Wiki
+
+LONGEST = 0.05  # seconds of the loop's processor time
+REFUSALS = {
+    "BAD_REQUEST", "BAD_USER_INPUT", "GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED", "LIMIT_EXCEEDED",
+    "OPERATION_RESOLUTION_FAILURE",
+}  # fmt: skip
+TYPES = "query($v: [WikiPageType!]) { wikiPages(filter: {types: $v}) { nodes { id } } }"
+FILTER = "query($v: WikiPageFilter) { wikiPages(filter: $v) { nodes { id } } }"
+PREFIX = "query($v: String) { wikiPages(filter: {titlePrefix: $v}) { nodes { id } } }"
+NODES = "query($v: [ID!]!) { nodes(ids: $v) { id } }"
+CREATE = "mutation($v: CreateWikiPageInput!) { createWikiPage(input: $v) { created } }"
+
+
+def nested(field: str, depth: int, leaf: str = "id") -> str:
+    return f"{field} {{ nodes {{ " * depth + leaf + " } }" * depth
+
+
+def bomb(width: int) -> str:
+    spreads = " ".join(f"a{n}: parent {{ ...F%d }}" for n in range(width))
+    parts = "".join(f"fragment F{n} on WikiPage {{ {spreads.replace('%d', str(n + 1))} }} " for n in range(25))
+    return f"{{ recentWikiPages {{ ...F0 }} }} {parts} fragment F25 on WikiPage {{ id }}"
+
+
+DOCUMENTS = {
+    "a cycle of backlinks": f"{{ recentWikiPages {{ {nested('backlinks', 30)} }} }}",
+    "a cycle of backlinks with fragments": "{ recentWikiPages { ...A } } "
+    "fragment A on WikiPage { backlinks { nodes { ...B } } } fragment B on WikiPage { backlinks { nodes { ...A } } }",
+    "lists in lists": f"{{ wikiPages(first: 100) {{ nodes {{ {nested('backlinks(first: 100)', 3)} }} }} }}",
+    "lists in lists beside introspection": "{ __schema { queryType { name } } "
+    f"wikiPages(first: 100) {{ nodes {{ {nested('backlinks(first: 100)', 3)} }} }} }}",
+    "ten thousand aliases": "{" + " ".join(f"a{n}:__typename" for n in range(7000)) + "}",
+    "a thousand aliases": "{" + " ".join(f"a{n}:__typename" for n in range(1000)) + "}",
+    "a hundred thousand directives": "{ __typename " + "@a" * 49_000 + " }",
+    "a thousand directives": "{ __typename " + "@include(if:true)" * 600 + " }",
+    "the same field many times": "{ " + "wikiTags { totalCount } " * 990 + "}",
+    "fields that are not there": "{ " + " ".join(f"field{n}" for n in range(490)) + " }",
+    "a bomb of fragments": bomb(2),
+    "a wide bomb of fragments": bomb(12),
+    "fragments nobody uses": "{ __typename } " + "".join(f"fragment F{n} on WikiPage {{ id }} " for n in range(550)),
+    "variables nobody uses": "query(" + " ".join(f"$v{n}:Int" for n in range(990)) + ") { __typename }",
+    "a number of ninety thousand digits": "{ wikiPages(first: " + "9" * 90_000 + ") { nodes { id } } }",
+    "a fraction of ninety thousand digits": "{ wikiPages(first: 1." + "9" * 90_000 + ") { nodes { id } } }",
+    "a string of ninety thousand letters as an id": '{ wikiPages(first: "' + "x" * 90_000 + '") { nodes { id } } }',
+    "a word of ninety thousand letters as a choice": "{ wikiPages(orderBy: " + "x" * 90_000 + ") { nodes { id } } }",
+    "a name of ninety thousand letters": "{ " + "x" * 90_000 + " }",
+    "a list in a list in a list": "{ wikiPages(filter: {tags: " + "[" * 1900 + "]" * 1900 + "}) { nodes { id } } }",
+    "an object in an object": "{ wikiPages(filter: " + "{tags:" * 1300 + "1" + "}" * 1300 + ") { nodes { id } } }",
+    "braces": "{" * 3900,
+    "brackets of a type": "query($v: " + "[" * 1900 + "Int" + "]" * 1900 + ") { __typename }",
+    "a comment": "{ __typename } #" + "x" * 100_000,
+    "commas": "{ __typename " + "," * 99_000 + " x }",
+    "types of types": "{ __schema { types { fields { type { fields { type { fields { type { name } } } } } } } } }",
+    "the contract many times": "{ " + " ".join(f"a{n}: __schema {{ ...T }}" for n in range(60)) + " } "
+    "fragment T on __Schema { types { fields { name } } }",
+    "a subscription": "subscription { wikiPages { nodes { id } } }",
+}  # fmt: skip
+VARIABLES: dict[str, tuple[str, Callable[[], Any]]] = {
+    "a million numbers": (NODES, lambda: [0] * 900_000),
+    "empty lists": (NODES, lambda: [[]] * 600_000),
+    "empty objects": (NODES, lambda: [{}] * 600_000),
+    "ten thousand wrong ids": (NODES, lambda: [{}] * 9_990),
+    "ten thousand wrong choices": (TYPES, lambda: ["X" * 100] * 9_990),
+    "a long wrong choice": (TYPES, lambda: ["x" * 1_900_000]),
+    "a long unknown field": (FILTER, lambda: {"k" * 1_900_000: 1}),
+    "ten thousand unknown fields": (FILTER, lambda: {f"k{n}": 1 for n in range(9_990)}),
+    "a long number": (PREFIX, lambda: 10**300),
+    "a text where a number goes": ("query($v: Int) { wikiPages(first: $v) { nodes { id } } }", lambda: "9" * 1_900_000),
+    "a text where a moment goes": (FILTER, lambda: {"updatedSince": "2" * 1_900_000}),
+    "depth": (CREATE, lambda: {"type": "TOPIC", "title": "x", "metadata": json.loads('{"a":' * 300 + "1" + "}" * 300)}),
+    "metadata of many values": (
+        CREATE,
+        lambda: {"type": "TOPIC", "title": "x", "metadata": {"a": [{"b": n} for n in range(3_300)] * 2}},
+    ),
+    "metadata of one text": (CREATE, lambda: {"type": "TOPIC", "title": "x", "metadata": {"a": "x" * 1_900_000}}),
+    "a variable that nobody declares": ("{ wikiPages(first: -1) { nodes { id } } }", lambda: [0] * 9_990),
+}
+BODIES = {
+    "half a document of braces": b'{"query": "' + b"{" * 1_900_000,
+    "brackets": b"[" * 1_900_000,
+    "a list of nothing": b"[" + b"[]," * 600_000 + b"[]]",
+    "keys": b"{" + b",".join(b'"%d":0' % n for n in range(150_000)) + b"}",
+    "a query that is a list": b'{"query": [' + b"[]," * 600_000 + b"[]]}",
+    "escapes": b'{"query": "' + b"\\u00e9" * 300_000 + b'"}',
+}
+
+
+@pytest.fixture
+async def service(statements: list[str], dsn: str, tmp_path: Path) -> AsyncIterator[Service]:
+    async with serving(dsn, tmp_path) as service:
+        yield service
+
+
+@pytest.fixture
+def token(service: Service, wiki: Wiki) -> str:
+    return service.token(wiki.scope.tenant_id, wiki.scope.owner_id, wiki.scope.role)
+
+
+def posted(url: str, token: str, body: bytes, path: str = "/graphql") -> Any:
+    """From a thread of its own, so that the loop's is the service's alone."""
+    connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=60)
+    headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
+    try:
+        connection.request("POST" if body else "GET", path, body, headers)
+        return json.loads(connection.getresponse().read())
+    finally:
+        connection.close()
+
+
+async def refused(service: Service, token: str, statements: list[str], bodies: dict[str, bytes]) -> None:
+    await service.ask("{ __typename }", token)
+    statements.clear()
+    async with heartbeat() as held:
+        for name, body in bodies.items():
+            answer = await asyncio.to_thread(posted, service.url, token, body)
+            assert {error["extensions"]["code"] for error in answer["errors"]} <= REFUSALS, name
+            assert not any((answer.get("data") or {}).values()), name
+            assert len(json.dumps(answer)) < 20_000, name
+            assert statements == [], name
+            assert held.longest < LONGEST, name
+    assert await service.ask("{ __typename }", token) == {"data": {"__typename": "Query"}}
+
+
+async def test_hostile_documents(service: Service, token: str, statements: list[str]) -> None:
+    bodies = {name: json.dumps({"query": text}).encode() for name, text in DOCUMENTS.items()}
+    await refused(service, token, statements, bodies)
+
+
+async def test_hostile_variables(service: Service, token: str, statements: list[str]) -> None:
+    bodies = {
+        name: json.dumps({"query": text, "variables": {"v": make()}}).encode()
+        for name, (text, make) in VARIABLES.items()
+    }
+    await refused(service, token, statements, bodies)
+
+
+async def test_hostile_bodies(service: Service, token: str, statements: list[str]) -> None:
+    await refused(service, token, statements, BODIES)
+    assert gc.isenabled()
+
+
+async def test_hostile_query_strings(service: Service, token: str, statements: list[str]) -> None:
+    statements.clear()
+    async with heartbeat() as held:
+        for query in ("a=1&" * 12_000, "query=" + "%7B" * 16_000, "&" * 49_000, "query=" + "x" * 64_000):
+            answer = await asyncio.to_thread(posted, service.url, token, b"", f"/graphql?{query}")
+            assert {error["extensions"]["code"] for error in answer["errors"]} <= REFUSALS
+            assert held.longest < LONGEST, query[:20]
+    assert statements == []
+
+
+async def test_introspection_holds_up_nobody(service: Service, token: str) -> None:
+    body = json.dumps({"query": get_introspection_query()}).encode()
+    async with heartbeat() as held:
+        answer = await asyncio.to_thread(posted, service.url, token, body)
+    assert answer["data"]["__schema"]
+    assert held.longest < LONGEST
+
+
+async def test_many_at_once_leave_turns_for_others(service: Service, token: str) -> None:
+    names = ["ten thousand aliases", "a wide bomb of fragments", "fields that are not there", "lists in lists"]
+    bodies = [json.dumps({"query": DOCUMENTS[name]}).encode() for name in names]
+    async with heartbeat() as held:
+        await asyncio.gather(*(asyncio.to_thread(posted, service.url, token, body) for body in bodies * 3))
+    assert held.longest < LONGEST

@@ -1,0 +1,197 @@
+"""Limits as a client meets them: 429 and when to come back, before any SQL of the operation."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from db.scope import Role
+from resolvers.throttling import Throttle
+from tests.app.service import Service, serving
+from tests.wiki import Wiki, close_wiki, open_wiki
+
+PAGES = "{ recentWikiPages(limit: 20) { id } }"
+ASKED = "{ recentWikiPages(limit: 20) { id } rateLimit { limit cost remaining used resetAt } }"
+CREATE = """mutation($input: CreateWikiPageInput!) {
+    createWikiPage(input: $input) { page { id } userErrors { code } } }"""
+
+
+def is_throttled(response: httpx.Response) -> bool:
+    if response.status_code == 200:
+        return False
+    assert response.status_code == 429
+    (error,) = response.json()["errors"]
+    assert error["extensions"]["code"] == "THROTTLED"
+    assert int(response.headers["retry-after"]) == error["extensions"]["retryAfter"] >= 1
+    assert "data" not in response.json()
+    return True
+
+
+async def until_throttled(service: Service, token: str, query: str = PAGES, most: int = 100) -> int:
+    for n in range(most):
+        if is_throttled(await service.post(query, token)):
+            return n
+    raise AssertionError("never throttled")
+
+
+async def test_a_credential_that_asks_for_too_much_is_told_when_to_come_back(
+    statements: list[str], dsn: str, tmp_path: Path, wiki: Wiki
+) -> None:
+    async with serving(dsn, tmp_path, credential_rate=0.5, credential_burst=210, tenant_rate=0) as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+        assert 10 <= await until_throttled(service, token) <= 11
+        statements.clear()
+        assert is_throttled(await service.post(PAGES, token))
+        assert is_throttled(await service.post(CREATE, token, {"input": {"type": "TOPIC", "title": "T"}}))
+        assert statements == []
+        other = service.token(wiki.scope.tenant_id, (await wiki.neighbour()).scope.owner_id)
+        assert not is_throttled(await service.post(PAGES, other))
+
+
+async def test_a_tenant_that_asks_for_too_much_stops_all_its_credentials_and_nobody_else(
+    dsn: str, tmp_path: Path, wiki: Wiki
+) -> None:
+    elsewhere = await open_wiki(dsn)
+    async with serving(dsn, tmp_path, credential_rate=0, tenant_rate=0.5, tenant_burst=210) as service:
+        tokens = [service.token(wiki.scope.tenant_id, (await wiki.neighbour()).scope.owner_id) for _ in range(12)]
+        answers = [is_throttled(await service.post(PAGES, token)) for token in tokens]
+        assert answers.count(False) in (10, 11)
+        token = service.token(elsewhere.scope.tenant_id, elsewhere.scope.owner_id)
+        assert not is_throttled(await service.post(PAGES, token))
+    await close_wiki(elsewhere)
+
+
+async def test_a_client_reads_what_is_left_and_what_it_cost(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+    async with serving(dsn, tmp_path, credential_rate=0.01, credential_burst=1000) as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+        answers = [(await service.post(ASKED, token)).json() for _ in range(3)]
+        left = [answer["data"]["rateLimit"] for answer in answers]
+        assert [(one["limit"], one["cost"], one["used"]) for one in left] == [
+            (1000, 21, 21),
+            (1000, 21, 42),
+            (1000, 21, 63),
+        ]
+        assert [one["remaining"] for one in left] == [979, 958, 937]
+        assert answers[0]["extensions"] == {"cost": {"requested": 21, "limit": 20_000}}
+        introspecting = ASKED.replace("{", "{ __schema { queryType { name } }", 1)
+        assert (await service.ask(introspecting, token))["data"]["rateLimit"]["limit"] == 1000
+
+
+async def test_leases_are_few_and_of_nobodys_operation(
+    statements: list[str], dsn: str, tmp_path: Path, wiki: Wiki, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leases = 0
+    lease = Throttle.lease
+
+    async def counted(*arguments: Any) -> Any:
+        nonlocal leases
+        leases += 1
+        return await lease(*arguments)
+
+    monkeypatch.setattr(Throttle, "lease", counted)
+    async with serving(dsn, tmp_path, credential_rate=1000, credential_burst=1000, tenant_rate=0) as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+        await service.post(PAGES, token)
+        statements.clear()
+        for _ in range(40):
+            assert not is_throttled(await service.post("{ recentWikiPages(limit: 9) { id } }", token))
+        assert len(statements) == 40
+    assert leases <= 1 + (40 * 10) / 50  # one for each half of a portion, which is 100
+
+
+async def test_what_is_refused_costs_something_too(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+    async with serving(dsn, tmp_path, credential_rate=0.1, credential_burst=10) as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+        assert 10 <= await until_throttled(service, token, "{ nothing }") <= 12
+
+
+async def test_only_so_many_requests_of_a_credential_run_at_once(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+    async with serving(dsn, tmp_path, max_concurrent=2) as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+        other = service.token(wiki.scope.tenant_id, (await wiki.neighbour()).scope.owner_id)
+        async with wiki.look.transaction():
+            await wiki.look.execute("LOCK TABLE pages IN ACCESS EXCLUSIVE MODE")
+            waiting = [asyncio.create_task(service.post(PAGES, token)) for _ in range(2)]
+            while await blocked(wiki) < 2:
+                await asyncio.sleep(0.01)
+            assert is_throttled(await service.post("{ __typename }", token))
+            assert not is_throttled(await service.post("{ __typename }", other))
+        assert not any([is_throttled(await task) for task in waiting])
+        assert not is_throttled(await service.post(PAGES, token))
+
+
+async def blocked(wiki: Wiki) -> int:
+    """How many statements of this database wait for a lock."""
+    sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    # Statistics are kept for the length of a transaction unless they are asked for anew.
+    await wiki.look.execute("SELECT pg_stat_clear_snapshot()")
+    found: int = await wiki.look.fetchval(sql)
+    return found
+
+
+# -- time
+
+
+async def test_a_request_that_takes_too_long_is_stopped_with_its_sql(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+    async with serving(dsn, tmp_path, request_timeout=0.3, statement_timeout=60) as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+        async with wiki.look.transaction():
+            await wiki.look.execute("LOCK TABLE pages IN ACCESS EXCLUSIVE MODE")
+            response = await service.post(PAGES, token)
+            assert response.status_code == 504
+            assert response.json()["errors"][0]["extensions"] == {"code": "TIMEOUT", "writes": 0}
+            while await blocked(wiki):
+                await asyncio.sleep(0.01)
+        assert await service.ask(PAGES, token) == {"data": {"recentWikiPages": []}}
+
+
+async def test_a_write_that_takes_too_long_is_not_done(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+    async with serving(dsn, tmp_path, request_timeout=0.3, statement_timeout=60) as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+        async with wiki.look.transaction():
+            await wiki.look.execute("LOCK TABLE aliases IN ACCESS EXCLUSIVE MODE")
+            response = await service.post(CREATE, token, {"input": {"type": "TOPIC", "title": "T"}})
+            assert (response.status_code, response.json()["errors"][0]["extensions"]["writes"]) == (504, 0)
+            assert "Nothing was written" in response.json()["errors"][0]["message"]
+        assert await wiki.rows("pages") == []
+        made: Any = await service.ask(CREATE, token, input={"type": "TOPIC", "title": "T"})
+        assert made["data"]["createWikiPage"]["page"]
+
+
+async def test_of_several_writes_those_that_were_done_are_told(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+    """The second waits for the first wiki's lock, which somebody else holds."""
+    other = await wiki.neighbour()
+    text = """mutation($o: ID!) {
+        a: createWikiPage(input: {type: TOPIC, title: "A"}) { created }
+        b: createWikiPage(input: {type: TOPIC, title: "B", ownerId: $o}) { created } }"""
+    async with serving(dsn, tmp_path, request_timeout=1.5, statement_timeout=60) as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, wiki.scope.role)
+        async with wiki.look.transaction():
+            locked = "SELECT 1 FROM owners WHERE tenant_id = $1 AND id = $2 FOR UPDATE"
+            await wiki.look.execute(locked, wiki.scope.tenant_id, other.scope.owner_id)
+            response = await service.post(text, token, {"o": str(other.scope.owner_id)})
+            assert response.status_code == 504
+            assert response.json()["errors"][0]["extensions"] == {"code": "TIMEOUT", "writes": 1}
+        assert [page["title"] for page in await wiki.rows("pages")] == ["A"]
+        assert await other.rows("pages") == []
+
+
+# -- introspection
+
+
+@pytest.mark.parametrize(
+    ("policy", "roles"), [("everyone", {"ADMIN", "MEMBER"}), ("admin", {"ADMIN"}), ("nobody", set())]
+)
+async def test_who_may_introspect_is_a_setting(
+    dsn: str, tmp_path: Path, wiki: Wiki, policy: str, roles: set[str]
+) -> None:
+    async with serving(dsn, tmp_path, introspection=policy) as service:
+        for role in (Role.ADMIN, Role.MEMBER):
+            token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, role)
+            answer = await service.ask("{ __schema { queryType { name } } }", token)
+            assert ("data" in answer) == (role.name in roles)
+            assert (await service.ask("{ __typename }", token))["data"] == {"__typename": "Query"}
+            misspelt = await service.ask("{ viewr { role } }", token)
+            assert ("Did you mean" in str(misspelt)) == (policy == "everyone")

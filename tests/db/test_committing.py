@@ -1,0 +1,70 @@
+"""A transaction that is given up is done or not done, and it is known which."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import asyncpg
+import pytest
+
+from db.committing import Commits, committing
+
+SLOW = """
+CREATE TABLE notes (text text);
+CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.3); RETURN NULL; END';
+CREATE CONSTRAINT TRIGGER dawdle AFTER INSERT ON notes DEFERRABLE INITIALLY DEFERRED
+FOR EACH ROW EXECUTE FUNCTION dawdle();
+"""
+
+
+@pytest.fixture
+async def connection(empty_dsn: str) -> AsyncIterator[asyncpg.Connection]:
+    """Whose COMMIT takes a while."""
+    connection = await asyncpg.connect(empty_dsn)
+    await connection.execute(SLOW)
+    yield connection
+    await connection.close()
+
+
+async def notes(connection: asyncpg.Connection) -> int:
+    found: int = await connection.fetchval("SELECT count(*) FROM notes")
+    return found
+
+
+async def write(connection: asyncpg.Connection, written: asyncio.Event, pause: float) -> None:
+    async with committing(connection):
+        await connection.execute("INSERT INTO notes VALUES ('x')")
+        written.set()
+        await asyncio.sleep(pause)
+
+
+async def test_a_commit_that_was_sent_is_waited_for_and_counted(connection: asyncpg.Connection) -> None:
+    written = asyncio.Event()
+    with Commits() as commits:
+        task = asyncio.create_task(write(connection, written, 0))
+        await written.wait()
+        await asyncio.sleep(0.1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert (commits.done, await notes(connection)) == (1, 1)
+
+
+async def test_before_its_commit_it_is_undone(connection: asyncpg.Connection) -> None:
+    written = asyncio.Event()
+    with Commits() as commits:
+        task = asyncio.create_task(write(connection, written, 60))
+        await written.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert (commits.done, await notes(connection)) == (0, 0)
+    assert not connection.is_in_transaction()
+
+
+async def test_what_is_committed_elsewhere_is_not_counted(connection: asyncpg.Connection) -> None:
+    with Commits() as outer:
+        with Commits() as inner:
+            await write(connection, asyncio.Event(), 0)
+        assert (inner.done, outer.done) == (1, 0)
+    await write(connection, asyncio.Event(), 0)
+    assert outer.done == 0

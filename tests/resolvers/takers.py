@@ -1,0 +1,41 @@
+"""A process that takes all it can get: python -m tests.resolvers.takers JSON. Prints how many rows it was given."""
+
+import asyncio
+import json
+import sys
+import time
+from typing import Any
+from uuid import UUID
+
+from db.database import Database
+from db.scope import Actor, ActorKind, Role, Scope
+from resolvers.buckets import Rate
+from resolvers.throttling import Throttle, Throttled
+
+
+async def take(dsn: str, place: list[str], seconds: float, **rates: list[float]) -> int:
+    tenant, owner = map(UUID, place)
+    scope = Scope(tenant, owner, Role.MEMBER, Actor(ActorKind.USER, "marco"), (owner,))
+    database = Database(dsn, size=2)
+    await database.open()
+    limits: dict[str, Any] = {name: Rate(*rates.get(name, (0, 1))) for name in ("credential", "tenant")}
+    throttle = Throttle(database, most_at_once=0, **limits)
+    taken = await until(time.monotonic() + seconds, throttle, scope)
+    await database.close()
+    return taken
+
+
+async def until(end: float, throttle: Throttle, scope: Scope) -> int:
+    taken = 0
+    while time.monotonic() < end:
+        try:
+            await throttle.account(scope).take(7)
+            taken += 7
+        except Throttled:
+            await asyncio.sleep(0.005)
+        await asyncio.sleep(0)
+    return taken
+
+
+if __name__ == "__main__":
+    print(asyncio.run(take(**json.loads(sys.argv[1]))))

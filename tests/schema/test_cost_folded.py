@@ -1,0 +1,41 @@
+"""What a plan may return: counted beforehand where it can be, and the same either way."""
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as some
+
+from selection.binds import Fixed
+from selection.cost import Cost
+
+sizes = some.tuples(some.integers(0, 9), some.booleans())
+trees: Any = some.recursive(
+    some.tuples(sizes, some.just([])), lambda below: some.tuples(sizes, some.lists(below, max_size=4)), max_leaves=12
+)
+REQUEST: Any = None
+
+
+def plant(cost: Cost, trees: list[Any]) -> int:
+    """Puts the lists below the cost, and says how many rows those are."""
+    total = 0
+    for (size, is_fixed), below in trees:
+        child = cost.add(Fixed(size) if is_fixed else lambda request, size=size: size)
+        total += size * (1 + plant(child, below))
+    return total
+
+
+@given(some.lists(trees, max_size=4))
+def test_what_is_counted_beforehand_changes_no_sum(trees: list[Any]) -> None:
+    cost = Cost()
+    expected = 1 + plant(cost, trees)
+    assert cost.of(REQUEST) == expected
+    cost.fold()
+    assert cost.of(REQUEST) == expected
+
+
+@given(some.lists(some.integers(0, 9), max_size=4))
+def test_what_is_fixed_throughout_is_one_number(fixed: list[int]) -> None:
+    cost = Cost()
+    plant(cost, [((size, True), [((size, True), [])]) for size in fixed])
+    cost.fold()
+    assert not cost.below
