@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -20,11 +21,14 @@ from schema.root import make_engine
 from selection import Limits
 
 from .bounds import Bounds
+from .errors import Caught, not_served
 from .graphiql.routes import graphiql_routes
 from .graphql import GraphQLEndpoint
+from .headers import browser_rules, security_headers
 from .health import health_routes
 from .logging import RequestLog, configure
 from .settings import Settings, signing_secret
+from .watchers import Watchers
 
 
 def create_app(settings: Settings, *, dsn: str) -> Starlette:
@@ -49,8 +53,10 @@ def create_app(settings: Settings, *, dsn: str) -> Starlette:
         variable_values=settings.max_variables,
         suggestions=settings.introspection == "everyone",
     )
+    engine = make_engine(limits)
+    watchers = Watchers(settings, engine, database)
     endpoint = GraphQLEndpoint(
-        make_engine(limits),
+        engine,
         database,
         Credentials(database, tokens),
         max_body=settings.max_body,
@@ -63,7 +69,8 @@ def create_app(settings: Settings, *, dsn: str) -> Starlette:
             raise Unavailable(f"The database lacks {len(missing)} migrations. Run `cairn migrate` first.")
         await database.open()
         try:
-            yield
+            async with watchers.watching():
+                yield
         finally:
             await database.close()
 
@@ -72,11 +79,15 @@ def create_app(settings: Settings, *, dsn: str) -> Starlette:
             Route("/", to_graphiql),
             *graphiql_routes("/graphql"),
             *health_routes(database),
+            *watchers.routes(),
         ],
         middleware=[
-            Middleware(RequestLog, settings=settings),
+            Middleware(RequestLog, settings=settings, headers=security_headers(settings), watchers=list(watchers)),
+            *browser_rules(settings),
             Middleware(Shortcut, path="/graphql", endpoint=endpoint),
+            Middleware(Caught),
         ],
+        exception_handlers={HTTPException: not_served},
         lifespan=lifespan,
     )
 

@@ -10,6 +10,7 @@ from resolvers.context import Context
 from resolvers.throttling import Account, Throttle
 from selection import Answer, Engine
 from selection.cost import OPERATION
+from selection.trail import note_document
 
 from .deadline import within
 from .request import Operation
@@ -43,6 +44,7 @@ class Bounds:
         with self.throttle.account(scope) as account:
             may_introspect = scope.role in self.introspects
             context = Context(database, scope, self.cost, account=account, may_introspect=may_introspect)
+            note_document(asked.query, context)
             return await within(self.seconds, self.paid(engine, asked, context, account))
 
     async def paid(self, engine: Engine, asked: Operation, context: Context, account: Account) -> Answer:

@@ -1,8 +1,7 @@
 """POST and GET /graphql, as GraphQL over HTTP has it."""
 
-from typing import Any
+import asyncio
 
-import orjson
 import structlog
 from graphql import OperationType
 from starlette.types import Receive, Scope, Send
@@ -12,15 +11,18 @@ from db.scope import Scope as Wiki
 from resolvers.credentials import Credentials
 from resolvers.errors import CairnError, Forbidden, Unauthenticated, Unavailable
 from resolvers.throttling import Throttled
-from schema.errors import MASKED
 from selection import Engine
 from selection.operation import Invalid
+from selection.trail import noted
 
 from .bounds import Bounds
 from .deadline import OutOfTime
+from .draining import DRAINING
+from .errors import error_body, masked_body
 from .request import GRAPHQL_JSON, JSON, Bodies, Operation, Refused, answer_type, header, read_operation
 
 log = structlog.get_logger()
+STOPPED = "The service stopped before this was done. Read what is there before you send a write again."
 
 
 class GraphQLEndpoint:
@@ -42,18 +44,23 @@ class GraphQLEndpoint:
                 await self.check_is_query(asked)
             status, body = await self.execute(asked, wiki, kind)
         except Refused as refused:
-            status, body = refused.status, error_body(refused.message, {"code": refused.code})
+            status, body = refused.status, error_body(refused.message, refused.code)
         except CairnError as error:
-            status, body = STATUSES.get(type(error), 400), error_body(error.message, error.extensions)
+            status, body = STATUSES.get(type(error), 400), error_body(error.message, **error.extensions)
             extra = retry_after(error)
+        except asyncio.CancelledError:
+            if not DRAINING.is_on:
+                raise
+            status, body = 503, error_body(STOPPED, "UNAVAILABLE")
         except Exception as error:
             log.error("internal error", exc_info=error)
-            status, body = 500, error_body(MASKED, {"code": "INTERNAL_SERVER_ERROR"})
+            status, body = 500, masked_body()
         await respond(send, status, kind, body, extra)
 
     async def execute(self, asked: Operation, wiki: Wiki, kind: str) -> tuple[int, bytes]:
         """Old clients, who take plain JSON, want 200 for every well-formed request."""
-        answer = await self.bounds.execute(self.engine, self.database, wiki, asked)
+        with noted("operation"):
+            answer = await self.bounds.execute(self.engine, self.database, wiki, asked)
         return (200 if answer.executed or kind == JSON else 400), answer.body
 
     async def check_is_query(self, asked: Operation) -> None:
@@ -81,10 +88,6 @@ EXTRA: dict[int, list[tuple[bytes, bytes]]] = {
 
 
 Headers = list[tuple[bytes, bytes]]
-
-
-def error_body(message: str, extensions: dict[str, Any]) -> bytes:
-    return orjson.dumps({"errors": [{"message": message, "extensions": extensions}]})
 
 
 def retry_after(error: CairnError) -> Headers:

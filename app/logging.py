@@ -1,33 +1,36 @@
 """One structured line a request, with an id that the client gets too. No argument values, ever."""
 
 import logging
+import os
 import sys
-import time
-from collections.abc import Callable
-from contextvars import ContextVar
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from random import getrandbits
+from time import perf_counter, time_ns
 from typing import Any
 
 import orjson
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from selection.trail import TRAIL, Trail
+
+from .headers import Headers, completed
 from .request import header
 from .settings import Settings
+from .watching import Watcher
 
 log = structlog.get_logger()
-REQUEST_ID: ContextVar[str | None] = ContextVar("request_id", default=None)
 
 
 def configure(settings: Settings) -> None:
     """Everything that is logged, ours or a library's, goes to stderr in one form."""
     console = settings.log_format == "console"
     shared: list[Any] = [
-        structlog.contextvars.merge_contextvars,
-        with_request_id,
+        of_request,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
+        of_process(os.getpid()),
     ]
     plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     bare = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)  # locals are what a client has sent
@@ -49,60 +52,78 @@ def configure(settings: Settings) -> None:
         logging.getLogger(noisy).setLevel(logging.WARNING)
 
 
+def of_request(_: Any, __: str, record: structlog.types.EventDict) -> structlog.types.EventDict:
+    """Whatever is logged in the course of a request says which, and in which trace."""
+    if trail := TRAIL.get():
+        record.setdefault("request_id", trail.request_id)
+        if trail.trace_id:
+            record.setdefault("trace_id", trail.trace_id)
+    return record
+
+
+def of_process(pid: int) -> structlog.types.Processor:
+    """Several processes write into one stream."""
+    return lambda _, __, record: {**record, "pid": pid}
+
+
 def as_text(record: Any, **options: Any) -> str:
     return orjson.dumps(record, **options).decode()
 
 
-def with_request_id(logger: Any, method: str, record: Any) -> Any:
-    """Whatever is logged in the course of a request says which."""
-    if request_id := REQUEST_ID.get():
-        record.setdefault("request_id", request_id)
-    return record
-
-
 class RequestLog:
-    """Gives each request an id, answers with it, and logs the request once it is over."""
+    """Gives each request an id and a trail, answers with the id, and logs the request once it is over."""
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
-        self.app, self.write = app, writer(settings)
+    def __init__(
+        self, app: ASGIApp, settings: Settings, headers: Headers | None = None, watchers: Sequence[Watcher] = ()
+    ) -> None:
+        """`headers` are for every answer that does not have them."""
+        self.app, self.write, self.headers, self.watchers = app, writer(settings), headers or [], watchers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         request_id = known_id(header(scope, b"x-request-id")) or new_request_id()
-        REQUEST_ID.set(request_id)
-        started, status = time.perf_counter(), 500
+        trail, status = Trail(request_id), 500
+        TRAIL.set(trail)
+        for watcher in self.watchers:
+            watcher.begin(trail, scope)
 
         async def noting(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
+                message["headers"] = completed(message["headers"], self.headers)
+                message["headers"].append((b"x-request-id", request_id.encode()))
             await send(message)
 
         try:
             await self.app(scope, receive, noting)
         finally:
-            took = round((time.perf_counter() - started) * 1000, 2)
-            self.write({"method": scope["method"], "path": scope["path"], "status": status, "ms": took}, request_id)
+            trail.ended = perf_counter()
+            took = round(trail.took * 1000, 2)
+            self.write({"method": scope["method"], "path": scope["path"], "status": status, "ms": took}, trail)
+            for watcher in self.watchers:
+                watcher.end(trail, scope, status)
 
 
-Write = Callable[[dict[str, Any], str], None]
+Write = Callable[[dict[str, Any], Trail], None]
 
 
 def writer(settings: Settings) -> Write:
     """How the line of a request is written. JSON goes straight to the stream: all of its fields are known here."""
     if settings.log_level not in ("debug", "info"):
-        return lambda record, request_id: None
+        return lambda record, trail: None
     if settings.log_format == "console":
-        return lambda record, request_id: log.info("request", **record)
-    return write_json
+        return lambda record, trail: log.info("request", **record)
+    return lambda record, trail: write_json(record, trail, os.getpid())
 
 
-def write_json(record: dict[str, Any], request_id: str) -> None:
+def write_json(record: dict[str, Any], trail: Trail, pid: int) -> None:
     moment = datetime.now(UTC)
-    record |= {"event": "request", "request_id": request_id, "level": "info", "timestamp": moment}
+    record |= {"event": "request", "request_id": trail.request_id, "level": "info", "timestamp": moment, "pid": pid}
+    if trail.trace_id:
+        record["trace_id"] = trail.trace_id
     stream = sys.stderr.buffer
     stream.write(orjson.dumps(record, option=orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE))
     stream.flush()
@@ -110,7 +131,7 @@ def write_json(record: dict[str, Any], request_id: str) -> None:
 
 def new_request_id() -> str:
     """32 hexadecimal digits that sort by time, like our other ids. They must differ, and may be guessed."""
-    return f"{time.time_ns() // 1_000_000:012x}{getrandbits(80):020x}"
+    return f"{time_ns() // 1_000_000:012x}{getrandbits(80):020x}"
 
 
 def known_id(given: str | None) -> str | None:

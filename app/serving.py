@@ -3,19 +3,21 @@
 import os
 import signal
 import socket
+import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 
-import uvicorn
 from uvicorn.supervisors import Multiprocess
 
 from resolvers.errors import CairnError
 
 from .asgi import create_app
+from .draining import Config, Server
 from .logging import configure
 from .settings import Settings
 
-DRAIN = 10  # seconds that requests in flight are given when the service stops
 START = 60  # seconds that a worker is given to start
+SILENT = 30  # seconds without a sign of life after which a worker is replaced
 
 
 class AddressTaken(CairnError):
@@ -47,16 +49,29 @@ def serve_alone(settings: Settings, dsn: str, listening: socket.socket, on_ready
 
 def serve_together(settings: Settings, dsn: str, listening: socket.socket, on_ready: Callable[[], None]) -> None:
     """The workers share nothing but the socket and Postgres."""
-    os.environ["CAIRN_DATABASE_URL"] = dsn
-    Workers(options("app.asgi:from_environment", settings), [listening], on_ready).run()
+    with tempfile.TemporaryDirectory(prefix="cairn-metrics-") as folder:
+        os.environ["CAIRN_DATABASE_URL"] = dsn
+        os.environ.setdefault("CAIRN_METRICS_DIR", folder)
+        Workers(options("app.asgi:from_environment", settings), [listening], on_ready).run()
 
 
 class Workers(Multiprocess):
     """Several processes; says when all of them answer."""
 
-    def __init__(self, config: uvicorn.Config, sockets: list[socket.socket], on_ready: Callable[[], None]) -> None:
+    def __init__(self, config: Config, sockets: list[socket.socket], on_ready: Callable[[], None]) -> None:
         super().__init__(config, sockets)
         self.on_ready = on_ready
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self.pass_on)
+
+    def pass_on(self, number: int, _: object) -> None:
+        """At once, and no longer holding the door open: the last worker to leave closes it."""
+        self.signal_queue.append(number)
+        for listening in self.sockets:
+            listening.close()
+        for pid in filter(None, (process.pid for process in self.processes)):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
 
     def init_processes(self) -> None:
         super().init_processes()
@@ -64,10 +79,10 @@ class Workers(Multiprocess):
             self.on_ready()
 
 
-class Announcing(uvicorn.Server):
+class Announcing(Server):
     """Says when it answers."""
 
-    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
+    def __init__(self, config: Config, on_ready: Callable[[], None]) -> None:
         super().__init__(config)
         self.on_ready = on_ready
 
@@ -77,16 +92,21 @@ class Announcing(uvicorn.Server):
             self.on_ready()
 
 
-def options(app: object, settings: Settings) -> uvicorn.Config:
-    return uvicorn.Config(
+def options(app: object, settings: Settings) -> Config:
+    config = Config(
         app,  # type: ignore[arg-type]
         factory=isinstance(app, str),
         workers=settings.workers,
         log_config=None,
         access_log=False,
         server_header=False,
-        timeout_graceful_shutdown=DRAIN,
+        timeout_graceful_shutdown=settings.drain_timeout,  # type: ignore[arg-type]  # it takes parts of a second
+        timeout_worker_healthcheck=SILENT,
+        proxy_headers=settings.forwarded_allow_ips is not None,
+        forwarded_allow_ips=settings.forwarded_allow_ips or [],
     )
+    config.drain_delay = settings.drain_delay
+    return config
 
 
 def bind(host: str, port: int) -> socket.socket:

@@ -4,11 +4,29 @@ import os
 import secrets
 import tempfile
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
-from pydantic import Field, SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+
+def by_commas(given: object) -> object:
+    """As it stands in the environment."""
+    return [part.strip() for part in given.split(",") if part.strip()] if isinstance(given, str) else given
+
+
+def origins(given: list[str] | None) -> list[str] | None:
+    """A browser sends `https://app.example.org`, without a path and a slash, so only that can match."""
+    for origin in given or ():
+        parts = urlsplit(origin)
+        if origin != "*" and origin != f"{parts.scheme}://{parts.netloc}":
+            raise ValueError(f"{origin} is not an origin such as https://app.example.org, and not *")
+    return given
+
+
+Names = Annotated[list[str] | None, NoDecode, BeforeValidator(by_commas)]
 
 
 class Settings(BaseSettings):
@@ -72,12 +90,58 @@ class Settings(BaseSettings):
         "everyone", description="Who may introspect; unless it is everyone, errors suggest no names"
     )
 
+    allowed_hosts: Names = Field(None, description="Host names to answer for, by commas, `*.` for all below; else any")
+    cors_origins: Annotated[Names, AfterValidator(origins)] = Field(
+        None, description="Origins whose pages may ask from a browser, by commas, or `*`; else none"
+    )
+    hsts_seconds: int = Field(0, ge=0, description="Strict-Transport-Security for so long; 0 sends none")
+    forwarded_allow_ips: str | None = Field(
+        None, description="Addresses or networks of proxies whose X-Forwarded headers hold, by commas, or `*`"
+    )
+
+    drain_delay: float = Field(0.0, ge=0, description="Seconds to go on accepting after the order to stop")
+    drain_timeout: float = Field(10.0, gt=0, description="Seconds that requests in flight are given to finish then")
+
+    metrics: Literal["off", "local", "token"] = Field(
+        "off", description="Who may read /metrics: nobody, this machine, or who has the token"
+    )
+    metrics_token: SecretStr | None = Field(
+        None, description="The bearer token for /metrics, of at least 16 characters"
+    )
+    metrics_dir: Path | None = Field(
+        None, description="Where processes that serve together add up their metrics; `cairn serve` makes one"
+    )
+    slow_operation: float = Field(
+        1.0, ge=0, description="Seconds from which on an operation is logged as slow; 0 never"
+    )
+
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="The least that is logged")
     log_format: Literal["json", "console"] = Field("json", description="One JSON line a record, or text for people")
+
+    @model_validator(mode="after")
+    def metrics_have_a_token(self) -> "Settings":
+        token = self.metrics_token.get_secret_value() if self.metrics_token else ""
+        if self.metrics == "token" and len(token) < 16:
+            raise ValueError("CAIRN_METRICS=token needs CAIRN_METRICS_TOKEN of at least 16 characters")
+        return self
 
     @property
     def embedded(self) -> bool:
         return self.database_url is None
+
+
+def telemetry_wanted() -> frozenset[str]:
+    """`traces`, `metrics`, both or neither, by the variables that OpenTelemetry has for all programs."""
+    given = {name.removeprefix("OTEL_"): value for name, value in os.environ.items() if name.startswith("OTEL_")}
+    if given.get("SDK_DISABLED", "").lower() == "true":
+        return frozenset()
+
+    def is_wanted(signal: str) -> bool:
+        exporter = given.get(f"{signal.upper()}_EXPORTER")
+        endpoints = ("EXPORTER_OTLP_ENDPOINT", f"EXPORTER_OTLP_{signal.upper()}_ENDPOINT")
+        return exporter == "otlp" or (exporter is None and any(given.get(name) for name in endpoints))
+
+    return frozenset(filter(is_wanted, ("traces", "metrics")))
 
 
 def signing_secret(settings: Settings) -> str | None:

@@ -1,11 +1,13 @@
 """The way to Postgres: one read whose answer is JSON bytes, single statements, and transactions."""
 
 from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any
+from contextlib import asynccontextmanager
+from typing import Any, NamedTuple
 
 import asyncpg
 import orjson
+
+from selection.trail import noted
 
 from .committing import committing
 from .pool import PATIENCE, Pool
@@ -68,9 +70,11 @@ class Database:
     async def json(self, sql: str, arguments: Iterable[Any]) -> bytes | None:
         """The one JSON value of a compiled read, as Postgres wrote it."""
         pool = opened(self.pool)
-        connection = await pool.take()
+        with noted("wait"):
+            connection = await pool.take()
         try:
-            value: bytes | None = await connection.fetchval(sql, *arguments)
+            with noted("sql", sql):
+                value: bytes | None = await connection.fetchval(sql, *arguments)
         except BaseException as error:
             pool.give(connection, error)
             raise
@@ -81,6 +85,23 @@ class Database:
         """Raise when Postgres does not answer."""
         async with acquire(self.pool) as connection:
             await connection.fetchval("SELECT 1")
+
+    async def revision(self) -> str | None:
+        """Which migration was the last; raises when Postgres does not answer."""
+        async with acquire(self.pool) as connection:
+            return await connection.fetchval("SELECT version_num FROM alembic_version")  # type: ignore[no-any-return]
+
+    async def generic_plan(self, sql: str, seconds: float = 2.0) -> str:
+        """How Postgres would run a statement whatever its values; it is not run, and none is needed."""
+        async with acquire(self.pool) as connection, connection.transaction(readonly=True):
+            await connection.execute(f"SET LOCAL statement_timeout = {int(seconds * 1000)}")
+            asked = await connection.prepare(f"EXPLAIN (GENERIC_PLAN) {sql}")
+            return "\n".join(row[0] for row in await asked.fetch(*[None] * len(asked.get_parameters())))
+
+    def pools(self) -> dict[str, "PoolFacts"]:
+        """How busy each pool is at this moment."""
+        pools = {"reads and writes": self.pool, "search": self.search_pool}
+        return {name: facts(pool) for name, pool in pools.items() if pool is not None}
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator["Connection"]:
@@ -101,14 +122,35 @@ class Database:
             yield Connection(connection)
 
 
-def acquire(pool: Pool | None) -> AbstractAsyncContextManager[asyncpg.Connection]:
-    return opened(pool).lend()
+class PoolFacts(NamedTuple):
+    """Connections of a pool, those of them that nobody uses, and requests that wait for one."""
+
+    size: int
+    idle: int
+    waiting: int
+
+
+def facts(pool: Pool) -> PoolFacts:
+    return PoolFacts(pool.total, len(pool.idle), len(pool.waiting))
 
 
 def opened(pool: Pool | None) -> Pool:
     if pool is None:
         raise RuntimeError("the database is not open")
     return pool
+
+
+@asynccontextmanager
+async def acquire(pool: Pool | None) -> AsyncIterator[asyncpg.Connection]:
+    lender = opened(pool)
+    with noted("wait"):
+        connection = await lender.take()
+    try:
+        yield connection
+    except BaseException as error:
+        lender.give(connection, error)
+        raise
+    lender.give(connection)
 
 
 class Connection:
@@ -118,24 +160,35 @@ class Connection:
         self.raw = raw
 
     async def all(self, statement: Statement, **values: Any) -> list[Row]:
-        rows: list[Row] = await self.raw.fetch(statement.sql, *statement.arguments(values))
+        with noted("sql", statement.sql):
+            rows: list[Row] = await self.raw.fetch(statement.sql, *statement.arguments(values))
         return rows
 
     async def one(self, statement: Statement, **values: Any) -> Row | None:
-        row: Row | None = await self.raw.fetchrow(statement.sql, *statement.arguments(values))
+        with noted("sql", statement.sql):
+            row: Row | None = await self.raw.fetchrow(statement.sql, *statement.arguments(values))
         return row
 
+    async def all_of_each(self, statement: Statement, each: Iterable[Mapping[str, Any]]) -> list[Row]:
+        """The rows of the same statement for many values, in one round trip."""
+        with noted("sql", statement.sql):
+            rows: list[Row] = await self.raw.fetchmany(statement.sql, [statement.arguments(values) for values in each])
+        return rows
+
     async def value(self, statement: Statement, **values: Any) -> Any:
-        return await self.raw.fetchval(statement.sql, *statement.arguments(values))
+        with noted("sql", statement.sql):
+            return await self.raw.fetchval(statement.sql, *statement.arguments(values))
 
     async def run(self, statement: Statement, **values: Any) -> int:
         """The number of rows it touched."""
-        status: str = await self.raw.execute(statement.sql, *statement.arguments(values))
+        with noted("sql", statement.sql):
+            status: str = await self.raw.execute(statement.sql, *statement.arguments(values))
         return int(status.rpartition(" ")[2])
 
     async def each(self, statement: Statement, rows: Iterable[Mapping[str, Any]]) -> None:
         """The same statement for many rows, in one round trip."""
-        await self.raw.executemany(statement.sql, [statement.arguments(row) for row in rows])
+        with noted("sql", statement.sql):
+            await self.raw.executemany(statement.sql, [statement.arguments(row) for row in rows])
 
 
 async def prepare_connection(connection: asyncpg.Connection) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -70,8 +71,8 @@ async def migrate(dsn: str, report: Callable[[str], None] = lambda _: None) -> l
 
 
 async def pending(dsn: str) -> list[str]:
-    """The revisions that this Cairn has and the database has not, oldest first."""
-    connection = await connect(dsn)
+    """The revisions that this Cairn has and the database has not, oldest first. A pooler may stand between."""
+    connection = await asyncpg.connect(dsn, statement_cache_size=0)
     try:
         return await pending_on(connection)
     finally:
@@ -121,7 +122,7 @@ async def only_migrator(dsn: str, report: Callable[[str], None]) -> AsyncIterato
 
 
 async def pending_on(connection: asyncpg.Connection) -> list[str]:
-    known = [script.revision for script in ScriptDirectory.from_config(alembic_config()).walk_revisions()][::-1]
+    known = list(revisions())
     current = await current_revision(connection)
     if current is None:
         return known
@@ -131,6 +132,17 @@ async def pending_on(connection: asyncpg.Connection) -> list[str]:
             " so install that one or a newer one"
         )
     return known[known.index(current) + 1 :]
+
+
+@cache
+def revisions() -> tuple[str, ...]:
+    """All that this Cairn has, oldest first."""
+    return tuple(script.revision for script in ScriptDirectory.from_config(alembic_config()).walk_revisions())[::-1]
+
+
+def is_behind(revision: str | None) -> bool:
+    """Whether a database at this revision lacks some. One that a newer Cairn has migrated serves this one as well."""
+    return revision is None or revision in revisions()[:-1]
 
 
 async def current_revision(connection: asyncpg.Connection) -> str | None:

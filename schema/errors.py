@@ -6,9 +6,9 @@ import structlog
 from graphql import GraphQLError
 
 from resolvers.errors import CairnError
+from selection.trail import request_id
 
 log = structlog.get_logger()
-MASKED = "Something went wrong here. The request id tells the operators what."
 LONGEST = 1000  # characters: a message may quote what a client has sent
 
 
@@ -25,6 +25,15 @@ def shown(error: GraphQLError) -> dict[str, Any]:
         formatted["extensions"] = {"code": "BAD_USER_INPUT", **(error.extensions or {})}
     else:
         log.error("internal error", path=error.path, exc_info=cause)
-        formatted["message"] = MASKED
-        formatted["extensions"] = {"code": "INTERNAL_SERVER_ERROR"}
+        formatted |= masked()
     return formatted
+
+
+def masked() -> dict[str, Any]:
+    """The message and extensions of a fault of ours: what it was is in the log, under the request's id."""
+    known = request_id()
+    code = "INTERNAL_SERVER_ERROR"
+    if known is None:
+        return {"message": "Something went wrong here. The log says what.", "extensions": {"code": code}}
+    message = f"Something went wrong here. Tell the operators the request id {known}: the log says what."
+    return {"message": message, "extensions": {"code": code, "requestId": known}}

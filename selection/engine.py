@@ -19,9 +19,10 @@ from .constant import Constant, is_constant
 from .contract import lists_what_a_step_finds
 from .errors import Final, MoreErrors, NotCompilable, TurnedAway
 from .limits import Limits
-from .lru import LRU
+from .lru import LRU, Tally
 from .operation import Document, Invalid, Operation, coerced, large, too_long
 from .plan import Context, Plan
+from .trail import note_error, note_operation, note_values
 from .wire import json_object
 
 log = logging.getLogger(__name__)
@@ -50,11 +51,13 @@ class Engine:
     ) -> None:
         """`formatter` shows an error to the client: it is where internal ones are masked."""
         self.schema, self.limits, self.formatter = schema, limits or Limits(), formatter
-        self.documents: LRU[Document | Invalid] = LRU(documents)
+        self.documents: LRU[Document | Invalid] = LRU(documents, "parse")
+        self.plans = Tally()  # of all operations
 
     async def execute(self, text: str, variables: dict[str, Any] | None, name: str | None, context: Context) -> Answer:
         try:
             document = await self.document(text, name)
+            note_operation(document.operation.definition)
             if document.introspected and not context.may_introspect:
                 raise not_introspected()
             try:
@@ -85,7 +88,7 @@ class Engine:
 
     def read(self, text: str, name: str | None) -> Document | Invalid:
         try:
-            return Document(self.schema, text, name, self.limits)
+            return Document(self.schema, text, name, self.limits, self.plans)
         except Invalid as invalid:
             return invalid
 
@@ -106,6 +109,7 @@ class Engine:
         return coerced(self.schema, operation, given, self.limits)
 
     async def as_values(self, document: Document, given: dict[str, Any], name: str | None, context: Context) -> Answer:
+        note_values()
         await self.coerced(document.operation, given)
         try:
             await context.begin(document.weight)
@@ -139,6 +143,8 @@ class Engine:
         shown = [self.formatter(error) for error in errors[:most]]
         if len(errors) > most:
             shown.append(self.formatter(MoreErrors(len(errors) - most)))
+        for error in shown:
+            note_error(error.get("extensions", {}).get("code", "UNKNOWN"))
         return shown
 
 

@@ -5,15 +5,25 @@ from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
 from .apart import apart
+from .trail import noted
 
 V = TypeVar("V")
+
+
+class Tally:
+    """How often what was asked for was there. Several caches may share one."""
+
+    def __init__(self) -> None:
+        self.hits = self.misses = self.evictions = 0
 
 
 class LRU(Generic[V]):
     """At most `size` entries."""
 
-    def __init__(self, size: int) -> None:
-        self.size = size
+    def __init__(self, size: int, making: str = "", tally: Tally | None = None) -> None:
+        """`making` is what a request's trail calls the making of an entry."""
+        self.size, self.making = size, making
+        self.tally = tally or Tally()
         self.entries: OrderedDict[Hashable, V] = OrderedDict()
 
     def get(self, key: Hashable, make: Callable[[], V]) -> V:
@@ -21,14 +31,21 @@ class LRU(Generic[V]):
 
     async def get_apart(self, key: Hashable, make: Callable[[], V]) -> V:
         """The same for what takes long to make. Two who ask at once may both make it; one of the two is kept."""
-        return self.found(key) if key in self.entries else self.keep(key, await apart(make))
+        if key in self.entries:
+            return self.found(key)
+        with noted(self.making):
+            made = await apart(make)
+        return self.keep(key, made)
 
     def found(self, key: Hashable) -> V:
+        self.tally.hits += 1
         self.entries.move_to_end(key)
         return self.entries[key]
 
     def keep(self, key: Hashable, made: V) -> V:
+        self.tally.misses += 1
         self.entries[key] = made
         if len(self.entries) > self.size:
+            self.tally.evictions += 1
             self.entries.popitem(last=False)
         return made

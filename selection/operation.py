@@ -25,7 +25,7 @@ from graphql.pyutils import Undefined
 from .cost import WRITE
 from .introspection import ABOUT, fields, introspected
 from .limits import Limits, refusals
-from .lru import LRU
+from .lru import LRU, Tally
 from .shape import ABSENT, is_plain, shape
 from .variables import extent
 
@@ -57,9 +57,15 @@ class Scalar(NamedTuple):
 class Operation:
     """One operation of a document. `plans` are by the shape of its variables."""
 
-    def __init__(self, schema: GraphQLSchema, definition: OperationDefinitionNode, fragments: Fragments) -> None:
+    def __init__(
+        self,
+        schema: GraphQLSchema,
+        definition: OperationDefinitionNode,
+        fragments: Fragments,
+        plans: Tally | None = None,
+    ) -> None:
         self.definition, self.fragments = definition, fragments
-        self.plans: LRU[Any] = LRU(PLANS_PER_OPERATION)
+        self.plans: LRU[Any] = LRU(PLANS_PER_OPERATION, "plan", plans)
         self.shaping: list[tuple[str, GraphQLInputType]] = []
         self.scalars: dict[str, Scalar] = {}
         for node in definition.variable_definitions or ():
@@ -82,13 +88,15 @@ class Operation:
 class Document:
     """What a client sent, ready for graphql-core and for the compiler."""
 
-    def __init__(self, schema: GraphQLSchema, text: str, name: str | None, limits: Limits) -> None:
+    def __init__(
+        self, schema: GraphQLSchema, text: str, name: str | None, limits: Limits, plans: Tally | None = None
+    ) -> None:
         self.ast = parsed(schema, text, limits)
         definition = get_operation_ast(self.ast, name)
         if definition is None:
             raise Invalid([GraphQLError(which(self.ast, name))], "OPERATION_RESOLUTION_FAILURE")
         fragments = {node.name.value: node for node in self.ast.definitions if isinstance(node, FragmentDefinitionNode)}
-        self.operation = Operation(schema, definition, fragments)
+        self.operation = Operation(schema, definition, fragments, plans)
         self.introspected = introspected(schema, definition.selection_set, fragments)
         self.only_introspects = all(node.name.value in ABOUT for node in fields(definition.selection_set, fragments))
         self.weight = self.introspected + writes(definition, fragments) * WRITE

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import time
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -10,8 +11,9 @@ from typing import Any
 import pytest
 import structlog
 
-from app.logging import REQUEST_ID, configure, known_id, new_request_id, writer
+from app.logging import configure, known_id, new_request_id, writer
 from app.settings import Settings
+from selection.trail import TRAIL, Trail
 from tests.app.service import Service
 
 
@@ -19,7 +21,7 @@ from tests.app.service import Service
 def as_it_was() -> Iterator[None]:
     yield
     structlog.reset_defaults()
-    REQUEST_ID.set(None)
+    TRAIL.set(None)
     logging.getLogger().handlers.clear()
 
 
@@ -38,7 +40,7 @@ def test_a_record_is_one_line_of_json(capsys: pytest.CaptureFixture[str]) -> Non
     logging.getLogger("some.library").warning("careful")
     ours, theirs = lines(capsys)
     assert ours | {"timestamp": ""} == {
-        "event": "request", "path": "/graphql", "status": 200, "level": "info", "timestamp": "",
+        "event": "request", "path": "/graphql", "status": 200, "level": "info", "timestamp": "", "pid": os.getpid(),
     }  # fmt: skip
     assert (theirs["event"], theirs["level"]) == ("careful", "warning")
 
@@ -69,7 +71,7 @@ async def test_a_request_is_one_line_without_its_values(
     await service.http.get("/healthz")
     asked, health = (line for line in lines(capsys) if line["event"] == "request")
     assert response.json() == {"data": {"mobileWikiSearch": []}}
-    assert list(asked) == ["method", "path", "status", "ms", "event", "request_id", "level", "timestamp"]
+    assert list(asked) == ["method", "path", "status", "ms", "event", "request_id", "level", "timestamp", "pid"]
     shown = {"method": "POST", "path": "/graphql", "status": 200, "request_id": "mine-1", "level": "info"}
     assert shown.items() <= asked.items()
     assert isinstance(asked["ms"], float)
@@ -83,15 +85,15 @@ async def test_a_request_is_one_line_without_its_values(
 async def test_the_line_is_written_where_its_level_is_shown(
     capsys: pytest.CaptureFixture[str], level: Any, count: int
 ) -> None:
-    writer(Settings(log_level=level))({"method": "GET"}, "mine-2")
+    writer(Settings(log_level=level))({"method": "GET"}, Trail("mine-2"))
     assert [line["request_id"] for line in lines(capsys)] == ["mine-2"] * count
 
 
 async def test_for_people_the_line_is_text(capsys: pytest.CaptureFixture[str]) -> None:
     settings = Settings(log_format="console")
     configure(settings)
-    REQUEST_ID.set("mine-3")
-    writer(settings)({"method": "GET", "path": "/", "status": 200, "ms": 0.5}, "mine-3")
+    TRAIL.set(Trail("mine-3"))
+    writer(settings)({"method": "GET", "path": "/", "status": 200, "ms": 0.5}, Trail("mine-3"))
     (line,) = capsys.readouterr().err.splitlines()
     for part in ("request", "GET", "200", "mine-3"):
         assert part in line
@@ -99,7 +101,7 @@ async def test_for_people_the_line_is_text(capsys: pytest.CaptureFixture[str]) -
 
 async def test_what_is_logged_in_a_request_says_which(capsys: pytest.CaptureFixture[str]) -> None:
     log = configured()
-    REQUEST_ID.set("mine-4")
+    TRAIL.set(Trail("mine-4"))
     log.warning("careful")
     logging.getLogger("some.library").warning("careful too")
     assert [line["request_id"] for line in lines(capsys)] == ["mine-4", "mine-4"]
@@ -109,7 +111,7 @@ def test_ids_of_requests_differ_and_sort_by_time(monkeypatch: pytest.MonkeyPatch
     assert len({new_request_id() for _ in range(1000)}) == 1000
     earlier = new_request_id()
     later = time.time_ns() + 5_000_000
-    monkeypatch.setattr("app.logging.time.time_ns", lambda: later)
+    monkeypatch.setattr("app.logging.time_ns", lambda: later)
     assert earlier < new_request_id()
 
 

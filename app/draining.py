@@ -1,0 +1,102 @@
+"""A process that was told to stop goes on serving for a while, and says so to whoever asks."""
+
+import asyncio
+import socket
+import time
+from contextlib import suppress
+from types import FrameType
+from typing import Any
+
+import uvicorn
+from uvicorn.supervisors import multiprocess
+
+CLOSE = (b"connection", b"close")
+LINGER = 0.5  # seconds for a client that has a connection and may be sending on it just now
+TICK = 0.05
+MOST = 10_000  # connections in the queue: the kernel has room for fewer
+
+
+class Draining:
+    """Of this process: a process stops as a whole."""
+
+    def __init__(self) -> None:
+        self.is_on = False
+
+
+DRAINING = Draining()
+
+
+class Config(uvicorn.Config):
+    """`drain_delay` is how long the service is still reached after it has said that it stops, in seconds."""
+
+    drain_delay: float = 0.0
+
+
+class Server(uvicorn.Server):
+    """Stops without losing a request.
+
+    Told to stop, it (1) says so at /readyz and closes each connection with its answer, (2) goes on accepting for the
+    delay, so that load balancers leave, (3) closes its door and serves those who were already waiting at it, (4)
+    waits for what is in flight.
+    """
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        DRAINING.is_on = True
+        super().handle_exit(sig, frame)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        DRAINING.is_on = True
+        self.server_state.default_headers.append(CLOSE)
+        await self.passed(getattr(self.config, "drain_delay", 0.0))
+        await self.close_the_door(sockets or [])
+        await self.passed(LINGER, while_connected=True)
+        await super().shutdown(sockets)
+
+    async def passed(self, seconds: float, while_connected: bool = False) -> None:
+        """A second Ctrl-C ends the wait, and so does, where that is enough, the end of the last connection."""
+        ends = time.monotonic() + seconds
+        while time.monotonic() < ends and not self.force_exit:
+            if while_connected and not self.server_state.connections:
+                return
+            await asyncio.sleep(TICK)
+
+    async def close_the_door(self, sockets: list[socket.socket]) -> None:
+        """The kernel has accepted those that are in the queue: closing now would cut them off."""
+        queues = [listening.dup() for listening in sockets]
+        for server in self.servers:
+            server.close()
+        for listening in sockets:
+            listening.close()
+        waiting = [accepted for queue in queues for accepted in accept_all(queue)]
+        for accepted in waiting:
+            await asyncio.get_running_loop().connect_accepted_socket(self.protocol, accepted)
+
+    def protocol(self) -> asyncio.Protocol:
+        made: Any = self.config.http_protocol_class
+        protocol: asyncio.Protocol = made(
+            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
+        return protocol
+
+
+def accept_all(queue: socket.socket) -> list[socket.socket]:
+    """In one go, nothing else running: whoever is answered now would come back and stand in the queue again."""
+    accepted: list[socket.socket] = []
+    queue.setblocking(False)
+    with queue, suppress(OSError):  # that nobody is left
+        while len(accepted) < MOST:
+            accepted.append(queue.accept()[0])
+    return accepted
+
+
+class Worker(multiprocess.Process):
+    """One of several processes."""
+
+    @property
+    def server(self) -> Server:
+        if not isinstance(self._server, Server):
+            self._server = Server(self.config)
+        return self._server
+
+
+multiprocess.Process = Worker  # type: ignore[misc]  # the only way to say which server uvicorn's workers run

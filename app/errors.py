@@ -1,0 +1,71 @@
+"""Errors outside of GraphQL operations: the same form, a code on each, and nothing of our insides."""
+
+from typing import Any
+
+import orjson
+import structlog
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from schema.errors import masked
+from selection.trail import note_error
+
+log = structlog.get_logger()
+CODES = {404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED"}
+WORDS = {
+    404: "There is nothing at this path. The API is at /graphql.",
+    405: "This path is not asked that way; the Allow header says how.",
+}
+
+
+def error_body(message: str, code: str, **extensions: Any) -> bytes:
+    note_error(code)
+    return orjson.dumps({"errors": [{"message": message, "extensions": {"code": code, **extensions}}]})
+
+
+def masked_body() -> bytes:
+    """For a fault of ours: it says the id under which the log has it, and nothing else."""
+    shown = masked()
+    return error_body(shown["message"], **shown["extensions"])
+
+
+async def answer(send: Send, status: int, body: bytes) -> None:
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def not_served(request: Request, error: Exception) -> Response:
+    """What the router refuses: an unknown path, or a method that the path does not have."""
+    assert isinstance(error, HTTPException)
+    status = error.status_code
+    body = error_body(WORDS.get(status, str(error.detail)), CODES.get(status, "BAD_REQUEST"))
+    return Response(body, status, dict(error.headers or {}), "application/json")
+
+
+class Caught:
+    """A fault in whatever is below is logged once, with its traceback, and answered in the common form."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        begun = False
+
+        async def noting(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self.app(scope, receive, noting)
+        except Exception as error:
+            if begun:
+                raise  # half an answer is out: the server must cut the connection
+            log.error("internal error", exc_info=error)
+            await answer(send, 500, masked_body())

@@ -1,0 +1,1 @@
+"""OpenTelemetry, where the standard OTEL_ variables ask for it and `cairn-wiki[telemetry]` is installed."""

@@ -1,0 +1,17 @@
+"""Who looks at requests: each watcher is told when one begins and when it is over."""
+
+from typing import Protocol
+
+from starlette.types import Scope
+
+from selection.trail import Trail
+
+
+class Watcher(Protocol):
+    """Called on the event loop for every request: microseconds, and never an exception."""
+
+    def begin(self, trail: Trail, scope: Scope) -> None:
+        """Before anything is read."""
+
+    def end(self, trail: Trail, scope: Scope, status: int) -> None:
+        """When the last byte of the answer has been handed over."""

@@ -1,0 +1,115 @@
+"""What happened in one request, noted where it happens. Metrics, traces and the log of slow operations are made of it.
+
+A process holds no list of who listens: whoever begins a request puts a Trail into TRAIL, and reads it in the end.
+Without one nothing is noted. No value that a client has sent is ever in it, but for the document and its name.
+"""
+
+from contextvars import ContextVar
+from time import perf_counter
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from graphql import OperationDefinitionNode
+
+MOST_PARTS = 500  # of one request: a write of many pages runs thousands of statements
+
+
+class Part(NamedTuple):
+    """`what` is parse, plan, wait (for a connection), sql or operation. Moments are perf_counter()'s, in seconds."""
+
+    what: str
+    began: float
+    ended: float
+    sql: str
+    error: str | None
+
+    @property
+    def took(self) -> float:
+        return self.ended - self.began
+
+
+class Trail:
+    """`way` is how the operation was executed: as bytes of Postgres, or as values through graphql-core."""
+
+    def __init__(self, request_id: str) -> None:
+        self.request_id = request_id
+        self.began = perf_counter()
+        self.parts: list[Part] = []
+        self.document: str | None = None
+        self.definition: OperationDefinitionNode | None = None
+        self.way = "bytes"
+        self.codes: list[str] = []
+        self.context: Any = None
+        self.ended: float | None = None
+        self.span: Any = None  # of whoever traces
+        self.trace_id: str | None = None
+        self.is_stream = False  # its length says nothing of how fast it was answered
+
+    @property
+    def took(self) -> float:
+        """Seconds, until it ended or until now."""
+        return (self.ended or perf_counter()) - self.began
+
+    def all(self, what: str) -> list[Part]:
+        return [part for part in self.parts if part.what == what]
+
+    def spent(self, what: str) -> float:
+        """Seconds, those of parts at the same time added up."""
+        return sum(part.took for part in self.all(what))
+
+    @property
+    def type(self) -> str | None:
+        """query, mutation or subscription, once that is known."""
+        return self.definition.operation.value if self.definition else None
+
+    @property
+    def name(self) -> str | None:
+        return self.definition.name.value if self.definition and self.definition.name else None
+
+
+TRAIL: ContextVar[Trail | None] = ContextVar("trail", default=None)
+
+
+class noted:
+    """`with noted("sql", text): …` notes when that began and ended, and the kind of error that ended it."""
+
+    __slots__ = ("began", "sql", "what")
+
+    def __init__(self, what: str, sql: str = "") -> None:
+        self.what, self.sql = what, sql
+
+    def __enter__(self) -> None:
+        self.began = perf_counter()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        trail = TRAIL.get()
+        if trail is not None and len(trail.parts) < MOST_PARTS:
+            failed = kind.__name__ if kind else None
+            trail.parts.append(Part(self.what, self.began, perf_counter(), self.sql, failed))
+
+
+def note_document(text: str, context: Any) -> None:
+    """What is about to be executed. Its cost is read from the context in the end."""
+    if (trail := TRAIL.get()) is not None:
+        trail.document, trail.context = text, context
+
+
+def note_operation(definition: OperationDefinitionNode) -> None:
+    if (trail := TRAIL.get()) is not None:
+        trail.definition = definition
+
+
+def note_values() -> None:
+    """This operation went through graphql-core."""
+    if (trail := TRAIL.get()) is not None:
+        trail.way = "values"
+
+
+def note_error(code: str) -> None:
+    """One more error in the answer."""
+    if (trail := TRAIL.get()) is not None:
+        trail.codes.append(code)
+
+
+def request_id() -> str | None:
+    return trail.request_id if (trail := TRAIL.get()) is not None else None

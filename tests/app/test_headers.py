@@ -1,0 +1,126 @@
+"""What answers tell a browser, which hosts are answered for, and what pages of others may do."""
+
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from pydantic import ValidationError
+
+from app.headers import AllowedHosts, without_port
+from app.settings import Settings
+from tests.app.service import Service, serving
+from tests.wiki import Wiki
+
+VIEWER = "{ viewer { role } }"
+APP = "https://app.example.org"
+POLICY = "content-security-policy"
+PREFLIGHT = {
+    "origin": APP,
+    "access-control-request-method": "POST",
+    "access-control-request-headers": "authorization,content-type,idempotency-key,x-cairn-owner,x-request-id",
+}
+
+
+@pytest.mark.parametrize("path", ["/graphql", "/healthz", "/readyz", "/", "/nothing", "/graphiql", "/metrics"])
+async def test_every_answer_has_the_headers_that_keep_browsers_safe(service: Service, path: str) -> None:
+    headers = (await service.http.get(path)).headers
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["cross-origin-resource-policy"] == "same-origin"
+    assert "frame-ancestors 'none'" in headers[POLICY]
+    assert headers["x-request-id"]
+    for name in ("server", "strict-transport-security", "access-control-allow-origin", "x-powered-by"):
+        assert name not in headers
+
+
+async def test_an_answer_may_load_nothing_and_graphiql_only_its_own(service: Service) -> None:
+    api = (await service.http.get("/graphql")).headers.get_list(POLICY)
+    page = (await service.http.get("/graphiql")).headers.get_list(POLICY)
+    assert (len(api), len(page)) == (1, 1)  # two of them would both hold
+    assert "script-src" not in api[0]
+    assert "script-src 'self'" in page[0]
+
+
+async def test_https_is_insisted_on_when_the_operator_says_so(dsn: str, tmp_path: Path) -> None:
+    async with serving(dsn, tmp_path, hsts_seconds=31536000) as service:
+        assert (await service.http.get("/healthz")).headers["strict-transport-security"] == "max-age=31536000"
+
+
+async def test_pages_of_others_may_ask_only_from_the_origins_that_are_set(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+    async with serving(dsn, tmp_path, cors_origins=f"{APP}, https://b.example.org") as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+        preflight = await service.http.options("/graphql", headers=PREFLIGHT)
+        assert preflight.status_code == 200
+        assert preflight.headers["access-control-allow-origin"] == APP
+        assert "access-control-allow-credentials" not in preflight.headers
+        answer = await service.post(VIEWER, token, origin=APP)
+        assert answer.headers["access-control-allow-origin"] == APP
+        assert answer.headers["vary"] == "Origin"
+        assert "x-request-id" in answer.headers["access-control-expose-headers"].lower()
+        foreign = PREFLIGHT | {"origin": "https://evil.example.org"}
+        refused = await service.http.options("/graphql", headers=foreign)
+        assert (refused.status_code, "access-control-allow-origin" in refused.headers) == (400, False)
+        answer = await service.post(VIEWER, token, origin="https://evil.example.org")
+        assert "access-control-allow-origin" not in answer.headers
+        refused = await service.http.post("/graphql", json={"query": VIEWER}, headers={"origin": APP})
+        assert (refused.status_code, refused.headers["access-control-allow-origin"]) == (401, APP)
+
+
+async def test_no_page_of_others_may_ask_unless_set(service: Service) -> None:
+    refused = await service.http.options("/graphql", headers=PREFLIGHT)
+    assert refused.status_code in (401, 405)
+    assert not [name for name in refused.headers if name.startswith("access-control")]
+
+
+@pytest.mark.parametrize(
+    "origins", ["https://a.example.org/", "a.example.org", "https://a.example.org/path", "https://*.example.org/x"]
+)
+def test_what_no_browser_sends_as_an_origin_is_refused_at_the_start(origins: str) -> None:
+    with pytest.raises(ValidationError):
+        Settings.model_validate({"cors_origins": origins})
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", None])
+async def test_what_a_browser_sends_without_asking_first_is_not_executed(
+    service: Service, token: str, wiki: Wiki, kind: str | None
+) -> None:
+    """Cross-site request forgery: a form or a simple request of another page."""
+    text = '{"query": "mutation { createWikiPage(input: {type: TOPIC, title: \\"T\\"}) { created } }"}'
+    headers = {"authorization": f"Bearer {token}"} | ({"content-type": kind} if kind else {})
+    response = await service.http.post("/graphql", content=text, headers=headers)
+    assert response.status_code == 415
+    assert await wiki.rows("pages") == []
+
+
+async def test_only_hosts_that_are_set_are_answered_for(dsn: str, tmp_path: Path) -> None:
+    async with serving(dsn, tmp_path, allowed_hosts="wiki.example.org,*.internal.example.org") as service:
+
+        async def asked(host: str, path: str = "/nothing") -> httpx.Response:
+            return await service.http.get(path, headers={"host": host})
+
+        for host in ("wiki.example.org", "WIKI.example.org:8000", "a.b.internal.example.org"):
+            assert (await asked(host)).status_code == 404
+        for host in ("evil.example.org", "internal.example.org", "wiki.example.org.evil.org", "127.0.0.1", "", ":"):
+            refused = await asked(host)
+            assert (refused.status_code, refused.json()["errors"][0]["extensions"]["code"]) == (400, "BAD_HOST")
+            assert refused.headers["x-content-type-options"] == "nosniff"
+        assert (await asked("10.0.0.7:8000", "/readyz")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("host", "name"), [("a:80", "a"), ("a", "a"), ("[::1]:80", "[::1]"), ("[::1]", "[::1]"), ("::1", "::1"), ("", "")]
+)
+def test_a_host_is_read_without_its_port(host: str, name: str) -> None:
+    assert without_port(host) == name
+
+
+async def test_a_websocket_to_another_host_is_closed() -> None:
+    sent: list[Any] = []
+
+    async def note(message: Any) -> None:
+        sent.append(message)
+
+    scope = {"type": "websocket", "path": "/graphql", "headers": [(b"host", b"evil.example.org")]}
+    await AllowedHosts(None, ["wiki.example.org"])(scope, None, note)  # type: ignore[arg-type]
+    assert sent[0]["type"] == "websocket.close"

@@ -1,0 +1,133 @@
+"""Behind PgBouncer in transaction mode, where each transaction may get another connection to Postgres."""
+
+import asyncio
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import asyncpg
+import pytest
+
+from tests.app.service import serving
+from tests.wiki import Wiki
+
+PROGRAM = shutil.which("pgbouncer")
+CREATE = "mutation($i: CreateWikiPageInput!) { createWikiPage(input: $i) { page { id version } userErrors { code } } }"
+SEARCH = 'query($t: ID!) { wikiSearch(tenantId: $t, query: "pecan") { page { title } } }'
+READ = "{ wikiPages(first: 50) { nodes { title backlinks(first: 2) { totalCount } } } }"
+
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="PgBouncer is not on this machine")
+
+CONFIGURATION = """[databases]
+wiki = {target}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = {port}
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = 3
+server_reset_query =
+ignore_startup_parameters = statement_timeout, jit, plan_cache_mode
+"""
+
+
+def target(dsn: str) -> tuple[str, str | None]:
+    """The database as PgBouncer names it, and the folder of its socket when it has one."""
+    parts = urlsplit(dsn)
+    options = parse_qs(parts.query)
+    host = options.get("host", [parts.hostname or "127.0.0.1"])[0]
+    known = {"host": host, "port": options.get("port", [str(parts.port or 5432)])[0], "user": parts.username}
+    known |= {"password": parts.password, "dbname": parts.path.strip("/")}
+    return " ".join(f"{name}={value}" for name, value in known.items() if value), host if host[0] == "/" else None
+
+
+def account(folder: str | None) -> dict[str, Any]:
+    """PgBouncer refuses to run as root, and only the server's own account may use its socket."""
+    if os.geteuid() != 0:
+        return {}
+    user = Path(folder).stat().st_uid if folder else pwd.getpwnam("nobody").pw_uid
+    return {"user": user, "group": user and pwd.getpwuid(user).pw_gid, "extra_groups": []}
+
+
+@pytest.fixture
+def pooled(dsn: str, unused_port: int) -> Iterator[str]:
+    with running(dsn, unused_port) as url:
+        yield url
+
+
+@pytest.fixture
+def unused_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        return int(listening.getsockname()[1])
+
+
+@contextmanager
+def running(dsn: str, port: int) -> Iterator[str]:
+    text, folder = target(dsn)
+    with tempfile.TemporaryDirectory(prefix="cairn-test-") as place:
+        Path(place).chmod(0o755)
+        file = Path(place) / "pgbouncer.ini"
+        file.write_text(CONFIGURATION.format(target=text, port=port))
+        process = subprocess.Popen([str(PROGRAM), str(file)], stderr=subprocess.PIPE, text=True, **account(folder))
+        try:
+            asyncio.run(answers(port))
+            yield f"postgresql://wiki@127.0.0.1:{port}/wiki"
+        finally:
+            process.kill()
+            process.communicate()
+
+
+async def answers(port: int) -> None:
+    async with asyncio.timeout(20):
+        while True:
+            with suppress(OSError):
+                _, writer = await asyncio.open_connection("127.0.0.1", port)
+                writer.close()
+                return
+            await asyncio.sleep(0.05)
+
+
+async def test_everything_works_without_prepared_statements(pooled: str, wiki: Wiki, tmp_path: Path) -> None:
+    """Many requests at once on few connections, reads and writes and the plans of slow operations among them."""
+    async with serving(pooled, tmp_path, statement_cache=0, slow_operation=0.000001, metrics="local") as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+
+        async def write(number: int) -> dict[str, Any]:
+            draft = {"type": "TOPIC", "title": f"Page {number}", "summary": "Pecan pie."}
+            return await service.ask(CREATE, token, i=draft)
+
+        written = await asyncio.gather(*(write(number) for number in range(12)))
+        assert [answer["data"]["createWikiPage"]["userErrors"] for answer in written] == [[]] * 12
+        read = await asyncio.gather(*(service.ask(READ, token) for _ in range(24)))
+        assert [len(answer["data"]["wikiPages"]["nodes"]) for answer in read] == [12] * 24
+        found = await service.ask(SEARCH, token, t=str(wiki.scope.tenant_id))
+        assert len(found["data"]["wikiSearch"]) == 12
+        assert (await service.http.get("/readyz")).json() == {"status": "ok"}
+        assert "cairn_jobs" in (await service.http.get("/metrics")).text
+
+
+async def test_the_statement_timeout_is_the_roles_there(pooled: str, wiki: Wiki, tmp_path: Path, dsn: str) -> None:
+    """PgBouncer drops the parameters that a session starts with, so that the operator sets them for the role."""
+    role = await wiki.look.fetchval("SELECT current_user")
+    name = await wiki.look.fetchval("SELECT current_database()")
+    await wiki.look.execute(f"ALTER ROLE {role} IN DATABASE {name} SET statement_timeout = '200ms'")
+    try:
+        async with serving(pooled, tmp_path, statement_cache=0) as service:
+            token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+            holder = await asyncpg.connect(dsn, server_settings={"statement_timeout": "0"})
+            async with holder.transaction():
+                await holder.execute("LOCK TABLE pages IN ACCESS EXCLUSIVE MODE")
+                answer = await service.ask("{ recentWikiPages { id } }", token)
+            await holder.close()
+        assert answer["errors"][0]["extensions"]["code"] == "TIMEOUT"
+    finally:
+        await wiki.look.execute(f"ALTER ROLE {role} IN DATABASE {name} RESET statement_timeout")

@@ -1,0 +1,45 @@
+"""How the server is set up: whom it believes, and what it tells."""
+
+from typing import Any
+
+import httpx
+import pytest
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.types import Receive, Scope, Send
+
+from app.serving import options
+from app.settings import Settings
+
+FORWARDED = {"x-forwarded-for": "203.0.113.7", "x-forwarded-proto": "https"}
+
+
+async def echo(scope: Scope, receive: Receive, send: Send) -> None:
+    request = Request(scope)
+    told = {"client": request.client.host if request.client else None, "scheme": request.url.scheme}
+    await JSONResponse(told)(scope, receive, send)
+
+
+@pytest.mark.parametrize(
+    ("believed", "client", "told"),
+    [
+        (None, "127.0.0.1", {"client": "127.0.0.1", "scheme": "http"}),
+        ("10.0.0.0/8", "10.1.2.3", {"client": "203.0.113.7", "scheme": "https"}),
+        ("10.0.0.0/8", "127.0.0.1", {"client": "127.0.0.1", "scheme": "http"}),
+        ("*", "192.0.2.1", {"client": "203.0.113.7", "scheme": "https"}),
+    ],
+)
+async def test_only_proxies_that_are_set_are_believed(
+    monkeypatch: pytest.MonkeyPatch, believed: str | None, client: str, told: dict[str, Any]
+) -> None:
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "*")  # uvicorn's own, which is not a setting of ours
+    config = options(echo, Settings(forwarded_allow_ips=believed))
+    config.load()
+    app: Any = config.loaded_app
+    transport = httpx.ASGITransport(app=app, client=(client, 1))
+    async with httpx.AsyncClient(transport=transport, base_url="http://x") as http:
+        assert (await http.get("/", headers=FORWARDED)).json() == told
+
+
+def test_the_server_does_not_say_what_it_is() -> None:
+    assert options(echo, Settings()).server_header is False

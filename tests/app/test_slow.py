@@ -1,0 +1,108 @@
+"""Slow operations are logged once, with the plan of their SQL, and with nothing that a client has sent."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import structlog
+from graphql import parse
+
+from app.slow import SlowOperations, document_hash
+from db.database import Database
+from selection.trail import Part, Trail
+from tests.app.service import serving
+from tests.wiki import Wiki
+
+QUERY = """query Slow($prefix: String) {
+    wikiPages(first: 3, filter: {titlePrefix: $prefix, tags: ["hunter2"]}) { nodes { id title } } }"""
+
+
+@pytest.fixture
+def records() -> Iterator[list[Any]]:
+    with structlog.testing.capture_logs() as records:
+        yield records
+
+
+def of(records: list[Any], event: str) -> list[dict[str, Any]]:
+    return [record for record in records if record["event"] == event]
+
+
+async def until(records: list[Any], event: str) -> dict[str, Any]:
+    while not of(records, event):
+        await asyncio.sleep(0.01)
+    return of(records, event)[0]
+
+
+async def test_a_slow_operation_is_logged_with_its_parts_and_its_plan(
+    dsn: str, tmp_path: Path, wiki: Wiki, records: list[Any]
+) -> None:
+    async with serving(dsn, tmp_path, slow_operation=0.000001) as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+        await service.ask(QUERY, token, prefix="hunter2")
+        explained = await asyncio.wait_for(until(records, "slow operation explained"), 10)
+    (slow,) = of(records, "slow operation")
+    assert slow["document"] == explained["document"] == document_hash(QUERY)
+    assert (slow["operation"], slow["type"], slow["way"], slow["cost"]) == ("Slow", "query", "bytes", 4)
+    assert slow["ms"] >= slow["parse_ms"] + slow["plan_ms"] + slow["sql_ms"] > 0
+    assert slow["statements"][0]["sql"] == explained["sql"]
+    assert "Scan" in explained["plan"]
+    assert "hunter2" not in str(records)
+
+
+async def test_a_slow_write_is_explained_and_not_done_again(
+    dsn: str, tmp_path: Path, wiki: Wiki, records: list[Any]
+) -> None:
+    text = 'mutation { createWikiPage(input: {type: TOPIC, title: "hunter2"}) { page { id } } }'
+    async with serving(dsn, tmp_path, slow_operation=0.000001) as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+        await service.ask(text, token)
+        await asyncio.wait_for(until(records, "slow operation explained"), 10)
+    assert len(of(records, "slow operation")[0]["statements"]) == 10
+    assert len(await wiki.rows("pages")) == 1
+    assert "hunter2" not in str(records)
+
+
+async def test_fast_operations_and_other_requests_are_not_logged(
+    dsn: str, tmp_path: Path, wiki: Wiki, records: list[Any]
+) -> None:
+    for threshold in (100, 0):
+        async with serving(dsn, tmp_path, slow_operation=threshold) as service:
+            await service.ask("{ viewer { role } }", service.token(wiki.scope.tenant_id, wiki.scope.owner_id))
+            await service.http.get("/readyz")
+    assert of(records, "request")
+    assert not of(records, "slow operation")
+
+
+@pytest.fixture
+async def database(shared_dsn: str) -> Any:
+    database = Database(shared_dsn, size=1)
+    await database.open()
+    yield database
+    await database.close()
+
+
+def trail(sql: str) -> Trail:
+    made = Trail("id")
+    made.document, made.ended = "{ a }", made.began + 9
+    made.definition = parse("{ a }").definitions[0]  # type: ignore[assignment]
+    made.parts = [Part("sql", 0, 9, sql, None)]
+    return made
+
+
+async def test_plans_are_asked_for_seldom_and_one_at_a_time(
+    database: Database, records: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = SlowOperations(1, database)
+    slow.end(trail("SELECT $1::int"), {}, 200)
+    slow.end(trail("SELECT $1::text"), {}, 200)  # while the first is being asked for
+    await asyncio.wait_for(until(records, "slow operation explained"), 10)
+    slow.end(trail("SELECT $1::text"), {}, 200)  # too soon after it
+    monkeypatch.setattr(slow, "rested", 0.0)
+    slow.end(trail("SELECT $1::int"), {}, 200)  # the same one again
+    slow.end(trail("SELECT nothing"), {}, 200)
+    await asyncio.wait_for(until(records, "slow operation not explained"), 10)
+    await slow.close()
+    assert [record["sql"] for record in of(records, "slow operation explained")] == ["SELECT $1::int"]
+    assert len(of(records, "slow operation")) == 5
