@@ -10,10 +10,11 @@ python := $(bin)/python
 pip_install := $(python) -m pip install --disable-pip-version-check --constraint constraints.txt
 say := @printf '\n== %s\n'
 
-.PHONY: help install demo serve migrate schema check test mutants differential bench bench-search graphiql wheel clean
+.PHONY: help install demo serve migrate schema check test mutants differential bench bench-graphql bench-search graphiql \
+	wheel clean
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 install: .venv/.installed  ## .venv with Cairn in it: afterwards .venv/bin/cairn is there
 	@echo 'Cairn is installed: .venv/bin/cairn --help'
@@ -51,8 +52,10 @@ mutants: .venv/.developing  ## plant faults in the read path, one by one: the te
 differential: .venv/.developing  ## thousands of random queries, against a reference: make differential ARGS='--runs 3000'
 	@exec $(python) -m tests.schema.differential $(ARGS)
 
-bench: .venv/.developing  ## server time a query, against one SQL statement written by hand
-	@exec $(python) -m benchmarks $(ARGS)
+bench: bench-graphql
+
+bench-graphql: .venv/.installed  ## what a request costs, beside SQL by hand, PostGraphile and dataloaders
+	@exec $(python) -m benchmarks.graphql $(ARGS)
 
 bench-search: .venv/.benchmarking  ## what search finds, against its peers; ARGS='latency --help': what it costs
 	@exec $(python) -m benchmarks.search $(if $(filter quality corpus latency compare,$(ARGS)),,quality) $(ARGS)

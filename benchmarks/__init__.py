@@ -1,1 +1,1 @@
-"""What a query costs, against one SQL statement written by hand."""
+"""What Cairn costs and what it finds: `python -m benchmarks.graphql`, `python -m benchmarks.search`."""

@@ -1,11 +1,10 @@
-"""Servers in processes of their own, and the time that the processor spends on them, as Linux counts it in /proc."""
+"""Servers in processes of their own, and the time and memory that they take, as Linux counts it in /proc."""
 
 import os
 import socket
 import subprocess
-import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +12,9 @@ from pathlib import Path
 import asyncpg
 
 TICK = os.sysconf("SC_CLK_TCK")
-START = 30  # seconds that a server is given to listen
-CAIRN = ["-c", "from app.cli import main; main()", "serve"]
-FLOOR = ["-m", "benchmarks.floor"]
+PAGE = os.sysconf("SC_PAGE_SIZE")
+START = 60  # seconds that a server is given to listen
+STOP = 20  # seconds that it is given to end
 
 
 @dataclass(frozen=True)
@@ -23,23 +22,35 @@ class Server:
     """A running server; its name is also that of its connections in Postgres."""
 
     name: str
-    url: str
+    port: int
     pid: int
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
 
 
 @contextmanager
-def started(name: str, command: list[str], settings: dict[str, str]) -> Iterator[Server]:
-    """A server until the block ends. It writes its log as ever, to nowhere."""
+def started(name: str, command: Sequence[str | Path], settings: Mapping[str, str], log: Path) -> Iterator[Server]:
+    """A server until the block ends. What it says goes to `log`, as a service's would."""
     port = free_port()
-    environment = os.environ | settings | {"CAIRN_PORT": str(port)}
-    quiet = subprocess.DEVNULL
-    process = subprocess.Popen([sys.executable, *command], env=environment, stdout=quiet, stderr=quiet)
+    environment = {**os.environ, **settings, "CAIRN_PORT": str(port)}
+    with log.open("wb") as said:
+        process = subprocess.Popen(command, env=environment, stdout=said, stderr=said)
+        try:
+            wait_for(port, process, log)
+            yield Server(name, port, process.pid)
+        finally:
+            stop(process)
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
     try:
-        wait_for(port, process)
-        yield Server(name, f"http://127.0.0.1:{port}", process.pid)
-    finally:
-        process.terminate()
-        process.wait(START)
+        process.wait(STOP)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def free_port() -> int:
@@ -48,18 +59,25 @@ def free_port() -> int:
         return port
 
 
-def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
+def wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
     last = time.monotonic() + START
     while process.poll() is None and time.monotonic() < last:
         with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
             return
         time.sleep(0.05)
-    raise RuntimeError(f"{process.args!r} does not listen")
+    said = "\n".join(log.read_text(errors="replace").splitlines()[-20:])
+    raise RuntimeError(f"{process.args!r} does not listen:\n{said}")
 
 
 def cpu_seconds(pids: Iterable[int]) -> float:
     """User and system time of the processes and their children, so far."""
     return sum(ticks(pid) for pid in tree(pids)) / TICK
+
+
+def resident_mb(pids: Iterable[int]) -> float:
+    """Memory of the processes and their children, in MB."""
+    pages = [int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in tree(pids)]
+    return sum(pages) * PAGE / 1e6
 
 
 def tree(pids: Iterable[int]) -> Iterator[int]:
@@ -78,7 +96,7 @@ async def backends(dsn: str, name: str) -> list[int]:
     """The processes of Postgres that serve one of the servers."""
     connection = await asyncpg.connect(dsn)
     try:
-        rows = await connection.fetch("SELECT pid FROM pg_stat_activity WHERE application_name = $1", name)
+        rows = await connection.fetch("SELECT pid FROM pg_stat_activity WHERE application_name = $1 ORDER BY 1", name)
         return [row["pid"] for row in rows]
     finally:
         await connection.close()

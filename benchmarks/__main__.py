@@ -1,7 +1,0 @@
-"""python -m benchmarks"""
-
-import typer
-
-from .run import main
-
-typer.run(main)

@@ -1,0 +1,26 @@
+"""python -m benchmarks.graphql"""
+
+import signal
+import sys
+
+import typer
+
+from .answers import Unequal
+from .database import InUse
+from .run import compare, memory
+from .servers import Missing
+from .wrk import LoadFailed
+
+app = typer.Typer(help=__doc__, rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
+app.command(epilog="Example: python -m benchmarks.graphql compare --only cairn,floor,page --seconds 1")(compare)
+app.command(epilog="Example: python -m benchmarks.graphql memory --requests 200000")(memory)
+
+if __name__ == "__main__":
+    # As Ctrl-C, which ends what runs on the event loop in order: a connection cut in mid-sentence is waited for.
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    names = sys.argv[1:] or ["compare"]
+    try:
+        app(names if names[0] in ("compare", "memory", "--help") else ["compare", *names],
+            prog_name="python -m benchmarks.graphql")  # fmt: skip
+    except (InUse, LoadFailed, Missing, Unequal) as error:
+        sys.exit(str(error))

@@ -1,0 +1,63 @@
+"""Do the servers say the same? Each has its own shape; here they come to one."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+UNWRAPPED = {"wikiSearch", "sections", "aliases", "children", "nodes", "edges"}
+"""Plain lists of Cairn's that are connections with `nodes` in PostGraphile."""
+
+Data = Mapping[str, Any]
+
+
+class Unequal(Exception):
+    """Two servers answered differently; the message shows both."""
+
+
+def of_cairn(document: str, data: Data) -> Data:
+    return data
+
+
+def of_floor(document: str, data: Data) -> Data:
+    """Of a write it passes on what Cairn reads after it: the page alone."""
+    return {f"{document}WikiPages": {"page": data}} if document in ("link", "unlink") else data
+
+
+def of_postgraphile(document: str, data: Data) -> Data:
+    found: dict[str, Any] = plain(data)
+    if around := found.get("wikiNeighbourhood"):
+        page = {name: around.pop(name) for name in ("id", "title")}
+        found["wikiNeighbourhood"] = {"page": page, **around}
+    return found
+
+
+def plain(value: Any) -> Any:
+    """Without the wrappings of lists, and with enums where it has the text of the tables."""
+    if isinstance(value, list):
+        return [plain(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    found = {key: plain(unwrapped(key, one)) for key, one in value.items()}
+    if "aliases" in found:
+        found["aliases"] = [one["alias"] for one in found["aliases"]]
+    if "kind" in found:
+        found["kind"] = found["kind"].upper()
+    return found
+
+
+def unwrapped(key: str, value: Any) -> Any:
+    return value["nodes"] if key in UNWRAPPED and isinstance(value, dict) else value
+
+
+SHAPES: Mapping[str, Callable[[str, Data], Data]] = {
+    "cairn": of_cairn, "floor": of_floor, "strawberry": of_cairn, "postgraphile": of_postgraphile,
+}  # fmt: skip
+
+
+def compare(server: str, document: str, theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> None:
+    """Raise Unequal unless a server's answer says what Cairn's says."""
+    for name, answer in ((server, theirs), ("cairn", ours)):
+        if "errors" in answer:
+            raise Unequal(f"{document}: {name} answers with errors: {answer['errors']}")
+    their, our = SHAPES[server](document, theirs["data"]), SHAPES["cairn"](document, ours["data"])
+    if their != our:
+        raise Unequal(f"{document}: {server} and cairn differ.\n{server}: {their}\ncairn: {our}")

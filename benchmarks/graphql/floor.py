@@ -1,0 +1,112 @@
+"""The floor: Starlette, asyncpg and nothing else; what Cairn costs above it is what Cairn adds.
+
+Three reads are one statement written by hand each (floor.sql). A search and a write are the statements that Cairn was
+seen to send for the very same request, with the very same values, in the same order: no question is understood here,
+nothing checked. It reads no GraphQL, authenticates nobody, counts nothing, logs nothing.
+"""
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+import orjson
+import uvicorn
+from sqlalchemy import text
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from db.database import ONE_PLAN, prepare_connection
+from db.sql import HEADER, Statement, compiled
+
+from .recording import Recorded, Sent, load
+
+RECORDED = "FLOOR_RECORDED"
+NOTHING_FOUND = b'{"data":{"wikiSearch":[]}}'
+
+
+def by_hand() -> dict[str, Statement]:
+    source = Path(__file__).with_name("floor.sql").read_text()
+    _, *parts = HEADER.split(source)
+    return {name: compiled(text(body.strip().rstrip(";"))) for name, body in zip(parts[::2], parts[1::2], strict=True)}
+
+
+def create_floor(dsn: str, pool_size: int, recorded: dict[str, Recorded]) -> Starlette:
+    """POST /read/<name> with {"tenant", "owner", …variables}; POST /again/<name>/<number of the request>."""
+    statements = by_hand()
+    pools: dict[str, asyncpg.Pool] = {}
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with opened(dsn, pool_size) as pools["reads"], opened(dsn, pool_size, **ONE_PLAN) as pools["search"]:
+            yield
+
+    async def read(request: Request) -> Response:
+        statement = statements[request.path_params["name"]]
+        arguments = statement.arguments(values(orjson.loads(await request.body())))
+        async with pools["reads"].acquire() as connection:
+            data = await connection.fetchval(statement.sql, *arguments)
+        return Response(b'{"data":%b}' % data, media_type="application/json")
+
+    async def again(request: Request) -> Response:
+        sent = recorded[request.path_params["name"]][request.path_params["number"]]
+        searching = [one for one in sent if one.of_search]
+        if searching:
+            async with pools["search"].acquire() as connection:
+                await run(connection, searching)
+        if len(searching) == len(sent):
+            return Response(NOTHING_FOUND, media_type="application/json")
+        *others, last = sent[len(searching) :]
+        async with pools["reads"].acquire() as connection:
+            await run(connection, others)
+            data = await connection.fetchval(last.sql, *last.arguments())
+        return Response(b'{"data":%b}' % data, media_type="application/json")
+
+    routes = [
+        Route("/read/{name}", read, methods=["POST"]),
+        Route("/again/{name}/{number:int}", again, methods=["POST"]),
+    ]
+    return Starlette(routes=routes, lifespan=lifespan)
+
+
+def opened(dsn: str, size: int, **settings: str) -> asyncpg.Pool:
+    return asyncpg.create_pool(
+        dsn, min_size=1, max_size=size, max_queries=10**9, max_inactive_connection_lifetime=0,
+        statement_cache_size=512, max_cached_statement_lifetime=0, init=prepare_connection, reset=clean,
+        server_settings={"jit": "off", "application_name": "floor", **settings},
+    )  # fmt: skip
+
+
+async def clean(connection: asyncpg.Connection) -> None:
+    """Nothing is left behind: the usual reset would be a round trip for nothing."""
+
+
+async def run(connection: asyncpg.Connection, sent: list[Sent]) -> None:
+    """BEGIN and COMMIT have no values, and are sent as Cairn sends them."""
+    for one in sent:
+        if one.values:
+            await connection.fetch(one.sql, *one.arguments())
+        else:
+            await connection.execute(one.sql)
+
+
+def values(given: dict[str, Any]) -> dict[str, Any]:
+    """As asyncpg takes them."""
+    return given | {name: UUID(given[name]) for name in ("tenant", "owner", "page") if name in given}
+
+
+def main() -> None:
+    """Serve as the environment says."""
+    app = create_floor(
+        os.environ["CAIRN_DATABASE_URL"], int(os.environ["CAIRN_POOL_SIZE"]), load(Path(os.environ[RECORDED]))
+    )
+    uvicorn.run(app, port=int(os.environ["CAIRN_PORT"]), log_config=None, access_log=False)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,157 @@
+"""A run: equal answers first, then rounds of load on each server in turn."""
+
+import random
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import asyncpg
+import httpx
+import orjson
+from rich.progress import track
+
+from ..processes import Server, backends, cpu_seconds, resident_mb
+from ..wikis import Wiki
+from . import wrk
+from .answers import Unequal, compare
+from .database import connected, notes
+from .operations import APART, PAIRS, READS, WRITE, Drawn, Pair, candidates, reads, writes
+from .questions import keep
+from .recording import Recorded, record
+from .report import Round
+from .requests import OURS, RECORDED, Asked, asked
+
+COMPARED = 2 * APART  # answers of each operation: of the write, each pair there and back
+WARM_UP = 1.0  # seconds
+PATIENCE = 60.0
+UNLINKED = """
+    SELECT n FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) WITH ORDINALITY AS pair (tenant, start, finish, n)
+    WHERE NOT EXISTS (
+        SELECT FROM links AS l
+        WHERE l.tenant_id = tenant AND l.from_page_id = start AND l.to_page_id = finish AND l.kind = 'reference')
+"""
+UNDO = "DELETE FROM links WHERE reasons = '{manual}'"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a run happens."""
+
+    dsn: str
+    folder: Path
+    servers: Sequence[Server]
+
+
+Requests = Mapping[str, Sequence[Drawn]]
+
+
+async def drawn_from(dsn: str, wikis: Sequence[Wiki], operations: Sequence[str]) -> dict[str, list[Drawn]]:
+    """The requests of each operation."""
+    found = {name: reads(name, wikis) for name in operations if name in READS}
+    if WRITE in operations:
+        found[WRITE] = writes(await pairs(dsn, wikis))
+    return found
+
+
+async def pairs(dsn: str, wikis: Sequence[Wiki]) -> list[Pair]:
+    """Of pages that are not linked yet."""
+    offered = candidates(wikis, PAIRS + PAIRS // 4)
+    columns = zip(*((one.wiki.tenant_id, one.start, one.end) for one in offered), strict=True)
+    async with connected(dsn) as connection:
+        rows = await connection.fetch(UNLINKED, *map(list, columns))
+    return [offered[row["n"] - 1] for row in rows][:PAIRS]
+
+
+async def prepared(dsn: str, requests: Requests, servers: Collection[str]) -> dict[str, Recorded]:
+    """What the floor will send; the questions of a search are kept for the others, too."""
+    needed = [name for name in RECORDED if name in requests and set(servers) - {"cairn"}]
+    found = {name: await record(dsn, requests[name], OURS) for name in needed}
+    if "search" in found:
+        await keep(dsn, requests["search"], found["search"])
+    return found
+
+
+async def compared(place: Place, requests: Requests) -> None:
+    """Raise Unequal where a server says something else than Cairn."""
+    (ours,) = (server for server in place.servers if server.name == "cairn")
+    for name, drawn in requests.items():
+        some = drawn[:COMPARED]
+        expected = await answers(place.dsn, ours, asked("cairn", name, some))
+        for server in place.servers:
+            if server is not ours:
+                found = await answers(place.dsn, server, asked(server.name, name, some))
+                for one, their, our in zip(some, found, expected, strict=True):
+                    compare(server.name, one.document, their, our)
+
+
+async def answers(dsn: str, server: Server, requests: Sequence[Asked]) -> list[dict[str, object]]:
+    """Each request once, in order."""
+    async with httpx.AsyncClient(base_url=server.url, timeout=PATIENCE, trust_env=False) as client:
+        headers = {"content-type": "application/json"}
+        found = [await client.post(one.path, content=one.body, headers=headers | one.headers) for one in requests]
+    await undo(dsn)
+    for response in found:
+        if response.status_code != 200:
+            raise Unequal(f"{server.name} answers with {response.status_code}: {response.text[:1000]}")
+    return [orjson.loads(response.content) for response in found]
+
+
+async def undo(dsn: str) -> None:
+    """A run stops somewhere between a link and its end."""
+    async with connected(dsn) as connection:
+        await connection.execute(UNDO)
+
+
+async def measured(place: Place, requests: Requests, rounds: int, seconds: int, connections: int) -> list[Round]:
+    found: list[Round] = []
+    for name, drawn in requests.items():
+        for server in place.servers:
+            wrk.write(file_of(place, server), asked(server.name, name, drawn))
+            await wrk.load(server.url, file_of(place, server), connections, WARM_UP)
+        for number in track(range(rounds), f"Measuring {name}", console=notes):
+            in_turn = random.sample(list(place.servers), len(place.servers))
+            found += [await one_round(place, name, number, one, seconds, connections) for one in in_turn]
+    return found
+
+
+def file_of(place: Place, server: Server) -> Path:
+    return place.folder / f"{server.name}.requests"
+
+
+async def one_round(place: Place, name: str, number: int, server: Server, seconds: int, connections: int) -> Round:
+    if name == WRITE:
+        await undo(place.dsn)
+    postgres = await backends(place.dsn, server.name)
+    before_mb = resident_mb([server.pid])
+    before, before_postgres = cpu_seconds([server.pid]), cpu_seconds(postgres)
+    load = await wrk.load(server.url, file_of(place, server), connections, seconds)
+    spent = cpu_seconds([server.pid]) - before
+    is_whole = await backends(place.dsn, server.name) == postgres
+    spent_postgres = cpu_seconds(postgres) - before_postgres if is_whole else None
+    if load.example:
+        notes.print(f"{server.name}, {name}: {load.example}", markup=False)
+    count = max(1, load.requests)
+    return Round(
+        operation=name,
+        server=server.name,
+        number=number,
+        requests=load.requests,
+        errors=load.errors,
+        per_second=load.requests / load.seconds,
+        p50_ms=load.p50_ms,
+        p99_ms=load.p99_ms,
+        bytes=load.bytes / count,
+        server_us=spent / count * 1e6,
+        postgres_us=None if spent_postgres is None else spent_postgres / count * 1e6,
+        before_mb=before_mb,
+        after_mb=resident_mb([server.pid]),
+    )
+
+
+async def version_of_postgres(dsn: str) -> str:
+    connection = await asyncpg.connect(dsn)
+    try:
+        found: str = await connection.fetchval("SHOW server_version")
+        return found
+    finally:
+        await connection.close()

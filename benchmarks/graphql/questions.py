@@ -1,0 +1,59 @@
+"""Cairn's ranking as a function of SQL, for the servers that have no search of their own.
+
+What Cairn makes of a question, the values of its ranking statement, is kept in a table beforehand: they look it up
+where Cairn reads and understands. So all find the same, and what differs is how they serve it.
+"""
+
+from collections.abc import Sequence
+
+import asyncpg
+
+from resolvers.search.asking import RANKING
+
+from .database import connected
+from .operations import Drawn
+from .recording import Recorded
+
+RANK = RANKING["rank_pages"].sql
+SEARCH = """
+    CREATE FUNCTION peers.search(tenant uuid, owner uuid, query text) RETURNS SETOF peers.hits LANGUAGE sql STABLE AS $$
+        SELECT search.tenant, found.page_id, found.score
+        FROM peers.questions AS q CROSS JOIN LATERAL peers.ranked({columns}) AS found
+        WHERE q.owner = search.owner AND q.query = search.query
+    $$
+"""
+
+
+async def keep(dsn: str, drawn: Sequence[Drawn], recorded: Recorded) -> None:
+    """The questions of a search, and the function that answers them."""
+    rows = {
+        (one.wiki.owner_id, one.variables["query"]): values
+        for one, sent in zip(drawn, recorded, strict=True)
+        for values in [statement.values for statement in sent if statement.sql == RANK][-1:]
+    }
+    async with connected(dsn) as connection:
+        statement = await connection.prepare(RANK)
+        types = [f"a{number} {type_name(one)}" for number, one in enumerate(statement.get_parameters(), 1)]
+        found = [f"{one.name} {type_name(one.type)}" for one in statement.get_attributes()]
+        columns = [one.split()[0] for one in types]
+        await connection.execute(
+            f"CREATE TABLE peers.questions (owner uuid, query text, {', '.join(types)}, PRIMARY KEY (owner, query))"
+        )
+        # As Cairn has it planned: once, for whatever values.
+        await connection.execute(
+            f"CREATE FUNCTION peers.ranked({', '.join(types)}) RETURNS TABLE ({', '.join(found)}) "
+            "LANGUAGE plpgsql STABLE SET plan_cache_mode = force_generic_plan AS $ranked$\n"
+            f"#variable_conflict use_column\nBEGIN RETURN QUERY {RANK}; END $ranked$"
+        )
+        await connection.execute(SEARCH.format(columns=", ".join(f"q.{name}" for name in columns)))
+        places = ", ".join(f"${number}" for number in range(1, len(types) + 3))
+        insert = f"INSERT INTO peers.questions VALUES ({places})"
+        await connection.executemany(insert, [(*key, *values) for key, values in rows.items()])
+        await connection.execute("COMMENT ON TABLE peers.questions IS E'@behavior -*'")
+        await connection.execute("COMMENT ON FUNCTION peers.ranked IS E'@behavior -*'")
+        await connection.execute("ANALYZE peers.questions")
+
+
+def type_name(one: asyncpg.Type) -> str:
+    """asyncpg names an array by its element."""
+    return f"{one.name.removesuffix('[]')}[]" if one.kind == "array" else str(one.name)

@@ -1,0 +1,110 @@
+"""What Cairn sends to Postgres for a request, noted so that the floor can send the same without Cairn."""
+
+import asyncio
+import pickle
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+from rich.progress import track
+
+from db.database import Database, acquire
+from db.ids import new_id
+from db.scope import Actor, ActorKind, Role, Scope
+from resolvers.context import Context
+from schema.root import make_engine
+
+from ..wikis import Wiki
+from .database import notes
+from .operations import Drawn
+
+OF_THE_DRIVER = ("typeinfo_tree", "current_setting('jit')")
+MADE_ID = 7  # the version of the UUIDs that a write makes
+NEW_ID = "new id"
+ACTOR = Actor(ActorKind.USER, "benchmark")
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """One statement with its values, and by which pool: that of search, or the other."""
+
+    of_search: bool
+    sql: str
+    values: tuple[Any, ...]
+
+    def arguments(self) -> list[Any]:
+        """The values, with ids of today where the write made some."""
+        return [fresh(value) for value in self.values]
+
+
+Recorded = list[list[Sent]]
+
+
+class ListeningDatabase(Database):
+    """Pools of one connection that note every statement in the order in which they are sent."""
+
+    def __init__(self, dsn: str) -> None:
+        super().__init__(dsn, size=1)
+        self.sent: list[Sent] = []
+
+    async def open(self) -> None:
+        await super().open()
+        for pool in (self.pool, self.search_pool):
+            async with acquire(pool) as connection:
+                connection.add_query_logger(self.listener(of_search=pool is self.search_pool))
+
+    def listener(self, of_search: bool) -> Any:
+        def note(record: asyncpg.connection.LoggedQuery) -> None:
+            if not any(mark in record.query for mark in OF_THE_DRIVER):
+                self.sent.append(Sent(of_search, record.query, tuple(map(kept, record.args or ()))))
+
+        return note
+
+
+def kept(value: Any) -> Any:
+    """With a mark where a write has made an id."""
+    if isinstance(value, list):
+        return [kept(one) for one in value]
+    return NEW_ID if isinstance(value, UUID) and value.version == MADE_ID else value
+
+
+def fresh(value: Any) -> Any:
+    if isinstance(value, list):
+        return [fresh(one) for one in value]
+    return new_id() if value == NEW_ID else value
+
+
+async def record(dsn: str, drawn: Sequence[Drawn], documents: Mapping[str, str]) -> Recorded:
+    """The statements of each request, in order. Writes are done."""
+    database, engine = ListeningDatabase(dsn), make_engine()
+    await database.open()
+    found: Recorded = []
+    try:
+        for one in track(drawn, f"Noting what {drawn[0].document} sends", console=notes):
+            context = Context(database, scope_of(one.wiki))
+            answer = await engine.execute(documents[one.document], one.variables, None, context)
+            assert b'"errors"' not in answer.body, answer.body
+            await asyncio.sleep(0)  # the notes of the last statement are due
+            found.append(database.sent)
+            database.sent = []
+    finally:
+        await database.close()
+    return found
+
+
+def scope_of(wiki: Wiki) -> Scope:
+    """The same as of its token."""
+    return Scope(wiki.tenant_id, wiki.owner_id, Role.MEMBER, ACTOR, (wiki.owner_id,))
+
+
+def save(path: Path, recorded: Mapping[str, Recorded]) -> None:
+    path.write_bytes(pickle.dumps(dict(recorded)))
+
+
+def load(path: Path) -> dict[str, Recorded]:
+    """Only what `save` has just written."""
+    found: dict[str, Recorded] = pickle.loads(path.read_bytes())
+    return found

@@ -1,0 +1,146 @@
+"""The figures of a run: every round as it was, and medians with their spread for people."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from statistics import median
+from typing import Any
+
+import orjson
+from rich.table import Table
+
+from .servers import NAMES
+
+Figure = Callable[["Round"], float | None]
+
+
+@dataclass(frozen=True)
+class Round:
+    """Some seconds of one operation on one server. Times are of the processor, for one request, in microseconds."""
+
+    operation: str
+    server: str
+    number: int
+    requests: int
+    errors: int
+    per_second: float
+    p50_ms: float
+    p99_ms: float
+    bytes: float
+    """Of one answer, without its head."""
+    server_us: float
+    postgres_us: float | None
+    """None when a process of Postgres ended meanwhile, and took its time with it."""
+    before_mb: float
+    after_mb: float
+    """Memory of the server's processes."""
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """Of two servers, within each round: those are next to each other in time, and a machine is never quiet."""
+
+    median: float
+    least: float
+    most: float
+
+    def __str__(self) -> str:
+        return f"{self.median:.2f} [{self.least:.2f}–{self.most:.2f}]"
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What Cairn's ratio to another server has to be, at least or at most."""
+
+    operations: tuple[str, ...]
+    other: str
+    name: str
+    figure: Figure
+    limit: float
+    is_most: bool = False
+
+    def holds(self, ratio: Ratio) -> bool:
+        return ratio.median <= self.limit if self.is_most else ratio.median >= self.limit
+
+
+def server_us(one: Round) -> float:
+    return one.server_us
+
+
+def per_second(one: Round) -> float:
+    return one.per_second
+
+
+GOALS = (
+    Goal(("page", "search", "list", "graph", "link"), "floor", "server µs", server_us, 1.1, is_most=True),
+    Goal(("page",), "postgraphile", "req/s", per_second, 2.5),
+    Goal(("search",), "postgraphile", "req/s", per_second, 1.3),
+    Goal(("list",), "postgraphile", "req/s", per_second, 1.8),
+)
+
+
+def ratio(rounds: Sequence[Round], operation: str, server: str, other: str, figure: Figure) -> Ratio | None:
+    """Of the first to the second; None where they have no round in common."""
+    found = {(one.server, one.number): figure(one) for one in rounds if one.operation == operation}
+    each = []
+    for number in {number for _, number in found}:
+        value, base = found.get((server, number)), found.get((other, number))
+        if value is not None and base:
+            each.append(value / base)
+    return Ratio(median(each), min(each), max(each)) if each else None
+
+
+def table(rounds: Sequence[Round]) -> Table:
+    """A line for each operation and server. Ratios are of Cairn to that server."""
+    headings = ("", "", "server\nµs", "Postgres\nµs", "\nreq/s", "p50\nms", "p99\nms", "bytes", "MB", "errors",
+                "Cairn's server µs\n× this", "Cairn's req/s\n× this")  # fmt: skip
+    shown = Table(*headings)
+    for operation in dict.fromkeys(one.operation for one in rounds):
+        for server in NAMES:
+            if own := [one for one in rounds if (one.operation, one.server) == (operation, server)]:
+                shown.add_row(operation, server, *figures(own), *against(rounds, operation, server))
+        shown.add_section()
+    return shown
+
+
+def figures(own: Sequence[Round]) -> list[str]:
+    return [
+        middle(own, server_us, "{:.0f}"),
+        middle(own, lambda one: one.postgres_us, "{:.0f}"),
+        middle(own, per_second, "{:,.0f}"),
+        middle(own, lambda one: one.p50_ms, "{:.1f}"),
+        middle(own, lambda one: one.p99_ms, "{:.1f}"),
+        middle(own, lambda one: one.bytes, "{:,.0f}"),
+        f"{min(own, key=in_time).before_mb:.0f}→{max(own, key=in_time).after_mb:.0f}",
+        str(sum(one.errors for one in own)),
+    ]
+
+
+def in_time(one: Round) -> int:
+    return one.number
+
+
+def middle(own: Sequence[Round], figure: Figure, form: str) -> str:
+    known = [value for one in own if (value := figure(one)) is not None]
+    return form.format(median(known)) if known else "?"
+
+
+def against(rounds: Sequence[Round], operation: str, server: str) -> list[str]:
+    if server == "cairn":
+        return ["", ""]
+    return [str(ratio(rounds, operation, "cairn", server, figure) or "") for figure in (server_us, per_second)]
+
+
+def goals(rounds: Sequence[Round]) -> Table:
+    """What was to be reached, and what was."""
+    shown = Table("goal", "operation", "Cairn", "")
+    for goal in GOALS:
+        sign = "≤" if goal.is_most else "≥"
+        for operation in goal.operations:
+            if found := ratio(rounds, operation, "cairn", goal.other, goal.figure):
+                wanted = f"{goal.name} {sign} {goal.limit} × {goal.other}"
+                shown.add_row(wanted, operation, str(found), "reached" if goal.holds(found) else "not reached")
+    return shown
+
+
+def as_json(rounds: Sequence[Round], about: Mapping[str, Any]) -> bytes:
+    return orjson.dumps({**about, "rounds": [asdict(one) for one in rounds]}, option=orjson.OPT_INDENT_2)

