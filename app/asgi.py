@@ -18,14 +18,16 @@ from resolvers.errors import Unavailable
 from resolvers.jwks import Jwks
 from resolvers.tokens import Tokens
 from schema.root import make_engine
-from selection import Limits
 
 from .bounds import Bounds
+from .documents.store import Documents
 from .errors import Caught, not_served
 from .graphiql.routes import graphiql_routes
 from .graphql import GraphQLEndpoint
 from .headers import browser_rules, security_headers
 from .health import health_routes
+from .idempotency import swept
+from .limits import document_limits
 from .logging import RequestLog, configure
 from .settings import Settings, signing_secret
 from .watchers import Watchers
@@ -44,23 +46,16 @@ def create_app(settings: Settings, *, dsn: str) -> Starlette:
     tokens = Tokens(
         secret=signing_secret(settings), jwks=jwks, issuer=settings.jwt_issuer, audience=settings.jwt_audience
     )
-    limits = Limits(
-        tokens=settings.max_tokens,
-        depth=settings.max_depth,
-        fields=settings.max_fields,
-        aliases=settings.max_aliases,
-        answer_errors=settings.max_errors,
-        variable_values=settings.max_variables,
-        suggestions=settings.introspection == "everyone",
-    )
-    engine = make_engine(limits)
+    engine = make_engine(document_limits(settings))
     watchers = Watchers(settings, engine, database)
     endpoint = GraphQLEndpoint(
         engine,
         database,
         Credentials(database, tokens),
+        Documents(settings.documents, settings.documents_dir),
         max_body=settings.max_body,
         bounds=Bounds.of(settings, database),
+        compress_over=settings.compress_over,
     )
 
     @asynccontextmanager
@@ -69,7 +64,7 @@ def create_app(settings: Settings, *, dsn: str) -> Starlette:
             raise Unavailable(f"The database lacks {len(missing)} migrations. Run `cairn migrate` first.")
         await database.open()
         try:
-            async with watchers.watching():
+            async with watchers.watching(), swept(database):
                 yield
         finally:
             await database.close()

@@ -10,15 +10,20 @@ from db.database import Database
 from db.scope import Scope as Wiki
 from resolvers.credentials import Credentials
 from resolvers.errors import CairnError, Forbidden, Unauthenticated, Unavailable
+from resolvers.idempotency import InProgress, KeyReused
 from resolvers.throttling import Throttled
 from selection import Engine
+from selection.engine import Answer
 from selection.operation import Invalid
 from selection.trail import noted
 
 from .bounds import Bounds
 from .deadline import OutOfTime
+from .delivery import Headers, delivered
+from .documents.store import Documents
 from .draining import DRAINING
 from .errors import error_body, masked_body
+from .idempotency import answer_once, idempotency_key
 from .request import GRAPHQL_JSON, JSON, Bodies, Operation, Refused, answer_type, header, read_operation
 
 log = structlog.get_logger()
@@ -29,25 +34,40 @@ class GraphQLEndpoint:
     """From bytes to bytes. What is wrong with a request is told before anything is executed."""
 
     def __init__(
-        self, engine: Engine, database: Database, credentials: Credentials, *, max_body: int, bounds: Bounds
+        self,
+        engine: Engine,
+        database: Database,
+        credentials: Credentials,
+        documents: Documents,
+        *,
+        max_body: int,
+        bounds: Bounds,
+        compress_over: int,
     ) -> None:
-        self.engine, self.database, self.credentials = engine, database, credentials
-        self.bodies, self.bounds = Bodies(max_body), bounds
+        self.engine, self.database, self.credentials, self.documents = engine, database, credentials, documents
+        self.bodies, self.bounds, self.compress_over = Bodies(max_body), bounds, compress_over
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        kind, extra = JSON, []
+        kind, more = JSON, NO_MORE
         try:
             kind = answer_type(scope)
             wiki = await self.credentials.scope(header(scope, b"authorization"), header(scope, b"x-cairn-owner"))
             asked = await read_operation(scope, receive, self.bodies)
+            if self.documents.concern(asked):
+                asked = self.documents.resolve(asked, wiki.tenant_id)
             if scope["method"] == "GET":
                 await self.check_is_query(asked)
-            status, body = await self.execute(asked, wiki, kind)
+            if (key := idempotency_key(scope)) is None:
+                answer = await self.execute(asked, wiki, self.database)
+            else:
+                answer, more = await answer_once(self.engine, self.database, wiki, key, asked, self.execute)
+            # Old clients, who take plain JSON, want 200 for every well-formed request.
+            status, body = 200 if answer.executed or kind == JSON else 400, answer.body
         except Refused as refused:
             status, body = refused.status, error_body(refused.message, refused.code)
         except CairnError as error:
             status, body = STATUSES.get(type(error), 400), error_body(error.message, **error.extensions)
-            extra = retry_after(error)
+            more = retry_after(error)
         except asyncio.CancelledError:
             if not DRAINING.is_on:
                 raise
@@ -55,13 +75,12 @@ class GraphQLEndpoint:
         except Exception as error:
             log.error("internal error", exc_info=error)
             status, body = 500, masked_body()
-        await respond(send, status, kind, body, extra)
+        status, body, headers = await delivered(scope, status, body, self.compress_over)
+        await respond(send, status, kind, body, headers + more)
 
-    async def execute(self, asked: Operation, wiki: Wiki, kind: str) -> tuple[int, bytes]:
-        """Old clients, who take plain JSON, want 200 for every well-formed request."""
+    async def execute(self, asked: Operation, wiki: Wiki, database: Database) -> Answer:
         with noted("operation"):
-            answer = await self.bounds.execute(self.engine, self.database, wiki, asked)
-        return (200 if answer.executed or kind == JSON else 400), answer.body
+            return await self.bounds.execute(self.engine, database, wiki, asked)
 
     async def check_is_query(self, asked: Operation) -> None:
         try:
@@ -75,27 +94,29 @@ class GraphQLEndpoint:
 STATUSES: dict[type[CairnError], int] = {
     Unauthenticated: 401,
     Forbidden: 403,
+    InProgress: 409,
+    KeyReused: 422,
     Throttled: 429,
     Unavailable: 503,
     OutOfTime: 504,
 }
 CONTENT_TYPES = {kind: (b"content-type", f"{kind}; charset=utf-8".encode()) for kind in (JSON, GRAPHQL_JSON)}
-NO_STORE = (b"cache-control", b"no-store")
+SOON = (b"retry-after", b"1")  # seconds
 EXTRA: dict[int, list[tuple[bytes, bytes]]] = {
     401: [(b"www-authenticate", b'Bearer realm="cairn"')],
     405: [(b"allow", b"GET, POST")],
+    409: [SOON],
+    503: [SOON],
 }
-
-
-Headers = list[tuple[bytes, bytes]]
+NO_MORE: Headers = ()
 
 
 def retry_after(error: CairnError) -> Headers:
-    return [(b"retry-after", b"%d" % error.retry_after)] if isinstance(error, Throttled) else []
+    return ((b"retry-after", b"%d" % error.retry_after),) if isinstance(error, Throttled) else NO_MORE
 
 
-async def respond(send: Send, status: int, kind: str, body: bytes, extra: Headers) -> None:
+async def respond(send: Send, status: int, kind: str, body: bytes, more: Headers) -> None:
     length = (b"content-length", b"%d" % len(body))
-    headers = [CONTENT_TYPES[kind], length, NO_STORE, *EXTRA.get(status, ()), *extra]
+    headers = [CONTENT_TYPES[kind], length, *more, *EXTRA.get(status, ())]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

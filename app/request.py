@@ -11,6 +11,7 @@ from starlette.types import Receive, Scope
 from db.deadlines import Deadlines
 
 from . import large_bodies
+from .documents.naming import Name, name_of
 
 GRAPHQL_JSON = "application/graphql-response+json"
 JSON = "application/json"
@@ -28,11 +29,12 @@ class Refused(Exception):
 
 
 class Operation(NamedTuple):
-    """What to execute."""
+    """What to execute. `query` is empty where only the document's name was sent."""
 
     query: str
     variables: dict[str, Any] | None
     name: str | None
+    document: Name | None = None
 
 
 def header(scope: Scope, name: bytes) -> str | None:
@@ -164,7 +166,9 @@ def operation(given: Any) -> Operation:
                               ("operationName", str, "a string")):  # fmt: skip
         if given.get(name) is not None and not isinstance(given[name], kind):
             raise Refused(400, f"{name} must be {words}.")
-    query = given.get("query")
-    if not isinstance(query, str) or not query:
+    query, document = given.get("query"), name_of(given)
+    if document is not None and query is None:
+        query = ""
+    elif not isinstance(query, str) or not query:
         raise Refused(400, "The request needs a query: the GraphQL document as a string.")
-    return Operation(query, given.get("variables"), given.get("operationName") or None)
+    return Operation(query, given.get("variables"), given.get("operationName") or None, document)

@@ -115,6 +115,14 @@ class Settings(BaseSettings):
         1.0, ge=0, description="Seconds from which on an operation is logged as slow; 0 never"
     )
 
+    documents: Literal["any", "apq", "trusted"] = Field(
+        "apq", description="Which documents run: any text; any, and clients may register hashes; only those trusted"
+    )
+    documents_dir: Path | None = Field(None, description="The folder of trusted documents, read at the start")
+    compress_over: int = Field(
+        1024, ge=0, description="Longer answers, in bytes, go gzipped to clients that take it; 0 for never"
+    )
+
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="The least that is logged")
     log_format: Literal["json", "console"] = Field("json", description="One JSON line a record, or text for people")
 

@@ -10,6 +10,7 @@ from uuid import UUID
 from weakref import WeakValueDictionary
 
 from db.database import Database
+from db.one_transaction import OneTransaction
 from db.scope import Scope
 
 from .errors import Unavailable
@@ -24,6 +25,11 @@ LOCKS: WeakValueDictionary[tuple[Database, UUID, UUID], asyncio.Lock] = WeakValu
 @asynccontextmanager
 async def turn(database: Database, scope: Scope) -> AsyncIterator[None]:
     """The only writer of the scope's wiki in this process, first come, first served."""
+    if isinstance(database, OneTransaction):
+        if database.inside:  # those who queue may be waiting for what it has locked: it must not wait for them
+            yield
+            return
+        database = database.database
     lock = LOCKS.setdefault((database, scope.tenant_id, scope.owner_id), asyncio.Lock())
     try:
         async with asyncio.timeout(PATIENCE):

@@ -8,6 +8,7 @@ import typer
 
 from . import (
     demo,
+    documents,
     grants,
     importing,
     keys,
@@ -39,6 +40,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     demo, serve, migrate, reindex, status, schema, tenants, owners, grants, keys, token, importing, search, reading,
+    documents,
 )  # fmt: skip
 for module in COMMANDS:
     module.add_to(app)

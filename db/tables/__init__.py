@@ -1,6 +1,7 @@
 """The tables, one file per family. `metadata` is what Alembic aims at."""
 
 from .columns import metadata
+from .idempotency import idempotency_keys
 from .jobs import activity, compile_cursors, compile_jobs
 from .links import link_targets, links
 from .pages import PAGE_TYPES, aliases, old_slugs, pages, revisions, section_sources, sections
@@ -11,7 +12,7 @@ from .throttles import throttles
 
 __all__ = [
     "PAGE_TYPES", "SOURCE_KINDS", "activity", "aliases", "api_keys", "compile_cursors", "compile_jobs", "grants",
-    "link_targets", "links", "mentions", "metadata", "old_slugs", "owners", "page_names", "pages", "revisions",
-    "search_changes", "search_pages", "search_scopes", "search_terms", "search_vocabulary", "section_sources",
-    "sections", "sightings", "sources", "tenants", "throttles",
+    "idempotency_keys", "link_targets", "links", "mentions", "metadata", "old_slugs", "owners", "page_names", "pages",
+    "revisions", "search_changes", "search_pages", "search_scopes", "search_terms", "search_vocabulary",
+    "section_sources", "sections", "sightings", "sources", "tenants", "throttles",
 ]  # fmt: skip

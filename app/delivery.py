@@ -1,0 +1,51 @@
+"""How an answer travels: whole, compressed, or not at all where the client has it."""
+
+import asyncio
+from typing import NamedTuple
+
+from starlette.types import Scope
+
+from .compression import gzipped, takes_gzip
+from .etags import etag, matches
+from .request import header
+
+Headers = tuple[tuple[bytes, bytes], ...]
+NO_STORE: Headers = ((b"cache-control", b"no-store"),)
+# A reader's own copy, which asks each time whether it still holds: what is here may change at any moment.
+REVALIDATED: Headers = (
+    (b"cache-control", b"private, no-cache"),
+    (b"vary", b"Authorization, Accept, Accept-Encoding, X-Cairn-Owner"),
+)
+AT_ONCE = 1_000_000
+"""Bytes that are hashed in a millisecond or two. More are hashed beside the event loop."""
+GZIP: Headers = ((b"content-encoding", b"gzip"),)
+
+
+class Delivery(NamedTuple):
+    """What is sent, but for its type and its length."""
+
+    status: int
+    body: bytes
+    headers: Headers
+
+
+async def delivered(scope: Scope, status: int, body: bytes, compress_over: int) -> Delivery:
+    """`compress_over` in bytes, 0 for never. Only what a GET asked for may be kept by the client."""
+    if scope["method"] == "GET" and status == 200:
+        return await revalidated(scope, body, compress_over)
+    if not 0 < compress_over < len(body):
+        return Delivery(status, body, NO_STORE)
+    vary = (*NO_STORE, (b"vary", b"Accept-Encoding"))
+    if not takes_gzip(header(scope, b"accept-encoding")):
+        return Delivery(status, body, vary)
+    return Delivery(status, await gzipped(body), vary + GZIP)
+
+
+async def revalidated(scope: Scope, body: bytes, compress_over: int) -> Delivery:
+    """The tag of a compressed answer is weak: other bytes may stand for the same answer."""
+    tag = etag(body) if len(body) <= AT_ONCE else await asyncio.to_thread(etag, body)
+    if matches(header(scope, b"if-none-match"), tag):
+        return Delivery(304, b"", (*REVALIDATED, (b"etag", tag.encode())))
+    if 0 < compress_over < len(body) and takes_gzip(header(scope, b"accept-encoding")):
+        return Delivery(200, await gzipped(body), (*REVALIDATED, *GZIP, (b"etag", f"W/{tag}".encode())))
+    return Delivery(200, body, (*REVALIDATED, (b"etag", tag.encode())))

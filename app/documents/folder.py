@@ -1,0 +1,115 @@
+"""A folder of trusted documents, in the forms that client tools write.
+
+`ID.graphql` holds one document. A JSON file maps ids to texts, as graphql-codegen and Relay write it, or is Apollo's
+persisted-query manifest. An id that looks like a digest must be the text's.
+"""
+
+from collections.abc import Iterator, Mapping
+from hashlib import md5, sha1, sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from resolvers.errors import CairnError
+
+from .naming import SHA256, SYNTAX
+
+DIGESTS = {32: md5, 40: sha1, 64: sha256}
+APOLLO = "apollo-persisted-query-manifest"
+HEX = frozenset("0123456789abcdef")
+
+
+class DocumentsBroken(CairnError):
+    """The folder of trusted documents cannot be served as it is."""
+
+    code = "DOCUMENTS_BROKEN"
+
+
+class Trusted(NamedTuple):
+    """One document of the folder."""
+
+    id: str
+    text: str
+    file: Path
+
+
+class Fault(NamedTuple):
+    """Why a file, or one document in it, is not served."""
+
+    file: Path
+    id: str | None
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.id}: {self.message}" if self.id else f"{self.file}: {self.message}"
+
+
+class Contents(NamedTuple):
+    """What was found in a folder."""
+
+    documents: list[Trusted]
+    faults: list[Fault]
+
+
+def trusted(folder: Path) -> dict[str, str]:
+    """Texts by id, each also by its SHA-256. DocumentsBroken names the first fault and counts the others."""
+    documents, faults = read_folder(folder)
+    if faults:
+        more = f" (and {len(faults) - 1} more: cairn documents check {folder})" if faults[1:] else ""
+        raise DocumentsBroken(f"Trusted documents: {faults[0]}{more}")
+    by_id = {one.id: one.text for one in documents}
+    return by_id | {sha256(text.encode()).hexdigest(): text for text in by_id.values()}
+
+
+def read_folder(folder: Path) -> Contents:
+    """Every document below the folder whose id is right, and what is wrong with the others."""
+    if not folder.is_dir():
+        return Contents([], [Fault(folder, None, "there is no such folder.")])
+    known: dict[str, Trusted] = {}
+    faults = []
+    for file in sorted(path for path in folder.rglob("*") if path.suffix in (".graphql", ".gql", ".json")):
+        for found in read_file(file):
+            if isinstance(found, Trusted) and (same := known.setdefault(found.id, found)).text != found.text:
+                found = Fault(file, found.id, f"{same.file} has another text under this id.")
+            if isinstance(found, Fault):
+                faults.append(found)
+    return Contents(list(known.values()), faults)
+
+
+def read_file(file: Path) -> Iterator[Trusted | Fault]:
+    try:
+        text = file.read_bytes().decode()
+        named = manifest(orjson.loads(text)) if file.suffix == ".json" else {file.stem: text}
+    except (OSError, ValueError) as error:
+        yield Fault(file, None, f"cannot be read: {error}.")
+        return
+    for id, document in named.items():
+        id = id.removeprefix(SHA256)
+        fault = mistake(id, document)
+        yield Fault(file, id, fault) if fault else Trusted(id, document, file)
+
+
+def manifest(read: Any) -> Mapping[str, Any]:
+    """Texts by id; ValueError says what forms there are."""
+    if isinstance(read, dict) and read.get("format") == APOLLO:
+        try:
+            return {one["id"]: one["body"] for one in read["operations"]}
+        except (AttributeError, KeyError, TypeError):
+            raise ValueError("an operation of this manifest lacks its id or its body") from None
+    if not isinstance(read, dict):
+        raise ValueError("a manifest maps ids to documents, or is Apollo's persisted-query manifest")
+    return read
+
+
+def mistake(id: str, text: Any) -> str | None:
+    """What is wrong with this pair."""
+    if not SYNTAX.fullmatch(id):
+        return "an id is 1 to 255 letters, digits and - . _ ~"
+    if not isinstance(text, str) or not text.strip():
+        return "there is no document under this id."
+    shown = id.rpartition(":")[2]
+    digest = DIGESTS.get(len(shown)) if HEX.issuperset(shown) else None
+    if digest and (own := digest(text.encode(), usedforsecurity=False).hexdigest()) != shown:
+        return f"the id is not the text's {digest.__name__.removeprefix('openssl_')}, which is {own}."
+    return None

@@ -1,0 +1,70 @@
+"""From the name of a document to its text, and which texts are executed at all."""
+
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal
+from uuid import UUID
+
+from ..request import Operation, Refused
+from .folder import DocumentsBroken, trusted
+from .naming import Name
+from .registrations import Registrations
+
+Policy = Literal["any", "apq", "trusted"]
+
+
+class Documents:
+    """Made once in a process. What is in the folder is read here, and not again."""
+
+    def __init__(self, policy: Policy, folder: Path | None = None) -> None:
+        if policy == "trusted" and folder is None:
+            raise DocumentsBroken("CAIRN_DOCUMENTS=trusted needs CAIRN_DOCUMENTS_DIR: the folder of what is trusted.")
+        self.policy = policy
+        self.trusted: Mapping[str, str] = {} if folder is None else trusted(folder)
+        self.texts = frozenset(self.trusted.values())
+        self.registrations = Registrations()
+
+    def concern(self, asked: Operation) -> bool:
+        """Is anything to be looked up or judged? For most requests it is not."""
+        return asked.document is not None or self.policy == "trusted"
+
+    def resolve(self, asked: Operation, tenant_id: UUID) -> Operation:
+        """The operation with its text, or Refused."""
+        name = asked.document
+        if name is not None and not asked.query:
+            asked = asked._replace(query=self.find(name, tenant_id))
+        elif name is not None:
+            self.register(name, asked.query, tenant_id)
+        if self.policy == "trusted" and asked.query not in self.texts:
+            raise untrusted()
+        return asked
+
+    def find(self, name: Name, tenant_id: UUID) -> str:
+        text = self.trusted.get(name.id) or self.registrations.find(tenant_id, name.id)
+        if text is not None:
+            return text
+        if self.policy == "trusted":
+            raise untrusted()
+        if not name.automatic:
+            raise Refused(400, "There is no document of this id. Send its text as query.", "PERSISTED_QUERY_NOT_FOUND")
+        # Apollo's clients look for these very words, and some of them only in an answer with the status 200.
+        if self.policy == "any":
+            raise Refused(200, "PersistedQueryNotSupported", "PERSISTED_QUERY_NOT_SUPPORTED")
+        raise Refused(200, "PersistedQueryNotFound", "PERSISTED_QUERY_NOT_FOUND")
+
+    def register(self, name: Name, text: str, tenant_id: UUID) -> None:
+        """Only under the hash that it has."""
+        if not name.automatic:
+            raise Refused(400, "Send either a documentId or a query.")
+        encoded = text.encode(errors="surrogatepass")
+        if sha256(encoded).hexdigest() != name.id:
+            message = "extensions.persistedQuery.sha256Hash is not the SHA-256 of this query."
+            raise Refused(400, message, "PERSISTED_QUERY_HASH_MISMATCH")
+        if self.policy == "apq":
+            self.registrations.keep(tenant_id, name.id, encoded)
+
+
+def untrusted() -> Refused:
+    message = "Only documents that its operators trust are executed here, and this is none of them."
+    return Refused(403, message, "DOCUMENT_NOT_TRUSTED")

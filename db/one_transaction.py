@@ -1,0 +1,97 @@
+"""A database seen through one transaction: what an operation writes and reads in it is committed as a whole."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import asyncpg
+
+from .database import Connection, Database
+
+
+class Undone(Exception):
+    """Ends a transaction without a commit."""
+
+
+class OneTransaction(Database):
+    """Until the first write everything goes to the pool. The first write begins the transaction, later ones are parts
+    of it that fail by themselves, and reads from then on see what was written.
+
+    `begun` is called inside the new transaction: what it raises is raised for this and every later write. As a context
+    manager it undoes at its end what was not committed.
+    """
+
+    def __init__(self, database: Database, begun: Callable[[Connection], Awaitable[None]]) -> None:
+        self.database, self.begun = database, begun
+        self.pool, self.search_pool = database.pool, database.search_pool
+        self.inside: Connection | None = None
+        self.refused: Exception | None = None
+        self.writes = 0
+        self.is_broken = False
+        self.ending = AsyncExitStack()
+        self.reading = asyncio.Lock()
+
+    async def __aenter__(self) -> "OneTransaction":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.undo()
+
+    async def json(self, sql: str, arguments: Iterable[Any]) -> bytes | None:
+        if self.inside is None:
+            return await self.database.json(sql, arguments)
+        async with self.used() as connection:
+            value: bytes | None = await connection.raw.fetchval(sql, *arguments)
+            return value
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Connection]:
+        async with self.used() if self.inside else self.database.connection() as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def searching(self) -> AsyncIterator[Connection]:
+        async with self.used() if self.inside else self.database.searching() as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Connection]:
+        connection = self.inside or await self.begin()
+        async with connection.raw.transaction():
+            yield connection
+        self.writes += 1
+
+    @asynccontextmanager
+    async def used(self) -> AsyncIterator[Connection]:
+        """One after the other. Where a statement fails outside of a write, Postgres lets nothing more be done."""
+        assert self.inside is not None
+        async with self.reading:
+            try:
+                yield self.inside
+            except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, asyncio.CancelledError):
+                self.is_broken = True
+                raise
+
+    async def begin(self) -> Connection:
+        if self.refused is not None:
+            raise self.refused
+        connection = await self.ending.enter_async_context(self.database.transaction())
+        try:
+            await self.begun(connection)
+        except Exception as error:
+            self.refused = error
+            await self.undo()
+            raise
+        self.inside = connection
+        return connection
+
+    async def commit(self) -> None:
+        """What follows goes to the pool again."""
+        self.inside = None
+        await self.ending.aclose()
+
+    async def undo(self) -> None:
+        """All of it, unless it is committed."""
+        self.inside = None
+        await self.ending.__aexit__(Undone, Undone(), None)

@@ -1,0 +1,34 @@
+-- name: claim_key
+-- Whether nobody else is at work under this key; it is given back when the transaction ends, however that happens.
+SELECT pg_try_advisory_xact_lock(CAST(:lock AS bigint));
+
+-- name: find_answer
+-- What was asked under this key, and what was answered.
+SELECT request, answer FROM idempotency_keys
+WHERE tenant_id = CAST(:tenant_id AS uuid) AND digest = CAST(:digest AS bytea)
+    AND created_at > CAST(:after AS timestamptz);
+
+-- name: keep_answer
+-- The answer, unless there is one that still holds.
+INSERT INTO idempotency_keys (tenant_id, digest, request, answer, created_at)
+VALUES (
+    CAST(:tenant_id AS uuid),
+    CAST(:digest AS bytea),
+    CAST(:request AS bytea),
+    CAST(:answer AS bytea),
+    CAST(:now AS timestamptz)
+)
+ON CONFLICT (tenant_id, digest) DO UPDATE
+SET request = excluded.request, answer = excluded.answer, created_at = excluded.created_at
+WHERE idempotency_keys.created_at <= CAST(:after AS timestamptz);
+
+-- name: forget_answers
+-- A portion of the answers of a tenant that nobody may ask for any more.
+DELETE FROM idempotency_keys
+WHERE tenant_id = CAST(:tenant_id AS uuid) AND digest IN (
+    SELECT digest FROM idempotency_keys
+    WHERE tenant_id = CAST(:tenant_id AS uuid) AND created_at <= CAST(:after AS timestamptz)
+    ORDER BY created_at
+    LIMIT CAST(:most AS integer)
+    FOR UPDATE SKIP LOCKED
+);

@@ -1,0 +1,155 @@
+"""Writes that a client may send again: the key, the write and the answer are one transaction.
+
+So there is no moment at which a write is done and its answer is not kept, and nothing to clean up after a crash: what
+was not committed never was. Meanwhile the key is locked in Postgres, for as long as the transaction lives.
+"""
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import orjson
+
+from db.database import Connection, Database
+from db.one_transaction import OneTransaction
+from db.scope import Scope
+from db.sql import statements
+from selection.engine import Answer
+
+from .errors import CairnError, LimitExceeded
+from .refusals import in_our_words
+from .tenants import list_tenants
+from .writing import looking
+
+KEYS = statements("idempotency")
+KEPT_FOR = timedelta(hours=24)
+ANSWER_MAX = 1_000_000  # bytes
+PORTION = 1000  # rows
+OURS = {"INTERNAL_SERVER_ERROR", "TIMEOUT", "UNAVAILABLE"}
+
+
+class InProgress(CairnError):
+    """Somebody asks for the same thing just now."""
+
+    code = "IDEMPOTENCY_IN_PROGRESS"
+
+
+class KeyReused(CairnError):
+    """The key belongs to another request."""
+
+    code = "IDEMPOTENCY_KEY_REUSED"
+
+
+class Answered(NamedTuple):
+    """An answer, and whether it is one that was given before."""
+
+    answer: Answer
+    replayed: bool = False
+
+
+class Attempt:
+    """One request under a key of its credential."""
+
+    def __init__(self, scope: Scope, key: str, asked: Any) -> None:
+        """`asked` is what must be the same again, as JSON."""
+        credential = [scope.role, scope.actor_kind, scope.actor_id, *map(str, scope.owners)]
+        self.tenant_id = scope.tenant_id
+        self.digest = hashed([*credential, key])
+        self.request = hashed([str(scope.owner_id), asked])
+        self.found: bytes | None = None
+
+    async def look(self, database: Database) -> bytes | None:
+        async with looking(database) as connection:
+            return await self.find(connection)
+
+    async def find(self, connection: Connection) -> bytes | None:
+        """The answer that was given; KeyReused where it was given to something else."""
+        after = datetime.now(UTC) - KEPT_FOR
+        row = await connection.one(KEYS["find_answer"], tenant_id=self.tenant_id, digest=self.digest, after=after)
+        if row is None:
+            return None
+        if row["request"] != self.request:
+            raise KeyReused("This Idempotency-Key was used for another request. Take a new key for each request.")
+        answer: bytes = row["answer"]
+        return answer
+
+    async def claim(self, connection: Connection) -> None:
+        """Alone under this key until the transaction ends; what another has done meanwhile is found."""
+        lock = int.from_bytes(self.digest[:8], signed=True)
+        if not await connection.value(KEYS["claim_key"], lock=lock):
+            raise busy()
+        self.found = await self.find(connection)
+        if self.found is not None:
+            raise busy()
+
+    async def keep(self, connection: Connection, answer: bytes) -> None:
+        now = datetime.now(UTC)
+        given = {"tenant_id": self.tenant_id, "digest": self.digest, "request": self.request, "answer": answer}
+        if not await connection.run(KEYS["keep_answer"], **given, now=now, after=now - KEPT_FOR):
+            raise busy()
+
+
+async def once(database: Database, attempt: Attempt, run: Callable[[Database], Awaitable[Answer]]) -> Answered:
+    """What `run` answers, or what it has answered before.
+
+    The answer is kept if something was written. If a part failed for a reason of ours, nothing of it is written.
+    """
+    if (known := await attempt.look(database)) is not None:
+        return Answered(Answer(known), replayed=True)
+    async with OneTransaction(database, attempt.claim) as whole:
+        answer = await run(whole)
+        if attempt.found is not None:
+            return Answered(Answer(attempt.found), replayed=True)
+        if whole.refused is not None:
+            raise whole.refused
+        if whole.writes:
+            return Answered(await kept(whole, attempt, answer))
+    # Another may have done it while this one looked, and what it would have changed is not there any more.
+    known = await attempt.look(database)
+    return Answered(answer) if known is None else Answered(Answer(known), replayed=True)
+
+
+async def kept(whole: OneTransaction, attempt: Attempt, answer: Answer) -> Answer:
+    """The answer, committed with what was written; without data where it is not committed."""
+    if len(answer.body) > ANSWER_MAX:
+        raise LimitExceeded(
+            f"With an Idempotency-Key an answer has at most {ANSWER_MAX:,} bytes. "
+            "Nothing was written: select less, or send it without the key."
+        )
+    errors = errors_of(answer.body)
+    if errors and (whole.is_broken or any(error.get("extensions", {}).get("code") in OURS for error in errors)):
+        return Answer(orjson.dumps({"data": None, "errors": errors}))
+    assert whole.inside is not None
+    with in_our_words():
+        await attempt.keep(whole.inside, answer.body)
+        await whole.commit()
+    return answer
+
+
+def errors_of(body: bytes) -> list[dict[str, Any]]:
+    errors: list[dict[str, Any]] = orjson.loads(body).get("errors", []) if b'"errors"' in body else []
+    return errors
+
+
+async def forget_answers(database: Database) -> int:
+    """Delete what nobody may ask for any more, of all tenants, in portions; how many answers that were."""
+    gone, after = 0, datetime.now(UTC) - KEPT_FOR
+    for tenant in await list_tenants(database):
+        while portion := await forget_portion(database, tenant.id, after):
+            gone += portion
+    return gone
+
+
+async def forget_portion(database: Database, tenant_id: UUID, after: datetime) -> int:
+    async with looking(database) as connection:
+        return await connection.run(KEYS["forget_answers"], tenant_id=tenant_id, after=after, most=PORTION)
+
+
+def busy() -> InProgress:
+    return InProgress("A request with this Idempotency-Key is at work. Send it again in a moment.")
+
+
+def hashed(value: Any) -> bytes:
+    return sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).digest()

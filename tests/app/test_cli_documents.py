@@ -1,0 +1,52 @@
+"""`cairn documents`: what is checked and what is added."""
+
+import json
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from app.cli.commands import main
+
+GOOD = "query Me { viewer { role } }"
+BAD = "{ nothingLikeThat }"
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CAIRN_DOCUMENTS_DIR", raising=False)
+
+
+def test_a_folder_is_checked_against_the_schema(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "good.graphql").write_text(GOOD)
+    assert main(["documents", "check", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == "1 documents, 0 faults.\n"
+    (tmp_path / "app.json").write_text(json.dumps({"bad": BAD, "deep": "{ a " * 20, "0" * 64: GOOD}))
+    assert main(["documents", "check", str(tmp_path)]) == 1
+    out = capsys.readouterr().out
+    assert f"{tmp_path / 'app.json'}: bad: Cannot query field 'nothingLikeThat' on type 'Query'." in out
+    assert out.endswith("3 documents, 3 faults.\n")
+    assert main(["documents", "check", str(tmp_path), "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert (told["documents"], {fault["id"] for fault in told["faults"]}) == (3, {"bad", "deep", "0" * 64})
+
+
+def test_documents_are_added_under_their_hash(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "me.graphql").write_text(GOOD)
+    folder, digest = tmp_path / "trusted", sha256(GOOD.encode()).hexdigest()
+    for _ in range(2):
+        assert main(["documents", "add", str(folder), str(tmp_path / "me.graphql"), "--json"]) == 0
+        assert json.loads(capsys.readouterr().out) == [{"file": str(tmp_path / "me.graphql"), "id": f"sha256:{digest}"}]
+    assert [(file.name, file.read_text()) for file in folder.iterdir()] == [(f"{digest}.graphql", GOOD)]
+    assert main(["documents", "check", str(folder)]) == 0
+
+
+def test_of_documents_one_of_which_is_wrong_none_is_added(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "good.graphql").write_text(GOOD)
+    (tmp_path / "bad.graphql").write_text(BAD)
+    (tmp_path / "latin.graphql").write_bytes(b"\xe9")
+    for name, words in (("bad", "nothingLikeThat"), ("latin", "UTF-8"), ("none", "No such file")):
+        files = [str(tmp_path / f"{file}.graphql") for file in ("good", name)]
+        assert main(["documents", "add", str(tmp_path / "trusted"), *files]) == 1
+        assert words in capsys.readouterr().err
+    assert not (tmp_path / "trusted").exists()

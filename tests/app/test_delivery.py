@@ -1,0 +1,143 @@
+"""How answers travel: again only when they have changed, and compressed for those who take it."""
+
+import gzip
+import threading
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from app import compression
+from app.compression import takes_gzip
+from app.etags import matches
+from tests.app.service import Service, serving
+from tests.wiki import Wiki
+
+TITLES = "{ recentWikiPages { title bodyMd } }"
+
+
+@pytest.fixture
+async def page(service: Service, token: str) -> str:
+    return await made(service, token, "Once.")
+
+
+async def made(service: Service, token: str, body: str) -> str:
+    text = """mutation($i: UpsertWikiPageInput!) { upsertWikiPage(input: $i) { page { id } } }"""
+    answer = await service.ask(text, token, i={"type": "TOPIC", "title": "T", "bodyMd": body})
+    found: str = answer["data"]["upsertWikiPage"]["page"]["id"]
+    return found
+
+
+async def get(service: Service, token: str, query: str = TITLES, **headers: str) -> httpx.Response:
+    given = {"authorization": f"Bearer {token}", "accept-encoding": "identity"} | headers
+    return await service.http.get("/graphql", params={"query": query}, headers=given)
+
+
+async def test_what_a_client_has_is_not_sent_again(service: Service, token: str, page: str) -> None:
+    first = await get(service, token)
+    assert first.headers["cache-control"] == "private, no-cache"
+    assert first.headers["vary"] == "Authorization, Accept, Accept-Encoding, X-Cairn-Owner"
+    again = await get(service, token, **{"if-none-match": first.headers["etag"]})
+    assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", first.headers["etag"])
+    assert again.headers["cache-control"] == "private, no-cache"
+    await made(service, token, "Twice.")
+    changed = await get(service, token, **{"if-none-match": first.headers["etag"]})
+    assert changed.status_code == 200
+    assert "Twice." in changed.text
+    assert changed.headers["etag"] != first.headers["etag"]
+
+
+async def test_the_tag_of_a_compressed_answer_is_weak_and_matches_all_the_same(service: Service, token: str) -> None:
+    await made(service, token, "word " * 1000)
+    whole = await get(service, token)
+    small = await get(service, token, **{"accept-encoding": "gzip"})
+    assert small.headers["etag"] == f"W/{whole.headers['etag']}"
+    assert small.content == whole.content
+    for tag in (whole.headers["etag"], small.headers["etag"], f'"other", {small.headers["etag"]}', "*"):
+        for coding in ("gzip", "identity"):
+            response = await get(service, token, **{"if-none-match": tag, "accept-encoding": coding})
+            assert response.status_code == 304
+
+
+async def test_nobody_is_told_that_what_he_may_not_read_has_not_changed(
+    service: Service, token: str, page: str
+) -> None:
+    tag = (await get(service, token)).headers["etag"]
+    response = await get(service, "no token", **{"if-none-match": tag})
+    assert (response.status_code, response.headers["cache-control"]) == (401, "no-store")
+
+
+@pytest.mark.parametrize(
+    "query", ["{", "mutation { x }", 'mutation { archiveWikiPage(input: {pageId: "x"}) { changed } }']
+)
+async def test_a_refusal_is_not_stored(service: Service, token: str, query: str) -> None:
+    response = await get(service, token, query, accept="application/graphql-response+json")
+    assert response.status_code in (400, 405)
+    assert (response.headers["cache-control"], "etag" in response.headers) == ("no-store", False)
+
+
+async def test_a_post_is_neither_stored_nor_revalidated(service: Service, token: str, page: str) -> None:
+    tag = (await get(service, token)).headers["etag"]
+    response = await service.post(TITLES, token, **{"if-none-match": tag})
+    assert (response.status_code, response.headers["cache-control"]) == (200, "no-store")
+    assert "etag" not in response.headers
+
+
+async def test_a_long_answer_is_compressed_for_whom_it_may(service: Service, token: str) -> None:
+    await made(service, token, "word " * 1000)
+    for accepted, coding in (("gzip, br", "gzip"), ("*", "gzip"), ("gzip;q=0", None), ("br", None), ("identity", None)):
+        response = await service.post(TITLES, token, **{"accept-encoding": accepted})
+        assert response.headers.get("content-encoding") == coding
+        assert response.headers["vary"] == "Accept-Encoding"
+        assert response.json()["data"]["recentWikiPages"][0]["title"] == "T"
+    short = await service.post("{ viewer { role } }", token, **{"accept-encoding": "gzip"})
+    assert ("content-encoding" in short.headers, "vary" in short.headers) == (False, False)
+
+
+async def test_a_very_long_answer_is_compressed_beside_the_event_loop(
+    service: Service, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await made(service, token, "word " * 30_000)
+    threads: list[str] = []
+    compress = gzip.compress
+
+    def noting(*arguments: Any, **named: Any) -> bytes:
+        threads.append(threading.current_thread().name)
+        return compress(*arguments, **named)
+
+    monkeypatch.setattr(compression.gzip, "compress", noting)
+    response = await service.post(TITLES, token, **{"accept-encoding": "gzip"})
+    assert response.headers["content-encoding"] == "gzip"
+    assert [name.startswith("asyncio") for name in threads] == [True]
+
+
+async def test_compression_can_be_switched_off(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+    async with serving(dsn, tmp_path, compress_over=0) as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+        await made(service, token, "word " * 1000)
+        for response in (
+            await service.post(TITLES, token, **{"accept-encoding": "gzip"}),
+            await get(service, token, **{"accept-encoding": "gzip"}),
+        ):
+            assert "content-encoding" not in response.headers
+
+
+@pytest.mark.parametrize(
+    ("accepted", "taken"),
+    [
+        (None, False), ("", False), ("gzip", True), ("GZIP ; q=0.5", True), ("gzip;q=0", False), ("gzip;q=0.0", False),
+        ("*", True), ("*;q=0", False), ("gzip;q=0, *", False), ("deflate, gzip;q=1.0, *;q=0.5", True),
+        ("gzip;q=much", False), (";;,,", False),
+    ],
+)  # fmt: skip
+def test_what_accept_encoding_says(accepted: str | None, taken: bool) -> None:
+    assert takes_gzip(accepted) is taken
+
+
+@pytest.mark.parametrize(
+    ("given", "same"),
+    [(None, False), ("", False), ('"a"', True), ('W/"a"', True), ('"b", W/"a"', True), ('"b"', False), ("*", True)],
+)
+def test_what_if_none_match_says(given: str | None, same: bool) -> None:
+    assert matches(given, '"a"') is same

@@ -1,0 +1,201 @@
+"""Documents by their id: registered ones, trusted ones, and what a server that trusts only its own refuses."""
+
+import json
+from hashlib import md5, sha1, sha256
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from app.documents.folder import DocumentsBroken, read_folder, trusted
+from app.documents.registrations import Registrations
+from app.documents.store import Documents
+from tests.app.service import Service, serving
+from tests.wiki import Wiki
+
+VIEWER = "query Me { viewer { role } }"
+TITLES = "query Titles($n: Int) { recentWikiPages(limit: $n) { title } }"
+WRITE = 'mutation { createWikiPage(input: {type: TOPIC, title: "T"}) { created } }'
+ADMIN = {"data": {"viewer": {"role": "ADMIN"}}}
+
+
+def digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
+
+
+def automatic(text: str, **more: Any) -> dict[str, Any]:
+    return {"extensions": {"persistedQuery": {"version": 1, "sha256Hash": digest(text)}}, **more}
+
+
+async def post(service: Service, token: str, body: dict[str, Any], **headers: str) -> httpx.Response:
+    return await service.http.post("/graphql", json=body, headers={"authorization": f"Bearer {token}", **headers})
+
+
+async def get(service: Service, token: str, body: dict[str, Any]) -> httpx.Response:
+    params = {name: value if isinstance(value, str) else json.dumps(value) for name, value in body.items()}
+    return await service.http.get("/graphql", params=params, headers={"authorization": f"Bearer {token}"})
+
+
+def refusal(response: httpx.Response) -> tuple[int, str, str]:
+    (error,) = response.json()["errors"]
+    return response.status_code, error["extensions"]["code"], error["message"]
+
+
+@pytest.mark.parametrize("ask", [post, get])
+async def test_a_client_registers_a_text_once_and_then_sends_its_hash(service: Service, token: str, ask: Any) -> None:
+    unknown = await ask(service, token, automatic(VIEWER))
+    assert refusal(unknown) == (200, "PERSISTED_QUERY_NOT_FOUND", "PersistedQueryNotFound")
+    assert (await ask(service, token, automatic(VIEWER, query=VIEWER))).json() == ADMIN
+    assert (await ask(service, token, automatic(VIEWER))).json() == ADMIN
+    by_id = await ask(service, token, {"documentId": f"sha256:{digest(VIEWER)}"})
+    assert by_id.json() == ADMIN
+
+
+async def test_a_registered_text_is_asked_with_variables_and_may_be_a_mutation(service: Service, token: str) -> None:
+    for text in (TITLES, WRITE):
+        await post(service, token, automatic(text, query=text))
+    answer = (await post(service, token, automatic(TITLES, variables={"n": 1}, operationName="Titles"))).json()
+    assert answer == {"data": {"recentWikiPages": [{"title": "T"}]}}
+    assert (await get(service, token, automatic(WRITE))).status_code == 405
+    assert (await post(service, token, automatic(WRITE))).json()["data"]["createWikiPage"]["created"] is True
+
+
+async def test_nothing_is_registered_under_a_hash_that_is_not_its_own(service: Service, token: str) -> None:
+    forged = await post(service, token, automatic(VIEWER, query=TITLES))
+    assert refusal(forged)[:2] == (400, "PERSISTED_QUERY_HASH_MISMATCH")
+    assert refusal(await post(service, token, automatic(VIEWER)))[1] == "PERSISTED_QUERY_NOT_FOUND"
+
+
+async def test_what_one_tenant_registers_no_other_can_see(service: Service, token: str, dsn: str, wiki: Wiki) -> None:
+    await post(service, token, automatic(VIEWER, query=VIEWER))
+    stranger = service.token(uuid4(), uuid4())
+    assert refusal(await post(service, stranger, automatic(VIEWER)))[1] == "PERSISTED_QUERY_NOT_FOUND"
+    assert (await service.http.post("/graphql", json=automatic(VIEWER))).status_code == 401
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"extensions": {"persistedQuery": {"version": 2, "sha256Hash": "0" * 64}}},
+        {"extensions": {"persistedQuery": {"version": 1, "sha256Hash": "0" * 63}}},
+        {"extensions": {"persistedQuery": {"version": 1, "sha256Hash": 7}}},
+        {"extensions": {"persistedQuery": []}},
+        {"extensions": {"persistedQuery": "x"}, "query": VIEWER},
+        {"documentId": 7},
+        {"documentId": ""},
+        {"documentId": "a b"},
+        {"documentId": "x" * 256},
+        {"documentId": "x", "query": VIEWER},
+        {"documentId": "x"},
+        {"documentId": None},
+        {"extensions": {"persistedQuery": None}},
+        {"extensions": {"other": 1}},
+        {"documentId": "x", "query": 7},
+    ],
+)
+async def test_a_name_that_is_none_is_refused(service: Service, token: str, body: dict[str, Any]) -> None:
+    response = await post(service, token, body)
+    assert response.status_code == 400
+    code, said = refusal(response)[1], response.json()["errors"][0]["extensions"]
+    assert code in {"BAD_USER_INPUT", "BAD_REQUEST", "PERSISTED_QUERY_NOT_FOUND"}
+    assert (code == "BAD_USER_INPUT") == (said.get("field") in {"documentId", "extensions.persistedQuery"})
+
+
+async def test_where_hashes_are_not_registered_a_client_is_told_to_stop(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+    async with serving(dsn, tmp_path, documents="any") as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, wiki.scope.role)
+        assert (await post(service, token, automatic(VIEWER, query=VIEWER))).json() == ADMIN
+        unknown = await post(service, token, automatic(VIEWER))
+        assert refusal(unknown) == (200, "PERSISTED_QUERY_NOT_SUPPORTED", "PersistedQueryNotSupported")
+
+
+async def test_only_what_is_trusted_is_executed(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+    folder = tmp_path / "documents"
+    folder.mkdir()
+    (folder / "me.graphql").write_text(VIEWER)
+    (folder / "app.json").write_text(json.dumps({sha1(TITLES.encode()).hexdigest(): TITLES}))
+    async with serving(dsn, tmp_path, documents="trusted", documents_dir=folder) as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, wiki.scope.role)
+        for body in ({"documentId": "me"}, {"documentId": f"sha256:{digest(VIEWER)}"}, {"query": VIEWER},
+                     automatic(VIEWER), automatic(VIEWER, query=VIEWER)):  # fmt: skip
+            assert (await post(service, token, body)).json() == ADMIN
+            assert (await get(service, token, body)).json() == ADMIN
+        by_sha1 = await post(service, token, {"documentId": sha1(TITLES.encode()).hexdigest(), "variables": {"n": 1}})
+        assert by_sha1.json() == {"data": {"recentWikiPages": []}}
+        for body in ({"query": WRITE}, {"query": "{ __schema { types { name } } }"}, {"query": f"{VIEWER} "},
+                     automatic(WRITE), automatic(WRITE, query=WRITE), {"documentId": "you"}):  # fmt: skip
+            assert refusal(await post(service, token, body))[:2] == (403, "DOCUMENT_NOT_TRUSTED")
+        assert (await post(service, "no token", {"query": WRITE})).status_code == 401
+    assert await wiki.rows("pages") == []
+
+
+def test_manifests_of_all_tools_are_read(tmp_path: Path) -> None:
+    (tmp_path / "ios").mkdir()
+    apollo = {"format": "apollo-persisted-query-manifest", "version": 1, "operations": [
+        {"id": digest(VIEWER), "name": "Me", "type": "query", "body": VIEWER}
+    ]}  # fmt: skip
+    (tmp_path / "ios" / "persisted-query-manifest.json").write_text(json.dumps(apollo))
+    (tmp_path / "relay.json").write_text(json.dumps({md5(TITLES.encode()).hexdigest(): TITLES}))
+    (tmp_path / "persisted-documents.json").write_text(json.dumps({f"sha256:{digest(VIEWER)}": VIEWER}))
+    (tmp_path / f"{digest(WRITE)}.graphql").write_text(WRITE)
+    (tmp_path / "README.md").write_text("no document")
+    found = trusted(tmp_path)
+    assert found == {
+        digest(VIEWER): VIEWER, digest(TITLES): TITLES, md5(TITLES.encode()).hexdigest(): TITLES, digest(WRITE): WRITE,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        (f"{'0' * 64}.graphql", VIEWER, f"not the text's sha256, which is {digest(VIEWER)}"),
+        ("relay.json", json.dumps({"0" * 32: VIEWER}), "not the text's md5"),
+        ("codegen.json", json.dumps({f"sha1:{'0' * 40}": VIEWER}), "not the text's sha1"),
+        ("a.json", "{", "cannot be read"),
+        ("a.json", "[]", "maps ids to documents"),
+        ("a.json", json.dumps({"me": 7}), "no document under this id"),
+        ("a.json", json.dumps({"m e": VIEWER}), "an id is"),
+        (
+            "a.json",
+            json.dumps({"format": "apollo-persisted-query-manifest", "operations": 7}),
+            "lacks its id or its body",
+        ),
+        (
+            "a.json",
+            json.dumps({"format": "apollo-persisted-query-manifest", "operations": [{"id": "a"}]}),
+            "lacks its id",
+        ),
+        ("empty.graphql", " ", "no document"),
+        ("latin.graphql", "\udce9", "cannot be read"),
+        ("same.graphql", TITLES, "has another text under this id"),
+    ],
+)
+def test_a_folder_that_is_wrong_says_where(tmp_path: Path, name: str, text: str, words: str) -> None:
+    (tmp_path / "0.json").write_text(json.dumps({"same": VIEWER}))
+    (tmp_path / name).write_bytes(text.encode(errors="surrogateescape"))
+    (fault,) = read_folder(tmp_path).faults
+    assert words in fault.message
+    with pytest.raises(DocumentsBroken, match=name):
+        Documents("any", tmp_path)
+
+
+def test_a_server_without_what_it_shall_trust_does_not_start(tmp_path: Path) -> None:
+    with pytest.raises(DocumentsBroken, match="CAIRN_DOCUMENTS_DIR"):
+        Documents("trusted")
+    with pytest.raises(DocumentsBroken, match="no such folder"):
+        Documents("any", tmp_path / "none")
+
+
+def test_registrations_are_bounded_and_the_longest_unused_goes_first() -> None:
+    kept, tenant = Registrations(count=3, size=30), uuid4()
+    for name in ("a", "b", "c"):
+        kept.keep(tenant, name, b"0123456789")
+    assert kept.find(tenant, "a") == "0123456789"
+    kept.keep(tenant, "d", b"0123456789")
+    assert [kept.find(tenant, name) is not None for name in "abcd"] == [True, False, True, True]
+    kept.keep(tenant, "e", b"x" * 25)
+    assert (kept.held, list(kept.texts)) == (25, [(tenant, "e")])
+    kept.keep(tenant, "huge", b"x" * 400_001)
+    assert kept.find(tenant, "huge") is None

@@ -1,0 +1,148 @@
+"""docs/guides: what they show is what works, on the sample wiki, over HTTP."""
+
+import asyncio
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import orjson
+import pytest
+from graphql import parse
+
+from app.demo import load_sample
+from db.scope import Role
+from resolvers.api_keys import create_api_key
+from schema.root import GRAPHQL
+from selection import Limits
+from selection.operation import parsed
+from tests.app.service import Service
+from tests.wiki import Wiki, check
+
+GUIDES = Path(__file__).parents[2] / "docs" / "guides"
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+TAGGED = re.compile(r"graphql\(`(.*?)`\)", re.DOTALL)
+STARTS_HERE = ("HASH=", "curl -s")
+
+
+class Block(NamedTuple):
+    guide: str
+    kind: str
+    text: str
+
+
+def blocks(*kinds: str) -> Iterator[Block]:
+    for guide in sorted(GUIDES.glob("*.md")):
+        yield from (Block(guide.name, *found) for found in BLOCK.findall(guide.read_text()) if found[0] in kinds)
+
+
+@pytest.fixture
+async def mara(service: Service, wiki: Wiki) -> tuple[str, dict[str, Any]]:
+    """A token for the sample's Mara, and what the guides' variables stand for in her wiki."""
+    await load_sample(wiki.database, lambda said: None, lambda *progress: None)
+    owner = await wiki.look.fetchrow("SELECT tenant_id, id FROM owners WHERE slug = 'mara'")
+    page = await wiki.look.fetchrow("SELECT id, version FROM pages WHERE slug = 'austin-texas'")
+    given = {
+        "tenantId": owner["tenant_id"], "since": "2026-01-01T00:00:00Z", "ids": [page["id"]], "pageId": page["id"],
+        "version": page["version"], "text": "Hot, and full of bats.", "title": "Written in GraphiQL",
+    }  # fmt: skip
+    token = service.token(UUID(str(owner["tenant_id"])), UUID(str(owner["id"])), Role.MEMBER)
+    return token, orjson.loads(orjson.dumps(given, default=str))
+
+
+async def test_every_document_and_command_runs_on_the_sample(
+    service: Service, mara: tuple[str, dict[str, Any]], tmp_path: Path
+) -> None:
+    token, given = mara
+    answers = {}
+    for block in blocks("graphql"):
+        (operation,) = parse(block.text).definitions
+        names = {node.variable.name.value for node in operation.variable_definitions or ()}  # type: ignore[attr-defined]
+        answer = await service.ask(block.text, token, **{name: given[name] for name in names & given.keys()})
+        assert "errors" not in answer, (block.text, answer)
+        answers[block.text.strip().partition("(")[0]] = answer["data"]
+    assert answers["query Page"]["wikiPage"]["title"] == "Austin, Texas"
+    assert answers["query Search"]["wikiSearchResults"]["edges"]
+    assert answers["query Titles"]["wikiPages"]["pageInfo"]["hasNextPage"] is True
+    assert answers["query Changes"]["changed"]["nodes"]
+    assert answers["mutation Patch"]["patchWikiSection"]["page"]["version"] == given["version"] + 1
+    assert answers["mutation Note"]["upsertWikiPage"]["created"] is True
+    await run_commands(service.url, token, tmp_path)
+
+
+async def run_commands(url: str, token: str, folder: Path) -> None:
+    """Those that ask the service."""
+    if not shutil.which("curl"):
+        pytest.skip("no curl here")
+    env = os.environ | {"CAIRN_URL": f"{url}/graphql", "CAIRN_TOKEN": token}
+    said = []
+    for block in blocks("sh"):
+        if block.text.startswith(STARTS_HERE):
+            command = ["bash", "-euo", "pipefail", "-c", block.text]
+            ran = await asyncio.to_thread(subprocess.run, command, cwd=folder, env=env, capture_output=True, text=True)
+            assert ran.returncode == 0, ran.stderr
+            said.append(ran.stdout)
+    assert said == ['{"data":{"viewer" : {"role" : "MEMBER"}}}' * 2, "304\n"]
+
+
+def test_documents_inside_of_programs_fit_the_schema() -> None:
+    documents = [text for block in blocks("ts") for text in TAGGED.findall(block.text)]
+    assert documents
+    for text in documents:
+        parsed(GRAPHQL, text, Limits())
+
+
+async def test_the_program_adds_each_line_once_however_often_it_runs(
+    service: Service, wiki: Wiki, tmp_path: Path
+) -> None:
+    (program,) = blocks("python")
+    (tmp_path / "add_lines.py").write_text(program.text)
+    (tmp_path / "lines.txt").write_text("\n".join(f"Line {n} of the log" for n in range(45)))
+    issued = await create_api_key(wiki.database, wiki.scope.tenant_id, "import", Role.SERVICE, [wiki.scope.owner_id])
+    env = os.environ | {"CAIRN_URL": f"{service.url}/graphql", "CAIRN_KEY": issued.key}
+    command = [sys.executable, "add_lines.py", "lines.txt"]
+    for added in (45, 0):
+        ran = await asyncio.to_thread(subprocess.run, command, cwd=tmp_path, env=env, capture_output=True, text=True)
+        assert (ran.stdout, ran.stderr) == (f"{added} added\n", "")
+    assert len(await wiki.rows("sources")) == 45
+    await check(wiki)
+
+
+PUT = """mutation($title: String!, $text: String!) {
+    upsertWikiPage(input: {type: TOPIC, title: $title, bodyMd: $text}) { page { id } } }"""
+
+
+async def test_a_page_that_changes_during_a_walk_is_found_by_the_next(service: Service, token: str, wiki: Wiki) -> None:
+    (changes,) = (block.text for block in blocks("graphql") if "query Changes" in block.text)
+    changes = changes.replace("first: 50", "first: 2")
+    held: dict[str, str] = {}
+
+    async def write(title: str, text: str) -> None:
+        await service.ask(PUT, token, title=title, text=text)
+
+    async def walk(since: str) -> str:
+        after, following = None, since
+        while True:
+            given = {"tenantId": str(wiki.scope.tenant_id), "since": since, "after": after}
+            changed = (await service.ask(changes, token, **given))["data"]["changed"]
+            held.update({page["title"]: page["bodyMd"] for page in changed["nodes"]})
+            following = (
+                max([following, *(page["updatedAt"] for page in changed["nodes"])]) if after is None else following
+            )
+            if not changed["pageInfo"]["hasNextPage"]:
+                return following
+            if after is None:
+                await write("Page 0", "changed meanwhile")  # it was at the end, and is in front now
+            after = changed["pageInfo"]["endCursor"]
+
+    for n in range(5):
+        await write(f"Page {n}", "as it was")
+    since = await walk("2026-01-01T00:00:00Z")
+    assert "Page 0" not in held
+    await walk(since)
+    assert held == {"Page 0": "changed meanwhile"} | {f"Page {n}": "as it was" for n in range(1, 5)}
