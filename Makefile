@@ -10,8 +10,8 @@ python := $(bin)/python
 pip_install := $(python) -m pip install --disable-pip-version-check --constraint constraints.txt
 say := @printf '\n== %s\n'
 
-.PHONY: help install demo serve migrate schema check test mutants differential bench bench-graphql bench-search graphiql \
-	wheel clean
+.PHONY: help install demo serve migrate schema schema-check check test conformance mutants differential bench
+.PHONY: bench-graphql bench-search graphiql wheel clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -33,6 +33,9 @@ schema: .venv/.installed  ## write schema/schema.graphql anew from the code
 	@$(bin)/cairn schema > .venv/schema.graphql
 	@mv .venv/schema.graphql schema/schema.graphql
 
+schema-check: .venv/.developing  ## would clients of the released contract break?
+	@$(python) -m tests.schema.compatibility
+
 check: .venv/.developing  ## style, types and the direction of imports
 	$(say) 'ruff: style'
 	@$(python) -m ruff check .
@@ -45,6 +48,9 @@ check: .venv/.developing  ## style, types and the direction of imports
 test: check  ## check, then every test: make test ARGS='-k slug'
 	$(say) 'pytest: behaviour'
 	@$(python) -m pytest -n auto $(ARGS)
+
+conformance: .venv/.conforming  ## the field's own suites and clients, on a running service: ARGS='http apollo --json'
+	@$(python) -m tests.conformance $(ARGS)
 
 mutants: .venv/.developing  ## plant faults in the read path, one by one: the tests must find each
 	@$(python) -m tests.schema.planted_faults $(ARGS)
@@ -67,7 +73,7 @@ wheel: .venv/.developing  ## dist/*.whl, with GraphiQL's files inside
 	@$(python) -m hatchling build --target wheel
 
 clean:  ## remove .venv, builds and caches; your data stays
-	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv build dist tests/conformance/node_modules tests/conformance/build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Each stamp is younger than what it was made from, so that a second run installs nothing.
@@ -85,6 +91,11 @@ clean:  ## remove .venv, builds and caches; your data stays
 .venv/.benchmarking: .venv/.made pyproject.toml constraints.txt
 	$(say) 'Installing Cairn and the searches it is compared with into .venv (about a minute, once)'
 	@$(pip_install) --editable '.[benchmarks]'
+	@touch .venv/.installed $@
+
+.venv/.conforming: .venv/.made pyproject.toml constraints.txt
+	$(say) 'Installing Cairn and what conformance is tested with into .venv (about a minute, once)'
+	@$(pip_install) --editable '.[conformance]'
 	@touch .venv/.installed $@
 
 .venv/.made:

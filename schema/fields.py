@@ -50,6 +50,8 @@ def paging_arguments(field: StrawberryField) -> Iterable[StrawberryArgument]:
     mapping = field.metadata[METADATA]
     if not isinstance(mapping, selection.Relation | selection.Source) or mapping.paging is None:
         return
+    if mapping.paging.each_of is not None:
+        return
     if is_list(field.type):
         about = f"How many at most; {mapping.paging.most} is the most."
         yield argument("limit", int | None, mapping.paging.default, about)
@@ -110,12 +112,13 @@ def source(
     limit: int = 20,
     most: int = 100,
     least: int | None = None,
+    each_of: str | None = None,
     step: selection.Step | None = None,
     variants: Mapping[str, Callable[..., Any]] | None = None,
     **options: Any,
 ) -> Any:
     """Where a statement starts."""
-    mapping = selection.Source(query, access, selection.Paging(limit, most, least), step, variants)
+    mapping = selection.Source(query, access, selection.Paging(limit, most, least, each_of), step, variants)
     return mapped(mapping, description=description, **options)
 
 

@@ -2,11 +2,13 @@
 
 import strawberry
 from graphql import GraphQLSchema, build_schema, lexicographic_sort_schema, print_schema
+from strawberry.schema.config import StrawberryConfig
 
 from selection import Engine, Limits, Resolvers
 
 from .aliases import WikiAlias
 from .errors import shown
+from .federation import REPRESENTATION, FederationQueries, Representation
 from .graph import GraphQueries
 from .jobs import JobQueries
 from .links import LinkQueries, WikiLink
@@ -17,7 +19,7 @@ from .owners import OwnerQueries, WikiOwner
 from .pages import PageQueries
 from .rate_limits import RateLimitQueries
 from .revisions import WikiRevision
-from .scalars import CONFIG
+from .scalars import SCALARS
 from .search import SearchQueries
 from .sections import WikiSection
 from .sources import SourceQueries, WikiCitation
@@ -39,6 +41,7 @@ class Query(
     JobQueries,
     NodeQueries,
     RateLimitQueries,
+    FederationQueries,
 ):
     pass
 
@@ -48,7 +51,7 @@ def build() -> strawberry.Schema:
         Query,
         Mutation,
         types=[WikiAlias, WikiCitation, WikiLink, WikiOwner, WikiRevision, WikiSection],
-        config=CONFIG,
+        config=StrawberryConfig(scalar_map=SCALARS | {Representation: REPRESENTATION}),
     )
 
 

@@ -7,7 +7,6 @@ from typing import Any
 import orjson
 import strawberry
 from graphql import GraphQLError
-from strawberry.schema.config import StrawberryConfig
 from strawberry.types.scalar import ScalarDefinition
 
 from selection.wire import timestamp
@@ -60,5 +59,3 @@ SCALARS: dict[Any, ScalarDefinition] = {
         name="JSON", description="Any JSON value.", serialize=lambda value: value, parse_value=read_document
     ),
 }
-
-CONFIG = StrawberryConfig(scalar_map=SCALARS)

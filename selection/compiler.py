@@ -29,7 +29,7 @@ from .contract import is_connection, mapping_of, object_type, python_name
 from .cost import Cost
 from .errors import NotCompilable
 from .mapping import Column, Computed, Expression, Known, Paging, Part, Relation, Source, Step
-from .paging import PAGING, Page
+from .paging import PAGING, Page, length
 from .rows import OuterRow
 from .tenancy import in_tenant
 
@@ -206,6 +206,8 @@ class Compiler:
         if paging is None:
             return None, read
         page = Page({name: read.pop(name) for name in PAGING & read.keys()}, paging)
+        if paging.each_of is not None:
+            page.size = length(read[paging.each_of])
         return page, read
 
     def read(self, field: GraphQLField, nodes: Nodes) -> Arguments:

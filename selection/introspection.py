@@ -8,8 +8,8 @@ from typing import Any
 from graphql import FieldNode, FragmentDefinitionNode, FragmentSpreadNode, GraphQLSchema, SelectionSetNode
 
 Fragments = Mapping[str, FragmentDefinitionNode]
-ROOTS = frozenset({"__schema", "__type"})
-"""`__typename` is none of them: it says nothing that the answer does not show."""
+ROOTS = frozenset({"__schema", "__type", "_service"})
+"""`_service` shows the contract to gateways. `__typename` is none of them: it says nothing that the answer does not."""
 ABOUT = ROOTS | {"__typename"}
 
 

@@ -47,11 +47,15 @@ class Computed:
 
 @dataclass(frozen=True)
 class Paging:
-    """No list without a size: what a client gets by default, and at most. With `least`, less is lifted to that."""
+    """No list without a size: what a client gets by default, and at most. With `least`, less is lifted to that.
+
+    With `each_of` the list answers an argument of that name item by item, and is as long as it.
+    """
 
     default: int = 20
     most: int = 100
     least: int | None = None
+    each_of: str | None = None
 
 
 @dataclass(frozen=True)

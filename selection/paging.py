@@ -37,3 +37,8 @@ def size_of(value: int, paging: Paging) -> int:
     if value < 0:
         raise BadInput("A list cannot have a negative size.")
     return min(value, paging.most)
+
+
+def length(items: Argument) -> Getter:
+    """How many items a list in an argument has."""
+    return lambda request: len(items.get(request))

@@ -60,6 +60,7 @@ def values(wiki: Wiki) -> dict[str, Any]:
 
 IN = "tenantId: $tenant"
 ROW = "{ id title }"
+REPRESENTED = 'representations: [{__typename: "WikiPage", id: $page}, {__typename: "WikiPage", id: $hub}]'
 LIST = "{ nodes { id title } pageInfo { endCursor hasNextPage } }"
 NAMED, EVIDENCE = LIST.replace("title", "name"), LIST.replace("title", "ref")
 HITS = "{ score page { id title } }"
@@ -88,6 +89,7 @@ CASES = {
         "wikiPage", f'{IN}, type: ENTITY, slug: "once-10"', "{ id redirectedFrom }", {"old_slugs_pk"}
     ),
     "node": Case("node", "id: $page", "{ id ... on WikiPage { title } }", {"pages_pk"}),
+    "entities": Case("_entities", REPRESENTED, "{ ... on WikiPage { id title } }", {"pages_pk"}),
     "nodes": Case("nodes", "ids: $ids", "{ id ... on WikiPage { title } }", {"pages_pk"}),
     "pages by title": Case("wikiPages", "first: 20, after: $after", LIST, {"pages_title_ix"}),
     "pages by update": Case("wikiPages", "orderBy: UPDATED, first: 20, after: $after", LIST, {"pages_updated_ix"}),

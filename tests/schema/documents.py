@@ -28,6 +28,8 @@ from tests.schema.world import World
 ABSENT = object()
 NEEDS_PYTHON = {"excerpt"}
 CHANGES = {"rateLimit"}
+OF_GATEWAYS = {"_entities", "_service"}
+"""They have tests of their own."""
 NEEDS_ADMIN = {"wikiCompileJobs"}
 SEVERAL_TIMES = {"wikiPage": 3, "wikiPages": 3, "wikiSearchResults": 3, "node": 2}
 INTROSPECTION = ["__schema { queryType { name } }", '__type(name: "WikiTag") { kind fields { name } }']
@@ -44,7 +46,7 @@ class Documents:
         self.rng, self.schema = random.Random(seed), schema
         self.values = Values(world, scope, self.rng)
         self.is_whole = seed % 4 > 0
-        self.excluded = CHANGES | (NEEDS_PYTHON if self.is_whole else set())
+        self.excluded = CHANGES | OF_GATEWAYS | (NEEDS_PYTHON if self.is_whole else set())
         if scope.role is not Role.ADMIN and self.chance(0.9):
             self.excluded = self.excluded | NEEDS_ADMIN
         self.counter = 0

@@ -52,6 +52,7 @@ def test_every_list_has_a_size() -> None:
 def stored(type_name: str, field_name: str) -> bool:
     """Arrays that are kept on one row, bounded where they are written or found."""
     return (type_name, field_name) in {
+        ("Query", "_entities"),  # as long as what was represented
         ("WikiPage", "tags"),
         ("WikiRevision", "tags"),
         ("WikiLink", "reasons"),

@@ -1,0 +1,104 @@
+"""Cairn as a subgraph of Apollo Federation 2: whatever has an id is an entity of the key `id`.
+
+`_entities` is `nodes` with the type said beside the id: it shows nothing that `nodes` would not, in one statement for
+all representations. `_service` gives the contract with federation's directives, which nobody else gets to see.
+"""
+
+import asyncio
+from functools import cache
+from typing import Annotated, Any, NamedTuple, Union
+
+import strawberry
+from graphql import REMOVE, FieldDefinitionNode, GraphQLError, TypeDefinitionNode, Visitor, parse, print_ast, visit
+
+from db import relations
+from db.access import BY_ID
+from selection.arguments import identifier
+
+from .aliases import WikiAlias
+from .fields import source
+from .links import WikiLink
+from .mentions import WikiMention
+from .owners import WikiOwner
+from .pages import WikiPage
+from .revisions import WikiRevision
+from .sections import WikiSection
+from .sources import WikiCitation, WikiSource
+
+ENTITIES = relations.nodes.ENTITIES
+EXTENSIONS = (
+    'extend schema @link(url: "https://specs.apollo.dev/federation/v2.0", import: ["@key", "@shareable"])',
+    "extend type PageInfo @shareable",
+    *(f'extend type {name} @key(fields: "id")' for name in ENTITIES),
+)
+
+
+class Representation(NamedTuple):
+    """What a gateway knows of a thing: its type and its id."""
+
+    kind: str
+    id: str
+
+
+def read_representation(value: Any) -> Representation:
+    """Without an id it is of nothing: so are those whose id is a variable, while their document is validated."""
+    match value:
+        case {"__typename": str(kind)} if kind in ENTITIES:
+            return Representation(kind, str(identifier(str(value.get("id")))))
+    kinds = ", ".join(ENTITIES)
+    raise GraphQLError(f"A representation is an object with an id and a __typename, which is one of {kinds}.")
+
+
+REPRESENTATION = strawberry.scalar(
+    name="_Any",
+    description="Federation: a thing by its __typename and id.",
+    serialize=lambda value: value,
+    parse_value=read_representation,
+)
+
+Entity = Annotated[
+    Union[  # noqa: UP007  Strawberry reads unions of this form alone
+        WikiPage, WikiSection, WikiSource, WikiMention, WikiAlias, WikiLink, WikiCitation, WikiRevision, WikiOwner
+    ],
+    strawberry.union("_Entity", description="Federation: what other subgraphs may refer to, each by its id."),
+]
+
+
+@strawberry.type(name="_Service", description="Federation: this service as a subgraph.")
+class Service:
+    sdl: str = strawberry.field(description="The contract with federation's directives.")
+
+
+@cache
+def subgraph(schema: strawberry.Schema) -> str:
+    """The contract without what federation adds to every subgraph by itself."""
+    own = visit(parse(schema.as_str()), WithoutFederation())
+    return "\n\n".join((*EXTENSIONS, print_ast(own))) + "\n"
+
+
+class WithoutFederation(Visitor):
+    """Removes the types and fields whose names begin with an underscore: the specification keeps these for itself."""
+
+    def enter_field_definition(self, node: FieldDefinitionNode | TypeDefinitionNode, *_: Any) -> Any:
+        return REMOVE if node.name.value.startswith("_") else None
+
+    enter_object_type_definition = enter_scalar_type_definition = enter_field_definition
+    enter_union_type_definition = enter_field_definition
+
+
+@strawberry.type
+class FederationQueries:
+    @strawberry.field(name="_service", description="Federation: this service as a subgraph.")
+    async def service(self, info: strawberry.Info) -> Service:
+        """Printing a contract takes a while: it is done once, beside the event loop."""
+        return Service(sdl=await asyncio.to_thread(subgraph, info.schema))
+
+    @source(
+        relations.nodes.represented,
+        "Federation: the things that are represented, in that order, null where there is none.",
+        access=BY_ID,
+        variants=ENTITIES,
+        each_of="representations",
+        graphql_name="_entities",
+    )
+    def entities(representations: list[Representation]) -> list[Entity | None]: ...

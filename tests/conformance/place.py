@@ -1,0 +1,80 @@
+"""A Cairn to turn suites on: the real service over a Postgres of its own, with the sample wikis in it."""
+
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from uuid import UUID
+
+from app.demo import load_sample
+from app.logging import configure
+from app.settings import Settings
+from db.database import Database
+from db.embedded import EmbeddedServer
+from db.migrate import migrate
+from db.scope import Role
+from resolvers.tokens import mint
+from tests.app.service import SECRET, serving
+
+WHERE = """SELECT t.tenant_id, o.id, p.id FROM tenants t JOIN owners o USING (tenant_id)
+    JOIN pages p ON p.tenant_id = t.tenant_id AND p.owner_id = o.id
+    WHERE o.slug = $1 ORDER BY p.slug = $2 DESC, p.slug LIMIT 1"""
+
+
+@asynccontextmanager
+async def sample_service(told: Callable[[str], None]) -> AsyncIterator[dict[str, str]]:
+    """Yields what a suite needs to know, as environment variables. Everything is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="cairn-") as folder:
+        data_dir = Path(folder)
+        told("Starting Postgres")
+        with EmbeddedServer(data_dir, durable=False) as dsn:
+            configure(Settings(log_level="error", log_format="console"))
+            await migrate(dsn)
+            told("Loading the sample wikis")
+            environment = await filled(dsn)
+            async with serving(dsn, data_dir) as service:
+                yield environment | {"CAIRN_URL": f"{service.url}/graphql"}
+
+
+async def filled(dsn: str) -> dict[str, str]:
+    database = Database(dsn, size=2)
+    await database.open()
+    try:
+        await load_sample(database, lambda text: None, lambda *done: None)
+        tenant, mara, austin = await place(database, "mara", "austin-texas")
+        _, _, lisbon = await place(database, "mara", "lisbon")
+        elsewhere, ada, foreign = await place(database, "ada", "")
+        ids = await known_ids(database, mara)
+    finally:
+        await database.close()
+    return {
+        "CAIRN_TENANT": str(tenant),
+        "CAIRN_OWNER": str(mara),
+        "CAIRN_IDS": " ".join(map(str, (*ids, foreign))),
+        "CAIRN_PAGE": str(austin),
+        "CAIRN_OTHER_PAGE": str(lisbon),
+        "CAIRN_FOREIGN_PAGE": str(foreign),
+        "CAIRN_TOKEN": signed(tenant, mara),
+        "CAIRN_STRANGER": signed(elsewhere, ada),
+    }
+
+
+async def place(database: Database, owner: str, slug: str) -> tuple[UUID, UUID, UUID]:
+    """The tenant, the owner, and the page of that slug, or else any."""
+    async with database.connection() as connection:
+        row = await connection.raw.fetchrow(WHERE, owner, slug)
+    assert row is not None, f"the sample lacks {owner}"
+    tenant_id, owner_id, page_id = row
+    return tenant_id, owner_id, page_id
+
+
+async def known_ids(database: Database, owner_id: UUID) -> list[UUID]:
+    """Of some pages, sections and sources."""
+    kinds = ("pages", "sections", "sources")
+    sql = " UNION ALL ".join(f"(SELECT id FROM {kind} WHERE owner_id = $1 ORDER BY id LIMIT 4)" for kind in kinds)
+    async with database.connection() as connection:
+        return [id for (id,) in await connection.raw.fetch(sql, owner_id)]
+
+
+def signed(tenant_id: UUID, owner_id: UUID) -> str:
+    return mint(SECRET, tenant_id=tenant_id, owner_id=owner_id, role=Role.ADMIN, ttl=7200)

@@ -1,0 +1,61 @@
+"""Running a program of a suite, and what it says as checks."""
+
+import asyncio
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+LINE = re.compile(r"^(ok|not ok) (.+)$", re.MULTILINE)
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class Check(NamedTuple):
+    """One thing that a suite has looked at. `detail` says what was wrong, or what was counted."""
+
+    name: str
+    passed: bool
+    detail: str = ""
+
+
+class Said(NamedTuple):
+    code: int
+    text: str
+
+
+async def run(*command: str, patience: float = 300, cwd: Path = HERE, **environment: str) -> Said:
+    """What a program says on both streams. One that takes longer than `patience` seconds is stopped: code 124."""
+    started = await asyncio.create_subprocess_exec(
+        *command,
+        cwd=cwd,
+        env=os.environ | environment,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    try:
+        async with asyncio.timeout(patience):
+            output, _ = await started.communicate()
+    except TimeoutError:
+        started.kill()
+        await started.wait()
+        return Said(124, f"{command[0]} did not end within {patience:.0f} seconds")
+    return Said(started.returncode or 0, COLOURS.sub("", output.decode(errors="replace")))
+
+
+async def lines(*command: str, environment: Mapping[str, str]) -> list[Check]:
+    """A check for each line "ok …" or "not ok …"; a program that dies without any is a failed check itself."""
+    said = await run(*command, **environment)
+    checks = [Check(name, kind == "ok") for kind, name in LINE.findall(said.text)]
+    if not checks or (said.code != 0 and all(check.passed for check in checks)):
+        checks.append(Check(command[-1], False, said.text[-2000:]))
+    return checks
+
+
+async def succeeds(name: str, *command: str, cwd: Path = HERE) -> Check:
+    """A tool that says by its exit code whether all is well."""
+    said = await run(*command, cwd=cwd)
+    return Check(name, said.code == 0, "" if said.code == 0 else said.text[-2000:])

@@ -1,0 +1,86 @@
+"""The suites: what each is called, what it runs, and in which versions."""
+
+import shutil
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from importlib.metadata import version as installed
+from typing import NamedTuple
+
+from .fuzzing import fuzz
+from .packages import version
+from .running import HERE, ROOT, Check, lines, succeeds
+
+Environment = Mapping[str, str]
+BUILD = HERE / "build"
+
+
+class Suite(NamedTuple):
+    """`packages` are what it is made of: of npm, or of PyPI when they begin with "python "."""
+
+    about: str
+    packages: tuple[str, ...]
+    run: Callable[[Environment], Awaitable[list[Check]]]
+
+    def versions(self) -> str:
+        return ", ".join(
+            f"{name[7:]} {installed(name[7:])}" if name.startswith("python ") else version(name)
+            for name in self.packages
+        )
+
+
+def script(path: str) -> Callable[[Environment], Awaitable[list[Check]]]:
+    return lambda environment: lines("node", path, environment=environment)
+
+
+def tool(name: str) -> str:
+    return str(HERE / "node_modules" / ".bin" / name)
+
+
+async def gql(environment: Environment) -> list[Check]:
+    found = environment | {"PYTHONPATH": str(ROOT)}
+    return await lines(sys.executable, "gql_client.py", environment=found)
+
+
+async def documents(environment: Environment) -> list[Check]:
+    """Each step needs what the one before it has made."""
+    shutil.rmtree(BUILD, ignore_errors=True)
+    (BUILD / "relay").mkdir(parents=True)
+    (BUILD / "relay-documents.json").write_text("{}")  # relay-compiler adds to it
+    (BUILD / "package.json").write_text('{"type": "commonjs"}')
+    checks = [
+        await succeeds("relay-compiler compiles", tool("relay-compiler")),
+        await succeeds("graphql-codegen generates", tool("graphql-codegen"), "--config", "codegen.yml"),
+        await succeeds("tsc --strict is content", tool("tsc"), "--project", "."),
+    ]
+    if all(check.passed for check in checks):
+        checks += await lines("node", "documents.mjs", environment=environment)
+    return checks
+
+
+async def lint(environment: Environment) -> list[Check]:
+    config = ("--config", "tests/conformance/eslint.config.mjs", "--max-warnings", "0")
+    return [
+        await succeeds(f"no error in {path}", tool("eslint"), *config, path, cwd=ROOT)
+        for path in ("schema/schema.graphql", "tests/conformance/codegen")
+    ]
+
+
+SUITES = {
+    "http": Suite("GraphQL over HTTP, audited", ("graphql-http",), script("audit.mjs")),
+    "apollo": Suite("Apollo Client", ("@apollo/client",), script("clients/apollo.mjs")),
+    "urql": Suite("urql", ("@urql/core",), script("clients/urql.mjs")),
+    "graphql-request": Suite("graphql-request", ("graphql-request",), script("clients/graphql-request.mjs")),
+    "gql": Suite("gql for Python", ("python gql",), gql),
+    "documents": Suite(
+        "Relay and typed documents",
+        ("relay-compiler", "relay-runtime", "@graphql-codegen/client-preset", "typescript"),
+        documents,
+    ),
+    "lint": Suite("graphql-eslint", ("@graphql-eslint/eslint-plugin",), lint),
+    "federation": Suite(
+        "A subgraph of Apollo Federation",
+        ("@apollo/composition", "@theguild/federation-composition", "@apollo/gateway"),
+        script("federation/run.mjs"),
+    ),
+    "fuzz": Suite("schemathesis", ("python schemathesis",), fuzz),  # last: it writes whatever it can
+}

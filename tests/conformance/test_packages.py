@@ -1,0 +1,31 @@
+"""What the suites are made of is pinned, and comes from wherever npm is set up to fetch it."""
+
+import json
+
+from tests.conformance.packages import HERE, LOCK
+from tests.conformance.running import lines
+
+LOCKED = json.loads(LOCK.read_text())["packages"]
+
+
+def test_every_package_is_pinned_by_a_hash_and_by_no_address() -> None:
+    assert len(LOCKED) > 100
+    for name, package in LOCKED.items():
+        assert "resolved" not in package, name
+        assert "integrity" in package or name == "", name
+    assert "://" not in LOCK.read_text()
+
+
+def test_every_version_that_is_asked_for_is_exact_and_the_locked_one() -> None:
+    asked = json.loads((HERE / "package.json").read_text())["dependencies"]
+    assert asked == {name: LOCKED[f"node_modules/{name}"]["version"] for name in asked}
+
+
+async def test_what_a_program_says_is_counted_and_its_death_is_a_failure() -> None:
+    said = await lines("sh", "-c", "echo ok one; echo noise; echo 'not ok two: why'; exit 1", environment={})
+    assert [(check.name, check.passed) for check in said] == [("one", True), ("two: why", False)]
+    died = await lines("sh", "-c", "echo ok one; echo broken >&2; exit 3", environment={})
+    assert [check.passed for check in died] == [True, False]
+    assert "broken" in died[1].detail
+    silent = await lines("sh", "-c", "exit 0", environment={})
+    assert [check.passed for check in silent] == [False]
