@@ -30,6 +30,7 @@ from .idempotency import swept
 from .limits import document_limits
 from .logging import RequestLog, configure
 from .settings import Settings, signing_secret
+from .subscriptions.streams import Streams
 from .watchers import Watchers
 
 
@@ -46,17 +47,21 @@ def create_app(settings: Settings, *, dsn: str) -> Starlette:
     tokens = Tokens(
         secret=signing_secret(settings), jwks=jwks, issuer=settings.jwt_issuer, audience=settings.jwt_audience
     )
-    engine = make_engine(document_limits(settings))
+    engine, credentials = make_engine(document_limits(settings)), Credentials(database, tokens)
     watchers = Watchers(settings, engine, database)
+    documents = Documents(settings.documents, settings.documents_dir)
+    bounds = Bounds.of(settings, database)
     endpoint = GraphQLEndpoint(
         engine,
         database,
-        Credentials(database, tokens),
-        Documents(settings.documents, settings.documents_dir),
+        credentials,
+        documents,
         max_body=settings.max_body,
-        bounds=Bounds.of(settings, database),
+        bounds=bounds,
         compress_over=settings.compress_over,
     )
+    streams = Streams(engine, database, credentials, settings, documents, bounds)
+    watchers.watch_streams(streams.number)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -64,7 +69,7 @@ def create_app(settings: Settings, *, dsn: str) -> Starlette:
             raise Unavailable(f"The database lacks {len(missing)} migrations. Run `cairn migrate` first.")
         await database.open()
         try:
-            async with watchers.watching(), swept(database):
+            async with watchers.watching(), swept(database), streams.open():
                 yield
         finally:
             await database.close()
@@ -79,7 +84,7 @@ def create_app(settings: Settings, *, dsn: str) -> Starlette:
         middleware=[
             Middleware(RequestLog, settings=settings, headers=security_headers(settings), watchers=list(watchers)),
             *browser_rules(settings),
-            Middleware(Shortcut, path="/graphql", endpoint=endpoint),
+            Middleware(Shortcut, path="/graphql", endpoint=streams.before(endpoint)),
             Middleware(Caught),
         ],
         exception_handlers={HTTPException: not_served},
@@ -94,7 +99,7 @@ class Shortcut:
         self.app, self.path, self.endpoint = app, path, endpoint
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_short = scope["type"] == "http" and scope["path"] == self.path
+        is_short = scope["type"] != "lifespan" and scope["path"] == self.path
         await (self.endpoint if is_short else self.app)(scope, receive, send)
 
 

@@ -6,7 +6,9 @@ from typing import Self
 from db.database import Database
 from db.scope import Role, Scope
 from resolvers.buckets import Rate
+from resolvers.changes import Change
 from resolvers.context import Context
+from resolvers.feed import Feed
 from resolvers.throttling import Account, Throttle
 from selection import Answer, Engine
 from selection.cost import OPERATION
@@ -39,13 +41,29 @@ class Bounds:
         introspects = INTROSPECTS[settings.introspection]
         return cls(throttle, settings.max_cost, settings.request_timeout, introspects)
 
-    async def execute(self, engine: Engine, database: Database, scope: Scope, asked: Operation) -> Answer:
-        """Throttled and OutOfTime are for the door to answer; whatever else is wrong is in the answer."""
+    async def execute(
+        self,
+        engine: Engine,
+        database: Database,
+        scope: Scope,
+        asked: Operation,
+        *,
+        feed: Feed | None = None,
+        event: Change | None = None,
+    ) -> Answer:
+        """Throttled and OutOfTime are for the door to answer; whatever else is wrong is in the answer.
+
+        `event` is what a subscription is being shown.
+        """
         with self.throttle.account(scope) as account:
-            may_introspect = scope.role in self.introspects
-            context = Context(database, scope, self.cost, account=account, may_introspect=may_introspect)
+            context = self.context(database, scope, account)
+            context.feed, context.event = feed, event
             note_document(asked.query, context)
             return await within(self.seconds, self.paid(engine, asked, context, account))
+
+    def context(self, database: Database, scope: Scope, account: Account | None = None) -> Context:
+        may_introspect = scope.role in self.introspects
+        return Context(database, scope, self.cost, account=account, may_introspect=may_introspect)
 
     async def paid(self, engine: Engine, asked: Operation, context: Context, account: Account) -> Answer:
         """Who has nothing left is not even read; what is refused costs something too."""

@@ -87,7 +87,7 @@ class GraphQLEndpoint:
             document = await self.engine.document(asked.query, asked.name)
         except Invalid:
             return
-        if document.operation.definition.operation is not OperationType.QUERY:
+        if document.operation.definition.operation is OperationType.MUTATION:
             raise Refused(405, "GET is for queries; send a mutation as a POST.", "METHOD_NOT_ALLOWED")
 
 

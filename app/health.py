@@ -10,6 +10,7 @@ from starlette.routing import BaseRoute, Route
 
 from db.database import Database
 from db.migrate import is_behind
+from db.pool import Exhausted
 
 from .draining import DRAINING
 
@@ -58,6 +59,8 @@ class Readiness:
                 revision = await self.database.revision()
         except TimeoutError:
             raise NotReady("timeout", f"The database gave no answer within {PATIENCE} seconds.") from None
+        except Exhausted:
+            raise NotReady("busy", "Every connection to the database is in use, and too many wait.") from None
         except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
             log.warning("not ready", error=type(error).__name__)
             raise NotReady("database", "The database cannot be reached.") from None

@@ -104,6 +104,8 @@ def options(app: object, settings: Settings) -> Config:
         timeout_worker_healthcheck=SILENT,
         proxy_headers=settings.forwarded_allow_ips is not None,
         forwarded_allow_ips=settings.forwarded_allow_ips or [],
+        ws_max_size=settings.max_body,
+        ws_per_message_deflate=False,  # it keeps a window for each connection, and answers are small
     )
     config.drain_delay = settings.drain_delay
     return config

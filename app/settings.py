@@ -92,7 +92,8 @@ class Settings(BaseSettings):
 
     allowed_hosts: Names = Field(None, description="Host names to answer for, by commas, `*.` for all below; else any")
     cors_origins: Annotated[Names, AfterValidator(origins)] = Field(
-        None, description="Origins whose pages may ask from a browser, by commas, or `*`; else none"
+        None,
+        description="Origins whose pages may ask, and open WebSockets, by commas, or `*`; else none",
     )
     hsts_seconds: int = Field(0, ge=0, description="Strict-Transport-Security for so long; 0 sends none")
     forwarded_allow_ips: str | None = Field(
@@ -121,6 +122,14 @@ class Settings(BaseSettings):
     documents_dir: Path | None = Field(None, description="The folder of trusted documents, read at the start")
     compress_over: int = Field(
         1024, ge=0, description="Longer answers, in bytes, go gzipped to clients that take it; 0 for never"
+    )
+
+    listen_url: str | None = Field(
+        None, description="Postgres itself, for hearing of changes, where CAIRN_DATABASE_URL is a pooler"
+    )
+    max_operations: int = Field(100, ge=1, description="Operations at once on one WebSocket")
+    max_streams: int = Field(
+        100, ge=1, description="WebSockets and event streams at once of one credential, each process"
     )
 
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="The least that is logged")

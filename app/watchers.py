@@ -1,6 +1,6 @@
 """Those who look at requests in this process, as the operator wants them."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from starlette.routing import BaseRoute
@@ -34,6 +34,10 @@ class Watchers:
             yield self.metrics.recorder
         if self.slow:
             yield self.slow
+
+    def watch_streams(self, number: Callable[[], int]) -> None:
+        if self.metrics:
+            self.metrics.facts.subscriptions = number
 
     def routes(self) -> list[BaseRoute]:
         return metrics_routes(self.settings, self.metrics) if self.metrics and self.settings.metrics != "off" else []

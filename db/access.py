@@ -17,6 +17,7 @@ from .scope import Role, Scope
 from .tables import grants
 
 OWNER = scope_value("owner_id", Uuid())
+TENANT = scope_value("tenant_id", Uuid())
 OWNERS = scope_value("owners", ARRAY(Uuid()))
 SPANS_TENANT = scope_value("spans_tenant", Boolean())
 
@@ -106,5 +107,18 @@ class FoundTogether(InOwner):
         return []
 
 
+class Happened(InOwner):
+    """Events, in the wiki that the arguments name: judged one by one, because a grant may be withdrawn in between."""
+
+    def criteria(self, row: FromClause, **named: Any) -> Collection[ColumnElement[bool]]:
+        """An event is no stored row, so the compiler does not bind its tenant."""
+        return [row.c.tenant_id == TENANT, readable(row.c.owner_id)]
+
+
+class HappenedAsAdmin(Happened, AsAdmin):
+    """The same, for credentials of the role admin alone."""
+
+
 IN_OWNER, AS_ADMIN, BY_ID = InOwner(), AsAdmin(), ById()
 FOUND, FOUND_TOGETHER = Found(), FoundTogether()
+HAPPENED, HAPPENED_AS_ADMIN = Happened(), HappenedAsAdmin()

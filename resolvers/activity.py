@@ -1,4 +1,4 @@
-"""The log of everything that happened: one line for each write."""
+"""The log of everything that happened: one line for each write, and word of it to those who follow the wiki."""
 
 from typing import Any
 from uuid import UUID
@@ -27,3 +27,4 @@ async def record(writer: Writer, action: str, page_id: UUID | None = None, **det
         page_id=page_id,
         detail={key: str(value) if isinstance(value, UUID) else value for key, value in detail.items()},
     )
+    writer.changes.add_action(action, page_id, detail.get("version") if page_id else None)

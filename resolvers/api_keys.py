@@ -8,7 +8,7 @@ from hashlib import sha256
 from secrets import token_urlsafe
 from uuid import UUID
 
-from db.database import Database
+from db.database import Database, Row
 from db.ids import new_id
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
@@ -72,7 +72,14 @@ async def revoke_api_key(database: Database, tenant_id: UUID, key_id: UUID) -> N
 
 
 async def scope_of_key(database: Database, key: str) -> Scope:
-    """Whose it is and what it may do; Unauthenticated says what is wrong with it.
+    """Whose it is and what it may do; Unauthenticated says what is wrong with it."""
+    row = await find_key(database, key)
+    owners = tuple(row["owner_ids"])
+    return Scope(row["tenant_id"], owners[0], Role(row["role"]), Actor(ActorKind.SERVICE, str(row["id"])), owners)
+
+
+async def find_key(database: Database, key: str) -> Row:
+    """The row of a key that is good now.
 
     It is looked up by the hash of 256 random bits, so the time that takes tells nothing about any key.
     """
@@ -86,8 +93,7 @@ async def scope_of_key(database: Database, key: str) -> Scope:
         raise Unauthenticated("The API key has been revoked.")
     if row["expires_at"] is not None and row["expires_at"] <= datetime.now(UTC):
         raise Unauthenticated("The API key has expired.")
-    owners = tuple(row["owner_ids"])
-    return Scope(row["tenant_id"], owners[0], Role(row["role"]), Actor(ActorKind.SERVICE, str(row["id"])), owners)
+    return row
 
 
 def hashed(key: str) -> bytes:

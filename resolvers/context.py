@@ -13,7 +13,9 @@ from db.scope import Scope
 from selection.cost import OPERATION
 from selection.errors import Final, TooExpensive
 
+from .changes import Change
 from .errors import CairnError, Unavailable
+from .feed import Feed
 from .refusals import in_our_words
 from .search.asking import search
 from .search.related import related
@@ -23,6 +25,11 @@ from .throttling import Account, Allowance
 
 class Context:
     """The database, the caller's scope and the request's budget."""
+
+    feed: Feed | None = None
+    """What tells of changes, where there is somebody to follow them."""
+    event: Change | None = None
+    """The change that a subscription is being shown."""
 
     def __init__(
         self,

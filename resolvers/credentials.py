@@ -1,15 +1,16 @@
 """From the Authorization header to the scope of a request: the same for every door."""
 
+import time
 from uuid import UUID
 
 from db.database import Database
 from db.scope import Scope
 
-from .api_keys import PREFIX, scope_of_key
+from .api_keys import PREFIX, find_key, scope_of_key
 from .errors import Forbidden, NotFound, Unauthenticated
 from .permissions import Action, authorise
 from .refusals import in_our_words
-from .tokens import Tokens
+from .tokens import KNOWN_FOR, Tokens
 
 HEADER_MAX = 8192  # characters
 NOT_YOURS = "X-Cairn-Owner names no owner whose wiki this credential may read."
@@ -37,6 +38,15 @@ class Credentials:
             if shown.startswith(PREFIX):
                 return await scope_of_key(self.database, shown)
             return await self.tokens.scope(shown)
+
+    async def good_until(self, authorization: str | None) -> float:
+        """Seconds since 1970 until which it need not be looked at again; Unauthenticated once it is good no more."""
+        shown = bearer(authorization)
+        if not shown.startswith(PREFIX):
+            return (await self.tokens.find(shown)).until
+        expires_at = (await find_key(self.database, shown))["expires_at"]
+        again = time.time() + KNOWN_FOR
+        return again if expires_at is None else min(again, expires_at.timestamp())
 
     async def at_work(self, scope: Scope, owner: str) -> Scope:
         """An unknown owner, another tenant's and one that may not be read get the same words."""

@@ -12,6 +12,7 @@ from db.sql import statements
 
 from . import checks, outline
 from .activity import record
+from .changes import ChangeKind
 from .drafts import PageDraft, SectionDraft, checked
 from .errors import BadInput, Conflict
 from .hierarchy import place
@@ -150,7 +151,9 @@ async def delete_page(database: Database, scope: Scope, page_id: UUID) -> Saved:
     """A page and all that belongs to it, for good. Its children become parentless, links to it are broken."""
     async with writing_page(database, scope, page_id, Action.MANAGE) as (writer, page):
         counting = await dependants(writer, page.id)
-        for release in ("orphan_children", "release_sections", "release_mentions"):
+        for child in await writer.all(PAGES["orphan_children"], page_id=page.id):
+            writer.changes.add(ChangeKind.MOVED, child["id"])
+        for release in ("release_sections", "release_mentions"):
             await writer.run(PAGES[release], page_id=page.id)
         names = await forget_page(writer, page.id)
         await forget_search(writer, page.id)

@@ -9,6 +9,7 @@ from db.ids import new_id
 from db.sql import inserting, statements
 from db.tables import pages, revisions
 
+from .changes import ChangeKind
 from .hubness import dependants, refresh_hubness
 from .link_targets import resolve, write_targets
 from .long_texts import read_through
@@ -66,7 +67,19 @@ async def save(
         await resolve(writer, names if renamed else Names(), after.id if texts else None, dropped=dropped)
     if restated:
         await refresh_hubness(writer, await dependants(writer, after.id))
+    if added or after != before:
+        writer.changes.add(kind_of_change(before, after), after.id, after.version)
     return Saved(after.id, after.version, created=before is None, changed=bool(revised or added or restated))
+
+
+def kind_of_change(before: Page | None, after: Page) -> ChangeKind:
+    """What became of a page, as those who follow it are told."""
+    if before is None:
+        return ChangeKind.CREATED
+    if after.status != before.status:
+        return ChangeKind.ARCHIVED if after.status == "archived" else ChangeKind.RESTORED
+    renamed = (after.slug, after.title) != (before.slug, before.title)
+    return ChangeKind.RENAMED if renamed else ChangeKind.UPDATED
 
 
 async def write_row(writer: Writer, before: Page | None, after: Page) -> None:

@@ -60,7 +60,14 @@ class Tokens:
 
     async def scope(self, token: str) -> Scope:
         """Whose it is and what it may do; Unauthenticated says what is wrong with it."""
-        return self.remembered(token) or self.remember(token, await self.claims(token)).scope
+        return (await self.find(token)).scope
+
+    async def find(self, token: str) -> Known:
+        """The same, and until when it need not be looked at again."""
+        known = self.known.get(token)
+        if known is None or known.until <= self.clock():
+            known = self.remember(token, await self.claims(token))
+        return known
 
     def remembered(self, token: str) -> Scope | None:
         """The same for a token that was checked not long ago."""

@@ -8,6 +8,8 @@ from db.database import Connection, Row
 from db.scope import Scope
 from db.sql import Statement
 
+from .changes import Changes
+
 
 class Writer(Connection):
     """Its statements know the tenant, the owner and the moment by themselves: `tenant_id`, `owner_id`, `now`."""
@@ -16,6 +18,7 @@ class Writer(Connection):
         super().__init__(connection.raw)
         self.scope = scope
         self.now = datetime.now(UTC)
+        self.changes = Changes(scope.tenant_id, scope.owner_id, self.now)
 
     async def all(self, statement: Statement, **values: Any) -> list[Row]:
         return await super().all(statement, **self.completed(values))

@@ -14,6 +14,7 @@ from db.database import Connection, Database
 from db.scope import Scope
 from db.sql import Statement, statements
 
+from .changes import announce
 from .errors import BadInput, CairnError, Conflict, NotFound, Unavailable
 from .permissions import Action, authorise
 from .records import Page, find_page
@@ -87,7 +88,9 @@ async def alone(database: Database, scope: Scope, action: Action) -> AsyncIterat
     async with turn(database, scope), transaction(database) as connection:
         await authorise(connection, scope, scope.owner_id, action)
         await lock_wiki(connection, scope)
-        yield Writer(connection, scope)
+        writer = Writer(connection, scope)
+        yield writer
+        await announce(writer, writer.changes.all())
 
 
 async def lock_wiki(connection: Connection, scope: Scope) -> None:

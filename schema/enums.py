@@ -1,6 +1,6 @@
 """The closed sets of the contract. Stored in small letters, shown in capitals."""
 
-from enum import StrEnum
+from enum import Enum, StrEnum
 
 import strawberry
 
@@ -97,6 +97,23 @@ class WikiJobStatus(StrEnum):
     SUCCEEDED = "succeeded"
     FAILED = "failed"
     CANCELLED = "cancelled"
+
+
+@strawberry.enum(description="What happened. Where several things did before they could be told, the greatest of them.")
+class WikiChangeKind(Enum):
+    EVIDENCE = strawberry.enum_value(
+        "evidence", description="A source or a mention came in; no page of the wiki changed by it."
+    )
+    UPDATED = strawberry.enum_value("updated", description="Its content, names, links or evidence.")
+    MOVED = strawberry.enum_value("moved", description="It hangs under another page, or under none.")
+    RENAMED = strawberry.enum_value("renamed", description="It has another title or slug.")
+    ARCHIVED = strawberry.enum_value("archived", description="Without pageId: every page of the wiki was.")
+    RESTORED = strawberry.enum_value("restored", description="It is active again.")
+    CREATED = strawberry.enum_value("created", description="It is new.")
+    DELETED = strawberry.enum_value("deleted", description="It is gone for good.")
+    RESYNC = strawberry.enum_value(
+        "resync", description="Changes may have been missed, or were too many to tell: read anew what you show."
+    )
 
 
 @strawberry.enum(description="The orders of a list of pages.")

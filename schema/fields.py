@@ -115,10 +115,11 @@ def source(
     each_of: str | None = None,
     step: selection.Step | None = None,
     variants: Mapping[str, Callable[..., Any]] | None = None,
+    events: Callable[..., Any] | None = None,
     **options: Any,
 ) -> Any:
     """Where a statement starts."""
-    mapping = selection.Source(query, access, selection.Paging(limit, most, least, each_of), step, variants)
+    mapping = selection.Source(query, access, selection.Paging(limit, most, least, each_of), step, variants, events)
     return mapped(mapping, description=description, **options)
 
 

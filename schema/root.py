@@ -23,6 +23,7 @@ from .scalars import SCALARS
 from .search import SearchQueries
 from .sections import WikiSection
 from .sources import SourceQueries, WikiCitation
+from .subscriptions import Subscription
 from .suggestions import SuggestionQueries
 from .tags import TagQueries
 
@@ -50,6 +51,7 @@ def build() -> strawberry.Schema:
     return strawberry.Schema(
         Query,
         Mutation,
+        Subscription,
         types=[WikiAlias, WikiCitation, WikiLink, WikiOwner, WikiRevision, WikiSection],
         config=StrawberryConfig(scalar_map=SCALARS | {Representation: REPRESENTATION}),
     )

@@ -22,6 +22,7 @@ from .limits import Limits
 from .lru import LRU, Tally
 from .operation import Document, Invalid, Operation, coerced, large, too_long
 from .plan import Context, Plan
+from .subscription import check_has_event
 from .trail import note_error, note_operation, note_values
 from .wire import json_object
 
@@ -58,6 +59,7 @@ class Engine:
         try:
             document = await self.document(text, name)
             note_operation(document.operation.definition)
+            check_has_event(document.operation, context)
             if document.introspected and not context.may_introspect:
                 raise not_introspected()
             try:
@@ -154,14 +156,15 @@ def not_introspected() -> Invalid:
 
 
 def compile_operation(schema: GraphQLSchema, operation: Operation, variables: VariableValues) -> Plan:
-    if operation.definition.operation is not OperationType.QUERY or schema.query_type is None:
+    root = schema.get_root_type(operation.definition.operation)
+    if operation.definition.operation is OperationType.MUTATION or root is None:
         raise NotCompilable(operation.definition.operation.value)
     collector = Collector(schema, operation.fragments, variables)
     compiler = Compiler(collector, Mode.BYTES)
-    fields = collector.collect(schema.query_type, [operation.definition.selection_set])
+    fields = collector.collect(root, [operation.definition.selection_set])
     pairs: dict[str, ColumnElement[Any]] = {}
     for key, nodes in fields.items():
-        pairs |= compiler.root(schema.query_type, key, nodes)
-    found = [schema.query_type.fields.get(nodes[0].name.value) for nodes in fields.values()]
+        pairs |= compiler.root(root, key, nodes)
+    found = [root.fields.get(nodes[0].name.value) for nodes in fields.values()]
     nothing = orjson.dumps({key: [] for key in fields}) if all(map(lists_what_a_step_finds, found)) else None
     return Plan(compiler, json_object(pairs), nothing)

@@ -22,6 +22,8 @@ class Context(Protocol):
     spent: int
     budget: int
     may_introspect: bool
+    event: Any
+    """What a subscription is being shown, or None."""
 
     async def spend(self, cost: int) -> None:
         """Raise what is Final when the operation has become too expensive, TurnedAway when it comes too soon."""

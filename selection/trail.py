@@ -105,6 +105,12 @@ def note_values() -> None:
         trail.way = "values"
 
 
+def note_stream() -> None:
+    """This answer goes on for as long as its client wants it."""
+    if (trail := TRAIL.get()) is not None:
+        trail.is_stream = True
+
+
 def note_error(code: str) -> None:
     """One more error in the answer."""
     if (trail := TRAIL.get()) is not None:

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,11 +19,11 @@ STATM = Path("/proc/self/statm")
 
 
 class Facts:
-    """`subscriptions` is set by whoever serves them."""
+    """`subscriptions` says how many there are; whoever serves them puts it in place."""
 
     def __init__(self, numbers: Numbers, engine: Engine, database: Database) -> None:
         self.numbers, self.engine, self.database = numbers, engine, database
-        self.subscriptions = 0
+        self.subscriptions: Callable[[], int] = lambda: 0
 
     async def beat(self) -> None:
         """Until cancelled."""
@@ -44,7 +45,7 @@ class Facts:
             numbers.set(names.CONNECTIONS, pool, "idle", value=facts.idle)
             numbers.set(names.CONNECTIONS, pool, "used", value=facts.size - facts.idle)
             numbers.set(names.WAITING, pool, value=facts.waiting)
-        numbers.set(names.SUBSCRIPTIONS, value=self.subscriptions)
+        numbers.set(names.SUBSCRIPTIONS, value=self.subscriptions())
         numbers.set(names.PROCESSES, value=1.0)
         numbers.set(names.CPU_SECONDS, value=time.process_time())
         numbers.set(names.MEMORY, value=resident())

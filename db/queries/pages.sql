@@ -54,7 +54,8 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'active';
 -- name: orphan_children
 -- The children of a page that goes become parentless.
 UPDATE pages SET parent_page_id = NULL, updated_at = :now
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND parent_page_id = :page_id;
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND parent_page_id = :page_id
+RETURNING id;
 
 -- name: release_sections
 -- Sections promoted to a page that goes are ordinary sections again.

@@ -28,7 +28,7 @@ class Service:
     http: httpx.AsyncClient
 
     def token(self, tenant_id: UUID, owner_id: UUID, role: Role = Role.MEMBER, **more: Any) -> str:
-        return mint(SECRET, tenant_id=tenant_id, owner_id=owner_id, role=role, ttl=3600, **more)
+        return mint(SECRET, tenant_id=tenant_id, owner_id=owner_id, role=role, **{"ttl": 3600, **more})
 
     async def post(
         self, query: str, token: str | None, variables: dict[str, Any] | None = None, **headers: str

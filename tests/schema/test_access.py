@@ -21,6 +21,7 @@ from tests.schema.world import CALLERS, World, caller, make_world, read_back, st
 
 QUERIES: dict[str, Any] = GRAPHQL.query_type.fields if GRAPHQL.query_type else {}
 MUTATIONS: dict[str, Any] = GRAPHQL.mutation_type.fields if GRAPHQL.mutation_type else {}
+ROOTS = (GRAPHQL.query_type, GRAPHQL.subscription_type)  # what is followed has its own tests, of the service
 REFUSED = {"NOT_FOUND", "FORBIDDEN"}
 TENANTS, STRANGERS = [(2, "alice"), (2, "space")], [(2, "alice"), (1, "eve")]
 # Who asks, and whose ids it uses: services and admins have their whole tenant, and no other.
@@ -47,7 +48,7 @@ def with_id(name: str, type_: Any, id: str) -> Any:
 
 def test_ids_are_asked_for_at_the_root_alone() -> None:
     """Below it an id argument would need a walk of its own."""
-    types = [type_ for type_ in GRAPHQL.type_map.values() if is_object_type(type_) and type_ is not GRAPHQL.query_type]
+    types = [type_ for type_ in GRAPHQL.type_map.values() if is_object_type(type_) and type_ not in ROOTS]
     found = [f"{type_.name}.{name}" for type_ in types for name, field in type_.fields.items() if id_fields(field.args)]
     assert found == []
 

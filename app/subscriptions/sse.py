@@ -1,0 +1,138 @@
+"""GraphQL over server-sent events, each operation on a connection of its own."""
+
+import asyncio
+from contextlib import ExitStack, aclosing, suppress
+from typing import TYPE_CHECKING
+
+import structlog
+from starlette.types import Receive, Scope, Send
+
+from db.scope import Scope as Wiki
+from resolvers.errors import CairnError, LimitExceeded
+from selection.trail import note_stream
+
+from .. import request
+from ..delivery import NO_STORE
+from ..errors import error_body, masked_body
+from ..graphql import STATUSES, respond
+from ..request import GRAPHQL_JSON, JSON, Refused, header, read_operation
+from .credential import Credential
+
+if TYPE_CHECKING:
+    from .streams import Streams
+
+log = structlog.get_logger()
+EVENTS = "text/event-stream"
+STILL_HERE = 15.0  # seconds between two comments, which keep proxies from closing what is quiet
+STALLED = 30.0  # seconds that a client may leave what it is sent unread
+COMMENT = b":\n\n"
+COMPLETE = b"event: complete\ndata: \n\n"
+HEADERS = [
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"cache-control", b"no-store"),
+    (b"x-accel-buffering", b"no"),
+]
+
+
+def wants_events(scope: Scope) -> bool:
+    """Whether a client accepts events, and no JSON before them."""
+    accepted = header(scope, b"accept")
+    if accepted is None or "event-stream" not in accepted.lower():
+        return False
+    kinds = [part.partition(";")[0].strip().lower() for part in accepted.split(",")]
+    return next((kind for kind in kinds if kind in (EVENTS, JSON, GRAPHQL_JSON)), None) == EVENTS
+
+
+class Ended(Exception):
+    """The stream is over, after these last bytes; none when the client has gone."""
+
+    def __init__(self, last: bytes | None = None) -> None:
+        super().__init__()
+        self.last = last
+
+
+class EventStream:
+    """One operation, and its answers as they come."""
+
+    def __init__(self, streams: "Streams", scope: Scope, receive: Receive, send: Send) -> None:
+        self.streams, self.asgi, self.receive, self.send = streams, scope, receive, send
+
+    async def serve(self) -> None:
+        """The status says who may not ask and what is no request; the stream what is wrong with the document."""
+        credential = self.streams.credential(header(self.asgi, b"authorization"), header(self.asgi, b"x-cairn-owner"))
+        held = ExitStack()
+        try:
+            wiki = await credential.scope()
+            asked = self.streams.resolved(await read_operation(self.asgi, self.receive, self.streams.bodies), wiki)
+            if self.asgi["method"] == "GET":
+                await self.streams.operations.check_may_be_got(asked)
+            held.enter_context(self.streams.counted(wiki))
+        except Refused as refused:
+            await self.refuse(refused.status, error_body(refused.message, refused.code))
+        except LimitExceeded as error:
+            await self.refuse(429, error_body(error.message, **error.extensions))
+        except CairnError as error:
+            await self.refuse(STATUSES.get(type(error), 400), error_body(error.message, **error.extensions))
+        except Exception as error:
+            log.error("internal error", exc_info=error)
+            await self.refuse(500, masked_body())
+        else:
+            with held:
+                await self.stream(asked, wiki, credential)
+
+    async def refuse(self, status: int, body: bytes) -> None:
+        await respond(self.send, status, JSON, body, NO_STORE)
+
+    async def stream(self, asked: request.Operation, wiki: Wiki, credential: Credential) -> None:
+        note_stream()
+        await self.send({"type": "http.response.start", "status": 200, "headers": HEADERS})
+        last: bytes | None = None
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                for part in (
+                    self.pass_on(asked, wiki), self.keep_open(), self.end_with_the_client(),
+                    self.end_with_the_credential(credential),
+                ):  # fmt: skip
+                    tasks.create_task(part)
+        except* Ended as group:
+            last = next((one.last for one in group.exceptions if isinstance(one, Ended)), None)
+        except* Exception as group:
+            log.error("internal error", exc_info=group.exceptions[0])
+            last = event(masked_body()) + COMPLETE
+        if last is not None:
+            with suppress(OSError):
+                await self.send({"type": "http.response.body", "body": last})
+
+    async def pass_on(self, asked: request.Operation, wiki: Wiki) -> None:
+        async with aclosing(self.streams.operations.answers(asked, wiki)) as answers:
+            async for answer in answers:
+                await self.transmit(event(answer.body))
+        raise Ended(COMPLETE)
+
+    async def keep_open(self) -> None:
+        while True:
+            await self.transmit(COMMENT)
+            await asyncio.sleep(STILL_HERE)
+
+    async def end_with_the_client(self) -> None:
+        while (await self.receive())["type"] != "http.disconnect":
+            pass
+        raise Ended
+
+    async def end_with_the_credential(self, credential: Credential) -> None:
+        try:
+            await credential.ends()
+        except CairnError as error:
+            raise Ended(event(error_body(error.message, error.code)) + COMPLETE) from None
+
+    async def transmit(self, body: bytes) -> None:
+        try:
+            async with asyncio.timeout(STALLED):
+                await self.send({"type": "http.response.body", "body": body, "more_body": True})
+        except OSError:  # which a time-out is too
+            raise Ended from None
+
+
+def event(body: bytes) -> bytes:
+    """A line break can stand between the tokens of JSON, and would end the data."""
+    return b"event: next\n%b\n\n" % b"\n".join(b"data: " + line for line in body.splitlines())

@@ -1,0 +1,123 @@
+"""What streams of one process have in common: the feed of changes, the doors, and the end of it all."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+
+import structlog
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from db.database import Database
+from db.listening import Listener
+from db.scope import Scope as Wiki
+from resolvers.changes import read_payload
+from resolvers.credentials import Credentials
+from resolvers.errors import LimitExceeded
+from resolvers.feed import Feed
+from selection import Engine
+
+from ..bounds import Bounds
+from ..documents.store import Documents
+from ..request import Bodies, Operation
+from ..settings import Settings
+from .credential import Credential
+from .operations import Operations
+from .origins import is_same_site
+from .sse import EventStream, wants_events
+from .stopping import told_to_stop
+from .websocket import Connection, refuse
+
+log = structlog.get_logger()
+
+
+class Streams:
+    """Answers what streams, and leaves the rest to the endpoint behind it."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        database: Database,
+        credentials: Credentials,
+        settings: Settings,
+        documents: Documents,
+        bounds: Bounds,
+    ) -> None:
+        self.feed, self.credentials, self.settings, self.documents = Feed(), credentials, settings, documents
+        self.bodies = Bodies(settings.max_body)
+        self.operations = Operations(engine, database, self.feed, bounds, readers=max(1, settings.pool_size // 2))
+        self.listener = Listener(database, self.hear, self.feed.resync, settings.listen_url)
+        self.origins = frozenset(settings.cors_origins or ())
+        self.stopping = asyncio.Event()
+        self.open_streams: Counter[object] = Counter()
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        """Hears of changes as long as the service lives."""
+        listening = asyncio.create_task(self.listener.run())
+        try:
+            with told_to_stop(self.stop):
+                yield
+        finally:
+            self.stop()
+            listening.cancel()
+            with suppress(asyncio.CancelledError):
+                await listening
+
+    def number(self) -> int:
+        """How many are open."""
+        return self.open_streams.total()
+
+    def stop(self) -> None:
+        """Every stream ends now: those who drain need not wait for any."""
+        self.feed.close()
+        self.stopping.set()
+
+    def hear(self, payload: str) -> None:
+        try:
+            changes = read_payload(payload)
+        except ValueError:
+            log.warning("a notification that is none of ours", size=len(payload))
+            return
+        for change in changes:
+            self.feed.tell(change)
+
+    def before(self, endpoint: ASGIApp) -> ASGIApp:
+        """The endpoint for what does not stream, with the doors of what does before it."""
+
+        async def choose(scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["type"] == "websocket":
+                await self.websocket(scope, receive, send)
+            elif wants_events(scope):
+                await EventStream(self, scope, receive, send).serve()
+            else:
+                await endpoint(scope, receive, send)
+
+        return choose
+
+    async def websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if is_same_site(scope, self.origins):
+            await Connection(self, scope, receive, send).serve()
+        else:
+            await refuse(receive, send)
+
+    def resolved(self, asked: Operation, wiki: Wiki) -> Operation:
+        """With its text, where it names a document; raises Refused."""
+        return self.documents.resolve(asked, wiki.tenant_id) if self.documents.concern(asked) else asked
+
+    def credential(self, authorization: str | None, owner: str | None) -> Credential:
+        return Credential(self.credentials, authorization, owner)
+
+    @contextmanager
+    def counted(self, wiki: Wiki) -> Iterator[None]:
+        """One more stream of that credential, while there may be one."""
+        whose = (wiki.tenant_id, wiki.owners, wiki.actor)
+        if self.open_streams[whose] >= self.settings.max_streams:
+            raise LimitExceeded(f"This credential has {self.settings.max_streams} streams open already. Close some.")
+        self.open_streams[whose] += 1
+        try:
+            yield
+        finally:
+            self.open_streams[whose] -= 1
+            if not self.open_streams[whose]:
+                del self.open_streams[whose]

@@ -1,0 +1,229 @@
+"""One connection of graphql-transport-ws: its messages, its operations, and the codes with which it ends."""
+
+import asyncio
+import time
+from contextlib import ExitStack, aclosing, suppress
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import structlog
+from starlette.types import Receive, Scope, Send
+
+from resolvers.errors import CairnError, LimitExceeded, Unavailable
+
+from .. import request
+from ..request import header
+from .credential import Credential
+
+if TYPE_CHECKING:
+    from .streams import Streams
+
+log = structlog.get_logger()
+PROTOCOL = "graphql-transport-ws"
+INIT_PATIENCE = 10.0  # seconds for connection_init
+STALLED = 30.0  # seconds that a client may leave what it is sent unread
+LAST_WORDS = 1.0  # seconds for what still runs when the service stops
+ID_MAX = 255  # characters: it is sent with every message of its operation
+REASON_MAX = 123  # bytes, by the WebSocket protocol
+
+
+class Ended(Exception):
+    """The connection is over; without a code because the client has gone."""
+
+    def __init__(self, code: int | None = None, reason: str = "") -> None:
+        super().__init__(reason)
+        self.code, self.reason = code, reason
+
+
+class Connection:
+    """From the handshake to the close."""
+
+    def __init__(self, streams: "Streams", scope: Scope, receive: Receive, send: Send) -> None:
+        self.streams, self.asgi, self.receive, self.send = streams, scope, receive, send
+        self.credential: Credential | None = None
+        self.initialised = self.acknowledged = False
+        self.running: dict[str, asyncio.Task[None]] = {}
+        self.served = 0
+        self.tasks: asyncio.TaskGroup
+        self.held: ExitStack
+
+    async def serve(self) -> None:
+        started = time.perf_counter()
+        await self.receive()
+        known = PROTOCOL in self.asgi["subprotocols"]
+        await self.send({"type": "websocket.accept", "subprotocol": PROTOCOL if known else None})
+        ended = await self.talk() if known else Ended(4406, "Subprotocol not acceptable")
+        if ended.code is not None:
+            reason = ended.reason.encode()[:REASON_MAX].decode(errors="ignore")
+            with suppress(OSError):
+                await self.send({"type": "websocket.close", "code": ended.code, "reason": reason})
+        took = round((time.perf_counter() - started) * 1000, 2)
+        log.info("websocket", path=self.asgi["path"], code=ended.code, operations=self.served, ms=took)
+
+    async def talk(self) -> Ended:
+        """Until somebody ends it. Whatever runs then is cancelled."""
+        ended = Ended(4500, "Internal server error")
+        try:
+            with ExitStack() as self.held:
+                async with asyncio.TaskGroup() as self.tasks:
+                    for part in (self.read(), self.end_uninitialised(), self.end_with_the_service()):
+                        self.tasks.create_task(part)
+        except* Ended as group:
+            (ended, *_) = group.exceptions  # type: ignore[assignment]
+        except* Exception as group:
+            log.error("internal error", exc_info=group.exceptions[0])
+        return ended
+
+    # -- what ends it
+
+    async def end_uninitialised(self) -> None:
+        await asyncio.sleep(INIT_PATIENCE)
+        if not self.initialised:
+            raise Ended(4408, "Connection initialisation timeout")
+
+    async def end_with_the_service(self) -> None:
+        await self.streams.stopping.wait()
+        if self.running:
+            await asyncio.wait(self.running.values(), timeout=LAST_WORDS)
+        raise Ended(1001, "The service stops here; connect again.")
+
+    async def end_with_the_credential(self, credential: Credential) -> None:
+        try:
+            await credential.ends()
+        except CairnError as error:
+            raise Ended(4403, error.message) from None
+
+    # -- messages
+
+    async def read(self) -> None:
+        while True:
+            message = await self.receive()
+            if message["type"] == "websocket.disconnect":
+                raise Ended
+            await self.take(read_message(message.get("text")))
+
+    async def take(self, message: dict[str, Any]) -> None:
+        match message:
+            case {"type": "connection_init"}:
+                await self.initialise(object_in(message))
+            case {"type": "ping"}:
+                payload = object_in(message)
+                await self.tell({"type": "pong"} | ({"payload": payload} if payload else {}))
+            case {"type": "pong"}:
+                object_in(message)
+            case {"type": "subscribe", "id": str(id), "payload": dict(payload)} if 0 < len(id) <= ID_MAX:
+                await self.subscribe(id, payload)
+            case {"type": "complete", "id": str(id)}:
+                self.complete(id)
+            case _:
+                raise Ended(4400, "Invalid message: not one that a client sends, or a part of it is missing.")
+
+    async def initialise(self, payload: dict[str, Any]) -> None:
+        """Browsers cannot send headers with a WebSocket: the payload says what these would have said."""
+        if self.initialised:
+            raise Ended(4429, "Too many initialisation requests")
+        self.initialised = True
+        said = {name.lower(): value for name, value in payload.items() if isinstance(value, str)}
+        self.credential = self.streams.credential(
+            said.get("authorization") or header(self.asgi, b"authorization"),
+            said.get("x-cairn-owner") or header(self.asgi, b"x-cairn-owner"),
+        )
+        try:
+            self.held.enter_context(self.streams.counted(await self.credential.scope()))
+        except LimitExceeded as error:
+            raise Ended(4429, error.message) from None
+        except Unavailable as error:
+            raise Ended(1013, error.message) from None
+        except CairnError as error:
+            raise Ended(4403, error.message) from None
+        self.tasks.create_task(self.end_with_the_credential(self.credential))
+        await self.tell({"type": "connection_ack"})
+        self.acknowledged = True
+
+    async def subscribe(self, id: str, payload: dict[str, Any]) -> None:
+        if not self.acknowledged:
+            raise Ended(4401, "Unauthorized")
+        if id in self.running:
+            raise Ended(4409, f"Subscriber for {id} already exists")
+        try:
+            asked = request.operation(payload)
+        except request.Refused as refused:
+            raise Ended(4400, f"Invalid message: {refused.message}") from None
+        self.served += 1
+        if len(self.running) >= self.streams.settings.max_operations:
+            await self.refuse(id)  # not beside the reading: who sends without end is not read without end
+        else:
+            self.running[id] = self.tasks.create_task(self.run(id, asked))
+
+    def complete(self, id: str) -> None:
+        """The client wants no more of it. What has ended already needs no ending."""
+        if task := self.running.pop(id, None):
+            task.cancel()
+
+    # -- operations
+
+    async def run(self, id: str, asked: request.Operation) -> None:
+        """The id is free again before the last message of an operation is sent."""
+        assert self.credential is not None
+        try:
+            scope = await self.credential.scope()
+            asked = self.streams.resolved(asked, scope)
+        except CairnError as error:
+            await self.fail(id, [{"message": error.message, "extensions": error.extensions}])
+            return
+        except request.Refused as refused:
+            await self.fail(id, [{"message": refused.message, "extensions": {"code": refused.code}}])
+            return
+        async with aclosing(self.streams.operations.answers(asked, scope)) as answers:
+            async for answer in answers:
+                if not answer.executed:
+                    await self.fail(id, orjson.loads(answer.body)["errors"])
+                    return
+                await self.transmit(b'{"id":%b,"type":"next","payload":%b}' % (orjson.dumps(id), answer.body))
+        self.running.pop(id, None)
+        await self.tell({"id": id, "type": "complete"})
+
+    async def refuse(self, id: str) -> None:
+        most = self.streams.settings.max_operations
+        message = f"{most} operations run on this connection already. Complete one, or open another connection."
+        await self.fail(id, [{"message": message, "extensions": {"code": LimitExceeded.code}}])
+
+    async def fail(self, id: str, errors: list[dict[str, Any]]) -> None:
+        self.running.pop(id, None)
+        await self.tell({"id": id, "type": "error", "payload": errors})
+
+    async def tell(self, message: dict[str, Any]) -> None:
+        await self.transmit(orjson.dumps(message))
+
+    async def transmit(self, message: bytes) -> None:
+        try:
+            async with asyncio.timeout(STALLED):
+                await self.send({"type": "websocket.send", "text": message.decode()})
+        except TimeoutError:
+            raise Ended(1008, "What is sent is not read.") from None
+        except OSError:
+            raise Ended from None
+
+
+def read_message(text: str | None) -> dict[str, Any]:
+    try:
+        message = None if text is None else orjson.loads(text)
+    except ValueError:
+        message = None
+    if not isinstance(message, dict):
+        raise Ended(4400, "Invalid message: a message is a JSON object, sent as text.")
+    return message
+
+
+def object_in(message: dict[str, Any]) -> dict[str, Any]:
+    """Its payload, which may be left out."""
+    payload = message.get("payload")
+    if payload is not None and not isinstance(payload, dict):
+        raise Ended(4400, "Invalid message: its payload must be an object.")
+    return payload or {}
+
+
+async def refuse(receive: Receive, send: Send) -> None:
+    """403 before there is a WebSocket."""
+    await receive()
+    await send({"type": "websocket.close", "code": 4403})

@@ -1,0 +1,91 @@
+"""One connection that hears what transactions announce, made again whenever it is lost."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from uuid import uuid4
+
+import asyncpg
+
+from .database import Database
+from .sql import statements
+
+BEATS = statements("changes")["beat"]
+log = logging.getLogger(__name__)
+
+CHANNEL = "cairn_changes"
+PATIENCE = 10.0  # seconds for Postgres to answer
+BEAT = 30.0  # seconds between two proofs that notifications still come
+PAUSES = (0.1, 0.5, 2.0, 5.0)  # seconds before the next attempt; the last one for all that follow
+
+
+class Deaf(Exception):
+    """Notifications do not come through this connection."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "What is announced does not arrive. A pooler that shares connections takes LISTEN and forgets it: "
+            "set CAIRN_LISTEN_URL to Postgres itself, and to the same database."
+        )
+
+
+class Listener:
+    """`heard` gets the text of each notification; `resumed` is called whenever some may have been missed before."""
+
+    def __init__(
+        self, database: Database, heard: Callable[[str], None], resumed: Callable[[], None], dsn: str | None = None
+    ) -> None:
+        """`dsn` is another way to the same database, where the usual one shares connections."""
+        self.database, self.dsn, self.heard, self.resumed = database, dsn or database.dsn, heard, resumed
+        self.own_channel = f"cairn_beat_{uuid4().hex}"
+        self.listening = asyncio.Event()
+        """Set while notifications come."""
+
+    async def run(self) -> None:
+        """Until it is cancelled."""
+        failures = 0
+        while True:
+            try:
+                await self.listen()
+            except Exception as error:
+                log.warning("Changes are not heard of now: %s", str(error) or type(error).__name__)
+            failures = 0 if self.listening.is_set() else failures + 1
+            self.listening.clear()
+            await asyncio.sleep(PAUSES[min(failures, len(PAUSES) - 1)])
+
+    async def listen(self) -> None:
+        """Until the connection is lost."""
+        settings = {"application_name": "cairn listening", "statement_timeout": str(int(PATIENCE * 1000))}
+        connection = await asyncpg.connect(
+            self.dsn, timeout=PATIENCE, command_timeout=PATIENCE, statement_cache_size=0, server_settings=settings
+        )
+        try:
+            lost, echoed = asyncio.Event(), asyncio.Event()
+            connection.add_termination_listener(lambda *_: lost.set())
+            await connection.add_listener(CHANNEL, lambda *told: self.heard(told[-1]))
+            await connection.add_listener(self.own_channel, lambda *_: echoed.set())
+            await self.prove(echoed)
+            self.listening.set()
+            self.resumed()
+            while not await happened(lost, BEAT):
+                await self.prove(echoed)
+            log.warning("The connection that hears of changes was lost.")
+        finally:
+            connection.terminate()
+
+    async def prove(self, echoed: asyncio.Event) -> None:
+        """That what is announced elsewhere arrives: a dead peer, a pooler and another database look well until then."""
+        echoed.clear()
+        async with self.database.connection() as other:
+            await other.value(BEATS, channel=self.own_channel)
+        if not await happened(echoed, PATIENCE):
+            raise Deaf
+
+
+async def happened(event: asyncio.Event, seconds: float) -> bool:
+    """Whether it did, within that time."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    return event.is_set()

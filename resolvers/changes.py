@@ -1,0 +1,136 @@
+"""What a write announces, ids and a kind, in its own transaction: others hear of what was committed, and no more."""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import orjson
+
+from db.database import Connection
+from db.sql import statements
+
+NOTIFY = statements("changes")["notify"]
+MOST = 1000  # pages of one transaction that are told apart
+IN_ONE = 100  # changes in one notification: Postgres takes 8000 bytes
+
+
+class Topic(StrEnum):
+    """What a change is of."""
+
+    PAGES = "pages"
+    JOBS = "jobs"
+
+
+class ChangeKind(StrEnum):
+    """What happened, from the least to the most: where several things did, the most is told."""
+
+    EVIDENCE = "evidence"
+    UPDATED = "updated"
+    MOVED = "moved"
+    RENAMED = "renamed"
+    ARCHIVED = "archived"
+    RESTORED = "restored"
+    CREATED = "created"
+    DELETED = "deleted"
+    RESYNC = "resync"
+
+
+WEIGHTS = {kind: weight for weight, kind in enumerate(ChangeKind)} | {ChangeKind.RESTORED: 4}  # the later of the two
+OF_PAGES: Mapping[str, ChangeKind] = {
+    "created": ChangeKind.CREATED,
+    "renamed": ChangeKind.RENAMED,
+    "moved": ChangeKind.MOVED,
+    "archived": ChangeKind.ARCHIVED,
+    "unarchived": ChangeKind.RESTORED,
+    "deleted": ChangeKind.DELETED,
+}
+
+
+class Change(NamedTuple):
+    """Something that happened in a wiki. Without an id it happened to the wiki as a whole."""
+
+    tenant_id: UUID
+    owner_id: UUID
+    topic: Topic
+    kind: ChangeKind
+    id: UUID | None
+    version: int | None
+    at: datetime
+
+
+def merged(earlier: Change, later: Change) -> Change:
+    """Two changes of one thing as one."""
+    kind = later.kind if WEIGHTS[later.kind] >= WEIGHTS[earlier.kind] else earlier.kind
+    version = earlier.version if later.version is None else later.version
+    return later._replace(kind=kind, version=version)
+
+
+class Changes:
+    """What one transaction has changed so far, each page once."""
+
+    def __init__(self, tenant_id: UUID, owner_id: UUID, at: datetime) -> None:
+        self.tenant_id, self.owner_id, self.at = tenant_id, owner_id, at
+        self.found: dict[UUID | None, Change] = {}
+
+    def add(self, kind: ChangeKind, page_id: UUID | None, version: int | None = None) -> None:
+        change = Change(self.tenant_id, self.owner_id, Topic.PAGES, kind, page_id, version, self.at)
+        before = self.found.get(page_id)
+        self.found[page_id] = merged(before, change) if before else change
+
+    def add_action(self, action: str, page_id: UUID | None, version: int | None) -> None:
+        """By the name under which it is logged: `page.created`."""
+        self.add(kind_of(action, page_id), page_id, version)
+
+    def all(self) -> list[Change]:
+        """More than anybody would follow one by one are told as one: read the wiki anew."""
+        if len(self.found) > MOST:
+            return [Change(self.tenant_id, self.owner_id, Topic.PAGES, ChangeKind.RESYNC, None, None, self.at)]
+        return list(self.found.values())
+
+
+def kind_of(action: str, page_id: UUID | None) -> ChangeKind:
+    noun, _, verb = action.partition(".")
+    if noun in ("source", "mention") and page_id is None:
+        return ChangeKind.EVIDENCE
+    return OF_PAGES.get(verb, ChangeKind.UPDATED) if noun in ("page", "wiki") else ChangeKind.UPDATED
+
+
+async def announce(connection: Connection, changes: Iterable[Change]) -> None:
+    """Tell every process, once the transaction commits. One statement, whatever the number."""
+    if texts := payloads(changes):
+        await connection.value(NOTIFY, payloads=texts)
+
+
+async def announce_job(
+    connection: Connection, tenant_id: UUID, owner_id: UUID, job_id: UUID, kind: ChangeKind = ChangeKind.UPDATED
+) -> None:
+    """That a compile job was made or came further: whoever writes its row calls this in the same transaction."""
+    await announce(connection, [Change(tenant_id, owner_id, Topic.JOBS, kind, job_id, None, datetime.now(UTC))])
+
+
+def payloads(changes: Iterable[Change]) -> list[str]:
+    """As notifications carry them: one heading for the changes that have it in common."""
+    headed: dict[tuple[Any, ...], list[Any]] = {}
+    for change in changes:
+        heading = (change.topic, str(change.tenant_id), str(change.owner_id), change.at.isoformat())
+        headed.setdefault(heading, []).append([change.kind, change.id and str(change.id), change.version])
+    return [
+        orjson.dumps([*heading, told[start : start + IN_ONE]]).decode()
+        for heading, told in headed.items()
+        for start in range(0, len(told), IN_ONE)
+    ]
+
+
+def read_payload(text: str) -> list[Change]:
+    """The changes of a notification; ValueError when it is none of ours."""
+    try:
+        topic, tenant_id, owner_id, at, told = orjson.loads(text)
+        place = UUID(tenant_id), UUID(owner_id), Topic(topic)
+        moment = datetime.fromisoformat(at)
+        return [
+            Change(*place, ChangeKind(kind), UUID(id) if id else None, version, moment) for kind, id, version in told
+        ]
+    except (TypeError, AttributeError) as error:
+        raise ValueError("not a notification of changes") from error

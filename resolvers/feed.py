@@ -1,0 +1,96 @@
+"""Who in this process wants to hear of changes, and what each has yet to be told.
+
+A watcher that is slower than the changes misses none of the pages that changed: what waits for it is kept once for each
+page, and from a certain number on as one RESYNC. So memory is bounded, and nobody waits for the slowest.
+"""
+
+from asyncio import Event
+from collections import defaultdict
+from datetime import UTC, datetime
+from uuid import UUID
+
+from .changes import Change, ChangeKind, Topic, merged
+
+WAITING_MAX = 256  # changes that wait for one watcher
+Place = tuple[Topic, UUID, UUID]
+
+
+class Watcher:
+    """The changes of one wiki, or of one page in it, from the moment it is made. Iterated until the feed closes."""
+
+    def __init__(self, feed: "Feed", place: Place, page_id: UUID | None = None) -> None:
+        self.feed, self.place, self.page_id = feed, place, page_id
+        self.waiting: dict[UUID | None, Change] = {}
+        self.heard, self.ended = Event(), False
+        feed.watchers[place].add(self)
+
+    def resync(self) -> None:
+        """Whatever waits and whatever was missed, as one: read anew."""
+        topic, tenant_id, owner_id = self.place
+        told = Change(tenant_id, owner_id, topic, ChangeKind.RESYNC, self.page_id, None, datetime.now(UTC))
+        self.waiting = {self.page_id: told}
+        self.heard.set()
+
+    def hear(self, change: Change) -> None:
+        if not self.concerns(change):
+            return
+        key = self.page_id or change.id
+        before = self.waiting.get(key)
+        change = change._replace(id=key)
+        self.waiting[key] = merged(before, change) if before else change
+        if len(self.waiting) > WAITING_MAX or change.kind is ChangeKind.RESYNC:
+            self.resync()
+        self.heard.set()
+
+    def concerns(self, change: Change) -> bool:
+        """What happens to the wiki as a whole happens to each page; evidence alone changes none."""
+        if self.page_id is None or change.id == self.page_id:
+            return True
+        return change.id is None and change.kind is not ChangeKind.EVIDENCE
+
+    def __aiter__(self) -> "Watcher":
+        return self
+
+    async def __anext__(self) -> Change:
+        """A page that was deleted has no more changes."""
+        while not (self.waiting or self.ended or self.feed.closed):
+            self.heard.clear()
+            await self.heard.wait()
+        if self.ended or self.feed.closed:
+            raise StopAsyncIteration
+        change = self.waiting.pop(next(iter(self.waiting)))
+        self.ended = self.page_id is not None and change.kind is ChangeKind.DELETED
+        return change
+
+    async def aclose(self) -> None:
+        watchers = self.feed.watchers[self.place]
+        watchers.discard(self)
+        if not watchers:
+            del self.feed.watchers[self.place]
+
+
+class Feed:
+    """All watchers of a process."""
+
+    def __init__(self) -> None:
+        self.watchers: defaultdict[Place, set[Watcher]] = defaultdict(set)
+        self.closed = False
+
+    def tell(self, change: Change) -> None:
+        place = change.topic, change.tenant_id, change.owner_id
+        for watcher in self.watchers.get(place, ()):
+            watcher.hear(change)
+
+    def resync(self) -> None:
+        """Changes may have been missed: nobody knows whose."""
+        for watcher in self.all():
+            watcher.resync()
+
+    def close(self) -> None:
+        """Every iteration ends now."""
+        self.closed = True
+        for watcher in self.all():
+            watcher.heard.set()
+
+    def all(self) -> list[Watcher]:
+        return [watcher for watchers in self.watchers.values() for watcher in watchers]

@@ -1,0 +1,120 @@
+"""Clients of what streams: one that speaks graphql-transport-ws word by word, and one that reads server-sent events."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import httpx
+import orjson
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+
+from tests.app.service import Service
+
+SOON = 5.0  # seconds: what does not come by then does not come
+PAGE_CHANGED = "subscription ($page: ID!) { wikiPageChanged(pageId: $page) { kind pageId version page { title } } }"
+WIKI_CHANGED = "subscription { wikiScopeChanged { kind pageId version page { title status } } }"
+
+
+class Socket:
+    """One WebSocket."""
+
+    def __init__(self, connection: ClientConnection) -> None:
+        self.connection = connection
+
+    async def say(self, **message: Any) -> None:
+        await self.connection.send(orjson.dumps(message).decode())
+
+    async def hear(self) -> dict[str, Any]:
+        async with asyncio.timeout(SOON):
+            message: dict[str, Any] = orjson.loads(await self.connection.recv())
+        return message
+
+    async def initialise(self, token: str | None = None, **payload: Any) -> None:
+        given = ({"authorization": f"Bearer {token}"} if token else {}) | payload
+        await self.say(type="connection_init", payload=given)
+        assert await self.hear() == {"type": "connection_ack"}
+
+    async def subscribe(self, query: str, id: str = "1", **variables: Any) -> None:
+        """Returns once it is being followed: a ping after it is answered after it was taken, and it says so itself."""
+        initial = query.replace("Changed(", "Changed(initial: true, ").replace("Changed {", "Changed(initial: true) {")
+        await self.say(type="subscribe", id=id, payload={"query": initial, "variables": variables})
+        assert (await self.event())["kind"] == "RESYNC"
+
+    async def event(self) -> dict[str, Any]:
+        """What the next event shows."""
+        message = await self.hear()
+        assert message["type"] == "next", message
+        (event,) = message["payload"]["data"].values()
+        shown: dict[str, Any] = event
+        return shown
+
+    async def silence(self) -> None:
+        """Nothing more was sent before the answer to this ping."""
+        await self.say(type="ping")
+        assert await self.hear() == {"type": "pong"}
+
+    async def closed(self) -> tuple[int, str]:
+        """The code and the reason with which the server closes it, whatever comes before."""
+        async with asyncio.timeout(SOON):
+            with suppress(ConnectionClosed):
+                async for _ in self.connection:
+                    pass
+            await self.connection.wait_closed()
+        code, reason = self.connection.close_code, self.connection.close_reason
+        assert code is not None
+        return code, reason or ""
+
+
+@asynccontextmanager
+async def open_socket(
+    service: Service, protocol: str | None = "graphql-transport-ws", **headers: str
+) -> AsyncIterator[Socket]:
+    url = service.url.replace("http", "ws") + "/graphql"
+    protocols = [protocol] if protocol else None
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    async with connect(url, subprotocols=protocols, additional_headers=named, compression=None) as connection:  # type: ignore[arg-type]
+        yield Socket(connection)
+
+
+@asynccontextmanager
+async def initialised(service: Service, token: str) -> AsyncIterator[Socket]:
+    async with open_socket(service) as socket:
+        await socket.initialise(token)
+        yield socket
+
+
+class EventReader:
+    """One stream of server-sent events."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        self.response, self.lines = response, response.aiter_lines()
+
+    async def next(self) -> tuple[str, dict[str, Any] | None]:
+        """The next event and its data; comments are passed over."""
+        fields: dict[str, str] = {}
+        async with asyncio.timeout(SOON):
+            async for line in self.lines:
+                if not line and fields:
+                    return fields["event"], orjson.loads(fields["data"]) if fields["data"] else None
+                name, _, value = line.partition(":")
+                if name:
+                    fields[name] = fields.get(name, "") + value.removeprefix(" ")
+        raise AssertionError("the stream ended")
+
+    async def event(self) -> dict[str, Any]:
+        kind, answer = await self.next()
+        assert kind == "next"
+        assert answer is not None
+        (event,) = answer["data"].values()
+        shown: dict[str, Any] = event
+        return shown
+
+
+@asynccontextmanager
+async def open_events(service: Service, token: str | None, query: str, **variables: Any) -> AsyncIterator[EventReader]:
+    headers = {"accept": "text/event-stream"} | ({"authorization": f"Bearer {token}"} if token else {})
+    body = {"query": query, "variables": variables}
+    async with service.http.stream("POST", "/graphql", json=body, headers=headers) as response:
+        yield EventReader(response)

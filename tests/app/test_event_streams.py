@@ -1,0 +1,104 @@
+"""GraphQL over server-sent events."""
+
+from pathlib import Path
+
+import httpx
+
+from resolvers.pages import PageDraft, create_page, update_page
+from tests.app.service import Service, serving
+from tests.app.streaming import PAGE_CHANGED, WIKI_CHANGED, open_events
+from tests.wiki import Wiki
+
+EVENTS = "text/event-stream"
+INITIAL = WIKI_CHANGED.replace("Changed", "Changed(initial: true)")
+
+
+async def test_changes_come_as_events(service: Service, wiki: Wiki, token: str) -> None:
+    page = str((await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin"))).page_id)
+    followed = PAGE_CHANGED.replace("(pageId", "(initial: true, pageId")
+    async with open_events(service, token, followed, page=page) as stream:
+        assert stream.response.headers["content-type"] == "text/event-stream; charset=utf-8"
+        assert (await stream.event())["kind"] == "RESYNC"
+        await update_page(wiki.database, wiki.scope, page, title="Austin, Texas")
+        shown = {"kind": "RENAMED", "pageId": page, "version": 2, "page": {"title": "Austin, Texas"}}
+        assert await stream.event() == shown
+
+
+async def test_a_query_is_one_event_and_the_end(service: Service, token: str) -> None:
+    async with open_events(service, token, "{ viewer { role } }") as stream:
+        assert await stream.next() == ("next", {"data": {"viewer": {"role": "ADMIN"}}})
+        assert await stream.next() == ("complete", None)
+    headers = {"accept": EVENTS, "authorization": f"Bearer {token}"}
+    got = await service.http.get("/graphql", params={"query": "{ viewer { role } }"}, headers=headers)
+    *_, told, end = got.text.split("event: ")
+    assert '"ADMIN"' in told
+    assert end == "complete\ndata: \n\n"
+
+
+async def test_what_is_wrong_with_a_document_is_told_in_the_stream(service: Service, token: str) -> None:
+    for query in ("{ nothing }", 'subscription { wikiPageChanged(pageId: "no") { at } }'):
+        async with open_events(service, token, query) as stream:
+            kind, answer = await stream.next()
+            assert stream.response.status_code == 200
+            assert kind == "next"
+            assert answer is not None
+            assert answer["errors"]
+            assert await stream.next() == ("complete", None)
+
+
+async def test_who_may_not_ask_is_told_by_the_status(service: Service, token: str) -> None:
+    change = 'mutation { createWikiPage(input: {type: TOPIC, title: "A"}) { created } }'
+    async with open_events(service, None, WIKI_CHANGED) as stream:
+        assert stream.response.status_code == 401
+    headers = {"accept": EVENTS, "authorization": f"Bearer {token}"}
+    got = await service.http.get("/graphql", params={"query": change}, headers=headers)
+    assert (got.status_code, got.json()["errors"][0]["extensions"]["code"]) == (405, "METHOD_NOT_ALLOWED")
+    assert (await service.http.post("/graphql", content="{}", headers=headers)).status_code == 415
+
+
+async def test_a_subscription_is_not_answered_at_once(service: Service, token: str) -> None:
+    """Those who accept JSON, or JSON before events, are told how to connect."""
+    for accept in ("application/json", "application/graphql-response+json, application/json, text/event-stream"):
+        response = await service.post(WIKI_CHANGED, token, accept=accept)
+        (error,) = response.json()["errors"]
+        assert error["extensions"]["code"] == "STREAM_REQUIRED"
+        assert "graphql-transport-ws" in error["message"]
+        assert "text/event-stream" in error["message"]
+    got = await service.http.get(
+        "/graphql", params={"query": WIKI_CHANGED}, headers={"authorization": f"Bearer {token}"}
+    )
+    assert got.json()["errors"][0]["extensions"]["code"] == "STREAM_REQUIRED"
+
+
+async def test_a_stream_lives_no_longer_than_its_token(service: Service, wiki: Wiki) -> None:
+    short = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, ttl=2)
+    async with open_events(service, short, INITIAL) as stream:
+        assert (await stream.event())["kind"] == "RESYNC"
+        kind, answer = await stream.next()
+        assert answer is not None
+        assert (kind, answer["errors"][0]["extensions"]["code"]) == ("next", "UNAUTHENTICATED")
+        assert await stream.next() == ("complete", None)
+
+
+async def test_the_streams_of_a_credential_are_bounded(dsn: str, wiki: Wiki, tmp_path: Path) -> None:
+    async with serving(dsn, tmp_path, max_streams=1) as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+        async with open_events(service, token, INITIAL) as stream:
+            await stream.event()
+            async with open_events(service, token, INITIAL) as second:
+                assert second.response.status_code == 429
+
+
+async def test_one_who_goes_away_leaves_nothing_behind(dsn: str, wiki: Wiki, tmp_path: Path) -> None:
+    async with serving(dsn, tmp_path, max_streams=1) as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+        for _ in range(3):
+            async with httpx.AsyncClient(base_url=service.url) as http:
+                own = Service(service.url, http)
+                for _ in range(100):
+                    async with open_events(own, token, INITIAL) as stream:
+                        if stream.response.status_code == 200:
+                            await stream.event()
+                            break
+                else:
+                    raise AssertionError("the stream that was left still counts")

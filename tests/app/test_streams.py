@@ -1,0 +1,109 @@
+"""Streams of a whole service: several processes, a lost database connection, slow clients, and the end."""
+
+import asyncio
+import signal
+from functools import partial
+from pathlib import Path
+
+import httpx
+
+from db.ids import new_id
+from resolvers.changes import ChangeKind, announce_job
+from resolvers.pages import PageDraft, create_page, update_page
+from resolvers.writing import transaction
+from tests.app.command_line import Serving
+from tests.app.service import SECRET, Service, serving
+from tests.app.streaming import SOON, WIKI_CHANGED, initialised, open_events
+from tests.wiki import Wiki
+
+INITIAL = WIKI_CHANGED.replace("Changed", "Changed(initial: true)")
+JOBS = "subscription { wikiCompileJobChanged { kind jobId job { status trigger } } }"
+
+
+async def test_what_one_process_writes_is_heard_in_another(
+    service: Service, dsn: str, wiki: Wiki, token: str, tmp_path: Path
+) -> None:
+    async with serving(dsn, tmp_path) as other, initialised(service, token) as here, initialised(other, token) as there:
+        await here.subscribe(WIKI_CHANGED)
+        await there.subscribe(WIKI_CHANGED)
+        write = 'mutation { createWikiPage(input: {type: TOPIC, title: "Austin"}) { page { id } } }'
+        page = (await other.ask(write, token))["data"]["createWikiPage"]["page"]["id"]
+        shown = {"kind": "CREATED", "pageId": page, "version": 1, "page": {"title": "Austin", "status": "ACTIVE"}}
+        assert await here.event() == await there.event() == shown
+
+
+async def test_a_compile_job_is_told_as_it_comes_along(service: Service, wiki: Wiki, token: str) -> None:
+    tenant, owner, job = wiki.scope.tenant_id, wiki.scope.owner_id, new_id()
+    async with initialised(service, token) as socket:
+        await socket.subscribe(JOBS)
+        async with transaction(wiki.database) as connection:
+            await connection.raw.execute(
+                "INSERT INTO compile_jobs (tenant_id, owner_id, id, dedupe_key, trigger) VALUES ($1, $2, $3, 'k', 't')",
+                *(tenant, owner, job),
+            )
+            await announce_job(connection, tenant, owner, job, ChangeKind.CREATED)
+        shown = {"kind": "CREATED", "jobId": str(job), "job": {"status": "PENDING", "trigger": "t"}}
+        assert await socket.event() == shown
+        async with transaction(wiki.database) as connection:
+            await connection.raw.execute(
+                "UPDATE compile_jobs SET status = 'running' WHERE tenant_id = $1 AND id = $2", tenant, job
+            )
+            await announce_job(connection, tenant, owner, job)
+        assert (await socket.event())["job"]["status"] == "RUNNING"
+
+
+async def test_those_who_may_have_missed_something_are_told_to_read_anew(
+    service: Service, wiki: Wiki, token: str
+) -> None:
+    async with initialised(service, token) as socket:
+        await socket.subscribe(WIKI_CHANGED)
+        await wiki.look.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'cairn listening' "
+            "AND datname = current_database()"
+        )
+        assert await socket.event() == {"kind": "RESYNC", "pageId": None, "version": None, "page": None}
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin"))
+        assert (await socket.event())["kind"] == "CREATED"
+
+
+async def test_one_who_does_not_read_keeps_nobody_waiting_and_gets_the_last_state(
+    service: Service, wiki: Wiki, token: str
+) -> None:
+    page = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin", body="x" * 500_000))).page_id
+    large = WIKI_CHANGED.replace("title", "title bodyMd")
+    async with initialised(service, token) as slow, initialised(service, token) as quick:
+        slow.connection.transport.pause_reading()
+        await slow.say(type="subscribe", id="1", payload={"query": large})
+        await quick.subscribe(WIKI_CHANGED)
+        for n in range(60):
+            await update_page(wiki.database, wiki.scope, page, title=f"Austin {n}")
+            await quick.event()
+        slow.connection.transport.resume_reading()
+        titles = []
+        while not titles or titles[-1] != "Austin 59":
+            titles.append((await slow.event())["page"]["title"])
+        assert len(titles) < 60
+
+
+async def test_a_service_that_stops_ends_its_streams_and_does_not_wait_for_them(
+    dsn: str, wiki: Wiki, tmp_path: Path
+) -> None:
+    arguments = ("serve", "--port", "0")
+    started = partial(Serving, tmp_path, *arguments, database_url=dsn, jwt_secret=SECRET)
+    with await asyncio.to_thread(started) as process:
+        url = process.url.removesuffix("/graphql")
+        async with httpx.AsyncClient(base_url=url) as http:
+            service = Service(url, http)
+            token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+            async with (
+                initialised(service, token) as idle,
+                initialised(service, token) as socket,
+                open_events(service, token, INITIAL) as stream,
+            ):
+                await socket.subscribe(WIKI_CHANGED)
+                await stream.event()
+                process.process.send_signal(signal.SIGTERM)
+                assert (await socket.hear()) == {"id": "1", "type": "complete"}
+                assert await stream.next() == ("complete", None)
+                assert [(await one.closed())[0] for one in (socket, idle)] == [1001, 1001]
+        assert await asyncio.to_thread(process.process.wait, SOON) == 0

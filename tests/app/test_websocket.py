@@ -1,0 +1,326 @@
+"""GraphQL over a WebSocket: what is told, to whom, and how the protocol is kept."""
+
+import asyncio
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from app.subscriptions import websocket
+from db.scope import Role
+from resolvers.api_keys import create_api_key, revoke_api_key
+from resolvers.owners import Grant, grant, revoke
+from resolvers.pages import PageDraft, create_page, delete_page, update_page
+from resolvers.sources import SourceDraft, add_source
+from tests.app.service import Service, serving
+from tests.app.streaming import PAGE_CHANGED, SOON, WIKI_CHANGED, initialised, open_socket
+from tests.wiki import Wiki, close_wiki, open_wiki
+
+
+async def create(wiki: Wiki, title: str = "Austin", **more: Any) -> str:
+    return str((await create_page(wiki.database, wiki.scope, PageDraft("topic", title, **more))).page_id)
+
+
+# -- what is told
+
+
+async def test_a_change_comes_with_the_page_as_it_is_and_all_that_hangs_on_it(
+    service: Service, wiki: Wiki, token: str
+) -> None:
+    page, other = await create(wiki), await create(wiki, "Texas", body="Of [[Austin]].")
+    nested = PAGE_CHANGED.replace("title", "title excerpt backlinks { totalCount nodes { title } }")
+    async with initialised(service, token) as socket:
+        await socket.subscribe(PAGE_CHANGED, "flat", page=page)
+        await socket.subscribe(nested, "deep", page=page)
+        await update_page(wiki.database, wiki.scope, page, body="Hot.")
+        heard = [await socket.hear(), await socket.hear()]
+        answers = {message["id"]: message["payload"]["data"]["wikiPageChanged"] for message in heard}
+        assert answers["flat"] == {"kind": "UPDATED", "pageId": page, "version": 2, "page": {"title": "Austin"}}
+        backlinks = {"totalCount": 1, "nodes": [{"title": "Texas"}]}
+        assert answers["deep"]["page"] == {"title": "Austin", "excerpt": "Hot.", "backlinks": backlinks}
+        await update_page(wiki.database, wiki.scope, other, body="Nothing.")
+        await socket.silence()
+
+
+async def test_a_wiki_is_followed_whole_and_a_deleted_page_to_its_end(service: Service, wiki: Wiki, token: str) -> None:
+    page = await create(wiki)
+    async with initialised(service, token) as socket:
+        await socket.subscribe(PAGE_CHANGED, "page", page=page)
+        await socket.subscribe(WIKI_CHANGED, "wiki")
+        await add_source(wiki.database, wiki.scope, SourceDraft("document", "d", "Said."))
+        assert (await socket.event()) == {"kind": "EVIDENCE", "pageId": None, "version": None, "page": None}
+        await delete_page(wiki.database, wiki.scope, page)
+        heard = [await socket.hear() for _ in range(3)]
+        of = {id: [message["type"] for message in heard if message["id"] == id] for id in ("page", "wiki")}
+        assert of == {"page": ["next", "complete"], "wiki": ["next"]}
+        event = heard[0]["payload"]["data"].popitem()[1]
+        assert (event["kind"], event["pageId"], event["page"]) == ("DELETED", page, None)
+
+
+async def test_what_is_rolled_back_is_never_told(service: Service, wiki: Wiki, token: str) -> None:
+    page = await create(wiki)
+    async with initialised(service, token) as socket:
+        await socket.subscribe(WIKI_CHANGED)
+        await wiki.look.execute("ALTER TABLE activity ADD CONSTRAINT unkept CHECK (action <> 'page.updated')")
+        with pytest.raises(Exception, match="cannot hold"):
+            await update_page(wiki.database, wiki.scope, page, title="Dallas")
+        await wiki.look.execute("ALTER TABLE activity DROP CONSTRAINT unkept")
+        await create(wiki, "Houston")
+        assert (await socket.event())["kind"] == "CREATED"
+
+
+async def test_queries_and_mutations_go_the_same_way(service: Service, token: str) -> None:
+    create = 'mutation { createWikiPage(input: {type: TOPIC, title: "A"}) { page { version } } }'
+    async with initialised(service, token) as socket:
+        for query, data in (("{ viewer { role } }", {"viewer": {"role": "ADMIN"}}),
+                            (create, {"createWikiPage": {"page": {"version": 1}}})):  # fmt: skip
+            await socket.say(type="subscribe", id="same", payload={"query": query})
+            assert await socket.hear() == {"id": "same", "type": "next", "payload": {"data": data}}
+            assert await socket.hear() == {"id": "same", "type": "complete"}
+
+
+REFUSED = {
+    "subscription { wikiScopeChanged {": "GRAPHQL_PARSE_FAILED",
+    "subscription { nothing }": "GRAPHQL_VALIDATION_FAILED",
+    "subscription { a: wikiScopeChanged { at } b: wikiScopeChanged { at } }": "GRAPHQL_VALIDATION_FAILED",
+    "subscription { __typename }": "GRAPHQL_VALIDATION_FAILED",
+    "subscription { wikiScopeChanged @skip(if: true) { at } }": "GRAPHQL_VALIDATION_FAILED",
+    "subscription ($p: ID!) { wikiPageChanged(pageId: $p) { at } }": "BAD_USER_INPUT",
+    'subscription { wikiScopeChanged(tenantId: "no") { at } }': "FORBIDDEN",
+    'subscription { wikiScopeChanged(ownerId: "1", userId: "2") { at } }': "BAD_USER_INPUT",
+    'subscription { wikiPageChanged(pageId: "no") { at } }': "NOT_FOUND",
+    'subscription { wikiScopeChanged(ownerId: "no") { at } }': "NOT_FOUND",
+}
+
+
+async def test_an_operation_that_cannot_begin_ends_with_an_error(service: Service, token: str) -> None:
+    async with initialised(service, token) as socket:
+        for query, code in REFUSED.items():
+            await socket.say(type="subscribe", id="1", payload={"query": query})
+            message = await socket.hear()
+            assert (message["type"], message["id"]) == ("error", "1")
+            assert code in {error["extensions"]["code"] for error in message["payload"]}, query
+        await socket.silence()
+
+
+async def test_an_event_that_costs_too_much_says_so_and_the_next_one_is_told(
+    service: Service, wiki: Wiki, token: str
+) -> None:
+    below = "children(limit: 100) { children(limit: 100) { children { id } } }"
+    dear = f"subscription {{ wikiScopeChanged {{ page {{ {below} }} }} }}"
+    async with initialised(service, token) as socket:
+        await socket.say(type="subscribe", id="1", payload={"query": dear.replace("Changed", "Changed(initial: true)")})
+        assert (await socket.hear())["payload"]["errors"][0]["extensions"]["code"] == "LIMIT_EXCEEDED"
+        await create(wiki)
+        assert (await socket.hear())["type"] == "next"
+
+
+async def test_compile_jobs_are_for_admins(service: Service, wiki: Wiki) -> None:
+    token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.MEMBER)
+    async with initialised(service, token) as socket:
+        await socket.say(type="subscribe", id="1", payload={"query": "subscription { wikiCompileJobChanged { at } }"})
+        assert (await socket.hear())["payload"][0]["extensions"]["code"] == "FORBIDDEN"
+
+
+# -- to whom
+
+
+async def test_a_withdrawn_grant_ends_the_stream_and_tells_nothing(service: Service, wiki: Wiki) -> None:
+    friend = await wiki.neighbour(Role.MEMBER)
+    tenant, owner, guest = wiki.scope.tenant_id, wiki.scope.owner_id, friend.scope.owner_id
+    await grant(wiki.database, tenant, owner_id=owner, grantee_id=guest, role=Grant.READER)
+    page, theirs = await create(wiki), f'subscription {{ wikiScopeChanged(ownerId: "{owner}") {{ kind pageId }} }}'
+    async with initialised(service, service.token(tenant, guest, Role.MEMBER)) as socket:
+        await socket.subscribe(PAGE_CHANGED, "page", page=page)
+        await socket.say(type="subscribe", id="wiki", payload={"query": theirs})
+        await update_page(wiki.database, wiki.scope, page, body="One.")
+        assert {(await socket.hear())["type"] for _ in range(2)} == {"next"}
+        await revoke(wiki.database, tenant, owner_id=owner, grantee_id=guest)
+        await update_page(wiki.database, wiki.scope, page, body="Two.")
+        for message in [await socket.hear(), await socket.hear()]:
+            assert (message["type"], message["payload"][0]["extensions"]["code"]) == ("error", "FORBIDDEN")
+            assert page not in orjson.dumps(message).decode()
+        await update_page(wiki.database, wiki.scope, page, body="Three.")
+        await socket.silence()
+
+
+async def test_another_tenant_hears_nothing_and_cannot_tell_a_page_from_none(
+    service: Service, wiki: Wiki, dsn: str
+) -> None:
+    page, stranger = await create(wiki), await open_wiki(dsn)
+    token = service.token(stranger.scope.tenant_id, stranger.scope.owner_id, Role.ADMIN)
+    refusals = []
+    async with initialised(service, token) as socket:
+        await socket.subscribe(WIKI_CHANGED, "own")
+        for id in (page, str(stranger.scope.owner_id)):
+            await socket.say(type="subscribe", id="1", payload={"query": PAGE_CHANGED, "variables": {"page": id}})
+            refusals.append(await socket.hear())
+        assert refusals[0] == refusals[1]
+        await update_page(wiki.database, wiki.scope, page, body="Secret.")
+        await socket.silence()
+        await create(stranger, "Mine")
+        assert (await socket.event())["page"]["title"] == "Mine"
+    await close_wiki(stranger)
+
+
+async def test_a_connection_lives_no_longer_than_its_token(service: Service, wiki: Wiki) -> None:
+    short = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, ttl=2)
+    async with initialised(service, short) as socket:
+        await socket.subscribe(WIKI_CHANGED)
+        assert await socket.closed() == (4403, "The token has expired.")
+
+
+async def test_a_key_that_was_revoked_ends_its_connection(
+    service: Service, wiki: Wiki, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("resolvers.credentials.KNOWN_FOR", 0.2)
+    scope = wiki.scope
+    key = await create_api_key(wiki.database, scope.tenant_id, "k", Role.MEMBER, [scope.owner_id])
+    async with initialised(service, key.key) as socket:
+        await socket.subscribe(WIKI_CHANGED)
+        await revoke_api_key(wiki.database, scope.tenant_id, key.id)
+        assert await socket.closed() == (4403, "The API key has been revoked.")
+
+
+async def test_a_wiki_that_one_works_in_may_be_taken_back(service: Service, wiki: Wiki) -> None:
+    friend = await wiki.neighbour(Role.MEMBER)
+    tenant, owner, guest = wiki.scope.tenant_id, wiki.scope.owner_id, friend.scope.owner_id
+    await grant(wiki.database, tenant, owner_id=owner, grantee_id=guest, role=Grant.READER)
+    await create(wiki)
+    ask = {"query": "{ recentWikiPages { title } }"}
+    async with open_socket(service, x_cairn_owner=str(owner)) as socket:
+        await socket.initialise(service.token(tenant, guest, Role.MEMBER))
+        await socket.say(type="subscribe", id="1", payload=ask)
+        assert (await socket.hear())["payload"]["data"] == {"recentWikiPages": [{"title": "Austin"}]}
+        assert (await socket.hear())["type"] == "complete"
+        await revoke(wiki.database, tenant, owner_id=owner, grantee_id=guest)
+        await socket.say(type="subscribe", id="1", payload=ask)
+        assert (await socket.hear())["type"] == "error"
+
+
+ORIGINS = {
+    "https://evil.example.org": False,
+    "null": False,
+    "http://[": False,
+    "https://app.example.org": True,
+    "https://b.example.org": True,
+    "{own}": True,
+}
+
+
+async def test_pages_of_other_sites_are_refused(dsn: str, wiki: Wiki, tmp_path: Path) -> None:
+    async with serving(dsn, tmp_path, cors_origins="https://app.example.org,https://b.example.org") as service:
+        for origin, is_let_in in ORIGINS.items():
+            with nullcontext() if is_let_in else pytest.raises(InvalidStatus, match="403"):
+                async with open_socket(service, origin=origin.replace("{own}", service.url)) as socket:
+                    await socket.initialise(service.token(wiki.scope.tenant_id, wiki.scope.owner_id))
+
+
+# -- the protocol
+
+
+async def test_the_header_serves_where_there_is_one(service: Service, token: str) -> None:
+    async with open_socket(service, authorization=f"Bearer {token}") as socket:
+        await socket.initialise()
+
+
+@pytest.mark.parametrize("protocol", ["graphql-ws", None])
+async def test_another_protocol_is_not_spoken(service: Service, protocol: str | None) -> None:
+    async with open_socket(service, protocol) as socket:
+        assert (await socket.closed())[0] == 4406
+
+
+NO_MESSAGES = [
+        "", "no JSON", "[]", "null", '"ping"', "{}", '{"type": 1}', '{"type": "start"}', '{"type": "connection_ack"}',
+        '{"type": "next", "id": "1", "payload": {}}', '{"type": "subscribe", "payload": {"query": "{ a }"}}',
+        '{"type": "subscribe", "id": "", "payload": {"query": "{ a }"}}', '{"type": "subscribe", "id": "1"}',
+        '{"type": "subscribe", "id": 1, "payload": {"query": "{ a }"}}',
+        '{"type": "subscribe", "id": "1", "payload": {"query": 1}}',
+        '{"type": "subscribe", "id": "1", "payload": {"query": "{ a }", "variables": []}}',
+        '{"type": "subscribe", "id": "%s", "payload": {"query": "{ a }"}}' % ("x" * 256),
+    '{"type": "complete"}', '{"type": "ping", "payload": 1}', '{"type": "pong", "payload": []}', b"{}",
+]  # fmt: skip
+
+
+async def test_what_is_no_message_ends_the_connection(service: Service, token: str) -> None:
+    for text in NO_MESSAGES:
+        async with initialised(service, token) as socket:
+            await socket.connection.send(text)
+            assert (await socket.closed())[0] == 4400, text
+
+
+async def test_who_shows_no_credential_is_refused(service: Service) -> None:
+    for credential in (None, "Bearer nonsense", "Basic abc", 7, "Bearer \x00"):
+        async with open_socket(service) as socket:
+            await socket.say(type="connection_init", payload={"authorization": credential})
+            assert (await socket.closed())[0] == 4403, credential
+
+
+async def test_nothing_is_executed_before_the_connection_is_acknowledged(service: Service) -> None:
+    async with open_socket(service) as socket:
+        await socket.silence()
+        await socket.say(type="subscribe", id="1", payload={"query": "{ viewer { role } }"})
+        assert await socket.closed() == (4401, "Unauthorized")
+
+
+async def test_a_connection_is_initialised_once_and_in_time(
+    service: Service, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with initialised(service, token) as socket:
+        await socket.say(type="connection_init")
+        assert await socket.closed() == (4429, "Too many initialisation requests")
+    monkeypatch.setattr(websocket, "INIT_PATIENCE", 0.1)
+    async with open_socket(service) as socket:
+        assert await socket.closed() == (4408, "Connection initialisation timeout")
+
+
+async def test_an_id_is_taken_until_its_operation_is_over(service: Service, wiki: Wiki, token: str) -> None:
+    async with initialised(service, token) as socket:
+        await socket.say(type="complete", id="never was")
+        await socket.subscribe(WIKI_CHANGED)
+        await socket.say(type="complete", id="1")
+        await create(wiki)
+        await socket.silence()
+        await socket.subscribe(WIKI_CHANGED)
+        await socket.say(type="subscribe", id="1", payload={"query": "{ viewer { role } }"})
+        assert await socket.closed() == (4409, "Subscriber for 1 already exists")
+
+
+async def test_a_ping_is_answered_with_what_it_carried(service: Service) -> None:
+    async with open_socket(service) as socket:
+        await socket.say(type="ping", payload={"n": 1})
+        assert await socket.hear() == {"type": "pong", "payload": {"n": 1}}
+
+
+# -- limits
+
+
+async def test_operations_connections_and_messages_are_bounded(dsn: str, wiki: Wiki, tmp_path: Path) -> None:
+    async with serving(dsn, tmp_path, max_operations=1, max_streams=1, max_body=2000) as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+        async with initialised(service, token) as socket:
+            await socket.subscribe(WIKI_CHANGED)
+            await socket.say(type="subscribe", id="2", payload={"query": WIKI_CHANGED})
+            message = await socket.hear()
+            assert (message["type"], message["payload"][0]["extensions"]["code"]) == ("error", "LIMIT_EXCEEDED")
+            async with open_socket(service) as second:
+                await second.say(type="connection_init", payload={"authorization": f"Bearer {token}"})
+                assert (await second.closed())[0] == 4429
+            await socket.say(type="ping", payload={"text": "x" * 3000})
+            assert (await socket.closed())[0] == 1009
+        async with asyncio.timeout(SOON):
+            while not await opens(service, token):
+                await asyncio.sleep(0.01)
+
+
+async def opens(service: Service, token: str) -> bool:
+    """Whether there is room again."""
+    async with open_socket(service) as socket:
+        await socket.say(type="connection_init", payload={"authorization": f"Bearer {token}"})
+        try:
+            return (await socket.hear())["type"] == "connection_ack"
+        except ConnectionClosed:
+            return False
