@@ -81,6 +81,29 @@ def rewrite_links(text: str, is_target: Callable[[Target], bool], new_slug: str)
     return "".join(parts) + text[position:]
 
 
+def rename_links(text: str, respelling: Callable[[Target, str], str | None]) -> str:
+    """The text with the names in links spelled anew: `respelling` gets a link and its name as written.
+
+    Where it answers None, the link stays. Its form, its heading and the text that was written for it stay anyhow.
+    """
+    parts, position = [], 0
+    for link in _written(text):
+        start, end = link.match.span("name")
+        name = text[start:end]
+        spelled = respelling(link.target, name if link.match.re is WIKI else "")
+        if spelled is not None:
+            prefix = f"{link.target.space}:" if link.target.space else ""
+            parts += [text[position:start], prefix + spelled]
+            position = end
+    return "".join(parts) + text[position:]
+
+
+def can_be_linked(title: str) -> bool:
+    """Whether `[[title]]` is a link to it."""
+    found = find_links(f"[[{title}]]")
+    return len(found) == 1 and found[0].alias == normalise(title) and found[0].space is None and not found[0].anchor
+
+
 def title_link(title: str, type: str, slug: str) -> str:
     """`[**Title**](/wiki/type/slug)`"""
     label = BRACKETS.sub(lambda bracket: "\\" + bracket[0], title)

@@ -14,8 +14,9 @@ from selection.cost import OPERATION
 from selection.errors import Final, TooExpensive
 
 from .changes import Change
-from .errors import CairnError, Unavailable
+from .errors import CairnError, NotFound, Unavailable
 from .feed import Feed
+from .history import Comparison, compare_states
 from .refusals import in_our_words
 from .search.asking import search
 from .search.related import related
@@ -83,6 +84,14 @@ class Context:
         """(page id, how like it is), the likest first."""
         with once_only():
             return await related(self.database, self.scope, page_id, limit)
+
+    async def compare(self, page_id: UUID, old: int, new: int) -> Comparison | None:
+        """Two states of a page; None where the caller may not read them, or there are none."""
+        try:
+            with in_our_words():
+                return await compare_states(self.database, self.scope, page_id, old, new)
+        except NotFound:
+            return None
 
 
 @contextmanager

@@ -84,6 +84,7 @@ async def update_page(
     scope: Scope,
     page_id: UUID,
     *,
+    type: str | None = None,
     title: Given[str] = UNSET,
     summary: Given[str | None] = UNSET,
     body: Given[str] = UNSET,
@@ -105,6 +106,7 @@ async def update_page(
     text = None if body is UNSET else await read_body(body)
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
+        check_type(page, type)
         after = replace(page, **{name: value for name, value in changes.items() if value is not UNSET})
         if text:
             after = replace(after, sections=outline.keeping(text.sections, page.sections))
@@ -114,6 +116,16 @@ async def update_page(
         if saved.changed:
             await record(writer, "page.updated", page.id, version=saved.version)
         return saved
+
+
+def check_type(page: Page, wanted: str | None) -> None:
+    """Links, default sections and what search promises rest on the type: it is what a page is."""
+    if wanted is not None and wanted != page.type:
+        raise BadInput(
+            f"A page's type never changes: {page.name} stays one. Make a page of the other type with this text, "
+            "and archive this one.",
+            "type",
+        )
 
 
 async def archive_page(database: Database, scope: Scope, page_id: UUID) -> Saved:

@@ -17,6 +17,7 @@ from .page_names import Names, check_number, find_names, write_names
 from .page_texts import PageText, read_sections
 from .records import Page, Saved
 from .search.index import restate_search, write_search
+from .states import compact
 from .writer import Writer
 
 PAGES = statements("pages")
@@ -26,7 +27,8 @@ CONTENT = ("slug", "title", "summary", "body_md", "tags", "metadata", "status", 
 INSERT_PAGE = inserting(pages, "tenant_id", "owner_id", "id", "type", *CONTENT, "created_at", "updated_at")
 INSERT_REVISION = inserting(
     revisions, "tenant_id", "owner_id", "id", "page_id", "version", "title", "summary", "body_md", "tags",
-    "edit_summary", "author_kind", "author_id", "created_at",
+    "edit_summary", "author_kind", "author_id", "created_at", "base_version", "base_starts", "base_lengths",
+    "base_texts",
 )  # fmt: skip
 
 
@@ -53,7 +55,7 @@ async def save(
         text = await read_sections(after.sections)
     dropped = text is not None and texts and await write_text(writer, before, after, text)
     if revised:
-        await write_revision(writer, after, edit_summary)
+        await write_revision(writer, before, after, edit_summary)
     added = await name(writer, after, aliases, alias_source)
     restated = before is not None and after.status != before.status
     renamed = added or restated or before is None or (after.slug, after.title) != (before.slug, before.title)
@@ -151,7 +153,7 @@ def normalised(names: Sequence[str]) -> dict[str, str]:
     return {alias: name for name in reversed(names) if (alias := normalise(name))}
 
 
-async def write_revision(writer: Writer, page: Page, edit_summary: str | None) -> None:
+async def write_revision(writer: Writer, before: Page | None, page: Page, edit_summary: str | None) -> None:
     """The state as it is now, for ever."""
     actor = writer.scope.actor
     await writer.run(
@@ -161,7 +163,7 @@ async def write_revision(writer: Writer, page: Page, edit_summary: str | None) -
         version=page.version,
         title=page.title,
         summary=page.summary,
-        body_md=page.body,
+        **await compact(writer, before, page),
         tags=page.tags,
         edit_summary=edit_summary,
         author_kind=actor.kind.value,

@@ -122,3 +122,19 @@ class WikiPageOrder(Choice):
     UPDATED = "updated"
     CREATED = "created"
     HUBNESS = "hubness"
+
+
+@strawberry.enum(description="How the old text of an edit was found, the strictest way first.")
+class WikiEditPass(StrEnum):
+    EXACT = "exact"
+    LINES = "lines"
+    WHITESPACE = "whitespace"
+    INDENTATION = "indentation"
+    BLOCK = "block"
+
+
+@strawberry.enum(description="Whether a line of a comparison stayed, went, or came.")
+class WikiDiffLineKind(StrEnum):
+    CONTEXT = "context"
+    REMOVED = "removed"
+    ADDED = "added"

@@ -7,7 +7,7 @@ import strawberry
 from db import relations
 
 from .enums import WikiAuthorKind
-from .fields import column, relation
+from .fields import column, expression, relation
 from .nodes import Node
 from .pages import WikiPage
 
@@ -17,7 +17,7 @@ class WikiRevision(Node):
     version: int = column("The version that it is the state of.")
     title: str = column("The title then.")
     summary: str | None = column("The summary then.")
-    body_md: str = column("The whole text then.")
+    body_md: str = expression(relations.pages.revision_body, "The whole text then.")
     tags: list[str] = column("The tags then.")
     edit_summary: str | None = column("What the author said of the change.")
     author_kind: WikiAuthorKind = column("Who wrote.")

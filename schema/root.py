@@ -7,6 +7,7 @@ from strawberry.schema.config import StrawberryConfig
 from selection import Engine, Limits, Resolvers
 
 from .aliases import WikiAlias
+from .differences import HistoryQueries
 from .errors import shown
 from .federation import REPRESENTATION, FederationQueries, Representation
 from .graph import GraphQueries
@@ -38,6 +39,7 @@ class Query(
     MentionQueries,
     SourceQueries,
     TagQueries,
+    HistoryQueries,
     OwnerQueries,
     JobQueries,
     NodeQueries,

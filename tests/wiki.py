@@ -8,6 +8,7 @@ from uuid import UUID
 import asyncpg
 import orjson
 
+from content.deltas import Delta, restored
 from content.links import find_links
 from content.names import normalise
 from content.sections import Section, render
@@ -128,12 +129,22 @@ async def check_sections(wiki: Wiki, pages: dict[UUID, Any]) -> None:
 async def check_revisions(wiki: Wiki, pages: dict[UUID, Any]) -> None:
     revisions = defaultdict(list)
     for row in await wiki.rows("revisions", "page_id, version"):
-        revisions[row["page_id"]].append(row)
+        revisions[row["page_id"]].append(row | {"body_md": body_of(row, revisions[row["page_id"]])})
     for page in pages.values():
         own = revisions[page["id"]]
         assert [row["version"] for row in own] == list(range(1, page["version"] + 1))
         for field in ("title", "summary", "body_md", "tags"):
             assert own[-1][field] == page[field]
+
+
+def body_of(revision: dict[str, Any], earlier: list[dict[str, Any]]) -> str:
+    """The text of a state: its own, or what it takes of an earlier one that is kept whole."""
+    if revision["base_version"] is None:
+        return str(revision["body_md"])
+    assert revision["body_md"] == ""
+    base = next(row for row in earlier if row["version"] == revision["base_version"])
+    assert base["base_version"] is None
+    return restored(base["body_md"], Delta(*(revision[f"base_{part}"] for part in Delta._fields)))
 
 
 async def names_of(wiki: Wiki, pages: dict[UUID, Any]) -> dict[UUID, set[tuple[str, str]]]:

@@ -9,7 +9,9 @@ import typer
 from . import (
     demo,
     documents,
+    editing,
     grants,
+    history,
     importing,
     keys,
     migrate,
@@ -40,7 +42,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     demo, serve, migrate, reindex, status, schema, tenants, owners, grants, keys, token, importing, search, reading,
-    documents,
+    editing, history, documents,
 )  # fmt: skip
 for module in COMMANDS:
     module.add_to(app)

@@ -99,3 +99,30 @@ WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.from_page_id = A
       WHERE l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.from_page_id = t.from_page_id
         AND l.to_page_id = t.to_page_id AND l.kind = 'reference' AND 'text' = ANY(l.reasons)
   );
+
+-- name: find_linking
+-- The texts that mean a page, those that can be seen and the greatest hubs first; and how many there are.
+SELECT f.id, array_agg(t.target) AS targets, count(*) OVER () AS total
+FROM link_targets AS t
+JOIN pages AS f ON f.tenant_id = :tenant_id AND f.owner_id = :owner_id AND f.id = t.from_page_id
+WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.to_page_id = :page_id
+GROUP BY f.id, f.status, f.hubness_score
+ORDER BY f.status <> 'active', f.hubness_score DESC, f.id
+LIMIT CAST(:most AS integer);
+
+-- name: find_meant
+-- The page that a link without a type means by this name, in the order of resolve_targets.
+SELECT found.id FROM (
+    SELECT id, status, 1 AS rank FROM pages
+    WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND slug = :slug
+    UNION ALL
+    SELECT p.id, p.status, 2 FROM old_slugs AS o
+    JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = o.page_id
+    WHERE o.tenant_id = :tenant_id AND o.owner_id = :owner_id AND o.slug = :slug
+    UNION ALL
+    SELECT p.id, p.status, 3 FROM aliases AS n
+    JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = n.page_id
+    WHERE n.tenant_id = :tenant_id AND n.owner_id = :owner_id AND n.alias = :alias
+) AS found
+ORDER BY found.status <> 'active', found.rank, found.id
+LIMIT 1;

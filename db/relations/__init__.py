@@ -4,9 +4,24 @@ A function takes the row it starts from and returns one SELECT; selection/ adds 
 Inner selects go through `in_tenant`, and every table is aliased.
 """
 
-from . import changes, graph, jobs, links, mentions, nodes, owners, pages, search, sections, sources, suggestions, tags
+from . import (
+    changes,
+    graph,
+    history,
+    jobs,
+    links,
+    mentions,
+    nodes,
+    owners,
+    pages,
+    search,
+    sections,
+    sources,
+    suggestions,
+    tags,
+)
 
 __all__ = [
-    "changes", "graph", "jobs", "links", "mentions", "nodes", "owners", "pages", "search", "sections", "sources",
-    "suggestions", "tags",
+    "changes", "graph", "history", "jobs", "links", "mentions", "nodes", "owners", "pages", "search", "sections",
+    "sources", "suggestions", "tags",
 ]  # fmt: skip

@@ -10,7 +10,9 @@ from sqlalchemy import (
     Select,
     Text,
     any_,
+    case,
     cast,
+    column,
     false,
     func,
     literal,
@@ -18,8 +20,10 @@ from sqlalchemy import (
     null,
     or_,
     select,
+    true,
     union_all,
 )
+from sqlalchemy.dialects.postgresql import aggregate_order_by
 
 from content.names import ALIAS_MAX, normalise
 from selection import in_tenant
@@ -241,6 +245,26 @@ def revision_rows(page: OuterRow) -> Select[Any]:
 def revision_at(page: OuterRow, version: Any) -> Select[Any]:
     revision = revisions.alias()
     return select(revision).where(revision.c.page_id == page.c.id, revision.c.version == version)
+
+
+def revision_body(revision: OuterRow) -> ColumnElement[Any]:
+    """The text of a state: kept whole, or put together from the bytes of its base and what is its own."""
+    base = revisions.alias()
+    kept = select(func.convert_to(base.c.body_md, "UTF8").label("bytes")).where(
+        base.c.page_id == revision.c.page_id, base.c.version == revision.c.base_version
+    )
+    whole = in_tenant(kept).subquery()
+    piece = (
+        func.unnest(revision.c.base_starts, revision.c.base_lengths, revision.c.base_texts)
+        .table_valued(column("start", Integer), column("length", Integer), column("own", Text), with_ordinality="n")
+        .render_derived()
+    )
+    shared = func.substring(whole.c.bytes, piece.c.start + ONE, piece.c.length)
+    joined = shared.concat(func.convert_to(piece.c.own, "UTF8"))
+    restored = select(
+        func.convert_from(func.string_agg(joined, aggregate_order_by(literal_column("''::bytea"), piece.c.n)), "UTF8")
+    ).select_from(whole.join(piece, true()))
+    return case((revision.c.base_version.is_(None), revision.c.body_md), else_=restored.scalar_subquery())
 
 
 def active_one(page_id: Any) -> Select[Any]:

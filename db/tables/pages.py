@@ -1,6 +1,16 @@
 """Pages and what belongs to one: sections, aliases, old slugs, revisions."""
 
-from sqlalchemy import CheckConstraint, ForeignKeyConstraint, Index, UniqueConstraint, text
+from sqlalchemy import (
+    ARRAY,
+    CheckConstraint,
+    Column,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    Text,
+    UniqueConstraint,
+    text,
+)
 
 from .columns import document, identifier, in_scope_key, listed, moment, number, one_of, refers, scoped_table, words
 
@@ -86,6 +96,7 @@ old_slugs = scoped_table(
 )
 Index("old_slugs_page_ix", old_slugs.c.tenant_id, old_slugs.c.page_id)
 
+# The text of a state is whole, or empty here and made of that of `base_version`: docs/decisions/0020-revisions.md.
 revisions = scoped_table(
     "revisions",
     identifier("page_id"),
@@ -98,6 +109,10 @@ revisions = scoped_table(
     *one_of("revisions", "author_kind", "agent", "user", "compiler", "service"),
     words("author_id"),
     moment("created_at"),
+    number("base_version", nullable=True),
+    Column("base_starts", ARRAY(Integer)),
+    Column("base_lengths", ARRAY(Integer)),
+    Column("base_texts", ARRAY(Text)),
     UniqueConstraint("tenant_id", "page_id", "version", name="revisions_version_uq"),
     refers("revisions", "page_id", "pages"),
 )

@@ -3,15 +3,28 @@
 import strawberry
 
 from .aliases import AliasMutations
+from .batches import BatchMutations
+from .edits import EditMutations
 from .links import LinkMutations
 from .mentions import MentionMutations
+from .names import NameMutations
 from .pages import PageMutations
 from .sections import SectionMutations
 from .sources import SourceMutations
 
 
 @strawberry.type(description="Everything that can be changed. Each mutation is done whole, or not at all.")
-class Mutation(PageMutations, SectionMutations, AliasMutations, LinkMutations, SourceMutations, MentionMutations):
+class Mutation(
+    PageMutations,
+    EditMutations,
+    NameMutations,
+    BatchMutations,
+    SectionMutations,
+    AliasMutations,
+    LinkMutations,
+    SourceMutations,
+    MentionMutations,
+):
     pass
 
 

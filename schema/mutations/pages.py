@@ -64,6 +64,9 @@ class UpsertWikiPageInput(CreateWikiPageInput):
 @strawberry.input(description="Changes to a page. What is left out stays; null clears where it may.")
 class UpdateWikiPageInput:
     page_id: strawberry.ID = strawberry.field(description="The page.")
+    type: WikiPageType | None = strawberry.field(
+        default=None, description="The type that it has. Another one is refused: a type never changes."
+    )
     title: strawberry.Maybe[str | None] = strawberry.field(description="A new title; the old one stays an alias.")
     slug: strawberry.Maybe[str | None] = strawberry.field(description="A new slug; the old one keeps resolving.")
     summary: strawberry.Maybe[str | None] = strawberry.field(description="A new summary, or null for none.")
@@ -126,6 +129,7 @@ class PageMutations:
                 info.context.database,
                 info.context.scope,
                 id_of(input.page_id),
+                type=input.type and input.type.value,
                 expected_version=input.expected_version,
                 edit_summary=input.edit_summary,
                 **changes(input),

@@ -122,7 +122,15 @@ CASES = {
         "$page", "links { nodes { kind toPage { id } } } brokenLinks { nodes { slug } }", {"link_targets_pk"}
     ),
     "history": of_page(
-        "$page", "revisions(first: 5) { nodes { version } } revision(version: 1) { title }", {"revisions_version_uq"}
+        "$page",
+        "revisions(first: 5) { nodes { version bodyMd } } revision(version: 1) { title bodyMd }",
+        {"revisions_version_uq"},
+    ),
+    "versions compared": Case(
+        "diffWikiRevisions",
+        "pageId: $page, from: 1, to: 1",
+        "{ unified fromRevision { version } toRevision { bodyMd } }",
+        {"revisions_version_uq"},
     ),
     "evidence of a page": of_page(
         "$page",

@@ -103,6 +103,11 @@ MUTATIONS: dict[str, dict[str, Any]] = {
     "updateWikiPage": {"summary": "Hot."},
     "patchWikiSection": {"sectionSlug": "a", "bodyMd": "aa"},
     "moveWikiSection": {"sectionSlug": "a", "position": 1},
+    "editWikiPage": {"oldText": "aa", "newText": "aaa"},
+    "appendToWikiPage": {"text": "More.", "sectionSlug": "a"},
+    "restoreWikiRevision": {"version": 1},
+    "renameWikiPage": {"title": "Austin, Texas"},
+    "tagWikiPages": {"pageIds": ["page"], "add": ["city"]},
     "citeWikiSource": {"sectionSlug": "a", "sourceId": "source"},
     "removeWikiSection": {"sectionSlug": "b"},
     "addWikiAlias": {"name": "atx"},
@@ -114,10 +119,20 @@ MUTATIONS: dict[str, dict[str, Any]] = {
     "ignoreWikiMention": {"mentionId": "mention"},
     "archiveWikiPage": {},
     "unarchiveWikiPage": {},
+    "archiveWikiPages": {"pageIds": ["page"]},
+    "unarchiveWikiPages": {"pageIds": ["page"]},
+    "mergeWikiPages": {"fromPageId": "other", "intoPageId": "page"},
     "archiveWikiScope": {},
     "deleteWikiPage": {},
 }
 MADE = {"addWikiSource": "source", "createWikiPage": "page", "upsertWikiPage": "other", "recordWikiMention": "mention"}
+
+
+def known(value: Any, ids: dict[str, str]) -> Any:
+    """With ids in place of the names of what was made."""
+    if isinstance(value, list):
+        return [known(one, ids) for one in value]
+    return ids.get(value, value) if isinstance(value, str) else value
 
 
 async def test_every_mutation_announces_once_what_it_did(wiki: Wiki, ear: Ear) -> None:
@@ -128,7 +143,7 @@ async def test_every_mutation_announces_once_what_it_did(wiki: Wiki, ear: Ear) -
         field = GRAPHQL.mutation_type.fields[name]
         kind = get_named_type(field.args["input"].type)
         assert isinstance(kind, GraphQLInputObjectType)
-        input = {key: ids.get(value, value) if isinstance(value, str) else value for key, value in given.items()}
+        input = {key: known(value, ids) for key, value in given.items()}
         if "pageId" in kind.fields:
             input["pageId"] = ids["page"]
         made = MADE.get(name)

@@ -94,7 +94,7 @@ class Values:
             return self.rng.choice([-1, 0, 1, 3, 10, 1000, 6000])
         if name == "length":
             return self.rng.choice([-3, 0, 1, 5, 30, 200, 5000])
-        if name == "version":
+        if name in ("version", "from", "to"):
             return self.rng.choice([0, 1, 1, 2, 3])
         return -1 if self.chance(0.2 if field in LIFTED else 0.01) else self.rng.choice(SIZES)
 

@@ -68,8 +68,10 @@ class Wiki:
         return {"Int": 1, "Boolean": False, "String": texts.get(name, "words")}[nullable.name]
 
     def input(self, type_: GraphQLInputObjectType, number: int = 0) -> Row:
+        """What is required, and the page where there are other ways to name it."""
         fields = type_.fields.items()
-        return {name: self.value(name, field.type, number) for name, field in fields if is_required_input_field(field)}
+        wanted = [name for name, field in fields if is_required_input_field(field) or name == "pageId"]
+        return {name: self.value(name, type_.fields[name].type, number) for name in wanted}
 
     def arguments(self, field: GraphQLField) -> Row:
         found = {name: self.value(name, one.type) for name, one in field.args.items() if is_required_argument(one)}

@@ -54,6 +54,11 @@ def stored(type_name: str, field_name: str) -> bool:
     return (type_name, field_name) in {
         ("Query", "_entities"),  # as long as what was represented
         ("WikiPage", "tags"),
+        ("WikiRevisionDiff", "hunks"),
+        ("WikiDiffHunk", "lines"),
+        ("WikiDiffLine", "parts"),
+        ("WikiEditFailure", "passesTried"),
+        ("WikiEditAmbiguity", "lines"),
         ("WikiRevision", "tags"),
         ("WikiLink", "reasons"),
         ("UserError", "field"),
@@ -74,6 +79,7 @@ def test_the_names_that_clients_know_are_there() -> None:
         "mobileWikiSearch": "tenantId ownerId userId agentId query! limit",
         "wikiSearchResults": "tenantId ownerId userId agentId query! filter first after explain!",
         "relatedWikiPages": "pageId! limit",
+        "diffWikiRevisions": "pageId! from! to!",
         "wikiSuggest": "tenantId ownerId userId agentId prefix! limit",
         "wikiBacklinks": "pageId!",
         "wikiConnectedPages": "pageId!",

@@ -56,6 +56,7 @@ NESTED = {
 STEPS = {
     "wikiSearch": 2,
     "mobileWikiSearch": 2,
+    "diffWikiRevisions": 2,
     "relatedWikiPages": 3,
     "explained": 2,
     "results of a type": 3,
@@ -123,12 +124,16 @@ FOLD = named("search_statistics")["fold_terms"]
 WRITES = {
     "addWikiSource": 7,
     "createWikiPage": 18,
-    "upsertWikiPage": 20,
-    "updateWikiPage": 23,
-    "patchWikiSection": 19,
-    "moveWikiSection": 19,
+    "upsertWikiPage": 21,
+    "updateWikiPage": 24,
+    "patchWikiSection": 20,
+    "moveWikiSection": 20,
     "citeWikiSource": 13,
-    "removeWikiSection": 20,
+    "removeWikiSection": 21,
+    "editWikiPage": 21,
+    "appendToWikiPage": 20,
+    "restoreWikiRevision": 23,
+    "renameWikiPage": 23,
     "addWikiAlias": 15,
     "removeWikiAlias": 15,
     "linkWikiPages": 13,
@@ -138,16 +143,26 @@ WRITES = {
     "ignoreWikiMention": 8,
     "archiveWikiPage": 16,
     "unarchiveWikiPage": 16,
+    "archiveWikiPages": 16,
+    "unarchiveWikiPages": 16,
+    "tagWikiPages": 15,
+    "mergeWikiPages": 68,
     "deleteWikiPage": 17,
     "archiveWikiScope": 11,
 }
 SHOWN = {
     "WikiPagePayload": "page { id version }",
+    "WikiEditPayload": "page { id version }",
+    "WikiRenamePayload": "page { id version }",
     "WikiSourcePayload": "source { id }",
     "WikiCitationPayload": "citation { id }",
     "WikiMentionPayload": "mention { id }",
 }
-REST = {"WikiScopePayload": "pagesArchived", "WikiDeletionPayload": "deletedPageId"}
+REST = {
+    "WikiScopePayload": "pagesArchived",
+    "WikiPagesPayload": "outcomes { ok }",
+    "WikiDeletionPayload": "deletedPageId",
+}
 
 
 def test_every_mutation_is_in_the_table() -> None:
@@ -158,7 +173,7 @@ def test_every_mutation_is_in_the_table() -> None:
 @pytest.mark.parametrize("size", [1, 40])
 async def test_a_write_takes_as_many_statements_whatever_its_size(database: ListeningDatabase, size: int) -> None:
     taken: dict[str, int] = {}
-    ids = {"hub": str(PLACE.page(0))}
+    ids = {"hub": str(PLACE.page(0)), "topic": str(PLACE.page(1))}
     for name in WRITES:
         shown, statements = await written(database, name, inputs(name, ids, size))
         ids |= {"updateWikiPage": {}, "createWikiPage": {"page": shown}, "addWikiSource": {"source": shown},
@@ -208,6 +223,14 @@ def inputs(name: str, ids: dict[str, str], size: int) -> dict[str, Any]:
         "moveWikiSection": page | {"sectionSlug": "section_0", "position": size},
         "citeWikiSource": page | {"sectionSlug": "section_0", "sourceId": ids.get("source")},
         "removeWikiSection": page | {"sectionSlug": "section_0"},
+        "editWikiPage": page | {"oldText": "## Section 1\n", "newText": "## Section A\n"},
+        "appendToWikiPage": page | {"text": links(size)},
+        "restoreWikiRevision": page | {"version": 1},
+        "renameWikiPage": page | {"title": f"Renamed {size}", "slug": f"renamed-{size}"},
+        "archiveWikiPages": {"pageIds": [ids.get("page")]},
+        "unarchiveWikiPages": {"pageIds": [ids.get("page")]},
+        "tagWikiPages": {"pageIds": [ids.get("page")], "add": ["new"]},
+        "mergeWikiPages": {"fromPageId": ids.get("page"), "intoPageId": ids["topic"]},
         "addWikiAlias": page | {"name": f"another {size}"},
         "removeWikiAlias": page | {"name": f"another {size}"},
         "linkWikiPages": pair,

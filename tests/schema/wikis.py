@@ -4,6 +4,7 @@ import hashlib
 from typing import Any
 from uuid import UUID
 
+from content.deltas import delta
 from content.names import normalise
 from db.tables.pages import PAGE_TYPES
 from db.tables.sources import SOURCE_KINDS
@@ -139,7 +140,11 @@ class WikiMaker(Draws):
             self.add("old_slugs", type=heir["type"], slug=slug, page_id=heir["id"], created_at=self.moment())
 
     def revisions(self, page: Row) -> None:
+        """The first is kept whole, and every other one after it as what differs from it."""
+        base = self.text()
         for version in range(1, page["version"] + 1):
+            body = self.text() if version > 1 else base
+            found = delta(base, body) if version % 2 == 0 else None
             self.add(
                 "revisions",
                 id=self.id(),
@@ -147,7 +152,11 @@ class WikiMaker(Draws):
                 version=version,
                 title=self.title(),
                 summary=self.maybe("", "é"),
-                body_md=self.text(),
+                body_md="" if found else body,
+                base_version=1 if found else None,
+                base_starts=found and found.starts,
+                base_lengths=found and found.lengths,
+                base_texts=found and found.texts,
                 tags=self.rng.sample(TAGS, 2),
                 edit_summary=self.maybe("", "Restored to version 1"),
                 author_kind=self.rng.choice(["agent", "user", "compiler", "service"]),

@@ -18,7 +18,7 @@ from tests.schema.world import World
 TYPES: Mapping[str, type[Any]] = {
     "WikiPage": pages.Pages,
     "WikiAlias": pages.OnPage,
-    "WikiRevision": pages.OnPage,
+    "WikiRevision": pages.Revisions,
     "WikiLink": pages.Links,
     "WikiSection": evidence.Sections,
     "WikiPromotion": evidence.Promotions,

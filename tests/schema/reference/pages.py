@@ -3,6 +3,7 @@
 from itertools import groupby
 from typing import Any
 
+from content.deltas import Delta, restored
 from content.plain import excerpt
 from tests.schema.reference.lists import Paged, limited
 from tests.schema.reference.rows import Row, Rows
@@ -161,13 +162,23 @@ class Pages:
 
 
 class OnPage:
-    """An alias, a revision: what lies on a page."""
+    """An alias: what lies on a page."""
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
 
     def page(self, row: Row) -> Row | None:
         return self.rows.page(row["page_id"])
+
+
+class Revisions(OnPage):
+    """A state: the text that is not its own is taken of its base."""
+
+    def body_md(self, revision: Row) -> str:
+        base = self.rows.one("revisions", page_id=revision["page_id"], version=revision["base_version"])
+        if base is None:
+            return str(revision["body_md"])
+        return restored(base["body_md"], Delta(*(revision[f"base_{part}"] for part in Delta._fields)))
 
 
 class Links:

@@ -7,6 +7,7 @@ from graphql import GraphQLError
 
 from content.names import normalise
 from resolvers.context import Context
+from tests.schema.reference.history import Histories
 from tests.schema.reference.lists import Paged, limited, sized
 from tests.schema.reference.pages import HUBS, TITLES, connected
 from tests.schema.reference.rows import Row, Rows
@@ -39,7 +40,7 @@ class Query:
     """`where` are the spellings of the wiki that a field reads in."""
 
     def __init__(self, rows: Rows, context: Context) -> None:
-        self.rows, self.searches = rows, Searches(rows, context)
+        self.rows, self.searches, self.histories = rows, Searches(rows, context), Histories(rows)
 
     # -- access
 
@@ -113,6 +114,9 @@ class Query:
     async def related_wiki_pages(self, _: Any, page_id: str, limit: int | None) -> list[Row]:
         found = await self.searches.related(identified(page_id), sized(limit, 10, 50, least=1))
         return [hit for hit in found if self.seen(hit["page"])]
+
+    def diff_wiki_revisions(self, _: Any, page_id: str, **versions: int) -> Row | None:
+        return self.histories.compared(identified(page_id), versions["from"], versions["to"])
 
     def wiki_suggest(self, _: Any, prefix: str, limit: int | None, **where: Any) -> list[Row]:
         return limited(self.searches.suggestions(self.wiki(**where), prefix), limit, 8, 20)

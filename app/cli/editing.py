@@ -1,0 +1,206 @@
+"""`cairn edit`, `append`, `rename`, `merge`, `archive`: pages changed from a terminal."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .options import AsJson, Owner, Tenant
+from .output import say, show
+from .pages import ExpectedVersion, PageName, Summary, on_page
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from db.database import Database
+    from db.scope import Scope
+
+STDIN = "-"
+Section = Annotated[str | None, typer.Option("--section", metavar="SLUG", help="One section; else the whole text.")]
+
+
+def add_to(parent: typer.Typer) -> None:
+    place = "--tenant acme --owner mara"
+    markdown = {"ignore_unknown_options": True}  # a text may begin like an option: `- a list`
+    parent.command(
+        "edit", context_settings=markdown, epilog=f"Example: cairn edit entity/austin 'pop. 1M' 'pop. 2M' {place}"
+    )(edit)
+    parent.command("append", context_settings=markdown, epilog=f"Example: cairn append entity/austin '- Bats' {place}")(
+        append
+    )
+    parent.command("rename", epilog=f"Example: cairn rename topic/atx --title Austin --slug austin {place}")(rename)
+    parent.command("merge", epilog=f"Example: cairn merge topic/atx topic/austin {place}")(merge)
+    parent.command("archive", epilog=f"Example: cairn archive topic/atx topic/old {place}")(archive)
+
+
+def given(text: str) -> str:
+    """The argument itself, or what comes on stdin for `-`."""
+    return sys.stdin.read() if text == STDIN else text
+
+
+def edit(
+    name: PageName,
+    old: Annotated[str, typer.Argument(metavar="OLD", help="What stands there; whitespace may differ. - for stdin.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="What shall stand there; empty to take it out.")],
+    tenant: Tenant,
+    owner: Owner,
+    section: Section = None,
+    replace_all: Annotated[bool, typer.Option("--all", help="Wherever it stands, not in one place alone.")] = False,
+    expected_version: ExpectedVersion = None,
+    summary: Summary = None,
+    as_json: AsJson = False,
+) -> None:
+    """Replace a stretch of a page's text. Refused when it is not there, or not once."""
+    old = given(old)
+
+    async def work(database: "Database", scope: "Scope", page_id: "UUID") -> dict[str, Any]:
+        from resolvers.addresses import PageAddress
+        from resolvers.edits import edit_page
+
+        done = await edit_page(
+            database,
+            scope,
+            PageAddress(page_id),
+            old_text=old,
+            new_text=new,
+            replace_all=replace_all,
+            section_slug=section,
+            expected_version=expected_version,
+            summary=summary,
+        )
+        found = done.edited
+        return {
+            "version": done.saved.version,
+            "changed": done.saved.changed,
+            "note": done.note,
+            "matchedBy": found and found.matched_by,
+            "lines": list(found.lines) if found else [],
+        }
+
+    done = on_page(name, tenant, owner, work)
+    if as_json:
+        show(done)
+    else:
+        lines = ", ".join(map(str, done["lines"]))
+        say(done["note"] or f"{name} is at version {done['version']}: line {lines}, found by {done['matchedBy']}.")
+
+
+def append(
+    name: PageName,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="Markdown. - for stdin.")],
+    tenant: Tenant,
+    owner: Owner,
+    section: Section = None,
+    next_line: Annotated[bool, typer.Option("--next-line", help="Without a blank line before it.")] = False,
+    expected_version: ExpectedVersion = None,
+    summary: Summary = None,
+    as_json: AsJson = False,
+) -> None:
+    """Put a text behind all that a page, or one of its sections, says."""
+    text = given(text)
+
+    async def work(database: "Database", scope: "Scope", page_id: "UUID") -> dict[str, Any]:
+        from resolvers.addresses import PageAddress
+        from resolvers.edits import append_to_page
+
+        done = await append_to_page(
+            database,
+            scope,
+            PageAddress(page_id),
+            text=text,
+            section_slug=section,
+            as_paragraph=not next_line,
+            expected_version=expected_version,
+            summary=summary,
+        )
+        return {"version": done.saved.version, "changed": done.saved.changed}
+
+    done = on_page(name, tenant, owner, work)
+    if as_json:
+        show(done)
+    else:
+        say(f"{name} is at version {done['version']}.")
+
+
+def rename(
+    name: PageName,
+    tenant: Tenant,
+    owner: Owner,
+    title: Annotated[str | None, typer.Option(metavar="TITLE", help="Its new title; the old one stays a name.")] = None,
+    slug: Annotated[str | None, typer.Option(metavar="SLUG", help="Its new slug; the old one leads to it.")] = None,
+    expected_version: ExpectedVersion = None,
+    summary: Summary = None,
+    as_json: AsJson = False,
+) -> None:
+    """Give a page another name, also in the texts of the pages that link to it."""
+
+    async def work(database: "Database", scope: "Scope", page_id: "UUID") -> dict[str, Any]:
+        from resolvers.renaming import rename_page
+        from resolvers.unset import UNSET
+
+        done = await rename_page(
+            database,
+            scope,
+            page_id,
+            title=UNSET if title is None else title,
+            slug=UNSET if slug is None else slug,
+            expected_version=expected_version,
+            summary=summary,
+        )
+        counts = {"pagesRewritten": len(done.rewritten), "pagesLeft": done.left}
+        return {"version": done.saved.version, "changed": done.saved.changed, **counts}
+
+    if title is None and slug is None:
+        raise typer.BadParameter("give --title, --slug, or both")
+    done = on_page(name, tenant, owner, work)
+    if as_json:
+        show(done)
+    else:
+        say(f"Renamed, at version {done['version']}; links rewritten in {done['pagesRewritten']} pages.")
+
+
+def merge(
+    gone: PageName,
+    into: PageName,
+    tenant: Tenant,
+    owner: Owner,
+    expected_version: ExpectedVersion = None,
+    as_json: AsJson = False,
+) -> None:
+    """Put the first page into the second, of the same type. What is left of the first is archived."""
+
+    async def work(database: "Database", scope: "Scope", page_id: "UUID") -> dict[str, Any]:
+        from resolvers.merging import merge_pages
+
+        from .pages import find_page_id
+
+        from_id = await find_page_id(database, scope, gone)
+        saved = await merge_pages(database, scope, from_id, page_id, expected_version=expected_version)
+        return {"version": saved.version}
+
+    done = on_page(into, tenant, owner, work)
+    if as_json:
+        show(done)
+    else:
+        say(f"{into} is at version {done['version']}, and {gone} leads to it.")
+
+
+def archive(
+    names: Annotated[list[str], typer.Argument(metavar="TYPE/SLUG…", help="Pages, a hundred at most.")],
+    tenant: Tenant,
+    owner: Owner,
+    back: Annotated[bool, typer.Option("--back", help="Bring them back instead.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Put pages away with everything they own, each by itself. Exits with 1 when one could not be."""
+    from .pages import each_page
+
+    outcomes = each_page(names, tenant, owner, back=back)
+    if as_json:
+        show(outcomes)
+    else:
+        for outcome in outcomes:
+            done = "brought back" if back else "archived"
+            say(f"{outcome['page']}: {outcome['error'] or (done if outcome['changed'] else f'was {done} already')}")
+    if any(outcome["error"] for outcome in outcomes):
+        raise typer.Exit(1)

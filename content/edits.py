@@ -1,0 +1,272 @@
+"""One edit of a text, told as the old words and the new ones, by somebody who may misremember its whitespace.
+
+Five passes look for the old text, each more tolerant than the one before, and the first that finds it decides:
+docs/decisions/0021-tolerant-edits.md. Nothing outside of what was found changes.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import NamedTuple
+
+from .likeness import Budget, Nearest, likeness, nearest
+from .respelling import BREAK, CONTENT, WORD, Replacement, Wish, ended, line_end, respelled
+
+LINES_NAMED = 20
+BLOCKS_MAX = 100
+ALIKE = 0.6
+
+
+class Edited(NamedTuple):
+    """The text after an edit. `lines` are where the replacements begin in it, counted from 1."""
+
+    text: str
+    matched_by: str
+    lines: tuple[int, ...]
+    lines_removed: int
+    lines_added: int
+
+
+class EditFailed(ValueError):
+    """The old text is not there. `passes` were tried; `nearest` is what is most like it, or None in an empty text."""
+
+    def __init__(self, passes: tuple[str, ...], nearest: Nearest | None) -> None:
+        where = f" The text nearest to it begins at line {nearest.line}." if nearest else " The text is empty."
+        super().__init__(f"The old text was not found.{where} Read the text again and quote it as it stands.")
+        self.passes, self.nearest = passes, nearest
+
+
+class EditAmbiguous(ValueError):
+    """The old text is there more than once. `lines` are where, counted from 1: the first twenty."""
+
+    def __init__(self, count: int, lines: tuple[int, ...], matched_by: str) -> None:
+        shown = ", ".join(map(str, lines)) + (", …" if len(lines) < count else "")
+        super().__init__(
+            f"The old text is there {count} times, at the lines {shown}. "
+            "Quote more of what stands around it, or replace all of them."
+        )
+        self.count, self.lines, self.matched_by = count, lines, matched_by
+
+
+class NothingToFind(ValueError):
+    """The old text is empty."""
+
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Where a pass finds the old text. When there are two places that share characters, `overlapping` says so."""
+
+    spans: list[Span]
+    overlapping: bool = False
+
+    @property
+    def apart(self) -> list[Span]:
+        """Those that can all be replaced."""
+        return self.spans[:1] if self.overlapping else self.spans
+
+
+def edit(text: str, old: str, new: str, *, replace_all: bool = False) -> Edited:
+    """The text with the new words for the old ones.
+
+    Raises NothingToFind, EditFailed, EditAmbiguous.
+    """
+    if not old:
+        raise NothingToFind("The old text is empty: quote what is to be replaced, or append to the text instead.")
+    tried: list[str] = []
+    for name, find in PASSES.items():
+        if not fits(name, old):
+            continue
+        tried.append(name)
+        found = find(text, old)
+        if found.spans:
+            refuse_ambiguous(text, name, found, replace_all)
+            return replaced(text, name, replacements(text, name, found.apart, old, new))
+    raise EditFailed(tuple(tried), nearest(text, old))
+
+
+def fits(name: str, old: str) -> bool:
+    """Whether a pass can look for it: without words there is nothing to be tolerant about."""
+    if name == "exact":
+        return True
+    return bool(old.strip()) and (name != "block" or bool(BREAK.search(old.strip())))
+
+
+def refuse_ambiguous(text: str, name: str, found: Search, replace_all: bool) -> None:
+    if len(found.spans) > 1 and not replace_all:
+        row = rows(text)
+        raise EditAmbiguous(len(found.spans), tuple(row(start) for start, _ in found.spans[:LINES_NAMED]), name)
+
+
+def rows(text: str) -> Callable[[int], int]:
+    """The line of a position, from 1."""
+    starts = [found.end() for found in BREAK.finditer(text)]
+    return lambda position: bisect_right(starts, position) + 1
+
+
+# -- the passes
+
+
+def exactly(text: str, old: str) -> Search:
+    """As it is written."""
+    return occurrences(text, old)
+
+
+def by_lines(text: str, old: str) -> Search:
+    """Whole lines, whatever whitespace is at their ends."""
+    shown = BREAK.split(text)
+    starts = [0, *(found.end() for found in BREAK.finditer(text))]
+    told = [line.strip() for line in BREAK.split(old.removesuffix(closing(old)))]
+    stripped = [line.strip() for line in shown]
+    found = occurrences("\n" + "\n".join(stripped) + "\n", "\n" + "\n".join(told) + "\n", shared=1)
+    offsets = list(accumulate((len(line) + 1 for line in stripped), initial=0))
+    spans = []
+    for start, _ in found.spans:
+        first = bisect_right(offsets, start) - 1
+        last = first + len(told) - 1
+        spans.append((starts[first], starts[last] + len(shown[last])))
+    return Search(spans, found.overlapping)
+
+
+def by_words(text: str, old: str) -> Search:
+    """The same words, whatever whitespace is between them; where the old text has some, there must be some."""
+    words = list(WORD.finditer(text))
+    haystack = f" {' '.join(word[0] for word in words)} "
+    before, after = (" " * one.isspace() for one in (old[0], old[-1]))
+    found = occurrences(haystack, f"{before}{' '.join(old.split())}{after}", shared=len(before and after))
+    offsets = list(accumulate((len(word[0]) + 1 for word in words), initial=1))
+
+    def place(position: int) -> int:
+        word = bisect_right(offsets, position) - 1
+        return words[word].start() + position - offsets[word]
+
+    spans = [(place(start + len(before)), place(end - len(after) - 1) + 1) for start, end in found.spans]
+    return Search(spans, found.overlapping)
+
+
+def by_indentation(text: str, old: str) -> Search:
+    """Whatever whitespace lines begin with."""
+    starts = [0, *(found.end() for found in BREAK.finditer(text))]
+    lines = BREAK.split(text)
+    bare = [line.lstrip() for line in lines]
+    told = "\n".join(line.lstrip() for line in BREAK.split(old.removesuffix(closing(old))))
+    found = occurrences("\n".join(bare), told)
+    offsets = list(accumulate((len(line) + 1 for line in bare), initial=0))
+
+    def place(position: int) -> int:
+        row = bisect_right(offsets, position) - 1
+        return starts[row] + len(lines[row]) - len(bare[row]) + position - offsets[row]
+
+    return Search([(place(start), place(end - 1) + 1) for start, end in found.spans], found.overlapping)
+
+
+def by_block(text: str, old: str) -> Search:
+    """As many lines, blank ones aside: the first and the last much alike, and those between on average."""
+    told = CONTENT.findall(old)
+    shown = list(CONTENT.finditer(text))
+    found = list(blocks([line[0] for line in shown], told))
+    starts = [start for n, start in enumerate(found) if not n or start >= found[n - 1] + len(told)]
+    overlapping = len(starts) == 1 and len(found) > 1
+    spans = [(shown[one].start(), shown[one + len(told) - 1].end()) for one in (found[:2] if overlapping else starts)]
+    return Search(spans, overlapping)
+
+
+def blocks(shown: list[str], told: list[str]) -> Iterator[int]:
+    """Where a block that is alike begins, a hundred times at most; none when that would take too long to find out."""
+    budget, found = Budget(), []
+    for start in range(len(shown) - len(told) + 1):
+        block = shown[start : start + len(told)]
+        if is_block(block, told, budget):
+            found.append(start)
+        if budget.spent_out:
+            return
+        if len(found) == BLOCKS_MAX:
+            break
+    yield from found
+
+
+def is_block(shown: list[str], told: list[str], budget: Budget) -> bool:
+    if not all(likeness(shown[end], told[end], ALIKE, budget) for end in (0, -1)):
+        return False
+    between = len(told) - 2
+    missing = between * (1 - ALIKE)
+    for one, other in zip(shown[1:-1], told[1:-1], strict=True):
+        missing -= 1 - likeness(one, other, 0.0, budget)
+        if missing < -1e-9:
+            return False
+    return True
+
+
+PASSES: dict[str, Callable[[str, str], Search]] = {
+    "exact": exactly,
+    "lines": by_lines,
+    "whitespace": by_words,
+    "indentation": by_indentation,
+    "block": by_block,
+}
+
+
+def closing(old: str) -> str:
+    """The end of its last line, if it has one."""
+    return next((end for end in ("\r\n", "\n", "\r") if old.endswith(end)), "")
+
+
+def occurrences(haystack: str, needle: str, shared: int = 0) -> Search:
+    """Every place, none over another but for the `shared` characters at their ends."""
+    spans, position = [], haystack.find(needle)
+    second = haystack.find(needle, position + 1) if position >= 0 else -1
+    while position >= 0:
+        spans.append((position, position + len(needle)))
+        position = haystack.find(needle, position + len(needle) - shared)
+    overlapping = len(spans) == 1 and second >= 0
+    return Search([*spans, (second, second + len(needle))] if overlapping else spans, overlapping)
+
+
+# -- what comes in the place of what was found
+
+
+def replacements(text: str, name: str, spans: list[Span], old: str, new: str) -> list[Replacement]:
+    """An exact match takes the new text as it is. Only its line ends become the text's, where the old text had none."""
+    if name == "exact":
+        new = new if BREAK.search(old) else ended(new, line_end(text))
+        return [Replacement(start, end, new) for start, end in spans]
+    piece, ending = (CONTENT if name == "block" else WORD), line_end(text)
+    wish = Wish(old, new, piece)
+    return apart([respelled(text, start, end, wish, piece, ending) for start, end in spans])
+
+
+def apart(found: list[Replacement]) -> list[Replacement]:
+    """Whitespace between two of them can be replaced once."""
+    position, cut = 0, []
+    for one in found:
+        cut.append(one if one.start >= position else Replacement(position, max(one.end, position), one.text))
+        position = cut[-1].end
+    return cut
+
+
+def replaced(text: str, name: str, found: list[Replacement]) -> Edited:
+    parts, position, row, lines = [], 0, 1, []
+    removed = added = 0
+    for one in found:
+        before = text[position : one.start]
+        row += breaks(before)
+        lines.append(row)
+        row += breaks(one.text)
+        parts += [before, one.text]
+        position = one.end
+        if one.text != text[one.start : one.end]:
+            removed += height(text[one.start : one.end])
+            added += height(one.text)
+    return Edited("".join(parts) + text[position:], name, tuple(lines), removed, added)
+
+
+def breaks(text: str) -> int:
+    return len(BREAK.findall(text))
+
+
+def height(text: str) -> int:
+    """Over how many lines a text goes."""
+    return breaks(text) + (not BREAK.search(text[-1:])) if text else 0

@@ -1,0 +1,187 @@
+"""A replacement written into a text that spells the replaced words with other whitespace.
+
+Whoever asks for an edit changes `old` into `new`. What differs between these two is the wish; everything else, the
+text's own wrapping, indentation and line ends, stays as it is there.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from .sequences import Change, changes
+
+WORD = re.compile(r"\S+")
+CONTENT = re.compile(r"\S(?:[^\r\n]*\S)?")  # of a line that is not blank
+BREAK = re.compile(r"\r\n|\r|\n")
+SPACES = re.compile(r"\s*")
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """A text as pieces, words or lines, and the gaps of whitespace before, between and behind them."""
+
+    text: str
+    spans: Sequence[tuple[int, int]]
+
+    @classmethod
+    def of(cls, text: str, piece: re.Pattern[str]) -> "Pieces":
+        return cls(text, [found.span() for found in piece.finditer(text)])
+
+    @cached_property
+    def words(self) -> list[str]:
+        return [self.text[start:end] for start, end in self.spans]
+
+    def gap(self, place: int) -> str:
+        """Before the piece of that place; the last gap is behind all pieces."""
+        start = self.spans[place - 1][1] if place else 0
+        end = self.spans[place][0] if place < len(self.spans) else len(self.text)
+        return self.text[start:end]
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """Of a line: how the edit indents it, and how the text does."""
+
+    told: str = ""
+    shown: str = ""
+
+    def __call__(self, indent: str) -> str:
+        """The indentation that a line of the replacement gets in the text."""
+        if indent.startswith(self.told):
+            return self.shown + indent[len(self.told) :]
+        if self.told.startswith(indent):
+            return self.shown[: max(0, len(self.shown) - len(self.told) + len(indent))]
+        return indent
+
+
+class Wish:
+    """An edit. Of each piece of the replacement: which old piece it is (`kept`), or comes in the place of (`like`)."""
+
+    def __init__(self, old: str, new: str, piece: re.Pattern[str]) -> None:
+        self.old, self.new = Pieces.of(old, piece), Pieces.of(new, piece)
+        self.kept: list[int | None] = [None] * len(self.new.spans)
+        self.like: list[int | None] = [None] * len(self.new.spans)
+        old_place = new_place = 0
+        whole = len(self.old.spans), len(self.new.spans)
+        for change in [*changes(self.old.words, self.new.words), Change(whole[0], whole[0], whole[1], whole[1])]:
+            same = range(change.new_start - new_place)
+            self.kept[new_place : change.new_start] = [old_place + n for n in same]
+            self.like[new_place : change.new_start] = [old_place + n for n in same]
+            paired = range(min(change.old_end - change.old_start, change.new_end - change.new_start))
+            for n in paired:
+                self.like[change.new_start + n] = change.old_start + n
+            old_place, new_place = change.old_end, change.new_end
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """[start, end) of a text, and what comes there."""
+
+    start: int
+    end: int
+    text: str
+
+
+def line_end(text: str) -> str | None:
+    """How the lines of a text end, when all end in the same way."""
+    ends = set(BREAK.findall(text))
+    return ends.pop() if len(ends) == 1 else None
+
+
+def ended(text: str, end: str | None) -> str:
+    """The text with its line ends made like that."""
+    return text if end is None else BREAK.sub(end, text)
+
+
+def respelled(text: str, start: int, end: int, wish: Wish, piece: re.Pattern[str], ending: str | None) -> Replacement:
+    """What comes in the place of the pieces in [start, end), which are as many as those of the wish's old text."""
+    spans = [found.span() for found in piece.finditer(text, start, end)]
+    start, end = spans[0][0], spans[-1][1]
+    shown = Pieces(text[start:end], [(left - start, right - start) for left, right in spans])
+    indent = indentation(text, start)
+    shift = Shift() if indent is None else Shift(BREAK.split(wish.old.gap(0))[-1], indent)
+    tail = trailing(text, end, wish, ending)
+    if not wish.new.spans:
+        whole_lines = indent is not None and BREAK.search(wish.old.gap(len(wish.old.spans)))
+        told = wish.old.gap(0) or (indent if whole_lines else "")
+        return replace(tail, start=start - run_before(text, start, told or ""))
+    lead = leading(text, start, wish, shift, ending)
+    return Replacement(lead.start, tail.end, lead.text + inner(shown, wish, shift, ending) + tail.text)
+
+
+def inner(shown: Pieces, wish: Wish, shift: Shift, ending: str | None) -> str:
+    """From the first piece to the last: each gap that the wish leaves alone is as the text has it."""
+    parts: list[str] = []
+    for place, word in enumerate(wish.new.words):
+        like, kept = wish.like[place], wish.kept[place]
+        if like and (own := line_shift(shown.gap(like), wish.old.gap(like))):
+            shift = own
+        if place:
+            gap = wish.new.gap(place)
+            stays = like and wish.like[place - 1] == like - 1 and wish.old.gap(like) == gap
+            parts.append(shown.gap(like) if like and stays else shifted(gap, shift, ending))
+        parts.append(word if kept is None else shown.words[kept])
+    return "".join(parts)
+
+
+def line_shift(shown_gap: str, old_gap: str) -> Shift | None:
+    """How the indentation of a line differs; none where one of the two does not begin a line."""
+    if not (BREAK.search(shown_gap) and BREAK.search(old_gap)):
+        return None
+    return Shift(told=BREAK.split(old_gap)[-1], shown=BREAK.split(shown_gap)[-1])
+
+
+def shifted(gap: str, shift: Shift, ending: str | None) -> str:
+    """A gap of the replacement, with the line ends and the indentation of the text."""
+    *breaks, indent = BREAK.split(gap)
+    if not breaks:
+        return gap
+    return ended(gap[: len(gap) - len(indent)], ending) + shift(indent)
+
+
+def indentation(text: str, start: int) -> str | None:
+    """The whitespace before a position, when nothing else stands before it on its line."""
+    row = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
+    before = text[row:start]
+    return before if not before.strip() else None
+
+
+def leading(text: str, start: int, wish: Wish, shift: Shift, ending: str | None) -> Replacement:
+    """What changes before the first piece."""
+    told, wanted = wish.old.gap(0), wish.new.gap(0)
+    if told == wanted:
+        return Replacement(start, start, "")
+    if not told:
+        return Replacement(start, start, ended(wanted, ending))
+    moved = shifted(wanted, shift, ending) if BREAK.search(wanted) else shift(wanted)
+    return Replacement(start - run_before(text, start, told), start, moved)
+
+
+def run_before(text: str, end: int, told: str) -> int:
+    """How much whitespace up to there stands for the whitespace that was told: of its own line, or of those before."""
+    if not told:
+        return 0
+    row = 0 if BREAK.search(told) else max(text.rfind("\n", 0, end), text.rfind("\r", 0, end)) + 1
+    return end - row - len(text[row:end].rstrip())
+
+
+def trailing(text: str, end: int, wish: Wish, ending: str | None) -> Replacement:
+    """What changes behind the last piece: as many line ends go as the wish takes away."""
+    told = wish.old.gap(len(wish.old.spans))
+    wanted = wish.new.gap(len(wish.new.spans)) if wish.new.spans else wish.new.text
+    if told == wanted:
+        return Replacement(end, end, "")
+    return Replacement(end, end + run_length(text, end, told), ended(wanted, ending))
+
+
+def run_length(text: str, start: int, told: str) -> int:
+    """How much whitespace from there on stands for the whitespace that was told: as many line ends."""
+    run = SPACES.match(text, start)
+    if not told or run is None:
+        return 0
+    breaks = list(BREAK.finditer(run[0]))
+    wanted = len(BREAK.findall(told))
+    if wanted:
+        return breaks[wanted - 1].end() if len(breaks) >= wanted else len(run[0])
+    return breaks[0].start() if breaks else len(run[0])

@@ -1,0 +1,95 @@
+-- name: find_aliases
+-- The other names of a page as they are written.
+SELECT name FROM aliases
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id
+ORDER BY id;
+
+-- name: move_slugs
+-- The slugs that a page had lead to another one from now on, straight away.
+UPDATE old_slugs SET page_id = :into_id
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :from_id;
+
+-- name: copy_citations
+-- What the sections of a page rest on, the sections with which they were joined rest on too.
+INSERT INTO section_sources
+    (tenant_id, owner_id, id, page_id, section_id, source_id, line_start, line_end, summary, created_at)
+SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.id, CAST(:into_id AS uuid), given.section_id,
+       cited.source_id, cited.line_start, cited.line_end, cited.summary, cited.created_at
+FROM unnest(CAST(:ids AS uuid[]), CAST(:section_ids AS uuid[]), CAST(:cited_ids AS uuid[]))
+    AS given (id, section_id, cited_id)
+JOIN section_sources AS cited
+    ON cited.tenant_id = :tenant_id AND cited.owner_id = :owner_id AND cited.id = given.cited_id
+ON CONFLICT (tenant_id, section_id, source_id) DO NOTHING;
+
+-- name: find_citations
+-- What the sections of a page rest on.
+SELECT c.id, s.section_slug FROM section_sources AS c
+JOIN sections AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = c.section_id
+WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = :page_id
+ORDER BY c.id;
+
+-- name: advance_sections
+-- The newest evidence that each section of a page rests on.
+UPDATE sections AS s SET last_source_at = newest.captured_at
+FROM (
+    SELECT c.section_id, max(e.captured_at) AS captured_at FROM section_sources AS c
+    JOIN sources AS e ON e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.id = c.source_id
+    WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = :page_id
+    GROUP BY c.section_id
+) AS newest
+WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = newest.section_id
+  AND s.last_source_at IS DISTINCT FROM newest.captured_at;
+
+-- name: find_children
+-- What hangs right below a page.
+SELECT id FROM pages
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND parent_page_id = :page_id
+ORDER BY id;
+
+-- name: move_children
+-- What hung right below a page hangs below another one.
+UPDATE pages SET parent_page_id = :into_id, updated_at = :now
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND parent_page_id = :from_id;
+
+-- name: delete_mirrors
+-- The links that mirrored the hierarchy between a page and what hung below it.
+DELETE FROM links
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id
+  AND ((from_page_id = :page_id AND kind = 'parent_of') OR (to_page_id = :page_id AND kind = 'child_of'));
+
+-- name: find_asserted
+-- References from and to a page that were asserted for more than its text.
+SELECT from_page_id, to_page_id, array_remove(reasons, 'text') AS reasons FROM links
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND kind = 'reference' AND reasons <> '{text}'
+  AND (from_page_id = :page_id OR to_page_id = :page_id)
+ORDER BY id;
+
+-- name: loosen_links
+-- References to a page have the reasons of texts alone from now on.
+UPDATE links SET reasons = '{text}'
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND kind = 'reference' AND to_page_id = :page_id
+  AND 'text' = ANY(reasons) AND reasons <> '{text}';
+
+-- name: drop_links
+-- References to a page that no text makes.
+DELETE FROM links
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND kind = 'reference' AND to_page_id = :page_id
+  AND NOT 'text' = ANY(reasons);
+
+-- name: move_promotions
+-- A section that grew into a page has grown into another one.
+UPDATE sections SET promoted_page_id = :into_id, updated_at = :now
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND promoted_page_id = :from_id;
+
+-- name: move_listings
+-- A section that lists a page lists another one.
+UPDATE sections SET aggregation = CAST(
+    replace(CAST(aggregation AS text), CAST(:from_text AS text), CAST(:into_text AS text)) AS jsonb
+), updated_at = :now
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id
+  AND jsonb_exists(aggregation -> 'linked_page_ids', CAST(:from_text AS text));
+
+-- name: move_mentions
+-- Names seen in sources that meant a page mean another one.
+UPDATE mentions SET promoted_page_id = :into_id
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND promoted_page_id = :from_id;

@@ -1,0 +1,226 @@
+"""Two pages about one thing made one: all that belonged to the one belongs to the other, and its names lead there."""
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from content.limits import TAGS_MAX
+from content.sections import Section
+from content.slugs import SLUG_MAX
+from db.database import Database
+from db.ids import new_id
+from db.scope import Scope
+from db.sql import statements
+
+from . import checks, outline
+from .activity import record
+from .errors import BadInput, Conflict, NotFound
+from .hierarchy import place
+from .hubness import dependants, refresh_hubness
+from .link_targets import resolve
+from .long_texts import read_through
+from .outline import Outline
+from .page_names import check_number, write_names
+from .page_slugs import free_slug
+from .page_texts import read_sections
+from .records import Page, Saved, find_page
+from .revisions import save
+from .search.index import write_search
+from .writer import Writer
+from .writing import NO_PAGE, check_same_wiki, check_version, writing_page
+
+LINKS = statements("links")
+MERGING = statements("merging")
+PAGES = statements("pages")
+SECTIONS = statements("sections")
+SUFFIX = "-merged"
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The sections of both pages; `places` says where the sections of the second went, slug by slug."""
+
+    sections: Outline
+    places: dict[str, str]
+
+
+async def merge_pages(
+    database: Database,
+    scope: Scope,
+    from_id: UUID,
+    into_id: UUID,
+    *,
+    expected_version: int | None = None,
+    from_expected_version: int | None = None,
+) -> Saved:
+    """Put one page into another of its type. What is left of it is archived, with its history and its old text.
+
+    `expected_version` is that of the page which stays.
+    """
+    if from_id == into_id:
+        raise BadInput("A page cannot be merged into itself.", "fromPageId")
+    async with writing_page(database, scope, into_id) as (writer, into):
+        await check_same_wiki(writer, from_id, "fromPageId")
+        gone = await find_page(writer, from_id)
+        if gone is None:
+            raise NotFound(NO_PAGE)
+        check_version(into, expected_version)
+        check_version(gone, from_expected_version)
+        check_mergeable(gone, into)
+        counting = [*await dependants(writer, gone.id), *await dependants(writer, into.id)]
+        joined = await read_through(outline.size(gone.sections, into.sections), join, into.sections, gone.sections)
+        gone_after = await put_away(writer, gone, into)
+        into_after = await enrich(writer, gone, into, joined)
+        touched = await move_belongings(writer, gone, into, joined)
+        await rename_both(writer, gone_after, into_after)
+        await refresh_hubness(writer, [*counting, *touched, gone.id, into.id])
+        await record(writer, "page.merged", into.id, fromPageId=gone.id, version=into_after.version)
+        return Saved(into.id, into_after.version)
+
+
+def check_mergeable(gone: Page, into: Page) -> None:
+    if gone.type != into.type:
+        raise BadInput(
+            f"{gone.name} cannot go into {into.name}: a page's type never changes. "
+            f"Make a {into.type} of what it says, and archive it.",
+            "fromPageId",
+        )
+    if into.status != "active":
+        raise Conflict(f"{into.name} is archived. Bring it back first.", into.version, into.id)
+
+
+def join(sections: Outline, others: Outline) -> Joined:
+    """Texts under the same heading, or the same slug, are put one behind the other; the rest joins at the end."""
+    found = {section.slug: section for section in sections}
+    by_heading = {section.heading: section.slug for section in reversed(sections)}
+    places: dict[str, str] = {}
+    added: list[Section] = []
+    for other in others:
+        slug = by_heading.get(other.heading) or (other.slug if other.slug in found and other.heading else None)
+        if slug:
+            places[other.slug] = slug
+            found[slug] = replace(found[slug], body=both(found[slug].body, other.body))
+        else:
+            added.append(other)
+    return arranged([*found.values()], added, places)
+
+
+def arranged(sections: list[Section], added: list[Section], places: dict[str, str]) -> Joined:
+    """A text without a heading stands first; whose slug is taken gets the next one."""
+    taken = {section.slug for section in sections}
+    for other in added:
+        slug = outline.unused(other.slug, taken)
+        taken.add(slug)
+        places[other.slug] = slug
+        own = replace(other, slug=slug)
+        sections = [own, *sections] if not own.heading else [*sections, own]
+    return Joined(outline.standing(sections, "fromPageId"), places)
+
+
+def both(text: str, other: str) -> str:
+    """What the other says already is not said twice."""
+    if other.strip() in text:
+        return text
+    return f"{text}\n\n{other}" if text.strip() else other
+
+
+async def put_away(writer: Writer, gone: Page, into: Page) -> Page:
+    """Archived, under a slug that nobody asks for: its own is free to lead to the other page."""
+    slug = await free_slug(writer, gone.type, gone.slug[: SLUG_MAX - len(SUFFIX)].rstrip("-") + SUFFIX)
+    after = replace(gone, slug=slug, status="archived")
+    saved = await save(writer, gone, after, edit_summary=f"Merged into {into.title}")
+    await writer.run(MERGING["move_slugs"], from_id=gone.id, into_id=into.id)
+    return replace(after, version=saved.version)
+
+
+async def enrich(writer: Writer, gone: Page, into: Page, joined: Joined) -> Page:
+    """The page that stays, with the text, the tags, the metadata and the names of the other."""
+    names = [row["name"] for row in await writer.all(MERGING["find_aliases"], page_id=gone.id)]
+    after = replace(
+        into,
+        sections=joined.sections,
+        summary=into.summary or gone.summary,
+        tags=tuple(dict.fromkeys([*into.tags, *gone.tags]))[:TAGS_MAX],
+        metadata=checks.metadata({**(gone.metadata or {}), **(into.metadata or {})}),
+    )
+    text = await read_sections(after.sections)
+    saved = await save(writer, into, after, text=text, edit_summary=f"Merged with {gone.title}", aliases=names)
+    return replace(after, version=saved.version)
+
+
+async def move_belongings(writer: Writer, gone: Page, into: Page, joined: Joined) -> list[UUID]:
+    """Evidence, children, references, promotions and mentions; the pages whose hubness that may change."""
+    await copy_citations(writer, gone, into, joined)
+    if await writer.value(PAGES["find_ancestor"], page_id=into.id, ancestor_id=gone.id):
+        await place(writer, into, gone.parent_id)
+    await move_children(writer, gone, into)
+    touched = await move_references(writer, gone, into)
+    pages: dict[str, Any] = {"from_id": gone.id, "into_id": into.id}
+    await writer.run(MERGING["move_promotions"], **pages)
+    await writer.run(MERGING["move_listings"], from_text=str(gone.id), into_text=str(into.id))
+    await writer.run(MERGING["move_mentions"], **pages)
+    return touched
+
+
+async def copy_citations(writer: Writer, gone: Page, into: Page, joined: Joined) -> None:
+    sections = {row["section_slug"]: row["id"] for row in await writer.all(SECTIONS["find_sections"], page_id=into.id)}
+    cited = await writer.all(MERGING["find_citations"], page_id=gone.id)
+    kept = [row for row in cited if joined.places.get(row["section_slug"]) in sections]
+    await writer.run(
+        MERGING["copy_citations"],
+        into_id=into.id,
+        ids=[new_id() for _ in kept],
+        section_ids=[sections[joined.places[row["section_slug"]]] for row in kept],
+        cited_ids=[row["id"] for row in kept],
+    )
+    await writer.run(MERGING["advance_sections"], page_id=into.id)
+
+
+async def move_children(writer: Writer, gone: Page, into: Page) -> None:
+    children = [row["id"] for row in await writer.all(MERGING["find_children"], page_id=gone.id)]
+    if not children:
+        return
+    await writer.run(MERGING["move_children"], from_id=gone.id, into_id=into.id)
+    await writer.run(MERGING["delete_mirrors"], page_id=gone.id)
+    above, below = [into.id for _ in children], ["parent_of" for _ in children]
+    await writer.run(
+        LINKS["write_links"],
+        ids=[new_id() for _ in range(2 * len(children))],
+        from_page_ids=[*above, *children],
+        to_page_ids=[*children, *above],
+        kinds=[*below, *("child_of" for _ in children)],
+        reason="hierarchy",
+    )
+
+
+async def move_references(writer: Writer, gone: Page, into: Page) -> list[UUID]:
+    """What was asserted of the one is asserted of the other. Those that texts make follow from the texts."""
+    pairs: dict[str, list[tuple[UUID, UUID]]] = defaultdict(list)
+    for row in await writer.all(MERGING["find_asserted"], page_id=gone.id):
+        pair = tuple(into.id if end == gone.id else end for end in (row["from_page_id"], row["to_page_id"]))
+        if pair[0] != pair[1]:
+            for reason in row["reasons"]:
+                pairs[reason].append((pair[0], pair[1]))
+    for reason, found in pairs.items():
+        await writer.run(
+            LINKS["write_links"],
+            ids=[new_id() for _ in found],
+            from_page_ids=[pair[0] for pair in found],
+            to_page_ids=[pair[1] for pair in found],
+            kinds=["reference" for _ in found],
+            reason=reason,
+        )
+    for statement in ("drop_links", "loosen_links"):
+        await writer.run(MERGING[statement], page_id=gone.id)
+    return [end for found in pairs.values() for pair in found for end in pair]
+
+
+async def rename_both(writer: Writer, gone: Page, into: Page) -> None:
+    """Both answer to other names than before; so every link that says one of them is looked at again."""
+    names = await write_names(writer, into)
+    check_number(names, "fromPageId")
+    left = await write_names(writer, gone)
+    await write_search(writer, into, names)
+    await write_search(writer, gone, left)
+    await resolve(writer, names | left)

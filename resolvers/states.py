@@ -1,0 +1,81 @@
+"""How the states of a page are kept, and found again: each is one row, or one row and its base."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from content.deltas import Delta, delta, restored
+from db.database import Connection, Row
+from db.scope import Scope
+from db.sql import statements
+
+from .errors import NotFound
+from .long_texts import read_through
+from .records import Page
+from .writer import Writer
+
+REVISIONS = statements("revisions")
+STATES_MAX = 64  # that rest on one base
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a page said at one version."""
+
+    version: int
+    title: str
+    summary: str | None
+    body: str
+    tags: tuple[str, ...]
+
+
+async def compact(writer: Writer, before: Page | None, page: Page) -> dict[str, Any]:
+    """The columns that keep the text of a page's new version."""
+    body, found = page.body, None
+    base = await writer.one(REVISIONS["find_base"], page_id=page.id) if before else None
+    if base is not None:
+        age = page.version - base["version"]
+        found = await read_through(len(body), spared, base["body_md"], body, age)
+    if base is None or found is None:
+        return {"body_md": body, "base_version": None, "base_starts": None, "base_lengths": None, "base_texts": None}
+    return {
+        "body_md": "",
+        "base_version": base["version"],
+        "base_starts": found.starts,
+        "base_lengths": found.lengths,
+        "base_texts": found.texts,
+    }
+
+
+def spared(base: str, body: str, age: int) -> Delta | None:
+    """How the text differs from its base, while that saves room.
+
+    Differences grow by every edit. Once those since the base would take as much as a whole text, a new base is due.
+    """
+    if not 0 < age < STATES_MAX:
+        return None
+    found = delta(base, body)
+    if found is None or found.size * age > len(body.encode()) or restored(base, found) != body:
+        return None
+    return found
+
+
+async def find_states(connection: Connection, scope: Scope, page_id: UUID, versions: Collection[int]) -> list[State]:
+    """The page's states at these versions, in their order."""
+    rows = await connection.all(
+        REVISIONS["find_states"],
+        tenant_id=scope.tenant_id,
+        owner_id=scope.owner_id,
+        page_id=page_id,
+        versions=list(versions),
+    )
+    found = {row["version"]: row for row in rows}
+    for version in versions:
+        if version not in found:
+            raise NotFound(f"The page has no version {version}. Its history says which there are.")
+    return [state(found[version]) for version in versions]
+
+
+def state(row: Row) -> State:
+    return State(row["version"], row["title"], row["summary"], row["body_md"], tuple(row["tags"]))

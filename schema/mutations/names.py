@@ -1,0 +1,63 @@
+"""Pages under other names: renamed, and merged into one."""
+
+import strawberry
+
+from resolvers import merging, renaming
+from resolvers.records import Saved
+
+from ..edit_payloads import WikiRenamePayload, rename_payload
+from ..payloads import WikiPagePayload, page_payload
+from .scoping import Request, id_of, required
+
+
+@strawberry.input(description="A page's new title, new slug, or both.")
+class RenameWikiPageInput:
+    page_id: strawberry.ID = strawberry.field(description="The page.")
+    title: strawberry.Maybe[str | None] = strawberry.field(description="A new title; the old one stays an alias.")
+    slug: strawberry.Maybe[str | None] = strawberry.field(description="A new slug; the old one keeps resolving.")
+    expected_version: int | None = strawberry.field(default=None, description="Refuse if it has another version.")
+    summary: str | None = strawberry.field(default=None, description="What to say of it in the history.")
+
+
+@strawberry.input(description="Two pages of one type and wiki that are about one thing.")
+class MergeWikiPagesInput:
+    from_page_id: strawberry.ID = strawberry.field(
+        description="The page that is archived; its slugs lead to the other."
+    )
+    into_page_id: strawberry.ID = strawberry.field(description="The page that stays.")
+    expected_version: int | None = strawberry.field(
+        default=None, description="Refuse if the one that stays has another."
+    )
+    from_expected_version: int | None = strawberry.field(default=None, description="Refuse if the other has another.")
+
+
+@strawberry.type
+class NameMutations:
+    @strawberry.mutation(description="Give a page another name, also in the texts of the pages that link to it.")
+    async def rename_wiki_page(self, info: Request, input: RenameWikiPageInput) -> WikiRenamePayload:
+        async def saving() -> renaming.Renamed:
+            return await renaming.rename_page(
+                info.context.database,
+                info.context.scope,
+                id_of(input.page_id),
+                title=required(input.title, "title"),
+                slug=required(input.slug, "slug"),
+                expected_version=input.expected_version,
+                summary=input.summary,
+            )
+
+        return await rename_payload(saving())
+
+    @strawberry.mutation(description="Put one page into another: texts, names, evidence, links, children and tags.")
+    async def merge_wiki_pages(self, info: Request, input: MergeWikiPagesInput) -> WikiPagePayload:
+        async def saving() -> Saved:
+            return await merging.merge_pages(
+                info.context.database,
+                info.context.scope,
+                id_of(input.from_page_id),
+                id_of(input.into_page_id),
+                expected_version=input.expected_version,
+                from_expected_version=input.from_expected_version,
+            )
+
+        return await page_payload(saving())

@@ -1,0 +1,84 @@
+"""Pages edited from a terminal, and what they said before."""
+
+import io
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from app.cli.commands import main
+from tests.app.command_line import Ran
+
+Cairn = Callable[..., Ran]
+MARA = ("--tenant", "acme", "--owner", "mara")
+PAGES = [
+    {"title": "Austin", "type": "topic", "body": "Hot.\n\n## Food\n\n- tacos\n    - brisket"},
+    {"title": "ATX", "type": "topic", "body": "Bats."},
+    {"title": "Trip", "type": "entity", "body": "To [[Austin]]."},
+]
+
+
+@pytest.fixture
+def acme(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], dsn: str, tmp_path: Path) -> Cairn:
+    """Runs a command on mara's wiki, in this process."""
+    for name in [name for name in os.environ if name.startswith("CAIRN_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("CAIRN_DATABASE_URL", dsn)
+
+    def run(*arguments: str) -> Ran:
+        capsys.readouterr()
+        code = main(arguments)
+        return Ran(code, *capsys.readouterr())
+
+    notes = tmp_path / "pages.jsonl"
+    notes.write_text("\n".join(map(json.dumps, PAGES)))
+    assert run("import", str(notes), *MARA, "--create").code == 0
+    return run
+
+
+def body(acme: Cairn, name: str) -> str:
+    return str(json.loads(acme("page", name, *MARA, "--json").out)["bodyMd"])
+
+
+def test_a_page_is_edited_and_appended_to(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = acme("edit", "topic/austin", "- brisket\n", "- ribs\n", *MARA)
+    assert ran.out == "topic/austin is at version 2: line 6, found by lines.\n"
+    monkeypatch.setattr("sys.stdin", io.StringIO("- pie"))
+    assert acme("append", "topic/austin", "-", "--section", "food", "--next-line", *MARA).code == 0
+    assert body(acme, "topic/austin") == "Hot.\n\n## Food\n\n- tacos\n    - ribs\n- pie"
+    assert json.loads(acme("edit", "topic/austin", "pie", "cake", *MARA, "--json").out)["matchedBy"] == "exact"
+
+
+def test_an_edit_that_cannot_be_is_told_by_its_code(acme: Cairn) -> None:
+    assert acme("edit", "topic/austin", "nowhere", "x", *MARA, "--json").error["code"] == "EDIT_FAILED"
+    assert acme("edit", "topic/austin", "t", "x", *MARA, "--json").error["code"] == "EDIT_AMBIGUOUS"
+    assert acme("edit", "topic/austin", "Hot", "x", "--expect", "9", *MARA, "--json").error["code"] == "CONFLICT"
+    assert acme("edit", "topic/none", "a", "b", *MARA, "--json").error["code"] == "NOT_FOUND"
+    assert acme("rename", "topic/austin", *MARA).code == 2
+
+
+def test_versions_are_listed_compared_and_restored(acme: Cairn) -> None:
+    acme("edit", "topic/austin", "Hot.", "Very hot.", "--summary", "Warmer", *MARA)
+    listed = acme("history", "topic/austin", "--limit", "1", *MARA).out
+    assert "Warmer" in listed
+    cursor = listed.split("--before ")[1].strip()
+    older = json.loads(acme("history", "topic/austin", "--before", cursor, *MARA, "--json").out)
+    assert [one["version"] for one in older["nodes"]] == [1]
+    assert "-Hot.\n+Very hot.\n" in acme("diff", "topic/austin", "1", "2", *MARA).out
+    assert json.loads(acme("diff", "topic/austin", "1", "2", *MARA, "--json").out)["linesAdded"] == 1
+    assert acme("diff", "topic/austin", "1", "7", *MARA, "--json").error["code"] == "NOT_FOUND"
+    assert acme("restore", "topic/austin", "1", *MARA).out == "topic/austin is at version 3.\n"
+    assert acme("restore", "topic/austin", "1", *MARA).out == "topic/austin says that already.\n"
+
+
+def test_pages_are_renamed_merged_and_archived(acme: Cairn) -> None:
+    renamed = acme("rename", "topic/austin", "--title", "Austin, Texas", "--slug", "austin-texas", *MARA)
+    assert renamed.out == "Renamed, at version 2; links rewritten in 1 pages.\n"
+    assert body(acme, "entity/trip") == "To [[Austin, Texas]]."
+    assert acme("merge", "topic/atx", "topic/austin", *MARA).code == 0
+    assert body(acme, "topic/atx").startswith("Hot.\n\nBats.")
+    assert acme("archive", "entity/trip", *MARA).out == "entity/trip: archived\n"
+    assert acme("archive", "entity/trip", "--back", *MARA).out == "entity/trip: brought back\n"
+    assert acme("archive", "entity/none", *MARA).code == 1

@@ -1,0 +1,103 @@
+"""Texts kept as what they differ by, and where they differ."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from content import sequences
+from content.deltas import delta, restored
+from content.differences import LINES_MAX, difference, unified
+from content.sequences import Change, changes
+
+PIECES = st.lists(st.sampled_from(["alpha", "é日本", "🐘", "\n", "\r\n", "\r", " beta", "\n\n"]), max_size=40).map(
+    "".join
+)
+NEAR = st.tuples(PIECES, PIECES, PIECES, PIECES).map(lambda t: (t[0] + t[1] + t[2], t[0] + t[3] + t[2]))
+
+
+@given(NEAR)
+def test_a_text_comes_back_from_its_delta(texts: tuple[str, str]) -> None:
+    found = delta(*texts)
+    assert found is not None
+    assert restored(texts[0], found) == texts[1]
+
+
+def test_a_small_change_is_a_small_delta() -> None:
+    base = "".join(f"A line of some length, number {n}.\n" for n in range(1_000))
+    found = delta(base, base.replace("number 500", "nümber 500"))
+    assert found is not None
+    assert (found.texts, found.size < 100) == (["ü", ""], True)
+
+
+def test_a_text_that_is_all_others_has_no_delta() -> None:
+    base = "".join(f"{n}\n" for n in range(1_000))
+    assert delta(base, "".join(f"{n}\n" if n % 2 else "x\n" for n in range(1_000))) is None
+
+
+@given(st.lists(st.integers(0, 4), max_size=20), st.lists(st.integers(0, 4), max_size=20))
+def test_changes_lead_from_one_sequence_to_the_other(old: list[int], new: list[int]) -> None:
+    made, place = [], 0
+    for change in changes(old, new):
+        assert not made or old[place : change.old_start], "two changes never touch"
+        made += old[place : change.old_start] + new[change.new_start : change.new_end]
+        place = change.old_end
+    assert made + old[place:] == new
+
+
+def test_what_is_too_much_to_compare_is_one_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sequences, "CELLS_MAX", 5)
+    assert changes("axbxc", "aybyc") == [Change(1, 4, 1, 4)]
+
+
+def test_a_changed_line_says_which_words_changed() -> None:
+    found = difference("one\nThe quick fox runs\nend", "one\nThe slow fox runs\nend")
+    (hunk,) = found.hunks
+    shown = [(line.kind, line.text, line.old_line, line.new_line, line.parts) for line in hunk.lines]
+    assert shown == [
+        ("context", "one", 1, 1, ()),
+        ("removed", "The quick fox runs", 2, None, ((4, 5),)),
+        ("added", "The slow fox runs", None, 2, ((4, 4),)),
+        ("context", "end", 3, 3, ()),
+    ]
+    assert (found.removed, found.added) == (1, 1)
+
+
+def test_far_changes_are_hunks_apart_and_too_many_are_left_out() -> None:
+    lines = [f"{n}\n" for n in range(12_000)]
+    changed = [f"x{line}" if n % 10 == 0 else line for n, line in enumerate(lines)]
+    near, far = difference("".join(lines[:30]), "".join(changed[:30])), difference("".join(lines), "".join(changed))
+    assert (len(near.hunks), near.is_truncated) == (3, False)
+    assert (far.removed, far.added, far.is_truncated) == (1_200, 1_200, True)
+    assert sum(len(hunk.lines) for hunk in far.hunks) <= LINES_MAX
+
+
+def test_equal_texts_have_no_difference() -> None:
+    assert unified(difference("a\n", "a\n"), "a", "b") == ""
+
+
+@settings(max_examples=25)
+@given(NEAR)
+def test_patch_makes_the_newer_text_of_the_older_one(
+    tmp_path_factory: pytest.TempPathFactory, texts: tuple[str, str]
+) -> None:
+    """Whatever program reads it, the unified form is a whole one."""
+    old, new = (text.replace("\r", "") for text in texts)
+    folder: Path = tmp_path_factory.mktemp("patch")
+    (folder / "text").write_text(old, encoding="utf-8", newline="")
+    (folder / "change").write_text(unified(difference(old, new), "text", "text"), encoding="utf-8", newline="")
+    if old == new:
+        return
+    command = ["git", "apply", "--unsafe-paths", "--unidiff-zero", "-p0", "change"]
+    ran = subprocess.run(
+        command,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env={"GIT_CEILING_DIRECTORIES": str(folder.parent), "PATH": "/usr/bin:/bin"},
+    )
+    assert ran.returncode == 0, ran.stderr
+    written = folder / "text"
+    assert (written.read_bytes().decode() if written.exists() else "") == new

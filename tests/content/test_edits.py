@@ -1,0 +1,213 @@
+"""Edits told as old and new words: which pass finds the old ones, and that nothing else changes."""
+
+import random
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from content.edits import EditAmbiguous, EditFailed, NothingToFind, edit
+from content.likeness import nearest
+
+PAGE = "# Coffee\n\n- beans\n    - washed\n    - natural\n\nHarbour opened in 2019\nand closed on Mondays.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "pass_", "after"),
+    [
+        ("a\nb\nc\n", "b", "B", "exact", "a\nB\nc\n"),
+        ("- a\n    - b\n    - c\n", "- b\n- c\n", "- b\n- d\n- e\n", "lines", "- a\n    - b\n    - d\n    - e\n"),
+        ("- a\n    - b\n", "- b  ", "- c", "lines", "- a\n    - c\n"),
+        ("one two\nthree four", "one two three", "one 2 three", "whitespace", "one 2\nthree four"),
+        ("one  two\tthree", "one two three", "one three", "whitespace", "one three"),
+        ("f(bar)\nbaz q", "  (bar)\n  baz", "  (bar)\n  zzz", "indentation", "f(bar)\nzzz q"),
+        (
+            "The quick brown fox\njumps over\nthe lazy dog\nend",
+            "The quik brown fox\njumps over it\nthe lazy dog",
+            "The quik brown fox\nleaps over it\nthe lazy dog",
+            "block",
+            "The quick brown fox\nleaps over it\nthe lazy dog\nend",
+        ),
+    ],
+)
+def test_the_first_pass_that_finds_the_old_text_decides(text: str, old: str, new: str, pass_: str, after: str) -> None:
+    found = edit(text, old, new)
+    assert (found.matched_by, found.text) == (pass_, after)
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "after"),
+    [
+        ("a\r\nb\r\nc", "b", "x\ny", "a\r\nx\r\ny\r\nc"),
+        ("- a\r\n    - b\r\n    - c\r\n", "- b\n- c", "- b\n- d\n  - e", "- a\r\n    - b\r\n    - d\r\n      - e\r\n"),
+        ("a\r\nb", "a\r\nb", "a\nb", "a\nb"),
+        ("a\r\nb\nc", "b", "x\ny", "a\r\nx\ny\nc"),
+        (
+            "x\n\tdeep one\n\tdeep two\n",
+            "  deep one\n  deep two\n",
+            "  deep one\n    deeper\n",
+            "x\n\tdeep one\n\t  deeper\n",
+        ),
+        ("    foo\n    bar\n", "  foo\n  bar", "foo\n  bar", "  foo\n    bar\n"),
+        ("p\n\n\nfoo  bar\nz", "\n\nfoo bar\n", "\n\nfoo baz\n", "p\n\n\nfoo  baz\nz"),
+        ("one\ntwo", "one  two", "one  three", "one\nthree"),
+        ("p one\ntwo", " one two", "-1 two", "p-1\ntwo"),
+        ("one\ntwo", "one  two", "one\n\ntwo", "one\n\ntwo"),
+    ],
+)
+def test_line_ends_and_indentation_are_those_of_the_text(text: str, old: str, new: str, after: str) -> None:
+    assert edit(text, old, new).text == after
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "after"),
+    [
+        ("  foo\n  bar\n  baz\n", "foo\nbar\n", "  baz\n"),
+        ("a  b c", "a b ", "c"),
+        ("a\n\n\nb", "b", "a\n\n\n"),
+        ("- x\r\n- y\r\n", "-  x\n", "- y\r\n"),
+        ("a\tfoo  bar b", " foo bar", "a b"),
+        ("a\n\n\nfoo  bar\nb", "\n\nfoo bar", "a\nb"),
+    ],
+)
+def test_an_empty_new_text_takes_the_old_one_out(text: str, old: str, after: str) -> None:
+    assert edit(text, old, "").text == after
+
+
+def test_the_final_newline_stays_as_it_is() -> None:
+    for end in ("", "\n", "\r\n", "\n\n"):
+        assert (
+            edit(f"a\n  last{end}", " last\n" if end else " last", " end\n" if end else " end").text == f"a\n  end{end}"
+        )
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "count", "lines"),
+    [
+        ("a b\nx\na b\n", "a b", 2, (1, 3)),
+        ("a\tb\nx\na  b\n", "a b", 2, (1, 3)),
+        ("aaa", "aa", 2, (1, 1)),
+        ("x\n" * 30, "x", 30, tuple(range(1, 21))),
+        ("the quick fox\nran home\n\nthe quick dog\nran home\n", "the quick pig\nran home", 2, (1, 4)),
+    ],
+)
+def test_an_ambiguous_match_is_refused_with_its_places(text: str, old: str, count: int, lines: tuple[int, ...]) -> None:
+    with pytest.raises(EditAmbiguous) as refused:
+        edit(text, old, "y")
+    assert (refused.value.count, refused.value.lines) == (count, lines)
+    assert f"{count} times" in str(refused.value)
+
+
+def test_all_of_them_are_replaced_when_that_is_wished() -> None:
+    found = edit("a\tb\nx\na  b\n", "a b", "c d", replace_all=True)
+    assert (found.text, found.lines) == ("c\td\nx\nc  d\n", (1, 3))
+    assert edit("aaa", "aa", "b", replace_all=True).text == "ba"
+
+
+def test_an_empty_old_text_is_refused() -> None:
+    with pytest.raises(NothingToFind):
+        edit("anything", "", "x")
+
+
+def test_a_failure_names_the_passes_and_the_nearest_text() -> None:
+    with pytest.raises(EditFailed) as failed:
+        edit(PAGE, "Harbor closed in 2018\nand opens on Fridays, always and ever, whatever the weather.", "x")
+    assert failed.value.passes == ("exact", "lines", "whitespace", "indentation", "block")
+    near = failed.value.nearest
+    assert near is not None
+    assert (near.line, near.text) == (7, "Harbour opened in 2019\nand closed on Mondays.")
+    assert 0.3 < near.similarity < 1
+    assert "line 7" in str(failed.value)
+
+
+def test_passes_that_cannot_look_for_a_text_are_not_tried() -> None:
+    for old, passes in (("zz", 4), ("\n\n\n\n", 1), ("zz\nyy", 5)):
+        with pytest.raises(EditFailed) as failed:
+            edit(PAGE, old, "x")
+        assert len(failed.value.passes) == passes
+
+
+def test_nothing_is_nearest_in_an_empty_text() -> None:
+    assert nearest("\n \n", "x") is None
+
+
+def test_a_line_that_the_edit_misremembers_and_does_not_change_stays() -> None:
+    """A block is found by likeness: what is not told to change keeps its own words."""
+    text = "The meeting is on Tuesday at ten.\nBring the draft.\nRoom four, second floor.\n"
+    old = "The meeting is on Tuesday at 10.\nBring a draft.\nRoom four, 2nd floor."
+    new = "The meeting is on Tuesday at 10.\nBring the final text.\nRoom four, 2nd floor."
+    after = "The meeting is on Tuesday at ten.\nBring the final text.\nRoom four, second floor.\n"
+    assert edit(text, old, new).text == after
+
+
+def test_lines_are_counted_where_the_replacement_stands() -> None:
+    found = edit("a\nb\nc\n", "b", "x\ny\nz")
+    assert (found.lines, found.lines_removed, found.lines_added) == ((2,), 1, 3)
+
+
+# -- whatever the text
+
+LINES = st.lists(
+    st.sampled_from(["alpha beta", "  gamma", "\tdelta epsilon", "", "- é 日本", "🐘 zeta", "  - eta  theta", "iota"]),
+    min_size=1,
+    max_size=12,
+)
+ENDS = st.sampled_from(["\n", "\r\n", "\r"])
+
+
+@st.composite
+def quoted(draw: st.DrawFn) -> tuple[str, str, str, str]:
+    """(before, target, after, the target as somebody else would write its whitespace)"""
+    end = draw(ENDS)
+    before, after = (end.join(draw(LINES)) + end for _ in range(2))
+    target = end.join(f"{line} q{n}" if n else f"target{line}" for n, line in enumerate(draw(LINES)))
+    rewrites = [
+        lambda text: text,
+        lambda text: re.sub(r"\r\n|\r|\n", "\n", text),
+        lambda text: "\n".join(line.strip() for line in re.split(r"\r\n|\r|\n", text)),
+        lambda text: "\n".join("    " + line.strip() for line in re.split(r"\r\n|\r|\n", text)),
+        lambda text: " ".join(text.split()),
+        lambda text: re.sub(r"\s+", "\n", text.strip()),
+    ]
+    return before, target, after, draw(st.sampled_from(rewrites))(target)
+
+
+@given(quoted())
+def test_what_stands_around_the_match_is_untouched(drawn: tuple[str, str, str, str]) -> None:
+    before, target, after, old = drawn
+    found = edit(before + target + after, old, "REPLACED")
+    assert found.text.startswith(before)
+    assert found.text.endswith(after)
+    assert found.text[len(before) : len(found.text) - len(after)].split() == ["REPLACED"]
+
+
+@given(quoted(), st.randoms(use_true_random=False))
+def test_a_word_is_changed_and_every_other_character_stays(
+    drawn: tuple[str, str, str, str], rng: random.Random
+) -> None:
+    before, target, after, old = drawn
+    words = [found for found in re.finditer(r"\S+", old) if not found[0].startswith("target")]
+    if not words:
+        return
+    chosen = rng.randrange(len(words))
+    new = old[: words[chosen].start()] + "CHANGED" + old[words[chosen].end() :]
+    own = [found for found in re.finditer(r"\S+", target) if not found[0].startswith("target")][chosen]
+    wanted = before + target[: own.start()] + "CHANGED" + target[own.end() :] + after
+    assert edit(before + target + after, old, new).text == wanted
+
+
+@given(quoted())
+def test_the_same_again_changes_nothing(drawn: tuple[str, str, str, str]) -> None:
+    before, target, after, old = drawn
+    assert edit(before + target + after, old, old).text == before + target + after
+
+
+@given(st.text(max_size=60), st.text(max_size=20), st.text(max_size=20), st.booleans())
+def test_any_texts_are_edited_or_refused(text: str, old: str, new: str, replace_all: bool) -> None:
+    try:
+        found = edit(text, old, new, replace_all=replace_all)
+    except (EditFailed, EditAmbiguous, NothingToFind):
+        return
+    if found.matched_by == "exact" and "\n" not in new and "\r" not in new and replace_all:
+        assert found.text == text.replace(old, new)
