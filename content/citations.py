@@ -11,7 +11,10 @@ LINES = re.compile(r"L?(\d{1,9})(?:\s*[-–]\s*L?(\d{1,9}))?")
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """`section` is the slug or heading it was used for, None for the whole page; lines count from 1, both included."""
+    """`section` is the slug or heading it was used for, None for the whole page; lines count from 1, both included.
+
+    `version` is the one of the source that is meant, None for the newest.
+    """
 
     ref: str
     kind: str | None = None
@@ -19,6 +22,16 @@ class Citation:
     line_start: int | None = None
     line_end: int | None = None
     summary: str | None = None
+    version: int | None = None
+
+    def fields(self) -> dict[str, Any]:
+        """As it stands in a note."""
+        lines = None if self.line_start is None else f"{self.line_start}-{self.line_end}"
+        given = {
+            "ref": self.ref, "kind": self.kind, "version": self.version, "section": self.section, "lines": lines,
+            "summary": self.summary,
+        }  # fmt: skip
+        return {name: value for name, value in given.items() if value is not None}
 
 
 def citations(fields: Fields) -> tuple[Citation, ...]:
@@ -46,7 +59,14 @@ def _citation(where: str, item: Any) -> Citation:
         raise BadNote(f"{where}: {error}") from error
     if ref is None:
         raise BadNote(f"{where} names no source: give its ref or uri")
-    return Citation(ref, kind, section, *_line_range(where, source.values.get("lines")), summary)
+    lines, version = _line_range(where, source.values.get("lines")), _version(where, source.values.get("version"))
+    return Citation(ref, kind, section, *lines, summary, version)
+
+
+def _version(where: str, version: Any) -> int | None:
+    if version is None or (isinstance(version, int) and not isinstance(version, bool) and version >= 1):
+        return version
+    raise BadNote(f"{where}: {str(version)[:40]!r} is no version: write 1, 2, …")
 
 
 def _line_range(where: str, lines: Any) -> tuple[int | None, int | None]:

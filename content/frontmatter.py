@@ -5,8 +5,7 @@ YAML 1.2, where `no` and `on` are words. What JSON would write differently stays
 
 import json
 import re
-from collections.abc import Mapping
-from io import StringIO
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -14,20 +13,23 @@ from ruamel.yaml.composer import Composer
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import AliasEvent
 from ruamel.yaml.reader import ReaderError
-from ruamel.yaml.representer import SafeRepresenter
 from ruamel.yaml.resolver import VersionedResolver
 
 from .limits import BadText, clean
 from .values import DEPTH_MAX, INTEGERS, jsonable
 
-HEADER_MAX = 64 * 1024
+HEADER_MAX = 256 * 1024
 ALIASES_MAX = 10
 
 OPENING = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\r|\n)")
 CLOSING = re.compile(r"(?<=[\r\n])(?:---|\.\.\.)[ \t]*(?:\r\n|\r|\n|\Z)")
-# Line ends for YAML but not for us: only between double quotes do they stay what they are.
-BREAKS = re.compile("[\x85\u2028\u2029]")
 BLANK = re.compile(r"[ \t]*(?:\r\n|\r|\n)")
+# What can stand without quotes and mean itself, to this reader and to those of YAML 1.1.
+PLAIN = re.compile(r"(?:[^\W_]|/(?=\w))(?:[\w.,()/'+&%@=$*~!?;-]|:(?=[\w/])| (?=[\w(/&+-])){0,200}")
+TAKEN = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
+# YAML writes these as escapes alone, or takes them for line ends.
+UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+KEY_MAX = 1_000  # characters of a key that may stand before its colon
 
 
 class BadFrontmatter(ValueError):
@@ -52,10 +54,8 @@ def join(metadata: Mapping[str, Any], body: str) -> str:
     """The file that `split` takes apart into these two. Without metadata it is the body alone."""
     if not metadata and not OPENING.match(body):
         return body
-    written = StringIO()
-    if metadata:
-        _yaml().dump(jsonable(metadata), written)
-    return f"---\n{written.getvalue()}---\n\n{body}"
+    header = "".join(f"{line}\n" for line in _mapping(jsonable(metadata), ""))
+    return f"---\n{header}---\n\n{body}"
 
 
 def _read(header: str) -> dict[str, Any]:
@@ -103,21 +103,50 @@ class Verbatim(VersionedResolver):
         return self.DEFAULT_SCALAR_TAG if stays else tag
 
 
-class Plain(SafeRepresenter):
-    """Writes floats as JSON does, and shared values in full each time."""
+def _mapping(values: Mapping[str, Any], margin: str) -> Iterator[str]:
+    """The lines of a mapping, one key after the other as they come."""
+    for key, value in values.items():
+        name = _scalar(key)
+        if len(name) > KEY_MAX:
+            yield f"{margin}? {name}"
+            name = ""
+        if _is_short(value):
+            yield f"{margin}{name}: {_short(value)}"
+        else:
+            yield f"{margin}{name}:"
+            yield from _lines(value, margin + "  ")
 
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
 
-    def represent_number(self, data: float) -> Any:
-        return self.represent_scalar("tag:yaml.org,2002:float", json.dumps(data))
+def _items(values: Iterable[Any], margin: str) -> Iterator[str]:
+    """The lines of a list; what is in an item begins on the item's own line."""
+    for value in values:
+        if _is_short(value):
+            yield f"{margin}- {_short(value)}"
+        else:
+            first, *others = _lines(value, margin + "  ")
+            yield f"{margin}- {first.lstrip(' ')}"
+            yield from others
 
-    def represent_text(self, data: str) -> Any:
-        return self.represent_scalar("tag:yaml.org,2002:str", data, style='"' if BREAKS.search(data) else None)
+
+def _lines(value: Any, margin: str) -> Iterator[str]:
+    return _mapping(value, margin) if isinstance(value, dict) else _items(value, margin)
 
 
-Plain.add_representer(float, Plain.represent_number)
-Plain.add_representer(str, Plain.represent_text)
+def _is_short(value: Any) -> bool:
+    return not (isinstance(value, dict | list) and value)
+
+
+def _short(value: Any) -> str:
+    return _scalar(value) if isinstance(value, str) else json.dumps(value)
+
+
+def _scalar(text: str) -> str:
+    is_plain = PLAIN.fullmatch(text) and text.lower() not in TAKEN and not _is_json_number(text)
+    return text if is_plain else _escaped(json.dumps(text, ensure_ascii=False))
+
+
+def _escaped(text: str) -> str:
+    return UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _is_json_number(text: str) -> bool:
@@ -131,8 +160,5 @@ def _is_json_number(text: str) -> bool:
 def _yaml() -> YAML:
     """A new one each time: they keep state."""
     yaml = YAML(typ="safe", pure=True)
-    yaml.Composer, yaml.Resolver, yaml.Representer = Bounded, Verbatim, Plain
-    yaml.default_flow_style = False
-    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
-    yaml.width = 1_000_000
+    yaml.Composer, yaml.Resolver = Bounded, Verbatim
     return yaml

@@ -1,14 +1,17 @@
-"""A page as it is written outside: a markdown file with frontmatter, or a line of JSON."""
+"""A page as it is written outside: a markdown file with frontmatter, or a line of JSON. Read here, written in
+note_texts.py."""
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from .citations import Citation, citations
 from .fields import BadNote, Fields
 from .frontmatter import BadFrontmatter, split
 from .limits import BODY_MAX, SUMMARY_MAX, TAG_MAX, TAGS_MAX, TITLE_MAX, BadText, clean
+from .moments import moment
 from .names import ALIAS_MAX
 from .slugs import is_slug
 from .templates import TEMPLATES
@@ -17,13 +20,18 @@ from .values import jsonable
 __all__ = ["BadNote", "Citation", "Note", "from_markdown", "from_record"]
 
 STATUSES = ("active", "archived")
+EXACT = "cairn"
 TITLE_LINE = re.compile(r"\s*#[ \t]+(?P<title>[^\r\n]*?)(?:[ \t]+#+)?[ \t]*(?:[\r\n]+|\Z)")
 WIKI_LINK = re.compile(r"^\[\[([^\[\]|#]+)(?:[|#][^\[\]]*)?\]\]$")
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What is not given is None or empty. `links` are slugs or names of related pages, `metadata` all other fields."""
+    """What is not given is None or empty. `links` are slugs or names of related pages, `metadata` all other fields.
+
+    A note that has `redirect_to` is no page: it is a name that another page once had. `section_slugs` are given where
+    they do not follow from the headings.
+    """
 
     slug: str | None
     type: str | None
@@ -37,6 +45,11 @@ class Note:
     links: tuple[str, ...]
     sources: tuple[Citation, ...]
     metadata: dict[str, Any]
+    created: datetime | None = None
+    updated: datetime | None = None
+    former_slugs: tuple[str, ...] = ()
+    redirect_to: str | None = None
+    section_slugs: tuple[str, ...] = ()
 
 
 def from_markdown(stem: str, text: str) -> Note:
@@ -45,6 +58,11 @@ def from_markdown(stem: str, text: str) -> Note:
         values, body = split(clean(text.removeprefix("\ufeff")))
     except (BadFrontmatter, BadText) as error:
         raise BadNote(str(error)) from error
+    return from_fields(values, body, stem)
+
+
+def from_fields(values: Mapping[str, Any], body: str, stem: str = "") -> Note:
+    """A file's note from what its header holds."""
     return _note(Fields(values), ("related",), stem, body)
 
 
@@ -63,23 +81,89 @@ def from_record(record: Mapping[str, Any]) -> Note:
 
 
 def _note(fields: Fields, link_names: tuple[str, ...], default_title: str, body: str) -> Note:
+    exact = _exact(fields)
     title = _within("title", fields.text("title", "name") or " ".join(default_title.split()), TITLE_MAX)
     if not title:
         raise BadNote("the title is missing: give one")
-    return Note(
+    note = Note(
         slug=_slug(fields),
         type=_type(fields),
         title=title,
         summary=_within("summary", fields.text("summary", "description") or "", SUMMARY_MAX) or None,
-        body=_within("body", _without_title(title, body), BODY_MAX),
+        body=_within("body", body if exact.values.get("keeps_heading") else _without_title(title, body), BODY_MAX),
         aliases=_each_within("alias", fields.texts("aliases") + fields.texts("alias", separator=None), ALIAS_MAX),
         tags=_tags(fields),
         parent=_page_name(fields.text("parent")),
         status=_status(fields),
         links=tuple(filter(None, map(_page_name, (link for name in link_names for link in fields.texts(name))))),
         sources=citations(fields),
+        created=_moment(fields, "created", "created_at"),
+        updated=_moment(fields, "updated", "updated_at"),
+        former_slugs=_former_slugs(fields),
+        redirect_to=_page_name(fields.text("redirectTo", "redirect_to")),
         metadata=fields.values,
     )
+    return _corrected(note, exact)
+
+
+def _exact(fields: Fields) -> Fields:
+    """What the other fields could not say, in a field of its own."""
+    given = fields.values.get(EXACT)
+    if not isinstance(given, dict):
+        return Fields({})
+    del fields.values[EXACT]
+    return Fields(given)
+
+
+def _corrected(note: Note, exact: Fields) -> Note:
+    """The note with what is said exactly in place of what was read."""
+    given = exact.values
+    said: dict[str, Any] = {
+        **{name: _exact_text(name, given[name]) for name in ("title", "summary", "parent") if name in given},
+        **{name: _exact_texts(name, given[name]) for name in ("aliases", "tags", "links") if name in given},
+    }
+    metadata = given.get("metadata", {})
+    if not isinstance(metadata, dict):
+        raise BadNote(f"{EXACT}.metadata is not a mapping")
+    return replace(
+        note,
+        **said,
+        section_slugs=_exact_texts("sections", given.get("sections", [])),
+        metadata=note.metadata | metadata,
+    )
+
+
+def _exact_text(name: str, value: Any) -> str | None:
+    if value is None and name != "title":
+        return None
+    if not isinstance(value, str) or not value.strip():
+        raise BadNote(f"{EXACT}.{name} is not a text")
+    return _within(name, value, TITLE_MAX if name == "title" else SUMMARY_MAX)
+
+
+def _exact_texts(name: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise BadNote(f"{EXACT}.{name} is not a list of texts")
+    return tuple(value)
+
+
+def _moment(fields: Fields, *names: str) -> datetime | None:
+    """A date or a time that is one; "last spring" stays in the metadata."""
+    for name in names:
+        value = fields.values.get(name)
+        found = moment(value) if isinstance(value, str) else None
+        if found:
+            del fields.values[name]
+            return found
+    return None
+
+
+def _former_slugs(fields: Fields) -> tuple[str, ...]:
+    slugs = fields.texts("former_slugs")
+    for slug in slugs:
+        if not is_slug(slug):
+            raise BadNote(f"the former slug {slug[:80]!r} cannot be one: small letters and digits, single hyphens")
+    return slugs
 
 
 def _slug(fields: Fields) -> str | None:

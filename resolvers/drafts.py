@@ -28,7 +28,11 @@ class SectionDraft:
 
 @dataclass(frozen=True, slots=True)
 class PageDraft:
-    """A page to be made or brought up to date. None means not given: what stands there stays."""
+    """A page to be made or brought up to date. None means not given: what stands there stays.
+
+    `former_slugs` resolve to the page as well, but for those that another page has. `section_slugs` name the sections
+    of `body`, where they do not follow from the headings.
+    """
 
     type: str
     title: str
@@ -43,6 +47,8 @@ class PageDraft:
     status: str | None = None
     edit_summary: str | None = None
     alias_source: str = "manual"
+    former_slugs: Sequence[str] = ()
+    section_slugs: Sequence[str] = ()
 
 
 async def checked(draft: PageDraft) -> PageDraft:
@@ -64,6 +70,7 @@ async def checked(draft: PageDraft) -> PageDraft:
         metadata=None if draft.metadata is None else checks.metadata(draft.metadata),
         edit_summary=checks.optional(draft.edit_summary, "editSummary"),
         alias_source=checks.one_of(draft.alias_source, ALIAS_SOURCES, "aliasSource"),
+        former_slugs=[checks.slug(slug) for slug in checks.few(draft.former_slugs, checks.ALIASES_MAX, "formerSlugs")],
     )
 
 

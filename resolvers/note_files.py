@@ -8,10 +8,12 @@ from pathlib import Path
 import orjson
 
 from content.notes import BadNote, Note, from_markdown, from_record
+from content.source_records import SourceRecord, source_from_record
 
 from .errors import BadInput, LimitExceeded
+from .export_layout import ABOUT, SOURCES
 
-NOTE_MAX = 1_000_000  # bytes
+NOTE_MAX = 8_000_000  # bytes: a million characters, escaped where need be
 MARKDOWN = (".md", ".markdown")
 LINES = ".jsonl"
 
@@ -39,7 +41,8 @@ class Problem:
 def pieces(root: Path) -> list[Piece | Problem]:
     """Every note there is, and what is no note but looks like one."""
     if root.is_dir():
-        found = sorted(in_folder(root), key=lambda one: one.path if isinstance(one, Problem) else one.label)
+        notes = sorted(in_folder(root), key=lambda one: one.path if isinstance(one, Problem) else one.label)
+        found = [*exported_sources(root), *notes]
     elif root.suffix == LINES and root.is_file():
         found = list(in_lines(root))
     elif root.exists():
@@ -53,8 +56,19 @@ def pieces(root: Path) -> list[Piece | Problem]:
     return found
 
 
-def read(piece: Piece) -> Note:
-    """The note. BadNote, LimitExceeded or OSError say why there is none."""
+def is_export(root: Path) -> bool:
+    """Whether an export made the folder: then its links mean what they meant in the wiki."""
+    return (root / ABOUT).is_file()
+
+
+def exported_sources(root: Path) -> Iterator[Piece]:
+    """What the pages of an export rest on."""
+    if (root / SOURCES).is_file():
+        yield from in_lines(root / SOURCES)
+
+
+def read(piece: Piece) -> Note | SourceRecord:
+    """What it holds. BadNote, LimitExceeded or OSError say why that is nothing."""
     if piece.size > NOTE_MAX:
         raise LimitExceeded(f"the note has {piece.size:,} bytes: at most {NOTE_MAX:,} are allowed")
     with piece.file.open("rb") as file:
@@ -64,15 +78,20 @@ def read(piece: Piece) -> Note:
         text = data.decode()
     except UnicodeDecodeError as error:
         raise BadNote(f"byte {error.start} is not UTF-8: save the file as UTF-8") from None
-    return from_record(record(text)) if piece.is_line else from_markdown(piece.file.stem, text)
+    return from_line(piece, text) if piece.is_line else from_markdown(piece.file.stem, text)
 
 
-def record(line: str) -> dict[str, object]:
+def from_line(piece: Piece, text: str) -> Note | SourceRecord:
+    """A page, or a source: those of an export have a file of their own, elsewhere they say so."""
     try:
-        value: dict[str, object] = orjson.loads(line)
+        value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
         raise BadNote(f"the line is not JSON: {error}") from None
-    return value
+    if piece.file.as_posix().endswith(SOURCES):
+        return source_from_record(value)
+    if isinstance(value, dict) and set(value) == {"source"}:
+        return source_from_record(value["source"])
+    return from_record(value)
 
 
 def in_folder(root: Path) -> Iterator[Piece | Problem]:

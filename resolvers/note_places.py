@@ -19,11 +19,12 @@ Known = Mapping[tuple[str, str], str]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A note as it was read. One from a line has a label, but no path."""
+    """A note as it was read, without what it says: that waits at `place`. One from a line has a label, but no path."""
 
     label: str
     note: Note
     path: PurePosixPath | None = None
+    place: int = 0
 
     @property
     def key(self) -> tuple[str, str]:
@@ -47,6 +48,7 @@ class Placed:
     path: PurePosixPath | None
     type: str
     slug: str
+    place: int = 0
 
 
 def place(notes: Sequence[Found], known: Known) -> list[Placed | Problem]:
@@ -81,7 +83,7 @@ class Places:
             raise BadNote(f'{first} has the slug "{slug}" already: give one of them another')
         self.taken[type, slug] = label
         self.slugs.add(slug)
-        return Placed(label, found.note, found.path, type, slug)
+        return Placed(label, found.note, found.path, type, slug, found.place)
 
     def free(self, found: Found) -> str:
         """Free in every type, so that a name in a link means one page."""

@@ -1,6 +1,6 @@
 """The sources that notes cite: those that the wiki knows are cited, the others stay with the page's metadata."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -13,19 +13,20 @@ LEAD = "overview"
 
 
 class Sources:
-    """The known ones, by ref and kind."""
+    """The known ones, by ref, kind and version."""
 
     def __init__(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        self.by_ref: dict[str, dict[str, UUID]] = {}
+        """`rows` come with the newest version last."""
+        self.by_ref: dict[str, dict[str, dict[int, UUID]]] = {}
         for row in rows:
-            self.by_ref.setdefault(row["ref"], {})[row["kind"]] = row["id"]
+            self.by_ref.setdefault(row["ref"], {}).setdefault(row["kind"], {})[row["version"]] = row["id"]
 
     def find(self, citation: Citation) -> UUID | None:
-        """The one of the kind that is asked for, or the only one of that ref."""
+        """The one of the kind that is asked for, or the only one of that ref; its newest version, if none is given."""
         kinds = self.by_ref.get(citation.ref, {})
-        if citation.kind is not None:
-            return kinds.get(citation.kind)
-        return next(iter(kinds.values())) if len(kinds) == 1 else None
+        kind = citation.kind or next(iter(kinds), None) if citation.kind or len(kinds) == 1 else None
+        versions = kinds.get(kind, {}) if kind else {}
+        return versions.get(citation.version) if citation.version else next(reversed(versions.values()), None)
 
     def cited(self, note: Note) -> dict[tuple[str, UUID], Citation]:
         """What can be cited, by section and source: a section rests on a source once."""
@@ -38,7 +39,7 @@ class Sources:
     def uncited(self, note: Note) -> list[dict[str, Any]]:
         """The rest, as metadata."""
         cited = list(self.cited(note).values())
-        return [dict(fields(citation)) for citation in note.sources if citation not in cited]
+        return [citation.fields() for citation in note.sources if citation not in cited]
 
 
 def section(citation: Citation, note: Note) -> str:
@@ -46,13 +47,3 @@ def section(citation: Citation, note: Note) -> str:
     if citation.section:
         return section_slug(citation.section)
     return next((section.slug for section in parse(note.body)), LEAD)
-
-
-def fields(citation: Citation) -> Iterator[tuple[str, Any]]:
-    """As they stood in the note."""
-    yield "ref", citation.ref
-    yield from ((name, value) for name in ("kind", "section") if (value := getattr(citation, name)))
-    if citation.line_start:
-        yield "lines", f"{citation.line_start}-{citation.line_end}"
-    if citation.summary:
-        yield "summary", citation.summary

@@ -18,12 +18,16 @@ from .hierarchy import set_parent
 from .links import link_pages
 from .note_files import Problem
 from .note_names import Vault
-from .note_places import Placed
+from .note_places import Found, Placed
 from .note_sources import Sources
+from .page_slugs import title_slug
+from .pages import add_former_slugs
 from .sources import cite_source
+from .writing import writing
 
 IMPORTS = statements("imports")
 REASON = "import"
+EXACT = "/wiki/"
 
 
 class Change(Protocol):
@@ -58,12 +62,12 @@ class Ties:
         self.before: dict[UUID, Row] = {}
 
     async def prepare(self, notes: Sequence[Written]) -> None:
-        """Find every page that is named and every tie that there is, in two statements."""
-        self.pages = {note.placed.label: note.page_id for note in notes}
-        names = {name for note in notes for name in asked(note.placed) if not self.vault.find(name, note.placed)}
+        """Find every page that these name and every tie that they have, in two statements."""
+        names = {name for note in notes for name in asked(note.placed)}
         self.named = await find_named(self.database, self.scope, sorted(names))
+        page_ids = [note.page_id for note in notes]
         async with self.database.connection() as connection:
-            rows = await connection.all(IMPORTS["find_ties"], **wiki(self.scope), page_ids=list(self.pages.values()))
+            rows = await connection.all(IMPORTS["find_ties"], **wiki(self.scope), page_ids=page_ids)
         self.before = {row["id"]: row for row in rows}
 
     async def tie(self, note: Written) -> Tied:
@@ -75,6 +79,31 @@ class Ties:
                 problems.append(problem(note.placed.label, error))
         names = asked(note.placed)
         return Tied(changed, problems, sum(self.find(name, note) is None for name in names))
+
+    async def keep_dates(self, notes: Sequence[Written]) -> None:
+        """A page that says what its file says is as old as its file."""
+        dated = [note for note in notes if note.placed.note.created or note.placed.note.updated]
+        if dated:
+            async with writing(self.database, self.scope) as writer:
+                await writer.run(
+                    IMPORTS["keep_dates"],
+                    page_ids=[note.page_id for note in dated],
+                    created=[note.placed.note.created for note in dated],
+                    updated=[note.placed.note.updated for note in dated],
+                )
+
+    async def redirect(self, stub: Found) -> Tied:
+        """Let the page that a stub leads to answer to the stub's slug."""
+        name = stub.note.redirect_to or ""
+        page_id = (await find_named(self.database, self.scope, [name])).get(name)
+        if page_id is None:
+            return Tied(False, [], 1)
+        try:
+            slug = stub.note.slug or title_slug(stub.note.title)
+            saved = await add_former_slugs(self.database, self.scope, page_id, [slug])
+        except BadInput as error:
+            return Tied(False, [problem(stub.label, error)], 0)
+        return Tied(saved.changed, [], 0)
 
     def missing(self, note: Written) -> Iterator[Callable[[], Awaitable[Change]]]:
         """What would make the page as its note has it. What is tied already stays."""
@@ -95,7 +124,7 @@ class Ties:
 
     def find(self, name: str, note: Written) -> UUID | None:
         """The page that a name means: a file of the folder, else whatever the wiki has by that name."""
-        meant = self.vault.find(name, note.placed)
+        meant = None if name.startswith(EXACT) else self.vault.find(name, note.placed)
         return self.pages.get(meant.label) if meant else self.named.get(name)
 
 
@@ -114,8 +143,8 @@ async def find_named(database: Database, scope: Scope, names: Sequence[str]) -> 
 
 
 def address(name: str) -> tuple[str | None, str, str]:
-    """`topic/austin-texas`, `austin-texas`, `Austin, Texas` → type, slug, alias."""
-    type, slash, rest = name.partition("/")
+    """`/wiki/topic/austin-texas`, `topic/austin-texas`, `austin-texas`, `Austin, Texas` → type, slug, alias."""
+    type, slash, rest = name.removeprefix(EXACT).partition("/")
     typed = bool(slash) and type in TEMPLATES
     bare = (rest if typed else name.rpartition("/")[2]).removesuffix(".md").strip()
     try:

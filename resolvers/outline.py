@@ -47,6 +47,12 @@ def keeping(sections: Outline, current: Outline) -> Outline:
     return tuple(own)
 
 
+def named(sections: Outline, slugs: Sequence[str]) -> Outline | None:
+    """The same texts under these slugs; None when they are not as many, or not such as sections can have."""
+    fits = len(slugs) == len(sections) and len(set(slugs)) == len(slugs) and all(s == section_slug(s) for s in slugs)
+    return tuple(replace(one, slug=slug) for one, slug in zip(sections, slugs, strict=True)) if fits else None
+
+
 def merged(page_type: str, current: Outline, drafts: Sequence[SectionDraft]) -> Outline:
     """The drafts in place of the sections with the same slugs, or behind the others."""
     sections = {section.slug: section for section in current}

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from db.database import Database
@@ -31,12 +31,20 @@ from .writer import Writer
 from .writing import check_version, writing, writing_page
 
 __all__ = [
-    "UNSET", "PageDraft", "Saved", "SectionDraft", "archive_page", "archive_scope", "create_page", "delete_page",
-    "unarchive_page", "update_page", "upsert_page",
+    "UNSET", "PageDraft", "Saved", "SectionDraft", "add_former_slugs", "archive_page", "archive_scope", "create_page",
+    "delete_page", "prepared", "unarchive_page", "update_page", "upsert_page", "upsert_pages",
 ]  # fmt: skip
 
 PAGES = statements("pages")
 SEARCH = statements("search_index")
+
+
+class Prepared(NamedTuple):
+    """A draft that was checked, the slug that it asks for, and what its body says."""
+
+    draft: PageDraft
+    slug: str
+    text: PageText | None
 
 
 async def create_page(database: Database, scope: Scope, draft: PageDraft) -> Saved:
@@ -60,23 +68,41 @@ async def upsert_page(
     expected_version: int | None = None,
 ) -> Saved:
     """The page of this type and slug as the draft wants it, made if need be; what the draft leaves out stays."""
-    draft = await checked(draft)
-    if mark_compiled and draft.status == "archived":
+    ready = await prepared(draft)
+    if mark_compiled and ready.draft.status == "archived":
         raise BadInput("A compile brings a page back: it cannot archive it as well.", "status")
-    slug = draft.slug or title_slug(draft.title)
-    text = None if draft.body is None else await read_body(draft.body)
     async with writing(database, scope) as writer:
-        before = await find_slug(writer, draft.type, slug)
-        if before:
-            check_version(before, expected_version)
-        elif expected_version is not None:
-            raise Conflict(f'There is no {draft.type} "{slug}" any more that you could have changed.')
-        sections = await fitted(draft, text, before)
-        after = brought_up(before, draft, sections) if before else drafted(draft, slug, sections)
-        if mark_compiled:
-            after = replace(after, status="active", last_compiled_at=writer.now)
-        action = ("page.compiled" if mark_compiled else "page.updated") if before else "page.created"
-        return await store(writer, before, after, draft, action, text)
+        return await upsert(writer, ready, mark_compiled=mark_compiled, expected_version=expected_version)
+
+
+async def upsert_pages(database: Database, scope: Scope, drafts: Sequence[Prepared]) -> list[Saved]:
+    """The same for many drafts that were prepared: all of them, or none when one is refused."""
+    async with writing(database, scope) as writer:
+        return [await upsert(writer, ready) for ready in drafts]
+
+
+async def prepared(draft: PageDraft) -> Prepared:
+    """Everything of a draft that does not depend on what the wiki has. Raises BadInput."""
+    draft = await checked(draft)
+    slug = draft.slug or title_slug(draft.title)
+    return Prepared(draft, slug, None if draft.body is None else await read_body(draft.body))
+
+
+async def upsert(
+    writer: Writer, ready: Prepared, *, mark_compiled: bool = False, expected_version: int | None = None
+) -> Saved:
+    draft, slug, text = ready
+    before = await find_slug(writer, draft.type, slug)
+    if before:
+        check_version(before, expected_version)
+    elif expected_version is not None:
+        raise Conflict(f'There is no {draft.type} "{slug}" any more that you could have changed.')
+    sections = await fitted(draft, text, before)
+    after = brought_up(before, draft, sections) if before else drafted(draft, slug, sections)
+    if mark_compiled:
+        after = replace(after, status="active", last_compiled_at=writer.now)
+    action = ("page.compiled" if mark_compiled else "page.updated") if before else "page.created"
+    return await store(writer, before, after, draft, action, text)
 
 
 async def update_page(
@@ -126,6 +152,16 @@ def check_type(page: Page, wanted: str | None) -> None:
             "and archive this one.",
             "type",
         )
+
+
+async def add_former_slugs(database: Database, scope: Scope, page_id: UUID, slugs: Sequence[str]) -> Saved:
+    """Let a page be found by slugs that it, or a page that became part of it, once had."""
+    slugs = [checks.slug(slug) for slug in slugs]
+    async with writing_page(database, scope, page_id) as (writer, page):
+        saved = await save(writer, page, page, former_slugs=slugs)
+        if saved.changed:
+            await record(writer, "page.updated", page.id, version=saved.version)
+        return saved
 
 
 async def archive_page(database: Database, scope: Scope, page_id: UUID) -> Saved:
@@ -188,6 +224,7 @@ async def store(
         edit_summary=draft.edit_summary,
         aliases=draft.aliases,
         alias_source=draft.alias_source,
+        former_slugs=draft.former_slugs,
     )
     placed = draft.parent_id is not None and await place(writer, after, draft.parent_id)
     if saved.changed or placed or after != before:
@@ -236,7 +273,7 @@ async def fitted(draft: PageDraft, text: PageText | None, page: Page | None) -> 
     """The sections that the draft makes of the page's; `text` is what was read of its body."""
     current = page.sections if page else ()
     if text:
-        return outline.keeping(text.sections, current)
+        return outline.named(text.sections, draft.section_slugs) or outline.keeping(text.sections, current)
     if draft.sections is not None:
         return await merge(draft, draft.sections, current)
     return current if page else outline.templated(draft.type)

@@ -41,6 +41,7 @@ async def save(
     edit_summary: str | None = None,
     aliases: Sequence[str] = (),
     alias_source: str = "manual",
+    former_slugs: Sequence[str] = (),
 ) -> Saved:
     """Write what differs. A change of content makes a version; a compile stamp alone does not count as a change.
 
@@ -56,7 +57,7 @@ async def save(
     dropped = text is not None and texts and await write_text(writer, before, after, text)
     if revised:
         await write_revision(writer, before, after, edit_summary)
-    added = await name(writer, after, aliases, alias_source)
+    added = await name(writer, after, aliases, alias_source) + await keep_slugs(writer, after, former_slugs)
     restated = before is not None and after.status != before.status
     renamed = added or restated or before is None or (after.slug, after.title) != (before.slug, before.title)
     names = await (write_names if renamed else find_names)(writer, after)
@@ -133,6 +134,13 @@ async def name(writer: Writer, page: Page, aliases: Sequence[str], source: str) 
     if aliases:
         added += await write_aliases(writer, page, aliases, source)
     return added
+
+
+async def keep_slugs(writer: Writer, page: Page, slugs: Sequence[str]) -> int:
+    """Let these slugs resolve to the page too, but for those that a page has or had; how many are new."""
+    if not slugs:
+        return 0
+    return await writer.run(PAGES["keep_slugs"], type=page.type, slugs=list(slugs), page_id=page.id)
 
 
 async def write_aliases(writer: Writer, page: Page, names: Sequence[str], source: str) -> int:

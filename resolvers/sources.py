@@ -34,7 +34,10 @@ NO_SOURCE = "There is no such source in this wiki."
 
 @dataclass(frozen=True, slots=True)
 class SourceDraft:
-    """Evidence as it came: `ref` is what its system calls it, `captured_at` when it was said."""
+    """Evidence as it came: `ref` is what its system calls it, `captured_at` when it was said.
+
+    `version` is what it was in another wiki: where this one has that version saying the same, it is known already.
+    """
 
     kind: str
     ref: str
@@ -42,6 +45,7 @@ class SourceDraft:
     title: str | None = None
     captured_at: datetime | None = None
     metadata: dict[str, Any] | None = None
+    version: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +80,11 @@ async def add_source(database: Database, scope: Scope, draft: SourceDraft) -> Sa
     checksum = sha256(content.encode()).digest()
     async with writing(database, scope) as writer:
         current = await writer.one(SOURCES["find_current"], kind=kind, ref=ref)
-        if current and current["checksum"] == checksum:
-            return SavedSource(current["id"], current["version"], created=False)
+        known = [current] if current else []
+        if current and draft.version:
+            known += await writer.all(SOURCES["find_version"], kind=kind, ref=ref, version=draft.version)
+        if same := next((row for row in known if row["checksum"] == checksum), None):
+            return SavedSource(same["id"], same["version"], created=False)
         saved = SavedSource(new_id(), current["version"] + 1 if current else 1, created=True)
         await writer.run(
             INSERT,

@@ -10,6 +10,7 @@ from . import (
     demo,
     documents,
     editing,
+    exporting,
     grants,
     history,
     importing,
@@ -41,8 +42,8 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 COMMANDS = (
-    demo, serve, migrate, reindex, status, schema, tenants, owners, grants, keys, token, importing, search, reading,
-    editing, history, documents,
+    demo, serve, migrate, reindex, status, schema, tenants, owners, grants, keys, token, importing, exporting, search,
+    reading, editing, history, documents,
 )  # fmt: skip
 for module in COMMANDS:
     module.add_to(app)

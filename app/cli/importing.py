@@ -20,7 +20,7 @@ def add_to(parent: typer.Typer) -> None:
 
 def import_notes(
     path: Annotated[
-        Path, typer.Argument(metavar="PATH", help="A folder of .md files, or a .jsonl file with a page on each line.")
+        Path, typer.Argument(metavar="PATH", help="A folder of .md files, a .zip of one, or a .jsonl file.")
     ],
     tenant: Tenant,
     owner: Owner,
@@ -37,7 +37,7 @@ def import_notes(
     from .wikis import find_wiki, made_wiki
 
     if not path.exists():
-        raise BadInput(f"There is no {path}. Give a folder of .md files, or a .jsonl file.", "path")
+        raise BadInput(f"There is no {path}. Give a folder of .md files, a .zip of one, or a .jsonl file.", "path")
 
     async def work(database: "Database") -> "ImportResult":
         wiki = await (made_wiki if create else find_wiki)(database, tenant, owner)
@@ -59,6 +59,7 @@ def as_data(result: "ImportResult") -> dict[str, Any]:
         "changed": result.changed,
         "unchanged": result.unchanged,
         "failed": result.failed,
+        "sources": result.sources,
         "links": result.links,
         "brokenLinks": result.broken_links,
         "errors": [{"path": one.path, "code": one.code, "message": one.message} for one in result.errors],
@@ -68,7 +69,7 @@ def as_data(result: "ImportResult") -> dict[str, Any]:
 def say_result(result: "ImportResult") -> None:
     say(
         f"{result.created} created, {result.changed} changed, {result.unchanged} unchanged, {result.failed} failed; "
-        f"{result.links} links, {result.broken_links} broken."
+        f"{result.links} links, {result.broken_links} broken; {result.sources} new sources."
     )
     if result.errors:
         table(["file", "code", "what to mend"], [(one.path, one.code, one.message) for one in result.errors])

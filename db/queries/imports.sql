@@ -5,10 +5,10 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND metadata ->> 'imported
 ORDER BY id DESC;
 
 -- name: find_sources
--- The newest version of each source that goes by one of these refs.
-SELECT DISTINCT ON (kind, ref) kind, ref, id FROM sources
+-- Every version of each source that goes by one of these refs, the newest last.
+SELECT kind, ref, version, id FROM sources
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND ref = ANY(CAST(:refs AS text[]))
-ORDER BY kind, ref, version DESC;
+ORDER BY kind, ref, version;
 
 -- name: find_named
 -- The page that each of these names means: active before archived, then a slug before a former one before an alias,
@@ -59,3 +59,14 @@ SELECT (
     WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = ANY(CAST(:page_ids AS uuid[]))
       AND to_page_id IS NULL AND space IS NULL
 ) AS broken;
+
+-- name: keep_dates
+-- The dates of files, for pages that nobody has changed since they came.
+UPDATE pages AS p
+SET created_at = coalesce(given.created_at, p.created_at), updated_at = coalesce(given.updated_at, p.updated_at)
+FROM unnest(
+    CAST(:page_ids AS uuid[]), CAST(:created AS timestamptz[]), CAST(:updated AS timestamptz[])
+) AS given (page_id, created_at, updated_at)
+WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = given.page_id AND p.version = 1
+  AND (p.created_at, p.updated_at) IS DISTINCT FROM
+      (coalesce(given.created_at, p.created_at), coalesce(given.updated_at, p.updated_at));

@@ -41,6 +41,18 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :page_id;
 INSERT INTO old_slugs (tenant_id, owner_id, type, slug, page_id, created_at)
 VALUES (:tenant_id, :owner_id, :type, :slug, :page_id, :now);
 
+-- name: keep_slugs
+-- Slugs that resolve to a page besides its own, as far as no page of the type has or had them.
+INSERT INTO old_slugs (tenant_id, owner_id, type, slug, page_id, created_at)
+SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), CAST(:type AS text), given.slug, CAST(:page_id AS uuid),
+       CAST(:now AS timestamptz)
+FROM unnest(CAST(:slugs AS text[])) AS given (slug)
+WHERE NOT EXISTS (
+    SELECT FROM pages AS p
+    WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.type = :type AND p.slug = given.slug
+)
+ON CONFLICT (tenant_id, owner_id, type, slug) DO NOTHING;
+
 -- name: reclaim_slug
 -- A page takes up a slug that it had before.
 DELETE FROM old_slugs

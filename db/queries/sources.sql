@@ -5,6 +5,11 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND kind = :kind AND ref =
 ORDER BY version DESC
 LIMIT 1;
 
+-- name: find_version
+-- One version of a source.
+SELECT id, version, checksum FROM sources
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND kind = :kind AND ref = :ref AND version = :version;
+
 -- name: find_source
 -- What a citation and a sighting need to know of a source.
 SELECT id, kind, ref, version, content, captured_at FROM sources

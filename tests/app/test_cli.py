@@ -256,10 +256,27 @@ def test_an_import_tells_what_failed_and_keeps_the_rest(acme: Cairn, tmp_path: P
     assert ran.code == 1
     result = json.loads(ran.out)
     assert result.pop("errors")[0]["path"] == "bad.md"
-    assert result == {"created": 1, "changed": 0, "unchanged": 0, "failed": 1, "links": 0, "brokenLinks": 1}
+    counted = {"created": 1, "changed": 0, "unchanged": 0, "failed": 1, "sources": 0, "links": 0, "brokenLinks": 1}
+    assert result == counted
     again = acme(*words)
-    assert again.out.startswith("0 created, 0 changed, 1 unchanged, 1 failed; 0 links, 1 broken.\n")
+    assert again.out.startswith("0 created, 0 changed, 1 unchanged, 1 failed; 0 links, 1 broken; 0 new sources.\n")
     assert "bad.md" in again.out
+
+
+def test_what_was_exported_can_be_imported(acme: Cairn, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "Austin.md").write_text("---\ntags: [city]\n---\nHot.")
+    assert acme("import", str(tmp_path / "notes"), *MARA).code == 0
+    for name in ("folder", "wiki.zip", "wiki.jsonl"):
+        done = acme("export", str(tmp_path / name), *MARA)
+        assert (done.code, done.out) == (0, f"1 pages and 0 sources are in {tmp_path / name}.\n")
+        again = acme("import", str(tmp_path / name), "--tenant", "acme", "--owner", "team", "--json")
+        assert json.loads(again.out)["failed"] == 0
+    assert (tmp_path / "folder" / "Austin.md").read_text().endswith("---\n\nHot.\n")
+    shown = acme("export", str(tmp_path / "folder"), *MARA, "--json")
+    assert json.loads(shown.out) == {"pages": 1, "sources": 0, "path": str(tmp_path / "folder")}
+    refused = acme("export", str(tmp_path / "notes"), *MARA)
+    assert (refused.code, "new or empty" in refused.err) == (1, True)
 
 
 def test_what_was_imported_is_found_and_shown(acme: Cairn, tmp_path: Path) -> None:

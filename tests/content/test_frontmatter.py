@@ -63,7 +63,7 @@ def test_plain_values_are_values() -> None:
         ("---\na: \ud800\n---\n", "surrogate"),
         ('---\na: "\\0"\n---\n', "NUL"),
         ("---\nb: c\na: \x07\n---\n", "line 3: .*control"),
-        (f"---\na: {'x' * 70_000}\n---\n", "longer than"),
+        (f"---\na: {'x' * 270_000}\n---\n", "longer than"),
         (f"---\na: {'[' * 1000}\n---\n", "nested"),
         ("---\na: &a [*a]\n---\n", "nested"),
         ("---\na: &a [" + "x," * 99 + "x]\nb: [" + "*a," * 20 + "*a]\n---\n", "aliases"),
@@ -98,6 +98,38 @@ def test_an_anchor_may_be_used_and_reused() -> None:
 @given(METADATA, st.text())
 def test_what_is_joined_can_be_split(metadata: dict[str, Any], body: str) -> None:
     assert split(join(metadata, body)) == (metadata, body)
+
+
+@pytest.mark.parametrize("value", [1, "x", [], [1, [2, {}]], {"b": [{"c": "d", "e": []}]}])
+def test_what_is_written_nests_as_it_was(value: Any) -> None:
+    for metadata in ({"a": value}, {"a": [value]}, {"a": {"b": value}}, {"k" * 2000: [{"k" * 2000: value}]}):
+        assert split(join(metadata, "")) == (metadata, "")
+
+
+def test_it_is_written_for_people() -> None:
+    metadata = {
+        "title": "Austin, Texas: a city",
+        "day": "2026-02-15",
+        "tags": ["city", "no", "1.5"],
+        "sources": [{"ref": "memory/2026-01-15.md", "lines": "3-9"}],
+        "owner": {"name": "mara"},
+    }
+    header = """---
+title: "Austin, Texas: a city"
+day: 2026-02-15
+tags:
+  - city
+  - "no"
+  - "1.5"
+sources:
+  - ref: memory/2026-01-15.md
+    lines: 3-9
+owner:
+  name: mara
+---
+
+Text."""
+    assert join(metadata, "Text.") == header
 
 
 def test_a_body_that_looks_like_a_header_is_kept_apart() -> None:

@@ -1,6 +1,7 @@
 """Notes from markdown files and from lines of JSON."""
 
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -62,7 +63,8 @@ def test_a_whole_page_is_read() -> None:
             Citation("memory/2026-01-15.md", "daily_note", "timeline", 3, 9, "First decision"),
             Citation("memory/2026-03-22.md", line_start=5, line_end=5),
         ),
-        metadata={"created": "2026-02-15", "confidence": "high", "supersedes": []},
+        metadata={"confidence": "high", "supersedes": []},
+        created=datetime(2026, 2, 15, tzinfo=UTC),
     )
 
 

@@ -1,0 +1,49 @@
+"""`cairn export`: a wiki as a folder of markdown, a zip of it, or lines of JSON."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .options import AsJson, Owner, Tenant
+from .output import say, show
+
+if TYPE_CHECKING:
+    from db.database import Database
+    from resolvers.export_files import ExportResult
+
+
+def add_to(parent: typer.Typer) -> None:
+    epilog = "Example: cairn export ~/wiki --tenant acme --owner mara; cairn export wiki.zip --tenant acme --owner mara"
+    parent.command("export", epilog=epilog)(export_notes)
+
+
+def export_notes(
+    path: Annotated[
+        Path,
+        typer.Argument(
+            metavar="PATH", help="A folder that is new, empty or an earlier export; or a .zip, or a .jsonl file."
+        ),
+    ],
+    tenant: Tenant,
+    owner: Owner,
+    as_json: AsJson = False,
+) -> None:
+    """Write a wiki out, archived pages and sources too. `cairn import` of it gives the same wiki again."""
+    from db.scope import Role
+    from resolvers.export_files import export_path
+
+    from .progress import progress
+    from .session import session
+    from .wikis import find_wiki
+
+    async def work(database: "Database") -> "ExportResult":
+        wiki = await find_wiki(database, tenant, owner)
+        with progress() as report:
+            return await export_path(database, wiki.scope(Role.READER), path, report=report)
+
+    result = session(work)
+    if as_json:
+        show({"pages": result.pages, "sources": result.sources, "path": str(path)})
+    else:
+        say(f"{result.pages} pages and {result.sources} sources are in {path}.")

@@ -1,0 +1,74 @@
+"""A note written as text, so that reading it gives the same note."""
+
+from collections.abc import Callable
+from typing import Any
+
+from .fields import BadNote
+from .frontmatter import join
+from .moments import written
+from .notes import EXACT, Note, from_fields, from_record
+
+OWN = ("type", "slug", "status", "sources", "created", "updated", "former_slugs", "redirect_to")
+CORRECTED = ("title", "summary", "parent", "aliases", "tags", "links")
+
+Read = Callable[[dict[str, Any]], Note]
+
+
+def to_markdown(note: Note) -> str:
+    """A file with frontmatter; it ends with a line break."""
+    return join(header(note, lambda fields: from_fields(fields, note.body)), f"{note.body}\n" if note.body else "")
+
+
+def to_record(note: Note) -> dict[str, Any]:
+    """What a line of a `.jsonl` file holds."""
+    return {**header(note, lambda fields: from_record({**fields, "body": note.body})), "body": note.body}
+
+
+def header(note: Note, read: Read) -> dict[str, Any]:
+    """The fields of a note. What would come back as something else is said again, exactly, in a field of its own."""
+    metadata = {key: note.metadata[key] for key in sorted(note.metadata)} if is_harmless(note, read) else {}
+    fields = own(note) | metadata | own(note)
+    corrections = exact(note, read(fields))
+    return fields | {EXACT: corrections} if corrections else fields
+
+
+def is_harmless(note: Note, read: Read) -> bool:
+    """Whether the metadata can stand beside the note's own fields without being taken for them."""
+    try:
+        found = read(note.metadata | own(note))
+    except BadNote:
+        return False
+    return all(getattr(found, name) == getattr(note, name) for name in OWN)
+
+
+def own(note: Note) -> dict[str, Any]:
+    """What has a field, in the order of a reader's interest."""
+    given = {
+        "title": note.title,
+        "type": note.type,
+        "slug": note.slug,
+        "archived": note.status == "archived" or None,
+        "summary": note.summary,
+        "aliases": list(note.aliases),
+        "tags": list(note.tags),
+        "parent": note.parent,
+        "related": list(note.links),
+        "former_slugs": list(note.former_slugs),
+        "sources": [source.fields() for source in note.sources],
+        "created": note.created and written(note.created),
+        "updated": note.updated and written(note.updated),
+    }
+    return {name: value for name, value in given.items() if value is not None and value != []}
+
+
+def exact(note: Note, found: Note) -> dict[str, Any]:
+    """What of the note was not found when it was read."""
+    missed = [name for name in CORRECTED if getattr(note, name) != getattr(found, name)]
+    values = {name: getattr(note, name) for name in missed}
+    told = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+    if note.body != found.body:
+        told["keeps_heading"] = True
+    if note.section_slugs:
+        told["sections"] = list(note.section_slugs)
+    metadata = {key: note.metadata[key] for key in sorted(note.metadata) if key == EXACT or key not in found.metadata}
+    return told | ({"metadata": metadata} if metadata else {})

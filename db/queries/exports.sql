@@ -1,0 +1,68 @@
+-- name: list_pages
+-- The next pages of a wiki, archived ones too, each with all that a file of it says.
+SELECT
+    p.id, p.type, p.slug, p.title, p.summary, p.body_md, p.status, p.tags, p.metadata, p.created_at, p.updated_at,
+    (
+        SELECT '/wiki/' || up.type || '/' || up.slug FROM pages AS up
+        WHERE up.tenant_id = :tenant_id AND up.owner_id = :owner_id AND up.id = p.parent_page_id
+    ) AS parent,
+    ARRAY(
+        SELECT a.name FROM aliases AS a
+        WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.page_id = p.id
+        ORDER BY a.alias
+    ) AS names,
+    ARRAY(
+        SELECT o.slug FROM old_slugs AS o
+        WHERE o.tenant_id = :tenant_id AND o.owner_id = :owner_id AND o.page_id = p.id
+        ORDER BY o.slug
+    ) AS former_slugs,
+    ARRAY(
+        SELECT '/wiki/' || other.type || '/' || other.slug FROM links AS l
+        JOIN pages AS other
+            ON other.tenant_id = :tenant_id AND other.owner_id = :owner_id AND other.id = l.to_page_id
+        WHERE l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.from_page_id = p.id AND l.kind = 'reference'
+          AND l.reasons <> ARRAY['text']
+        ORDER BY other.type, other.slug
+    ) AS related,
+    ARRAY(
+        SELECT s.section_slug FROM sections AS s
+        WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = p.id
+        ORDER BY s.position
+    ) AS section_slugs,
+    ARRAY(
+        SELECT s.heading FROM sections AS s
+        WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = p.id
+        ORDER BY s.position
+    ) AS headings,
+    (
+        SELECT jsonb_agg(jsonb_build_object(
+            'ref', source.ref, 'kind', source.kind, 'section', s.section_slug, 'version', source.version,
+            'is_newest', NOT EXISTS (
+                SELECT FROM sources AS newer
+                WHERE newer.tenant_id = :tenant_id AND newer.owner_id = :owner_id AND newer.kind = source.kind
+                  AND newer.ref = source.ref AND newer.version > source.version
+            ),
+            'line_start', c.line_start, 'line_end', c.line_end, 'summary', c.summary
+        ) ORDER BY s.position, source.kind, source.ref, source.version)
+        FROM section_sources AS c
+        JOIN sections AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = c.section_id
+        JOIN sources AS source
+            ON source.tenant_id = :tenant_id AND source.owner_id = :owner_id AND source.id = c.source_id
+        WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = p.id
+    ) AS citations
+FROM pages AS p
+WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND (p.type, p.slug) > (:after_type, :after_slug)
+ORDER BY p.type, p.slug
+LIMIT :size;
+
+-- name: count_pages
+-- How many pages a wiki has, archived ones too.
+SELECT count(*) FROM pages WHERE tenant_id = :tenant_id AND owner_id = :owner_id;
+
+-- name: list_sources
+-- The next sources of a wiki, each version for itself.
+SELECT kind, ref, version, title, content, metadata, captured_at FROM sources
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id
+  AND (kind, ref, version) > (:after_kind, :after_ref, CAST(:after_version AS integer))
+ORDER BY kind, ref, version
+LIMIT :size;

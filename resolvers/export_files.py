@@ -1,0 +1,190 @@
+"""An export as files: a folder that can be edited and imported again, a zip of it, or lines of JSON."""
+
+import asyncio
+import json
+import os
+import tempfile
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Protocol, TypeVar
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+import orjson
+
+from content.note_texts import to_markdown, to_record
+from db.database import Database
+from db.scope import Scope
+
+from .errors import BadInput
+from .export_folders import Folder
+from .export_layout import ABOUT, FORMAT, SOURCES
+from .exporting import PAGES_AT_ONCE, SOURCES_AT_ONCE, PageFile, exporting
+from .importing import Progress, silent
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class ExportResult:
+    """How many pages and versions of sources were written out."""
+
+    pages: int
+    sources: int
+
+
+class Target(Protocol):
+    """Where an export goes. Sources come first, then pages."""
+
+    def add_sources(self, sources: Sequence[dict[str, Any]]) -> None: ...
+
+    def add_pages(self, pages: Sequence[PageFile]) -> None: ...
+
+    def finish(self) -> None: ...
+
+
+async def export_path(database: Database, scope: Scope, path: Path, *, report: Progress = silent) -> ExportResult:
+    """The form that the name asks for: `.zip`, `.jsonl`, else a folder. A file is there when it is whole."""
+    write = FORMS.get(path.suffix.lower())
+    if write is None:
+        return await export_folder(database, scope, path, report=report)
+    with replacing(path) as file:
+        return await write(database, scope, file, report=report)
+
+
+async def export_folder(database: Database, scope: Scope, path: Path, *, report: Progress = silent) -> ExportResult:
+    """The wiki as a folder of markdown. The folder is new, empty, or an earlier export, which is brought up to date."""
+    return await written(database, scope, FolderTarget(Folder(path)), report)
+
+
+async def export_zip(database: Database, scope: Scope, file: IO[bytes], *, report: Progress = silent) -> ExportResult:
+    """The same folder as a zip; the same wiki gives the same bytes. `file` need not be seekable."""
+    return await written(database, scope, ZipTarget(file), report)
+
+
+async def export_lines(database: Database, scope: Scope, file: IO[bytes], *, report: Progress = silent) -> ExportResult:
+    """A JSON object on each line: `{"source": …}` for the sources, then a page on each."""
+    return await written(database, scope, LinesTarget(file), report)
+
+
+FORMS = {".zip": export_zip, ".jsonl": export_lines}
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """A file that takes the place of the path's once all of it is written."""
+    if path.is_dir() or not path.parent.is_dir():
+        raise BadInput(f"{path} cannot be written: give a file in a folder that is there.", "path")
+    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=".cairn-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+        Path(draft).replace(path)
+    finally:
+        Path(draft).unlink(missing_ok=True)
+
+
+async def written(database: Database, scope: Scope, target: Target, report: Progress) -> ExportResult:
+    """Everything into the target. Files are written beside the event loop."""
+    pages = sources = 0
+    async with exporting(database, scope) as export:
+        async for some in together(export.sources(), SOURCES_AT_ONCE):
+            await asyncio.to_thread(target.add_sources, some)
+            sources += len(some)
+        async for files in together(export.pages(), PAGES_AT_ONCE):
+            report("Writing", pages, export.total, files[0].path)
+            await asyncio.to_thread(target.add_pages, files)
+            pages += len(files)
+    await asyncio.to_thread(target.finish)
+    return ExportResult(pages, sources)
+
+
+async def together(items: AsyncIterator[T], size: int) -> AsyncIterator[list[T]]:
+    """As many as are written at once."""
+    some: list[T] = []
+    async for item in items:
+        some.append(item)
+        if len(some) == size:
+            yield some
+            some = []
+    if some:
+        yield some
+
+
+class FolderTarget:
+    """Markdown files that lie where they came from, or by type."""
+
+    def __init__(self, folder: Folder) -> None:
+        self.folder = folder
+
+    def add_sources(self, sources: Sequence[dict[str, Any]]) -> None:
+        for source in sources:
+            self.folder.append(SOURCES, line(source))
+
+    def add_pages(self, pages: Sequence[PageFile]) -> None:
+        for page in pages:
+            self.folder.write(page.path, to_markdown(page.note).encode())
+
+    def finish(self) -> None:
+        self.folder.write(ABOUT, about())
+        self.folder.finish()
+
+
+class ZipTarget:
+    """The folder in one file. Sources are one entry of it, written piece by piece."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.zip = ZipFile(file, "w", ZIP_DEFLATED)
+        self.zip.writestr(entry(ABOUT), about())
+        self.open: IO[bytes] | None = None
+
+    def add_sources(self, sources: Sequence[dict[str, Any]]) -> None:
+        self.open = self.open or self.zip.open(entry(SOURCES), "w", force_zip64=True)
+        self.open.writelines(map(line, sources))
+
+    def add_pages(self, pages: Sequence[PageFile]) -> None:
+        self.close()
+        for page in pages:
+            self.zip.writestr(entry(page.path), to_markdown(page.note))
+
+    def close(self) -> None:
+        if self.open:
+            self.open.close()
+            self.open = None
+
+    def finish(self) -> None:
+        self.close()
+        self.zip.close()
+
+
+class LinesTarget:
+    """A stream of records."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file = file
+
+    def add_sources(self, sources: Sequence[dict[str, Any]]) -> None:
+        self.file.writelines(line({"source": source}) for source in sources)
+
+    def add_pages(self, pages: Sequence[PageFile]) -> None:
+        self.file.writelines(line(to_record(page.note)) for page in pages)
+
+    def finish(self) -> None:
+        self.file.flush()
+
+
+def line(record: dict[str, Any]) -> bytes:
+    return orjson.dumps(record) + b"\n"
+
+
+def about() -> bytes:
+    return json.dumps(FORMAT).encode() + b"\n"
+
+
+def entry(path: str) -> ZipInfo:
+    """Of no date, so that the same wiki is the same file."""
+    info = ZipInfo(path)
+    info.compress_type = ZIP_DEFLATED
+    info.external_attr = 0o644 << 16
+    return info

@@ -1,0 +1,159 @@
+"""A wiki written out: its pages as notes and its sources as they came, all of one moment."""
+
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from content.citations import Citation
+from content.moments import written
+from content.names import normalise
+from content.notes import BadNote, Note, from_fields
+from content.sections import slugs
+from db.database import Connection, Database, Row
+from db.scope import Scope
+from db.sql import statements
+
+from .note_paths import Paths
+from .permissions import Action, authorise
+from .writing import looking
+
+EXPORTS = statements("exports")
+IMPORTS = statements("imports")
+ORIGIN = "imported_from"
+PAGES_AT_ONCE = 200
+SOURCES_AT_ONCE = 20
+
+
+@dataclass(frozen=True, slots=True)
+class PageFile:
+    """One page: where its file lies in the folder, and what it says."""
+
+    path: str
+    note: Note
+
+
+class Export:
+    """A wiki as it was when the export began; writers go on meanwhile, and are not seen."""
+
+    def __init__(self, connection: Connection, scope: Scope, total: int) -> None:
+        """`total` is the number of its pages."""
+        self.connection, self.total = connection, total
+        self.wiki = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+
+    async def pages(self) -> AsyncIterator[PageFile]:
+        """Every page, by type and slug. Takes no more memory for more of them, but for their paths."""
+        paths, type, slug = Paths(), "", ""
+        while True:
+            rows = await self.connection.all(
+                EXPORTS["list_pages"], **self.wiki, after_type=type, after_slug=slug, size=PAGES_AT_ONCE
+            )
+            known = await self.known(rows)
+            for row in rows:
+                origin = row["metadata"].get(ORIGIN)
+                yield PageFile(paths.take(row["type"], row["slug"], origin), note(row, known))
+            if len(rows) < PAGES_AT_ONCE:
+                return
+            type, slug = rows[-1]["type"], rows[-1]["slug"]
+
+    async def known(self, rows: Sequence[Row]) -> frozenset[str]:
+        """Which of the sources that these pages name without citing them are there after all."""
+        refs = sorted({citation.ref for row in rows for citation in uncited_sources(row["metadata"])})
+        found = await self.connection.all(IMPORTS["find_sources"], **self.wiki, refs=refs) if refs else ()
+        return frozenset(row["ref"] for row in found)
+
+    async def sources(self) -> AsyncIterator[dict[str, Any]]:
+        """Every version of every source, an older one before a newer."""
+        kind, ref, version = "", "", 0
+        while True:
+            rows = await self.connection.all(
+                EXPORTS["list_sources"],
+                **self.wiki,
+                after_kind=kind,
+                after_ref=ref,
+                after_version=version,
+                size=SOURCES_AT_ONCE,
+            )
+            for row in rows:
+                yield source(row)
+            if len(rows) < SOURCES_AT_ONCE:
+                return
+            kind, ref, version = rows[-1]["kind"], rows[-1]["ref"], rows[-1]["version"]
+
+
+@asynccontextmanager
+async def exporting(database: Database, scope: Scope) -> AsyncIterator[Export]:
+    """The scope's wiki, for those who may read it."""
+    async with looking(database) as connection:
+        await authorise(connection, scope, scope.owner_id, Action.READ)
+        async with connection.raw.transaction(isolation="repeatable_read", readonly=True):
+            wiki = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+            yield Export(connection, scope, await connection.value(EXPORTS["count_pages"], **wiki))
+
+
+def note(row: Row, known: frozenset[str]) -> Note:
+    """The note of a page's row. What names a known source without citing it stays metadata, or it would be cited."""
+    metadata = {key: value for key, value in row["metadata"].items() if key != ORIGIN}
+    uncited = uncited_sources(metadata)
+    if known.intersection(citation.ref for citation in uncited):
+        uncited = ()
+    if uncited:
+        del metadata["sources"]
+    natural = slugs(row["headings"]) == row["section_slugs"]
+    return Note(
+        type=row["type"],
+        slug=row["slug"],
+        title=row["title"],
+        summary=row["summary"],
+        body=row["body_md"],
+        aliases=tuple(name for name in row["names"] if normalise(name) != normalise(row["title"])),
+        tags=tuple(row["tags"]),
+        parent=row["parent"],
+        status=row["status"],
+        links=tuple(row["related"]),
+        sources=(*cited_sources(row["citations"] or ()), *uncited),
+        metadata=metadata,
+        created=row["created_at"],
+        updated=row["updated_at"],
+        former_slugs=tuple(row["former_slugs"]),
+        section_slugs=() if natural else tuple(row["section_slugs"]),
+    )
+
+
+def cited_sources(citations: Any) -> Iterator[Citation]:
+    """What the sections rest on; the version is told where a newer one is there."""
+    for one in citations:
+        yield Citation(
+            ref=one["ref"],
+            kind=one["kind"],
+            section=one["section"],
+            line_start=one["line_start"],
+            line_end=one["line_end"],
+            summary=one["summary"],
+            version=None if one["is_newest"] else one["version"],
+        )
+
+
+def uncited_sources(metadata: Mapping[str, Any]) -> tuple[Citation, ...]:
+    """What a note named as its sources and the wiki did not know, when it reads as it stands there."""
+    named = metadata.get("sources")
+    if not named or not isinstance(named, list):
+        return ()
+    try:
+        found = from_fields({"title": "T", "sources": named}, "").sources
+    except BadNote:
+        return ()
+    return found if [citation.fields() for citation in found] == named else ()
+
+
+def source(row: Row) -> dict[str, Any]:
+    """A source's version as a line holds it."""
+    return {
+        "kind": row["kind"],
+        "ref": row["ref"],
+        "version": row["version"],
+        "title": row["title"],
+        "captured_at": written(row["captured_at"]),
+        "metadata": row["metadata"],
+        "content": row["content"],
+    }

@@ -1,0 +1,99 @@
+"""A zip of notes, laid out in a folder for the time of an import. Nothing in it is trusted."""
+
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO
+from zipfile import BadZipFile, ZipFile, ZipInfo
+
+from .errors import BadInput, LimitExceeded
+from .export_layout import OWN
+from .note_files import MARKDOWN, NOTE_MAX, Problem
+
+ENTRIES_MAX = 200_000
+BYTES_MAX = 4_000_000_000
+PIECE = 1 << 16
+
+
+@contextmanager
+def unpacked(archive: Path) -> Iterator[tuple[Path, list[Problem]]]:
+    """The folder, and what of the zip is not in it and why. Other files than notes are left out in silence."""
+    with tempfile.TemporaryDirectory(prefix="cairn-import-") as folder:
+        try:
+            with ZipFile(archive) as zip:
+                yield Path(folder), unpack(zip, Path(folder))
+        except (BadZipFile, NotImplementedError) as error:
+            raise BadInput(f"{archive.name} is no zip that can be read: {error}", "path") from None
+
+
+def unpack(zip: ZipFile, folder: Path) -> list[Problem]:
+    """Raises LimitExceeded for what would fill the disk."""
+    if len(zip.infolist()) > ENTRIES_MAX:
+        raise LimitExceeded(f"The zip has more than {ENTRIES_MAX:,} entries. Import it in parts.")
+    problems, left = list[Problem](), BYTES_MAX
+    for info in zip.infolist():
+        if info.is_dir() or not is_wanted(info.filename):
+            continue
+        if reason := refusal(info, folder):
+            problems.append(reason)
+            continue
+        try:
+            left -= lay_out(zip, info, folder, min(left, limit_of(info)))
+        except TooLarge:
+            if left <= limit_of(info):
+                raise LimitExceeded(f"The zip unpacks to more than {BYTES_MAX:,} bytes. Import it in parts.") from None
+            problems.append(Problem(info.filename, LimitExceeded.code, f"it has more than {NOTE_MAX:,} bytes"))
+        except (BadZipFile, RuntimeError, OSError, EOFError) as error:
+            problems.append(Problem(info.filename, "UNREADABLE", f"it cannot be read from the zip: {error}"))
+    return problems
+
+
+class TooLarge(Exception):
+    """An entry that holds more than it may, whatever it says of itself."""
+
+
+def is_wanted(name: str) -> bool:
+    """Notes, and what an export says of itself; hidden files are not looked at, as in a folder."""
+    hidden = any(part.startswith(".") and part not in (".", "..") for part in name.replace("\\", "/").split("/"))
+    return name in OWN or (name.lower().endswith(MARKDOWN) and not hidden)
+
+
+def refusal(info: ZipInfo, folder: Path) -> Problem | None:
+    """Why an entry is not laid out."""
+    path = PurePosixPath(info.filename)
+    if path.is_absolute() or ".." in path.parts or "\\" in info.filename or ":" in path.parts[0]:
+        return Problem(info.filename, BadInput.code, "the path leads out of the zip")
+    if stat.S_ISLNK(info.external_attr >> 16):
+        return Problem(info.filename, BadInput.code, "this is a link: zip what it means")
+    if info.flag_bits & 1:
+        return Problem(info.filename, BadInput.code, "it is encrypted: zip it without a password")
+    if (folder / path).exists():
+        return Problem(info.filename, BadInput.code, "the zip holds two files of this name")
+    return None
+
+
+def limit_of(info: ZipInfo) -> int:
+    return BYTES_MAX if info.filename in OWN else NOTE_MAX
+
+
+def lay_out(zip: ZipFile, info: ZipInfo, folder: Path, most: int) -> int:
+    """Unpack one entry; how many bytes it had. What it says of its size is not believed."""
+    target = folder / info.filename
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with zip.open(info) as source, target.open("wb") as file:
+        size = copy(source, file, most)
+    if size > most:
+        target.unlink()
+        raise TooLarge
+    return size
+
+
+def copy(source: IO[bytes], target: IO[bytes], most: int) -> int:
+    """At most a piece more than `most`."""
+    size = 0
+    while size <= most and (piece := source.read(PIECE)):
+        target.write(piece)
+        size += len(piece)
+    return size

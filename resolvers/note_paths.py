@@ -1,0 +1,51 @@
+"""Where a page's file lies in a folder: where it came from, or at `<type>/<slug>.md`."""
+
+import hashlib
+import re
+
+from .note_files import MARKDOWN
+
+PART_MAX = 200  # bytes; file systems allow 255
+DEPTH_MAX = 20
+FORBIDDEN = re.compile(r'[\x00-\x1f\x7f<>:"|?*\\]')
+DEVICES = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\.|$)")
+
+
+class Paths:
+    """The paths that are taken; two that differ in case alone would be one file for some file systems."""
+
+    def __init__(self) -> None:
+        self.taken: set[str] = set()
+
+    def take(self, type: str, slug: str, origin: object = None) -> str:
+        """`origin` is the path of the file that the page was imported from, as anybody may have written it."""
+        own = f"{type}/{file_name(slug)}.md"
+        wanted = [origin] if isinstance(origin, str) and is_safe(origin) else []
+        numbered = (f"{type}/{file_name(slug)}.{n}.md" for n in range(2, len(self.taken) + 3))
+        path = next(path for path in (*wanted, own, *numbered) if path.casefold() not in self.taken)
+        self.taken.add(path.casefold())
+        return path
+
+
+def is_safe(path: str) -> bool:
+    """Whether it is a markdown file inside of the folder, on every system, that an import would read."""
+    parts = path.split("/")
+    return (
+        path.lower().endswith(MARKDOWN)
+        and len(parts) <= DEPTH_MAX
+        and not FORBIDDEN.search(path)
+        and all(part and len(part.encode()) <= PART_MAX + len(".markdown") for part in parts)
+        and not any(part.startswith(".") or part.endswith((".", " ")) or DEVICES.match(part) for part in parts)
+        and not any(part.lower().endswith(MARKDOWN) for part in parts[:-1])
+    )
+
+
+def file_name(slug: str) -> str:
+    """The slug; one that is too long for a file is cut, and told apart by its hash."""
+    name = slug if len(slug.encode()) <= PART_MAX else cut(slug)
+    return f"{name}-" if DEVICES.match(name) else name
+
+
+def cut(slug: str) -> str:
+    digest = hashlib.sha256(slug.encode()).hexdigest()[:12]
+    return f"{slug.encode()[: PART_MAX - 13].decode(errors='ignore')}-{digest}"

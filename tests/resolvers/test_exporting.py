@@ -1,0 +1,337 @@
+"""A wiki written out and read in again is the same wiki, to the byte."""
+
+import os
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from io import BytesIO
+from pathlib import Path
+from zipfile import ZipFile
+
+import orjson
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from content.names import normalise
+from content.notes import from_markdown
+from content.sections import parse, render
+from db.scope import Role
+from resolvers.aliases import add_alias
+from resolvers.errors import BadInput, NotFound
+from resolvers.export_files import export_folder, export_path, export_zip
+from resolvers.hierarchy import set_parent
+from resolvers.importing import import_path
+from resolvers.links import link_pages
+from resolvers.note_paths import Paths, is_safe
+from resolvers.pages import PageDraft, SectionDraft, archive_page, create_page, update_page
+from resolvers.sources import SourceDraft, add_source, cite_source
+from tests.content.test_vault import VAULT
+from tests.resolvers.vaults import counts, imported, run, write
+from tests.wiki import Wiki, check
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()
+    }
+
+
+async def exported(wiki: Wiki, folder: Path) -> dict[str, bytes]:
+    await export_folder(wiki.database, wiki.scope, folder)
+    return files(folder)
+
+
+async def a_wiki(wiki: Wiki) -> None:
+    """Pages with everything that a page can have."""
+    here = wiki.database, wiki.scope
+    austin = await create_page(
+        *here,
+        PageDraft(
+            type="entity",
+            title="Austin, Texas",
+            summary="A city:\nhot.",
+            body="# Austin, Texas\n\nHot. [[Nowhere]]\n\n## Notes\n\nSee [[Travel|trips]].\n\n## Notes\n\nAgain.",
+            aliases=["ATX", "a, b", "#tag"],
+            tags=["city", "#1", "no"],
+            metadata={
+                "confidence": "high",
+                "description": "its own",
+                "cairn": 1,
+                "status": "draft",
+                "n": [1.5, None],
+            },
+        ),
+    )
+    travel = await create_page(*here, PageDraft(type="topic", title="Travel", body="To [[austin-texas]]."))
+    other = await create_page(
+        *here,
+        PageDraft(
+            type="topic",
+            title="Austin Texas",
+            slug="austin-texas",
+            sections=[SectionDraft("Text.", "related_entities", "Other words"), SectionDraft("", "notes", "Notes")],
+        ),
+    )
+    await set_parent(*here, austin.page_id, parent_id=travel.page_id)
+    await link_pages(*here, other.page_id, austin.page_id, reason="planner")
+    await link_pages(*here, travel.page_id, austin.page_id)
+    first = (await add_source(*here, SourceDraft("daily_note", "memory/1.md", "One.\nTwo.", "First"))).source_id
+    second = await add_source(*here, SourceDraft("daily_note", "memory/1.md", "One.\nTwo.\nThree.", metadata={"a": 1}))
+    await cite_source(*here, page_id=austin.page_id, section_slug="notes", source_id=first, line_start=1, line_end=2)
+    await cite_source(*here, page_id=austin.page_id, section_slug="notes_2", source_id=second.source_id, summary="Why")
+    await update_page(*here, other.page_id, slug="austin", title="Austin")
+    await add_alias(*here, travel.page_id, name="Journeys")
+    await archive_page(*here, travel.page_id)
+
+
+async def test_a_wiki_comes_back_to_the_byte(wiki: Wiki, tmp_path: Path) -> None:
+    await a_wiki(wiki)
+    first = await exported(wiki, tmp_path / "first")
+    assert set(first) == {
+        ".cairn/files", ".cairn/sources.jsonl", ".cairn/wiki.json", "entity/austin-texas.md", "topic/austin.md",
+        "topic/travel.md",
+    }  # fmt: skip
+    copy = await wiki.neighbour()
+    result = await run(copy, tmp_path / "first")
+    assert result.errors == ()
+    assert (*counts(result), result.sources) == (3, 0, 0, 0, 2)
+    await check(copy)
+    assert await exported(copy, tmp_path / "second") == first
+    assert counts(await run(copy, tmp_path / "first")) == (0, 0, 3, 0)
+    assert await exported(copy, tmp_path / "second") == first
+
+
+async def test_lines_come_back_to_the_byte(wiki: Wiki, tmp_path: Path) -> None:
+    await a_wiki(wiki)
+    await export_path(wiki.database, wiki.scope, tmp_path / "one.jsonl")
+    copy = await wiki.neighbour()
+    assert (await run(copy, tmp_path / "one.jsonl")).errors == ()
+    await export_path(copy.database, copy.scope, tmp_path / "two.jsonl")
+    assert (tmp_path / "two.jsonl").read_bytes() == (tmp_path / "one.jsonl").read_bytes()
+
+
+async def test_a_zip_is_the_folder(wiki: Wiki, tmp_path: Path) -> None:
+    await a_wiki(wiki)
+    folder = await exported(wiki, tmp_path / "folder")
+    await export_path(wiki.database, wiki.scope, tmp_path / "wiki.zip")
+    with ZipFile(tmp_path / "wiki.zip") as zip:
+        assert {name: zip.read(name) for name in zip.namelist()} == {
+            name: data for name, data in folder.items() if name != ".cairn/files"
+        }
+    copy = await wiki.neighbour()
+    assert (await run(copy, tmp_path / "wiki.zip")).errors == ()
+    file = BytesIO()
+    await export_zip(copy.database, copy.scope, file)
+    assert file.getvalue() == (tmp_path / "wiki.zip").read_bytes()
+
+
+async def test_a_vault_keeps_the_text_of_every_note(wiki: Wiki, tmp_path: Path) -> None:
+    if not VAULT.is_dir():
+        pytest.skip("the vault is not here")
+    await run(wiki, VAULT)
+    first = await exported(wiki, tmp_path / "first")
+    notes = {path.relative_to(VAULT).as_posix(): path for path in VAULT.rglob("*.md")}
+    assert {name for name in first if not name.startswith(".cairn")} == set(notes)
+    for name, path in notes.items():
+        before = from_markdown(path.stem, path.read_text(encoding="utf-8"))
+        after = from_markdown(path.stem, first[name].decode())
+        assert words(after.body) == words(render(parse(before.body))), name
+        assert (after.title, after.tags) == (before.title, before.tags)
+        assert {normalise(alias) for alias in before.aliases} <= {
+            normalise(after.title),
+            *map(normalise, after.aliases),
+        }
+    copy = await wiki.neighbour()
+    assert (await run(copy, tmp_path / "first")).errors == ()
+    assert await exported(copy, tmp_path / "second") == first
+
+
+def words(text: str) -> list[str]:
+    """Without the targets of links: a name that several notes go by is spelled as the slug of the one that it means."""
+    return re.sub(r"\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]", r"\1", re.sub(r"!\[\[[^\[\]]*\]\]", "!", text)).split()
+
+
+async def test_dates_of_files_are_kept(wiki: Wiki, tmp_path: Path) -> None:
+    await imported(
+        wiki,
+        tmp_path,
+        {
+            "old.md": "---\ncreated: 2020-01-02\nupdated: 2021-02-03T04:05:06Z\nrelated: [new]\n---\nOld. [[new]]",
+            "new.md": "---\ncreated_at: 2022-01-01\ncreated: last spring\n---\nNew.",
+        },
+    )
+    pages = {page["title"]: page for page in await wiki.rows("pages")}
+    assert pages["old"]["created_at"] == datetime(2020, 1, 2, tzinfo=UTC)
+    assert pages["old"]["updated_at"] == datetime(2021, 2, 3, 4, 5, 6, tzinfo=UTC)
+    assert pages["new"]["created_at"] == datetime(2022, 1, 1, tzinfo=UTC)
+    assert pages["new"]["metadata"]["created"] == "last spring"
+
+
+async def test_a_page_that_was_changed_here_keeps_the_date_of_the_change(wiki: Wiki, tmp_path: Path) -> None:
+    await imported(wiki, tmp_path, {"old.md": "---\nupdated: 2021-02-03\n---\nOld."})
+    page = (await wiki.rows("pages"))[0]
+    await update_page(wiki.database, wiki.scope, page["id"], body="New.")
+    changed = (await wiki.page(page["id"]))["updated_at"]
+    assert changed > datetime(2026, 1, 1, tzinfo=UTC)
+    await imported(wiki, tmp_path, {"other.md": "---\nupdated: 2021-02-03\n---\nOld."})
+    assert (await wiki.page(page["id"]))["updated_at"] >= changed
+
+
+async def test_a_stub_that_redirects_is_a_former_name(wiki: Wiki, tmp_path: Path) -> None:
+    result = await imported(
+        wiki,
+        tmp_path,
+        {
+            "auth.md": "---\nslug: auth\nredirectTo: auth-middleware\n---\n",
+            "auth-middleware.md": "Text.",
+            "user.md": "See [[auth]].",
+            "lost.md": "---\nredirectTo: nowhere\n---\n",
+        },
+    )
+    assert counts(result) == (2, 0, 0, 0)
+    assert result.broken_links == 1
+    (old,) = await wiki.rows("old_slugs", "slug")
+    assert old["slug"] == "auth"
+    assert len(await wiki.references()) == 1
+    await check(wiki)
+
+
+async def test_an_export_again_touches_only_what_changed(wiki: Wiki, tmp_path: Path) -> None:
+    await a_wiki(wiki)
+    folder = tmp_path / "wiki"
+    await exported(wiki, folder)
+    for path in folder.rglob("*"):
+        os.utime(path, (0, 0))
+    (folder / "mine.txt").write_text("not an export's")
+    pages = {page["slug"]: page["id"] for page in await wiki.rows("pages")}
+    await update_page(wiki.database, wiki.scope, pages["austin"], slug="austin-city")
+    await exported(wiki, folder)
+    assert not (folder / "topic" / "austin.md").exists()
+    assert (folder / "mine.txt").exists()
+    fresh = {path.name for path in folder.rglob("*") if path.is_file() and path.stat().st_mtime > 1}
+    assert fresh == {"austin-city.md", "files", "mine.txt", "sources.jsonl"}
+
+
+async def test_a_folder_of_something_else_is_left_alone(wiki: Wiki, tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("Mine.")
+    with pytest.raises(BadInput, match="new or empty"):
+        await export_folder(wiki.database, wiki.scope, tmp_path)
+    with pytest.raises(BadInput, match="is a file"):
+        await export_folder(wiki.database, wiki.scope, tmp_path / "notes.md")
+    with pytest.raises(BadInput, match="cannot be written"):
+        await export_path(wiki.database, wiki.scope, tmp_path / "gone" / "wiki.zip")
+    assert files(tmp_path) == {"notes.md": b"Mine."}
+
+
+async def test_a_path_that_somebody_wrote_into_the_metadata_leads_nowhere(wiki: Wiki, tmp_path: Path) -> None:
+    for n, origin in enumerate(["../out.md", "/etc/out.md", "a/../../out.md", ".git/hooks.md", "x.sh", "C:\\a.md", 5]):
+        draft = PageDraft("topic", f"Page {n}", body="Text.", metadata={"imported_from": origin})
+        await create_page(wiki.database, wiki.scope, draft)
+    found = await exported(wiki, tmp_path / "folder")
+    assert {name for name in found if not name.startswith(".cairn")} == {f"topic/page-{n}.md" for n in range(7)}
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
+async def test_who_may_not_read_gets_nothing(wiki: Wiki, tmp_path: Path) -> None:
+    stranger = await wiki.neighbour(Role.MEMBER)
+    with pytest.raises(NotFound):
+        await export_folder(wiki.database, stranger.scope.in_owner(wiki.scope.owner_id), tmp_path / "out")
+
+
+@given(st.lists(st.tuples(st.text(max_size=30), st.text(max_size=60)), max_size=8))
+def test_every_path_is_safe_and_taken_once(wanted: list[tuple[str, str]]) -> None:
+    paths = Paths()
+    taken = [paths.take("topic", slug or "x", origin) for slug, origin in wanted if "/" not in slug]
+    assert len({path.casefold() for path in taken}) == len(taken)
+
+
+@pytest.mark.parametrize("path", ["a.md", "b/c.MD", "Ä ö/日本.markdown"])
+def test_a_path_of_a_vault_is_kept(path: str) -> None:
+    assert is_safe(path)
+    assert Paths().take("topic", "x", path) == path
+
+
+def a_zip(path: Path, entries: Mapping[str, bytes]) -> Path:
+    with ZipFile(path, "w") as zip:
+        for name, data in entries.items():
+            zip.writestr(name, data)
+    return path
+
+
+async def test_a_hostile_zip_is_refused_in_parts(wiki: Wiki, tmp_path: Path) -> None:
+    path = a_zip(
+        tmp_path / "bad.zip",
+        {"good.md": b"Good.", "../out.md": b"Out.", "/abs.md": b"Abs.", "a\\..\\b.md": b"B.", "c/../../d.md": b"D.",
+         "huge.md": b"x" * 8_000_001, ".hidden.md": b"H", "picture.png": b"P"},
+    )  # fmt: skip
+    result = await run(wiki, path)
+    assert counts(result)[0] == 1
+    assert {problem.path for problem in result.errors} == {
+        "../out.md", "/abs.md", "a\\..\\b.md", "c/../../d.md", "huge.md",
+    }  # fmt: skip
+    assert [page["title"] for page in await wiki.rows("pages")] == ["good"]
+
+
+async def test_a_zip_that_grows_without_end_is_refused(
+    wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from resolvers import note_archives
+
+    monkeypatch.setattr(note_archives, "BYTES_MAX", 100_000)
+    path = tmp_path / "bomb.zip"
+    with ZipFile(path, "w", 8) as zip:
+        for n in range(10):
+            zip.writestr(f"{n}.md", b"x" * 50_000)
+    with pytest.raises(Exception, match="unpacks to more than"):
+        await run(wiki, path)
+    assert await wiki.rows("pages") == []
+
+
+async def test_what_is_no_zip_is_told(wiki: Wiki, tmp_path: Path) -> None:
+    (tmp_path / "no.zip").write_bytes(b"PK no")
+    with pytest.raises(BadInput, match="no zip"):
+        await run(wiki, tmp_path / "no.zip")
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+async def test_any_pages_come_back(wiki: Wiki, tmp_path: Path, data: st.DataObject) -> None:
+    text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40)
+    titles = data.draw(st.lists(text.filter(lambda title: title.strip()), min_size=1, max_size=4))
+    start = await wiki.neighbour()
+    for title in titles:
+        body = data.draw(text | st.just("# " + title) | st.just("## A\n\nb\n\n## A\n\n[[c]]"))
+        draft = PageDraft(
+            type=data.draw(st.sampled_from(["entity", "topic"])),
+            title=title,
+            summary=data.draw(st.none() | text),
+            body=body,
+            aliases=data.draw(st.lists(text, max_size=2)),
+            metadata=data.draw(st.dictionaries(text, text, max_size=2)),
+        )
+        try:
+            await create_page(start.database, start.scope, draft)
+        except BadInput:
+            continue
+    folder = tmp_path / str(start.scope.owner_id)
+    first = await exported(start, folder / "first")
+    copy = await start.neighbour()
+    if any(name.endswith(".md") for name in first):
+        assert (await run(copy, folder / "first")).errors == ()
+    assert await exported(copy, folder / "second") == first
+
+
+async def test_progress_is_told(wiki: Wiki, tmp_path: Path) -> None:
+    await a_wiki(wiki)
+    heard = []
+    await export_folder(wiki.database, wiki.scope, tmp_path / "x", report=lambda *step: heard.append(step))
+    assert heard == [("Writing", 0, 3, "entity/austin-texas.md")]
+
+
+async def test_an_export_is_imported_by_anybody(wiki: Wiki, tmp_path: Path) -> None:
+    """A folder that says of itself that it is an export is read as strictly as any other."""
+    write(tmp_path, {".cairn/wiki.json": "{}", ".cairn/sources.jsonl": '{"kind": 1}\nno\n', "a.md": "A."})
+    result = await import_path(wiki.database, wiki.scope, tmp_path)
+    assert counts(result) == (1, 0, 0, 2)
+    assert orjson.dumps([problem.path for problem in result.errors]) == b'["sources.jsonl:1","sources.jsonl:2"]'
