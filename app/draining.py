@@ -41,16 +41,21 @@ class Server(uvicorn.Server):
     """
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        DRAINING.is_on = True
+        self.say_so()
         super().handle_exit(sig, frame)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        DRAINING.is_on = True
-        self.server_state.default_headers.append(CLOSE)
+        self.say_so()
         await self.passed(getattr(self.config, "drain_delay", 0.0))
         await self.close_the_door(sockets or [])
         await self.passed(LINGER, while_connected=True)
         await super().shutdown(sockets)
+
+    def say_so(self) -> None:
+        """Twice, because uvicorn makes its headers anew each second until it sees that it stops."""
+        DRAINING.is_on = True
+        if CLOSE not in self.server_state.default_headers:
+            self.server_state.default_headers.append(CLOSE)
 
     async def passed(self, seconds: float, while_connected: bool = False) -> None:
         """A second Ctrl-C ends the wait, and so does, where that is enough, the end of the last connection."""

@@ -1,11 +1,14 @@
 """Names that OpenTelemetry's semantic conventions have for what is known of a request."""
 
+import re
+
 from opentelemetry.semconv.attributes import http_attributes as http
 from opentelemetry.semconv.attributes import url_attributes as url
 from starlette.types import Scope
 
 from app.metrics.recorder import PATHS
 
+COMMENTS = re.compile(r"^(?:\s*--[^\n]*\n)+")
 METHODS = frozenset({"GET", "POST", "HEAD", "OPTIONS", "PUT", "PATCH", "DELETE", "CONNECT", "TRACE"})
 
 
@@ -23,4 +26,5 @@ def asked(scope: Scope) -> dict[str, str]:
 
 
 def verb(sql: str) -> str:
-    return sql.split(None, 1)[0].upper() if sql.strip() else "UNKNOWN"
+    said = COMMENTS.sub("", sql).split(None, 1)
+    return said[0].upper() if said else "UNKNOWN"

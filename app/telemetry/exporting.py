@@ -1,7 +1,9 @@
 """From what the environment wants to what is sent where. The SDK reads OTEL_ variables itself: these say only which."""
 
 import asyncio
+from contextlib import suppress
 from importlib.metadata import version
+from threading import Thread
 from typing import TYPE_CHECKING, Protocol
 
 import structlog
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     from app.metrics.numbers import Numbers
 
 log = structlog.get_logger()
+LAST_WORDS = 3.0  # seconds
 LACKING = "OTEL_ variables ask for telemetry, and its libraries are not here: pip install 'cairn-wiki[telemetry]'"
 
 
@@ -28,8 +31,14 @@ class Telemetry:
         self.providers: list[Provider] = []
 
     async def close(self) -> None:
-        for provider in self.providers:
-            await asyncio.to_thread(provider.shutdown)
+        """Send what is left; a collector that does not answer is waited for no longer than LAST_WORDS."""
+        sending = [Thread(target=provider.shutdown, daemon=True) for provider in self.providers]
+        for thread in sending:
+            thread.start()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LAST_WORDS):
+                while any(thread.is_alive() for thread in sending):  # noqa: ASYNC110  # threads tell nobody
+                    await asyncio.sleep(0.01)
 
 
 def telemetry(wanted: frozenset[str], numbers: "Numbers | None") -> Telemetry:

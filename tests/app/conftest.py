@@ -22,12 +22,12 @@ async def wiki(dsn: str) -> AsyncIterator[Wiki]:
 
 @pytest.fixture
 async def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What is sent to Postgres, leases apart: they are of nobody's operation."""
+    """What is sent to Postgres, but for leases and the cleaning of connections: they are of nobody's operation."""
     sent: list[str] = []
     prepare = database.prepare_connection
 
     def note(record: Any) -> None:
-        if "throttles" not in record.query:
+        if record.query and "throttles" not in record.query:
             sent.append(record.query)
 
     async def listening(connection: asyncpg.Connection) -> None:

@@ -87,7 +87,8 @@ async def run_commands(url: str, token: str, folder: Path) -> None:
             ran = await asyncio.to_thread(subprocess.run, command, cwd=folder, env=env, capture_output=True, text=True)
             assert ran.returncode == 0, ran.stderr
             said.append(ran.stdout)
-    assert said == ['{"data":{"viewer" : {"role" : "MEMBER"}}}' * 2, "304\n"]
+    viewer = '{"data":{"viewer" : {"role" : "MEMBER"}},"extensions":{"cost":{"requested":1,"limit":20000}}}'
+    assert said == [viewer * 2, "304\n"]
 
 
 def test_documents_inside_of_programs_fit_the_schema() -> None:

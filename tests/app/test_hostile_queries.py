@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from graphql import get_introspection_query
 
-from tests.app.loop_thread import heartbeat
 from tests.app.service import Service, serving
+from tests.loop_thread import heartbeat
 from tests.wiki import Wiki
 
 LONGEST = 0.05  # seconds of the loop's processor time

@@ -179,7 +179,7 @@ async def test_a_deletion_is_answered_as_one_again(service: Service, token: str,
     delete = "mutation($id: ID!) { deleteWikiPage(input: {pageId: $id}) { deletedPageId } }"
     for _ in range(2):
         response = await send(service, token, delete, "k-2", id=page)
-        assert response.json() == {"data": {"deleteWikiPage": {"deletedPageId": page}}}
+        assert response.json()["data"] == {"deleteWikiPage": {"deletedPageId": page}}
 
 
 TWO = """mutation($ref: String!) {

@@ -54,8 +54,7 @@ async def test_requests_and_operations_are_counted_by_how_they_ended(counting: S
     assert found["cairn_requests_total", "/graphql", "200"] == 5
     assert found["cairn_requests_total", "/graphql", "401"] == 1
     assert found["cairn_requests_total", "other", "404"] == 1
-    assert found["cairn_operations_total", "ok", "query", "bytes"] == 2
-    assert found["cairn_operations_total", "ok", "query", "values"] == 1
+    assert found["cairn_operations_total", "ok", "query", "bytes"] == 3
     assert found["cairn_operations_total", "refused", "none", "bytes"] >= 1
     assert found["cairn_errors_total", "GRAPHQL_VALIDATION_FAILED"] >= 1
     assert found["cairn_errors_total", "UNAUTHENTICATED"] == 1
@@ -65,7 +64,7 @@ async def test_requests_and_operations_are_counted_by_how_they_ended(counting: S
     assert found["cairn_pool_wait_seconds_count",] >= found["cairn_sql_seconds_count",]
     assert found["cairn_request_seconds_count", "/graphql"] == 6
     assert found["cairn_requests_in_flight",] == 1  # the one that reads this
-    assert found["cairn_pool_connections", "reads and writes", "idle"] == 1
+    assert found["cairn_pool_connections", "reads and writes", "idle"] >= 1
     assert found["cairn_memory_bytes",] > 1_000_000
 
 

@@ -71,7 +71,6 @@ async def test_fast_operations_and_other_requests_are_not_logged(
         async with serving(dsn, tmp_path, slow_operation=threshold) as service:
             await service.ask("{ viewer { role } }", service.token(wiki.scope.tenant_id, wiki.scope.owner_id))
             await service.http.get("/readyz")
-    assert of(records, "request")
     assert not of(records, "slow operation")
 
 

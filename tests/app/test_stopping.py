@@ -52,7 +52,7 @@ def asking(service: Serving, token: str) -> httpx.AsyncClient:
 async def asked(http: httpx.AsyncClient) -> int:
     """One if it is answered well."""
     answer = (await http.post("/graphql", json={"query": QUERY})).json()
-    return int(answer.keys() == {"data"})
+    return int("errors" not in answer)
 
 
 def children(service: Serving) -> set[int]:
@@ -136,4 +136,4 @@ async def test_what_is_in_flight_is_waited_for_but_not_for_ever(
                 await asyncio.sleep(1)  # longer than it lingers
         found = await answer
     assert found.status_code == (200 if frees else 503)
-    assert found.json().keys() == ({"data"} if frees else {"errors"})
+    assert ("errors" in found.json()) is not frees

@@ -21,6 +21,7 @@ from resolvers.search.results import Asked
 from resolvers.sections import move_section, patch_section, remove_section
 from resolvers.sources import SourceDraft, add_source
 from resolvers.writing import writing
+from tests.loop_thread import heartbeat
 from tests.wiki import Wiki
 
 MEGABYTE = 1_000_000
@@ -141,21 +142,10 @@ async def test_a_body_is_read_before_its_wiki_is_locked(wiki: Wiki, monkeypatch)
 
 
 async def test_the_loop_goes_on_while_a_megabyte_of_links_is_written(wiki: Wiki) -> None:
-    """Seconds of lateness are the fault; a busy machine is not."""
-    late, done = 0.0, False
-
-    async def watch() -> None:
-        nonlocal late
-        while not done:
-            start = time.perf_counter()
-            await asyncio.sleep(0.01)
-            late = max(late, time.perf_counter() - start)
-
-    watching = asyncio.create_task(watch())
-    await create_page(wiki.database, wiki.scope, PageDraft("topic", "A", body=LINKS))
-    done = True
-    await watching
-    assert late < 1
+    """Seconds of the loop's own processor time are the fault; a busy machine is not."""
+    async with heartbeat() as held:
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", "A", body=LINKS))
+    assert held.longest < 0.5
 
 
 @pytest.mark.parametrize("body", ["x\n" * 499_000, "## a\n" * 199_000, "- [[a]]\n" * 125_000])

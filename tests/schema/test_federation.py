@@ -112,7 +112,7 @@ async def test_representations_cost_what_a_list_of_them_costs(engine: Engine, co
     answer = await ask(engine, context, text, r=[represent("WikiPage", UNKNOWN)] * 999)
     assert answer["errors"][0]["extensions"]["code"] == "LIMIT_EXCEEDED"
     assert answer["errors"][0]["extensions"]["cost"] == 1 + 999 * (1 + 100)
-    context.reset()
+    context = Recorder(context.database, context.scope)
     answer = await ask(engine, context, ENTITIES, r=[represent("WikiPage", UNKNOWN)] * 1001)
     assert answer["errors"][0]["extensions"]["code"] == "BAD_USER_INPUT"
     assert context.statements == []
