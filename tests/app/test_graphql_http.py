@@ -232,7 +232,8 @@ async def test_more_requests_than_may_wait_are_told_at_once(dsn: str, tmp_path: 
             held: list[asyncio.Task[Any]] = []
             while (blocked := await wiki.look.fetchval(BLOCKED, name)) < 4:
                 held = [task for task in held if not task.done()]  # the service's own upkeep may have been first
-                held += [asyncio.create_task(service.ask(read, token))] * (len(held) == blocked)
+                if len(held) == blocked:
+                    held.append(asyncio.create_task(service.ask(read, token)))
                 await asyncio.sleep(0.01)
             answer = await service.ask(read, token)
             assert answer["errors"][0]["extensions"]["code"] == "UNAVAILABLE"

@@ -45,7 +45,8 @@ async def test_a_slow_operation_is_logged_with_its_parts_and_its_plan(
     (slow,) = of(records, "slow operation")
     assert slow["document"] == explained["document"] == document_hash(QUERY)
     assert (slow["operation"], slow["type"], slow["way"], slow["cost"]) == ("Slow", "query", "bytes", 4)
-    assert slow["ms"] >= slow["parse_ms"] + slow["plan_ms"] + slow["sql_ms"] > 0
+    assert slow["ms"] >= slow["parse_ms"] + slow["plan_ms"] > 0
+    assert slow["sql_ms"] > 0, "what was sent at the same time is in it too"
     assert slow["statements"][0]["sql"] == explained["sql"]
     assert "Scan" in explained["plan"]
     assert "hunter2" not in str(records)
