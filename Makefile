@@ -29,9 +29,11 @@ serve: .venv/.installed  ## the server alone: make serve ARGS='--port 9000'
 migrate: .venv/.installed  ## bring the database to the newest schema
 	@exec $(bin)/cairn migrate $(ARGS)
 
-schema: .venv/.installed  ## write schema/schema.graphql anew from the code
+schema: .venv/.installed  ## write schema/schema.graphql and schema/openapi.json anew from the code
 	@$(bin)/cairn schema > .venv/schema.graphql
 	@mv .venv/schema.graphql schema/schema.graphql
+	@$(bin)/cairn schema --rest > .venv/openapi.json
+	@mv .venv/openapi.json schema/openapi.json
 
 schema-check: .venv/.developing  ## would clients of the released contract break?
 	@$(python) -m tests.schema.compatibility

@@ -29,6 +29,8 @@ from .health import health_routes
 from .idempotency import swept
 from .limits import document_limits
 from .logging import RequestLog, configure
+from .rest.application import Below, rest_application
+from .rest.door import PATH as REST
 from .settings import Settings, signing_secret
 from .subscriptions.streams import Streams
 from .watchers import Watchers
@@ -79,6 +81,7 @@ def create_app(settings: Settings, *, dsn: str) -> Starlette:
             Route("/", to_graphiql),
             *graphiql_routes("/graphql"),
             *health_routes(database),
+            Below(REST, rest_application(settings, database, credentials, bounds)),
             *watchers.routes(),
         ],
         middleware=[

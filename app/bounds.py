@@ -1,7 +1,8 @@
 """What a request may cost and take, as the operator has set it."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Self
+from typing import Self, TypeVar
 
 from db.database import Database
 from db.scope import Role, Scope
@@ -18,6 +19,7 @@ from .deadline import within
 from .request import Operation
 from .settings import Settings
 
+T = TypeVar("T")
 INTROSPECTS = {"everyone": frozenset(Role), "admin": frozenset({Role.ADMIN}), "nobody": frozenset[Role]()}
 
 
@@ -60,6 +62,13 @@ class Bounds:
             context.feed, context.event = feed, event
             note_document(asked.query, context)
             return await within(self.seconds, self.paid(engine, asked, context, account))
+
+    async def admit(self, scope: Scope, work: Callable[[Account], Awaitable[T]]) -> T:
+        """A request of a door that has operations of its own, inside of the same bounds: what it reads it pays from
+        the account, which pays for the request itself here."""
+        with self.throttle.account(scope) as account:
+            await account.take(OPERATION)
+            return await within(self.seconds, work(account))
 
     def context(self, database: Database, scope: Scope, account: Account | None = None) -> Context:
         may_introspect = scope.role in self.introspects

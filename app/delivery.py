@@ -41,11 +41,15 @@ async def delivered(scope: Scope, status: int, body: bytes, compress_over: int) 
     return Delivery(status, await gzipped(body), vary + GZIP)
 
 
-async def revalidated(scope: Scope, body: bytes, compress_over: int) -> Delivery:
-    """The tag of a compressed answer is weak: other bytes may stand for the same answer."""
-    tag = etag(body) if len(body) <= AT_ONCE else await asyncio.to_thread(etag, body)
+async def revalidated(scope: Scope, body: bytes, compress_over: int, tag: str | None = None) -> Delivery:
+    """The tag of a compressed answer is weak: other bytes may stand for the same answer. None given: one of its own."""
+    tag = tag or await tagged(body)
     if matches(header(scope, b"if-none-match"), tag):
         return Delivery(304, b"", (*REVALIDATED, (b"etag", tag.encode())))
     if 0 < compress_over < len(body) and takes_gzip(header(scope, b"accept-encoding")):
         return Delivery(200, await gzipped(body), (*REVALIDATED, *GZIP, (b"etag", f"W/{tag}".encode())))
     return Delivery(200, body, (*REVALIDATED, (b"etag", tag.encode())))
+
+
+async def tagged(body: bytes) -> str:
+    return etag(body) if len(body) <= AT_ONCE else await asyncio.to_thread(etag, body)

@@ -19,10 +19,10 @@ FIXED: Headers = [
     (b"cross-origin-resource-policy", b"same-origin"),
 ]
 SENT = [
-    "authorization", "content-type", "idempotency-key", "if-none-match", "last-event-id", "traceparent", "tracestate",
-    "x-cairn-owner", "x-request-id",
+    "authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "last-event-id", "traceparent",
+    "tracestate", "x-cairn-owner", "x-request-id",
 ]  # fmt: skip
-SHOWN = ["etag", "idempotency-replayed", "retry-after", "x-request-id"]
+SHOWN = ["etag", "idempotency-replayed", "location", "retry-after", "x-request-id"]
 PROBES = ("/healthz", "/readyz")
 
 
@@ -47,8 +47,8 @@ def browser_rules(settings: Settings) -> list[Middleware]:
         rules.append(Middleware(AllowedHosts, hosts=settings.allowed_hosts))
     if settings.cors_origins:
         rules.append(Middleware(
-            CORSMiddleware, allow_origins=settings.cors_origins, allow_methods=["GET", "POST"], allow_headers=SENT,
-            expose_headers=SHOWN, max_age=3600,
+            CORSMiddleware, allow_origins=settings.cors_origins, allow_methods=["DELETE", "GET", "POST"],
+            allow_headers=SENT, expose_headers=SHOWN, max_age=3600,
         ))  # fmt: skip
     return rules
 

@@ -102,7 +102,8 @@ class RequestLog:
         finally:
             trail.ended = perf_counter()
             took = round(trail.took * 1000, 2)
-            self.write({"method": scope["method"], "path": scope["path"], "status": status, "ms": took}, trail)
+            path = trail.path or scope["path"]
+            self.write({"method": scope["method"], "path": path, "status": status, "ms": took}, trail)
             for watcher in self.watchers:
                 watcher.end(trail, scope, status)
 

@@ -15,6 +15,7 @@ from .long_texts import read_through
 STATUSES = ("active", "archived")
 ALIAS_SOURCES = ("compiler", "manual", "import")
 SECTIONS_MAX = 1_000
+RELATED_MAX = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,8 @@ class PageDraft:
     """A page to be made or brought up to date. None means not given: what stands there stays.
 
     `former_slugs` resolve to the page as well, but for those that another page has. `section_slugs` name the sections
-    of `body`, where they do not follow from the headings.
+    of `body`, where they do not follow from the headings. `related` are pages of the wiki that it is to be linked to,
+    by slug, or by type and slug as `entity/austin`.
     """
 
     type: str
@@ -49,6 +51,7 @@ class PageDraft:
     alias_source: str = "manual"
     former_slugs: Sequence[str] = ()
     section_slugs: Sequence[str] = ()
+    related: Sequence[str] = ()
 
 
 async def checked(draft: PageDraft) -> PageDraft:
@@ -71,6 +74,7 @@ async def checked(draft: PageDraft) -> PageDraft:
         edit_summary=checks.optional(draft.edit_summary, "editSummary"),
         alias_source=checks.one_of(draft.alias_source, ALIAS_SOURCES, "aliasSource"),
         former_slugs=[checks.slug(slug) for slug in checks.few(draft.former_slugs, checks.ALIASES_MAX, "formerSlugs")],
+        related=tuple(dict.fromkeys(checks.few(draft.related, RELATED_MAX, "related"))),
     )
 
 

@@ -10,6 +10,10 @@ from .writer import Writer
 PAGES = statements("pages")
 
 
+class SlugTaken(BadInput):
+    """Another page of the type has this slug, or had it."""
+
+
 def title_slug(title: str) -> str:
     """The slug that a title asks for."""
     try:
@@ -40,4 +44,4 @@ async def check_free(writer: Writer, page_type: str, slug: str, but: Page | None
     """Refuse a slug that another page has or had."""
     page = await find_slug(writer, page_type, slug)
     if page and not (but and page.id == but.id):
-        raise BadInput(f'The slug "{slug}" belongs to {page.name} already.', "slug")
+        raise SlugTaken(f'The slug "{slug}" belongs to {page.name} already.', "slug")

@@ -24,6 +24,7 @@ from .page_slugs import check_free, find_slug, free_slug, title_slug
 from .page_texts import PageText, read_body, read_sections
 from .permissions import Action
 from .records import Page, Saved
+from .related_pages import relate
 from .revisions import save
 from .search.index import forget_search
 from .unset import UNSET, Given
@@ -164,18 +165,25 @@ async def add_former_slugs(database: Database, scope: Scope, page_id: UUID, slug
         return saved
 
 
-async def archive_page(database: Database, scope: Scope, page_id: UUID) -> Saved:
+async def archive_page(
+    database: Database, scope: Scope, page_id: UUID, *, expected_version: int | None = None
+) -> Saved:
     """Out of sight, with everything it owns."""
-    return await restate(database, scope, page_id, "archived", "page.archived")
+    return await restate(database, scope, page_id, "archived", "page.archived", expected_version)
 
 
-async def unarchive_page(database: Database, scope: Scope, page_id: UUID) -> Saved:
+async def unarchive_page(
+    database: Database, scope: Scope, page_id: UUID, *, expected_version: int | None = None
+) -> Saved:
     """In sight again."""
-    return await restate(database, scope, page_id, "active", "page.unarchived")
+    return await restate(database, scope, page_id, "active", "page.unarchived", expected_version)
 
 
-async def restate(database: Database, scope: Scope, page_id: UUID, status: str, action: str) -> Saved:
+async def restate(
+    database: Database, scope: Scope, page_id: UUID, status: str, action: str, expected_version: int | None
+) -> Saved:
     async with writing_page(database, scope, page_id) as (writer, page):
+        check_version(page, expected_version)
         saved = await save(writer, page, replace(page, status=status))
         if saved.changed:
             await record(writer, action, page.id)
@@ -227,9 +235,10 @@ async def store(
         former_slugs=draft.former_slugs,
     )
     placed = draft.parent_id is not None and await place(writer, after, draft.parent_id)
-    if saved.changed or placed or after != before:
+    related = await relate(writer, saved.page_id, draft.related)
+    if saved.changed or placed or related or after != before:
         await record(writer, action, saved.page_id, version=saved.version)
-    return replace(saved, changed=saved.changed or placed)
+    return replace(saved, changed=saved.changed or placed or related)
 
 
 def drafted(draft: PageDraft, slug: str, sections: Outline) -> Page:

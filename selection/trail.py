@@ -43,6 +43,7 @@ class Trail:
         self.ended: float | None = None
         self.span: Any = None  # of whoever traces
         self.trace_id: str | None = None
+        self.path: str | None = None  # without what a client has put into it
         self.is_stream = False  # its length says nothing of how fast it was answered
 
     @property
@@ -86,6 +87,12 @@ class noted:
         if trail is not None and len(trail.parts) < MOST_PARTS:
             failed = kind.__name__ if kind else None
             trail.parts.append(Part(self.what, self.began, perf_counter(), self.sql, failed))
+
+
+def note_path(path: str) -> None:
+    """The path of the request as the contract writes it, where a part of it is a client's value."""
+    if (trail := TRAIL.get()) is not None:
+        trail.path = path
 
 
 def note_document(text: str, context: Any) -> None:

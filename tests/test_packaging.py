@@ -48,6 +48,7 @@ def committed(folder: str, pattern: str) -> set[str]:
         ("migrations", "*.py"),
         ("app/sample", "*.md"),
         ("app/sample", "*.yaml"),
+        ("app/rest", "*.graphql"),
         ("app/graphiql", "boot.*"),
         ("app/graphiql", "page.html"),
         ("schema", "*.graphql"),

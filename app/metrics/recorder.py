@@ -20,7 +20,7 @@ class Recorder:
         self.numbers.add(names.IN_FLIGHT)
 
     def end(self, trail: Trail, scope: Scope, status: int) -> None:
-        numbers, path = self.numbers, known(scope["path"])
+        numbers, path = self.numbers, trail.path or known(scope["path"])
         numbers.add(names.IN_FLIGHT, amount=-1.0)
         numbers.add(names.REQUESTS, path, str(status))
         if not trail.is_stream:

@@ -16,6 +16,17 @@ UNION
 SELECT page_id FROM old_slugs
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND type = :type AND slug = :slug;
 
+-- name: find_by_slugs
+-- The pages of these types that have one of these slugs, or once had it.
+SELECT id, type, slug, status, FALSE AS is_former FROM pages
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id
+  AND type = ANY(CAST(:types AS text[])) AND slug = ANY(CAST(:slugs AS text[]))
+UNION ALL
+SELECT p.id, o.type, o.slug, p.status, TRUE FROM old_slugs AS o
+JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = o.page_id
+WHERE o.tenant_id = :tenant_id AND o.owner_id = :owner_id
+  AND o.type = ANY(CAST(:types AS text[])) AND o.slug = ANY(CAST(:slugs AS text[]));
+
 -- name: find_taken_slugs
 -- Which of these slugs a page of the type has or once had.
 SELECT slug FROM pages

@@ -7,6 +7,7 @@ from importlib.metadata import version as installed
 from typing import NamedTuple
 
 from .fuzzing import fuzz
+from .fuzzing_rest import fuzz_rest
 from .packages import version
 from .running import HERE, ROOT, Check, lines, succeeds
 
@@ -82,5 +83,6 @@ SUITES = {
         ("@apollo/composition", "@theguild/federation-composition", "@apollo/gateway"),
         script("federation/run.mjs"),
     ),
+    "rest": Suite("schemathesis on REST", ("python schemathesis",), fuzz_rest),  # it writes as well
     "fuzz": Suite("schemathesis", ("python schemathesis",), fuzz),  # last: it writes whatever it can
 }

@@ -1,0 +1,148 @@
+"""The application at /api/wiki, and its contract."""
+
+import json
+import re
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Match, Mount
+from starlette.types import ASGIApp
+
+from db.database import Database
+from resolvers.credentials import Credentials
+from schema.root import make_engine
+
+from ..bounds import Bounds
+from ..health import Readiness
+from ..request import Bodies
+from ..settings import Settings
+from . import edits, exports, health, history, links, models, pages, search, sources
+from .door import PATH, Door
+from .problems import problem_of
+
+PARTS = (pages, edits, history, links, search, sources, exports, health)
+ABOUT = """
+The wiki that a credential belongs to, or with `X-Cairn-Owner` another one that it may use. Every error is a problem
+(RFC 9457) whose `code` is that of the GraphQL API. Lists go on with `cursor`, the `next` of what came before.
+"""
+BEARER = {"type": "http", "scheme": "bearer", "description": "A token, or an API key."}
+OWNER = {
+    "name": "X-Cairn-Owner",
+    "in": "header",
+    "description": "The id of another owner whose wiki the credential may use.",
+    "schema": {"type": "string", "format": "uuid"},
+}
+IF_MATCH = {
+    "name": "If-Match",
+    "in": "header",
+    "description": "The page's ETag; else 412.",
+    "schema": {"type": "string"},
+}
+KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "description": "1 to 255 visible ASCII characters: the same request with it is done once.",
+    "schema": {"type": "string", "pattern": "^[!-~]{1,255}$"},
+}
+CHANGING = ("/edit", "/restore", "/archive", "/unarchive")
+OPEN = ("/health",)
+
+
+def rest_application(settings: Settings, database: Database, credentials: Credentials, bounds: Bounds) -> FastAPI:
+    """Its engine knows the documents of this door alone, so an operator's limits for clients' are not theirs."""
+    application = paths()
+    application.state.readiness = Readiness(database)
+    application.state.door = Door(
+        make_engine(), database, credentials, bounds, Bodies(settings.max_body), settings.compress_over
+    )
+    return application
+
+
+def paths() -> FastAPI:
+    """Every path; nothing is behind them yet."""
+    application = Contracted(
+        title="Cairn",
+        version="1",
+        description=ABOUT.strip(),
+        servers=[{"url": PATH}],
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        root_path_in_servers=False,
+        exception_handlers={HTTPException: refuse},
+        telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
+    )
+    for part in PARTS:
+        application.include_router(part.routes)
+    return application
+
+
+async def refuse(request: Request, error: Exception) -> Response:
+    """What the router does not serve. Of the methods of a path it names those of the first route alone."""
+    answer = problem_of(error)
+    if answer.status_code == 405:
+        every = (route for part in PARTS for route in part.routes.routes if isinstance(route, APIRoute))
+        asked = (route for route in every if route.matches(request.scope)[0] is Match.PARTIAL)
+        allowed = {name for route in asked for name in route.methods or ()}
+        answer.headers["Allow"] = ", ".join(sorted(allowed))
+    return answer
+
+
+class Below(Mount):
+    """A mount that has every path below it, those with line ends too."""
+
+    def __init__(self, path: str, app: ASGIApp) -> None:
+        super().__init__(path, app)
+        self.path_regex = re.compile(self.path_regex.pattern, re.DOTALL)
+
+
+class Contracted(FastAPI):
+    """Its contract says what no signature does: credentials, conditions, and the form of problems."""
+
+    def openapi(self) -> dict[str, Any]:
+        if self.openapi_schema is None:
+            self.openapi_schema = contract(self)
+        return self.openapi_schema
+
+
+def contract_text() -> str:
+    """The OpenAPI document, as it is committed."""
+    return json.dumps(paths().openapi(), indent=2, ensure_ascii=False)
+
+
+def contract(application: FastAPI) -> dict[str, Any]:
+    made = get_openapi(
+        title=application.title,
+        version=application.version,
+        description=application.description,
+        routes=application.routes,
+        servers=application.servers,
+    )
+    parts = made["components"]
+    parts["securitySchemes"] = {"bearer": BEARER}
+    schemas = models.Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+    parts["schemas"] |= schemas.pop("$defs", {}) | {"Problem": schemas}
+    for name in ("HTTPValidationError", "ValidationError"):
+        parts["schemas"].pop(name, None)
+    for path, operations in made["paths"].items():
+        for method, operation in operations.items():
+            complete(operation, path, method)
+    return made
+
+
+def complete(operation: dict[str, Any], path: str, method: str) -> None:
+    """What every operation of its kind takes."""
+    if path in OPEN:
+        return
+    operation["security"] = [{"bearer": []}]
+    given = operation.setdefault("parameters", [])
+    given.append(OWNER)
+    if method == "post":
+        given.append(KEY)
+    if method == "delete" or path.endswith(CHANGING):
+        given.append(IF_MATCH)

@@ -1,0 +1,56 @@
+"""What the paths have in common: whose page, how many items, from where on, and what may be answered."""
+
+from typing import Annotated, Any
+
+from fastapi import Depends, Path, Query
+
+from content.slugs import SLUG_MAX
+from schema.enums import WikiPageType
+
+from .door import Call, call_of
+from .problems import PROBLEM
+
+Caller = Annotated[Call, Depends(call_of)]
+Slug = Annotated[str, Path(max_length=SLUG_MAX, description="Of the page now, or once.", examples=["austin-texas"])]
+Type = Annotated[WikiPageType | None, Query(description="Where pages of several types share the slug.")]
+Types = Annotated[list[WikiPageType] | None, Query(alias="type", max_length=20, description="Of one of these types.")]
+Tags = Annotated[
+    list[Annotated[str, Query(max_length=200)]] | None,
+    Query(alias="tag", max_length=50, description="With all of these tags."),
+]
+Archived = Annotated[bool, Query(description="Archived pages answer as unknown ones without it.")]
+Limit = Annotated[int, Query(ge=1, le=100, description="How many items at most.")]
+Cursor = Annotated[
+    str | None, Query(max_length=2000, description="`next` of the items before; of a list with the same parameters.")
+]
+
+ALWAYS = (401, 403, 422, 429, 503, 504)
+SAID = {
+    400: "The request cannot be read.",
+    401: "A credential is needed.",
+    403: "The credential is valid, and may not do this.",
+    404: "There is no such thing, or none that the caller may see.",
+    408: "The request did not come whole in time.",
+    409: "Somebody else was first, the text is not there once, or several pages share the slug.",
+    412: "The page has another version than If-Match names.",
+    413: "The request is too large.",
+    415: "The body is not JSON in UTF-8.",
+    422: "Something of the request is not acceptable.",
+    429: "Too much in a while.",
+    503: "Not now.",
+    504: "It took too long and was stopped.",
+}
+OF_PAGE = (404, 409)
+SENT = (400, 408, 409, 413, 415)
+
+
+def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """What a path may answer besides what it is for."""
+    shape = {"schema": {"$ref": "#/components/schemas/Problem"}}
+    named = sorted({*statuses, *ALWAYS})
+    return {status: {"description": SAID[status], "content": {PROBLEM: shape}} for status in named}
+
+
+def reading(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The same of what a client may keep."""
+    return {304: {"description": "You have it: If-None-Match names what would be sent."}, **problems(*statuses)}

@@ -1,0 +1,23 @@
+"""Can this be used now?"""
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from ..health import NotReady, Readiness
+from . import models
+from .asking import problems
+from .problems import problem
+
+routes = APIRouter(tags=["health"])
+
+
+@routes.get("/health", response_model=models.Health, responses={503: problems()[503]})
+async def health(request: Request) -> Response:
+    """Asks the database; needs no credential."""
+    readiness: Readiness = request.app.state.readiness
+    try:
+        await readiness.check()
+    except NotReady as lacking:
+        return problem(503, "UNAVAILABLE", lacking.detail, reason=lacking.reason)
+    return Response(b'{"status":"ok"}', media_type="application/json", headers={"Cache-Control": "no-store"})

@@ -1,0 +1,71 @@
+"""What a page said before: its versions, two of them compared, and one of them again."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from db.database import Database
+from resolvers.addresses import locate_slug
+from resolvers.errors import Conflict, NotFound
+from resolvers.history import restore_state
+
+from . import models, shapes
+from .answers import answer, answer_written_page
+from .asking import OF_PAGE, SENT, Archived, Caller, Cursor, Limit, Slug, Type, problems, reading
+from .conditions import Expected
+from .door import WikiRoute
+from .pages import page_now
+from .reading import read, read_of_page, type_of
+from .writing import write
+
+routes = APIRouter(route_class=WikiRoute, tags=["history"])
+NO_VERSIONS = "The page lacks one of these versions. Its history says which there are."
+From = Annotated[int, Query(alias="from", ge=1, le=models.VERSION_MAX)]
+To = Annotated[int, Query(ge=1, le=models.VERSION_MAX)]
+
+
+@routes.get("/pages/{slug}/history", response_model=models.History, responses=reading(*OF_PAGE))
+async def list_versions(
+    call: Caller,
+    slug: Slug,
+    type: Type = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+    include_archived: Archived = False,
+) -> Response:
+    """The versions of a page, the newest first."""
+    found_type = await type_of(call, slug, type)
+    page = await read_of_page(
+        call, "history", "RestHistory", found_type, slug, include_archived, first=limit, after=cursor
+    )
+    found = page["found"]
+    return await answer(call, shapes.listed(found, [shapes.named(one) for one in found["nodes"]]))
+
+
+@routes.get("/pages/{slug}/diff", response_model=models.Difference, responses=reading(*OF_PAGE))
+async def compare(call: Caller, slug: Slug, old: From, to: To, type: Type = None) -> Response:
+    """How the text of a page changed between two of its versions, in either order; archived or not."""
+    page_id = (await locate_slug(call.door.database, call.wiki, slug, type)).page_id
+    variables: dict[str, Any] = {"pageId": str(page_id), "from": old, "to": to}
+    found = (await read(call, "diff", "RestDiff", **variables))["difference"]
+    if found is None:
+        raise NotFound(NO_VERSIONS)
+    return await answer(call, {"from_version": old, "to_version": to} | found)
+
+
+@routes.post("/pages/{slug}/restore", response_model=models.Page, responses=problems(*SENT, 404, 412))
+async def restore(call: Caller, slug: Slug, given: models.Restoration, type: Type = None) -> Response:
+    """Make a new version of a page that says what an earlier one said."""
+    expected = Expected(call.request.scope, given.expected_version)
+
+    async def work(database: Database) -> Any:
+        found = await locate_slug(database, call.wiki, slug, type)
+        try:
+            await restore_state(database, call.wiki, found.page_id, given.version, expected_version=expected.version)
+        except Conflict as error:
+            raise expected.refusal(error) from None
+        return await page_now(call, database, found.page_id)
+
+    written = await write(call, work)
+    return await answer_written_page(call, written.body, written.headers)

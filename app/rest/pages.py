@@ -1,0 +1,127 @@
+"""Pages: listing, reading, making, putting away and bringing back."""
+
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from db.database import Database
+from resolvers.addresses import locate_slug
+from resolvers.drafts import PageDraft
+from resolvers.errors import Conflict, NotFound
+from resolvers.page_slugs import SlugTaken
+from resolvers.pages import archive_page, create_page, unarchive_page
+from resolvers.writing import NO_PAGE
+from schema.enums import WikiPageOrder, WikiPageStatus
+
+from . import models, shapes
+from .answers import answer, answer_page, answer_written_page
+from .asking import OF_PAGE, SENT, Archived, Caller, Cursor, Limit, Slug, Tags, Type, Types, problems, reading
+from .conditions import Expected
+from .door import Call, WikiRoute
+from .reading import read, read_of_page, type_of
+from .writing import write
+
+routes = APIRouter(route_class=WikiRoute, tags=["pages"])
+PUT_AWAY = problems(*OF_PAGE, 412)
+
+
+@routes.get("/pages", response_model=models.Pages, responses=reading())
+async def list_pages(
+    call: Caller,
+    types: Types = None,
+    tags: Tags = None,
+    status: Annotated[WikiPageStatus, Query()] = WikiPageStatus.ACTIVE,
+    order: Literal["updated", "title", "created", "hubness"] = "updated",
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Response:
+    """The pages of the wiki, those that changed last first."""
+    wanted = {"types": capitals(types), "tags": tags, "status": status.name}
+    given: dict[str, Any] = {"filter": wanted, "order": WikiPageOrder(order).name, "first": limit, "after": cursor}
+    found = (await read(call, "pages", "RestPages", **given))["found"]
+    return await answer(call, shapes.listed(found, [shapes.named(page) for page in found["nodes"]]))
+
+
+@routes.get("/pages/{slug}", response_model=models.Page, responses=reading(*OF_PAGE))
+async def get_page(
+    call: Caller,
+    slug: Slug,
+    type: Type = None,
+    version: Annotated[int | None, Query(ge=1, le=models.VERSION_MAX, description="What it said then.")] = None,
+    include_archived: Archived = False,
+) -> Response:
+    """A page by its slug, or by one that it once had."""
+    found_type = await type_of(call, slug, type)
+    if version is None:
+        found = await read_of_page(call, "page", "RestPage", found_type, slug, include_archived)
+    else:
+        found = await read_of_page(call, "page", "RestPageAt", found_type, slug, include_archived, version=version)
+        if found["state"] is None:
+            raise NotFound(f"The page has no version {version}. Its history says which there are.")
+    return await answer_page(call, shapes.page(found))
+
+
+@routes.post("/pages", status_code=201, response_model=models.Page, responses=problems(*SENT))
+async def add_page(call: Caller, given: models.NewPage) -> Response:
+    """Make a page."""
+    draft = PageDraft(
+        type=given.type.value,
+        title=given.title,
+        slug=given.slug,
+        body=given.content,
+        tags=given.tags,
+        related=given.related,
+        edit_summary=given.edit_summary,
+    )
+
+    async def work(database: Database) -> Any:
+        try:
+            saved = await create_page(database, call.wiki, draft)
+        except SlugTaken as error:
+            raise Conflict(error.message) from None
+        return await page_now(call, database, saved.page_id)
+
+    written = await write(call, work)
+    return await answer_written_page(call, written.body, written.headers, is_new=True)
+
+
+@routes.post("/pages/{slug}/archive", response_model=models.Page, responses=PUT_AWAY)
+@routes.delete("/pages/{slug}", response_model=models.Page, responses=PUT_AWAY)
+async def put_away(call: Caller, slug: Slug, type: Type = None) -> Response:
+    """Archive a page: out of sight, with everything it owns. It can come back."""
+    return await restated(call, slug, type, archive_page)
+
+
+@routes.post("/pages/{slug}/unarchive", response_model=models.Page, responses=PUT_AWAY)
+async def bring_back(call: Caller, slug: Slug, type: Type = None) -> Response:
+    """Bring an archived page back."""
+    return await restated(call, slug, type, unarchive_page)
+
+
+async def restated(call: Call, slug: str, type: str | None, change: Any) -> Response:
+    expected = Expected(call.request.scope)
+
+    async def work(database: Database) -> Any:
+        found = await locate_slug(database, call.wiki, slug, type)
+        try:
+            await change(database, call.wiki, found.page_id, expected_version=expected.version)
+        except Conflict as error:
+            raise expected.refusal(error) from None
+        return await page_now(call, database, found.page_id)
+
+    written = await write(call, work)
+    return await answer_written_page(call, written.body, written.headers)
+
+
+async def page_now(call: Call, database: Database, page_id: UUID) -> dict[str, Any]:
+    """The page as the write left it."""
+    found = (await read(call, "page", "RestPageById", database, id=str(page_id)))["page"]
+    if found is None:
+        raise NotFound(NO_PAGE)
+    return shapes.page(found)
+
+
+def capitals(values: Any) -> list[str] | None:
+    return None if values is None else [value.name for value in values]

@@ -1,0 +1,128 @@
+"""What is wrong, as `application/problem+json` (RFC 9457) with the codes of every other door."""
+
+import re
+from collections.abc import Iterable, Sequence
+from http import HTTPStatus
+from typing import Any
+
+import orjson
+import structlog
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from resolvers.errors import CairnError
+from resolvers.throttling import Throttled
+from schema.errors import LONGEST, masked
+from selection.trail import note_error, request_id
+
+from ..request import Refused
+
+log = structlog.get_logger()
+PROBLEM = "application/problem+json"
+STATUSES = {
+    "BAD_REQUEST": 400,
+    "UNAUTHENTICATED": 401,
+    "FORBIDDEN": 403,
+    "NOT_FOUND": 404,
+    "METHOD_NOT_ALLOWED": 405,
+    "CONFLICT": 409,
+    "EDIT_AMBIGUOUS": 409,
+    "EDIT_FAILED": 409,
+    "IDEMPOTENCY_IN_PROGRESS": 409,
+    "PRECONDITION_FAILED": 412,
+    "LIMIT_EXCEEDED": 413,
+    "BAD_USER_INPUT": 422,
+    "IDEMPOTENCY_KEY_REUSED": 422,
+    "THROTTLED": 429,
+    "INTERNAL_SERVER_ERROR": 500,
+    "UNAVAILABLE": 503,
+    "TIMEOUT": 504,
+}
+CODES = {404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED"}
+# What the resolvers call an argument that has another name here.
+FIELDS = {"after": "cursor", "bodyMd": "content", "first": "limit", "query": "q", "sectionSlug": "section"}
+MOST = 20  # faults of one request that are told
+LOWER_UPPER = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+def problem_of(error: Exception) -> Response:
+    """The answer to whatever a request was stopped by."""
+    match error:
+        case Refused():
+            return problem(error.status, error.code, error.message)
+        case RequestValidationError():
+            return invalid(error.errors())
+        case Throttled():
+            return problem(429, headers=retry_after(error.retry_after), **told(error))
+        case CairnError():
+            return problem(STATUSES.get(error.code, 400), **told(error))
+        case HTTPException():
+            return not_served(error.status_code, str(error.detail))
+    log.error("internal error", exc_info=error)
+    shown = masked()
+    return problem(500, shown["extensions"]["code"], shown["message"])
+
+
+def told(error: CairnError) -> dict[str, Any]:
+    """The error in the words of this door."""
+    more = {snake(name): value for name, value in error.extensions.items()}
+    if field := more.get("field"):
+        more["field"] = field_named(field)
+    return {"detail": error.message[:LONGEST], **more}
+
+
+def field_named(path: str) -> str:
+    """`sections.0.bodyMd` as this door has it."""
+    return ".".join(FIELDS.get(part, snake(part)) for part in path.split("."))
+
+
+def snake(name: str) -> str:
+    return LOWER_UPPER.sub("_", name).lower()
+
+
+def problem(status: int, code: str, detail: str, headers: Iterable[tuple[str, str]] = (), **more: Any) -> Response:
+    """One answer of this form. `code` is what a program decides by, `detail` is for people."""
+    note_error(code)
+    body = {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail,
+        "code": code,
+        **more,
+        "request_id": request_id(),
+    }
+    return Response(orjson.dumps(body), status, dict(EXTRA.get(status, ())) | dict(headers), PROBLEM)
+
+
+EXTRA: dict[int, Sequence[tuple[str, str]]] = {
+    401: [("WWW-Authenticate", 'Bearer realm="cairn"')],
+    503: [("Retry-After", "1")],
+}
+
+
+def retry_after(seconds: int) -> list[tuple[str, str]]:
+    return [("Retry-After", str(seconds))]
+
+
+def invalid(faults: Sequence[Any]) -> Response:
+    """What does not have the form that the contract says: the first fault as `detail`, and the others with it."""
+    errors = [{"field": place(fault["loc"]), "message": str(fault["msg"])[:200]} for fault in faults[:MOST]]
+    first = errors[0]
+    detail = f"{first['field']}: {first['message']}." if first["field"] else f"{first['message']}."
+    return problem(422, "BAD_USER_INPUT", detail, field=first["field"], errors=errors)
+
+
+def place(parts: Sequence[Any]) -> str | None:
+    """Without the word for body or query."""
+    return ".".join(str(part)[:100] for part in parts[1:]) or None
+
+
+def not_served(status: int, detail: str) -> Response:
+    """An unknown path, or a method that a path does not have."""
+    words = {
+        404: "There is nothing at this path; openapi.json names those that there are.",
+        405: "This path is not asked that way; the Allow header says how.",
+    }
+    return problem(status, CODES.get(status, "BAD_REQUEST"), words.get(status, detail))

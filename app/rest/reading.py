@@ -1,0 +1,70 @@
+"""Reads: the GraphQL documents of this door, through the engine that answers everybody."""
+
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import orjson
+
+from content.slugs import is_slug
+from db.database import Database
+from resolvers.addresses import locate_slug
+from resolvers.errors import CairnError, NotFound
+from resolvers.writing import NO_PAGE
+from selection.trail import note_document, noted
+
+from .. import large_bodies
+from ..request import Operation
+from .door import Call
+
+
+class ReadFailed(CairnError):
+    """What the engine said, with its own code and whatever else is there for programs."""
+
+    def __init__(self, error: dict[str, Any]) -> None:
+        super().__init__(error["message"])
+        self.told: dict[str, Any] = error["extensions"]
+        self.code = str(self.told["code"])
+
+    @property
+    def extensions(self) -> dict[str, Any]:
+        return self.told
+
+
+@cache
+def document(name: str) -> str:
+    return files("app.rest").joinpath(f"queries/{name}.graphql").read_text(encoding="utf-8")
+
+
+async def read(call: Call, name: str, operation: str, database: Database | None = None, **variables: Any) -> Any:
+    """The data of an operation in the call's wiki, paid from its account."""
+    bounds, text = call.door.bounds, document(name)
+    context = bounds.context(database or call.door.database, call.wiki, call.account)
+    note_document(text, context)
+    with noted("operation"):
+        answer = await bounds.paid(call.door.engine, Operation(text, variables, operation), context, call.account)
+    shown = await large_bodies.read(len(answer.body), lambda: orjson.loads(answer.body))
+    for error in shown.get("errors", ()):
+        raise ReadFailed(error)
+    return shown["data"]
+
+
+async def type_of(call: Call, slug: str, type: str | None) -> str:
+    """Of the page that is meant: where its type is said, there is nothing to look up."""
+    if type is None:
+        return (await locate_slug(call.door.database, call.wiki, slug)).type
+    if not is_slug(slug):
+        raise NotFound(NO_PAGE)
+    return type
+
+
+async def read_of_page(
+    call: Call, name: str, operation: str, type: str, slug: str, is_archived_too: bool, **variables: Any
+) -> dict[str, Any]:
+    """What an operation says of a page; NotFound where there is none."""
+    where: dict[str, Any] = {"tenantId": str(call.wiki.tenant_id), "type": type.upper(), "slug": slug}
+    data = await read(call, name, operation, **where, includeArchived=is_archived_too, **variables)
+    page: dict[str, Any] | None = data["page"]
+    if page is None:
+        raise NotFound(NO_PAGE)
+    return page

@@ -1,0 +1,81 @@
+"""A client of /api/wiki that holds every answer against the contract: the status is documented, the shape is exact."""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import httpx
+from pydantic import TypeAdapter
+
+from app.rest import models
+from app.rest.application import paths
+from app.rest.door import PATH
+from app.rest.problems import PROBLEM
+
+
+@cache
+def contract() -> dict[str, Any]:
+    return paths().openapi()
+
+
+@dataclass
+class Rest:
+    """Asks as one credential."""
+
+    http: httpx.AsyncClient
+    token: str
+
+    async def ask(self, method: str, path: str, **given: Any) -> httpx.Response:
+        headers = {"authorization": f"Bearer {self.token}"} | given.pop("headers", {})
+        answer = await self.http.request(method, PATH + path, headers=headers, **given)
+        check(method, path.partition("?")[0], answer)
+        return answer
+
+    async def get(self, path: str, **given: Any) -> httpx.Response:
+        return await self.ask("GET", path, **given)
+
+    async def post(self, path: str, json: Any = None, **given: Any) -> httpx.Response:
+        return await self.ask("POST", path, json=json, **given)
+
+    async def page(self, title: str, type: str = "topic", content: str = "Text.", **more: Any) -> dict[str, Any]:
+        answer = await self.post("/pages", {"title": title, "type": type, "content": content, **more})
+        assert answer.status_code == 201, answer.text
+        page: dict[str, Any] = answer.json()
+        return page
+
+
+def check(method: str, path: str, answer: httpx.Response) -> None:
+    operation = next((found for known, found in operations(method) if re.fullmatch(known, path)), None)
+    if operation is None:
+        assert answer.status_code in (404, 405)
+    else:
+        assert str(answer.status_code) in operation["responses"], answer.text
+    if answer.status_code >= 400:
+        assert answer.headers["content-type"] == PROBLEM
+        TypeAdapter(models.Problem).validate_json(answer.content)
+        assert answer.json()["request_id"] == answer.headers["x-request-id"]
+    elif answer.headers.get("content-type") == "application/json":
+        assert operation is not None
+        said = operation["responses"][str(answer.status_code)]["content"]["application/json"]["schema"]
+        exactly(getattr(models, said["$ref"].rpartition("/")[2]), answer.json())
+
+
+def operations(method: str) -> list[tuple[str, dict[str, Any]]]:
+    paths = contract()["paths"].items()
+    known = {re.sub(r"\{\w+\}", "[^/]+", path).replace(".zip", r"\.zip"): by.get(method.lower()) for path, by in paths}
+    return [(path, operation) for path, operation in known.items() if operation]
+
+
+def exactly(model: Any, said: dict[str, Any]) -> None:
+    TypeAdapter(model).validate_python(said)
+    assert said.keys() == model.model_fields.keys()
+    for name, field in model.model_fields.items():
+        inner = next((one for one in getattr(field.annotation, "__args__", ()) if hasattr(one, "model_fields")), None)
+        for item in said[name] if isinstance(said[name], list) else ():
+            if inner:
+                exactly(inner, item)
+
+
+def refused(answer: httpx.Response) -> tuple[int, str]:
+    return answer.status_code, answer.json()["code"]

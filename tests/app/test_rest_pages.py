@@ -1,0 +1,245 @@
+"""Pages over REST: what a client sees of them, and who may."""
+
+import httpx
+import pytest
+
+from db.scope import Role
+from resolvers.pages import PageDraft, create_page
+from resolvers.renaming import rename_page
+from tests.app.rest_client import Rest, refused
+from tests.app.service import Service
+from tests.wiki import Wiki, check, close_wiki, open_wiki
+
+
+@pytest.fixture
+def rest(service: Service, token: str) -> Rest:
+    return Rest(service.http, token)
+
+
+async def test_a_page_is_made_and_read_as_it_was_made(rest: Rest, wiki: Wiki) -> None:
+    await rest.page("Austin")
+    given = {
+        "title": "Zilker Park",
+        "type": "entity",
+        "content": "A park.\n\n## Visits\n\nSee [Austin](wiki:austin) and [[Barton]].",
+        "related": ["austin"],
+        "tags": ["green"],
+        "edit_summary": "Begun",
+    }
+    answer = await rest.post("/pages", given)
+    made = answer.json()
+    assert answer.status_code == 201
+    assert answer.headers["location"] == "/api/wiki/pages/zilker-park?type=entity"
+    read = await rest.get(answer.headers["location"].removeprefix("/api/wiki"))
+    assert read.json() == made
+    assert read.headers["etag"] == answer.headers["etag"]
+    austin = {"slug": "austin", "title": "Austin", "type": "topic", "broken": False}
+    assert (
+        made
+        | {
+            "slug": "zilker-park",
+            "content": given["content"],
+            "version": 1,
+            "status": "active",
+            "aliases": ["zilker park"],
+            "tags": ["green"],
+            "related": ["austin"],
+            "links": [austin, {"slug": "barton", "title": "barton", "type": None, "broken": True}],
+            "redirected_from": None,
+        }
+        == made
+    )
+    assert made["created_by"] == made["updated_by"] != ""
+    await check(wiki)
+
+
+async def test_what_was_made_can_be_edited_at_once_with_the_tag_of_the_answer(rest: Rest) -> None:
+    made = await rest.post("/pages", {"title": "Austin", "type": "topic", "content": "One.\n\n## More\n\nTwo."})
+    edit = {"old_text": "Two.", "new_text": "Three.", "section": "more", "edit_summary": "Counted on"}
+    answer = await rest.post("/pages/austin/edit", edit, headers={"if-match": made.headers["etag"]})
+    assert answer.status_code == 200
+    assert (answer.json()["version"], answer.json()["content"]) == (2, "One.\n\n## More\n\nThree.")
+
+
+async def test_a_related_page_must_be_there_and_be_one(rest: Rest, wiki: Wiki) -> None:
+    await rest.page("Austin")
+    await rest.page("Austin", "entity")
+    for related, field in (
+        (["nowhere"], "related.0"),
+        (["entity/austin", "austin"], "related.1"),
+        (["me"], "related.0"),
+    ):
+        answer = await rest.post("/pages", {"title": "Me", "type": "topic", "content": "", "related": related})
+        assert (*refused(answer), answer.json()["field"]) == (422, "BAD_USER_INPUT", field)
+    assert await wiki.look.fetchval("SELECT count(*) FROM pages") == 2
+    made = await rest.page("Me", related=["entity/austin", "topic/austin"])
+    assert made["related"] == ["austin", "austin"]
+    assert {link["type"] for link in made["links"]} == {"entity", "topic"}
+    await check(wiki)
+
+
+async def test_a_slug_that_types_share_wants_the_type(rest: Rest) -> None:
+    await rest.page("Austin")
+    await rest.page("Austin", "entity")
+    for answer in (
+        await rest.get("/pages/austin"),
+        await rest.get("/pages/austin/history"),
+        await rest.get("/pages/austin/links"),
+        await rest.post("/pages/austin/edit", {"old_text": "Text", "new_text": "Word"}),
+        await rest.ask("DELETE", "/pages/austin"),
+    ):
+        assert refused(answer) == (409, "CONFLICT")
+        assert answer.json()["types"] == ["entity", "topic"]
+    assert (await rest.get("/pages/austin?type=entity")).json()["type"] == "entity"
+    await rest.ask("DELETE", "/pages/austin?type=entity")
+    assert (await rest.get("/pages/austin")).json()["type"] == "topic"
+
+
+async def test_a_former_slug_finds_its_page(rest: Rest, wiki: Wiki) -> None:
+    saved = await create_page(wiki.database, wiki.scope, PageDraft(type="topic", title="Austin", body="Text."))
+    await rename_page(wiki.database, wiki.scope, saved.page_id, slug="atx")
+    page = (await rest.get("/pages/austin")).json()
+    assert (page["slug"], page["redirected_from"]) == ("atx", "austin")
+    edited = await rest.post("/pages/austin/edit", {"old_text": "Text", "new_text": "Word"})
+    assert edited.json()["content"] == "Word."
+
+
+async def test_an_archived_page_is_out_of_sight_until_it_is_brought_back(rest: Rest, wiki: Wiki) -> None:
+    await rest.page("Austin")
+    assert (await rest.ask("DELETE", "/pages/austin")).json()["status"] == "archived"
+    assert refused(await rest.get("/pages/austin")) == (404, "NOT_FOUND")
+    assert refused(await rest.get("/pages/austin/history")) == (404, "NOT_FOUND")
+    assert (await rest.get("/pages/austin?include_archived=true")).json()["status"] == "archived"
+    assert (await rest.get("/pages")).json()["items"] == []
+    assert [page["slug"] for page in (await rest.get("/pages?status=archived")).json()["items"]] == ["austin"]
+    assert (await rest.post("/pages/austin/archive")).status_code == 200
+    assert (await rest.post("/pages/austin/unarchive")).json()["status"] == "active"
+    assert (await rest.get("/pages/austin")).status_code == 200
+    await check(wiki)
+
+
+async def test_pages_are_listed_by_what_they_are_and_in_pieces(rest: Rest) -> None:
+    for n in range(3):
+        await rest.page(f"Topic {n}", tags=["odd"] if n % 2 else ["even", "more"])
+    await rest.page("Someone", "entity", tags=["even"])
+
+    async def slugs(query: str) -> list[str]:
+        return [page["slug"] for page in (await rest.get(f"/pages{query}")).json()["items"]]
+
+    assert await slugs("") == ["someone", "topic-2", "topic-1", "topic-0"]
+    assert await slugs("?type=topic&order=title") == ["topic-0", "topic-1", "topic-2"]
+    assert await slugs("?type=topic&type=entity&tag=even&order=title") == ["someone", "topic-0", "topic-2"]
+    assert await slugs("?tag=even&tag=more&order=title") == ["topic-0", "topic-2"]
+    walked, cursor = [], ""
+    while cursor is not None:
+        page = (await rest.get("/pages?limit=3" + (f"&cursor={cursor}" if cursor else ""))).json()
+        walked += [item["slug"] for item in page["items"]]
+        cursor = page["next"]
+    assert walked == ["someone", "topic-2", "topic-1", "topic-0"]
+
+
+async def test_links_are_listed_in_each_direction(rest: Rest) -> None:
+    await rest.page("Austin", content="See [[Nowhere]].")
+    await rest.page("Zilker", content="In [[Austin]].")
+
+    async def slugs(path: str) -> list[tuple[str, bool]]:
+        return [(link["slug"], link["broken"]) for link in (await rest.get(path)).json()["items"]]
+
+    assert await slugs("/pages/zilker/links") == [("austin", False)]
+    assert await slugs("/pages/austin/links?which=from") == [("zilker", False)]
+    assert await slugs("/pages/austin/links?which=broken") == [("nowhere", True)]
+
+
+async def test_versions_are_listed_read_compared_and_restored(rest: Rest, wiki: Wiki) -> None:
+    await rest.page("Austin", content="One.")
+    await rest.post("/pages/austin/edit", {"old_text": "One", "new_text": "Two", "edit_summary": "Counted on"})
+    history = (await rest.get("/pages/austin/history?limit=1")).json()
+    first = (await rest.get(f"/pages/austin/history?cursor={history['next']}")).json()
+    assert [entry["version"] for entry in history["items"] + first["items"]] == [2, 1]
+    assert (history["items"][0]["edit_summary"], history["items"][0]["author_type"]) == ("Counted on", "user")
+    assert first["next"] is None
+    then = (await rest.get("/pages/austin?version=1")).json()
+    assert (then["version"], then["content"]) == (1, "One.")
+    assert refused(await rest.get("/pages/austin?version=3")) == (404, "NOT_FOUND")
+    difference = (await rest.get("/pages/austin/diff?from=1&to=2")).json()
+    assert (difference["lines_added"], difference["lines_removed"]) == (1, 1)
+    assert "-One." in difference["unified"]
+    assert refused(await rest.get("/pages/austin/diff?from=1&to=7")) == (404, "NOT_FOUND")
+    restored = (await rest.post("/pages/austin/restore", {"version": 1})).json()
+    assert (restored["version"], restored["content"]) == (3, "One.")
+    assert refused(await rest.post("/pages/austin/restore", {"version": 9})) == (404, "NOT_FOUND")
+    await check(wiki)
+
+
+async def test_an_edit_that_does_not_find_its_text_says_what_is_most_like_it(rest: Rest) -> None:
+    await rest.page("Austin", content="The river is green.\n\nAgain. Again.")
+    failed = await rest.post("/pages/austin/edit", {"old_text": "The river was seen", "new_text": ""})
+    assert refused(failed) == (409, "EDIT_FAILED")
+    assert failed.json()["nearest"]["line"] == 1
+    assert failed.json()["passes_tried"][0] == "exact"
+    doubtful = await rest.post("/pages/austin/edit", {"old_text": "Again.", "new_text": "Once."})
+    assert refused(doubtful) == (409, "EDIT_AMBIGUOUS")
+    assert doubtful.json()["count"] == 2
+    both = await rest.post("/pages/austin/edit", {"old_text": "Again.", "new_text": "Once.", "replace_all": True})
+    assert both.json()["content"].endswith("Once. Once.")
+
+
+async def test_another_wiki_answers_as_one_that_is_not_there(
+    rest: Rest, service: Service, wiki: Wiki, dsn: str
+) -> None:
+    """A reader of one owner meets the wiki of another, and a stranger that of another tenant."""
+    await rest.page("Austin", content="Secret.")
+    source = (await rest.post("/sources", {"kind": "document", "ref": "a", "content": "Secret."})).json()["id"]
+    other, stranger = await wiki.neighbour(Role.MEMBER), await open_wiki(dsn)
+    for foreign in (other, stranger):
+        scope = foreign.scope
+        client = Rest(service.http, service.token(scope.tenant_id, scope.owner_id, Role.MEMBER))
+        unknown = await client.get("/pages/nobody")
+        edit = {"old_text": "Secret", "new_text": "Known"}
+        for answer in (
+            await client.get("/pages/austin"),
+            await client.get("/pages/austin?type=topic"),
+            await client.get("/pages/austin/history"),
+            await client.get("/pages/austin/links"),
+            await client.get("/pages/austin/diff?from=1&to=1"),
+            await client.post("/pages/austin/edit", edit),
+            await client.post("/pages/austin/restore", {"version": 1}),
+            await client.ask("DELETE", "/pages/austin"),
+        ):
+            assert without_id(answer) == without_id(unknown)
+        nowhere = await client.get("/sources/01900000-0000-7000-8000-000000000000")
+        assert without_id(await client.get(f"/sources/{source}")) == without_id(nowhere)
+        assert (await client.get("/search?q=secret")).json()["items"] == []
+        owner = {"x-cairn-owner": str(wiki.scope.owner_id)}
+        nobody = {"x-cairn-owner": "01900000-0000-7000-8000-000000000000"}
+        there = await client.get("/pages/austin", headers=owner)
+        assert refused(there) == (403, "FORBIDDEN")
+        assert without_id(there) == without_id(await client.get("/pages/austin", headers=nobody))
+    await close_wiki(stranger)
+
+
+def without_id(answer: httpx.Response) -> tuple[int, dict[str, object]]:
+    return answer.status_code, {name: value for name, value in answer.json().items() if name != "request_id"}
+
+
+async def test_a_credential_works_in_another_wiki_that_it_may_use(service: Service, rest: Rest, wiki: Wiki) -> None:
+    other = await wiki.neighbour()
+    there = {"x-cairn-owner": str(other.scope.owner_id)}
+    made = await rest.post("/pages", {"title": "Austin", "type": "topic", "content": ""}, headers=there)
+    assert made.status_code == 201
+    assert len(await other.rows("pages")) == 1
+    assert refused(await rest.get("/pages/austin")) == (404, "NOT_FOUND")
+    assert (await rest.get("/pages/austin", headers=there)).json()["id"] == made.json()["id"]
+
+
+async def test_a_reader_may_read_and_not_write(rest: Rest, service: Service, wiki: Wiki) -> None:
+    await rest.page("Austin")
+    reader = Rest(service.http, service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER))
+    assert (await reader.get("/pages/austin")).status_code == 200
+    for answer in (
+        await reader.post("/pages", {"title": "T", "type": "topic", "content": ""}),
+        await reader.post("/pages/austin/edit", {"old_text": "Text", "new_text": "Word"}),
+        await reader.post("/pages/austin/archive"),
+        await reader.post("/sources", {"kind": "url", "ref": "a", "content": "b"}),
+    ):
+        assert refused(answer) == (403, "FORBIDDEN")
