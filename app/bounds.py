@@ -15,7 +15,7 @@ from selection import Answer, Engine
 from selection.cost import OPERATION
 from selection.trail import note_document
 
-from .deadline import within
+from .deadline import Deadline
 from .request import Operation
 from .settings import Settings
 
@@ -29,7 +29,7 @@ class Bounds:
 
     throttle: Throttle
     cost: int
-    seconds: float
+    deadline: Deadline
     introspects: frozenset[Role]
 
     @classmethod
@@ -41,7 +41,7 @@ class Bounds:
             most_at_once=settings.max_concurrent,
         )
         introspects = INTROSPECTS[settings.introspection]
-        return cls(throttle, settings.max_cost, settings.request_timeout, introspects)
+        return cls(throttle, settings.max_cost, Deadline(settings.request_timeout), introspects)
 
     async def execute(
         self,
@@ -61,14 +61,14 @@ class Bounds:
             context = self.context(database, scope, account)
             context.feed, context.event = feed, event
             note_document(asked.query, context)
-            return await within(self.seconds, self.paid(engine, asked, context, account))
+            return await self.deadline.within(self.paid(engine, asked, context, account))
 
     async def admit(self, scope: Scope, work: Callable[[Account], Awaitable[T]]) -> T:
         """A request of a door that has operations of its own, inside of the same bounds: what it reads it pays from
         the account, which pays for the request itself here."""
         with self.throttle.account(scope) as account:
             await account.take(OPERATION)
-            return await within(self.seconds, work(account))
+            return await self.deadline.within(work(account))
 
     def context(self, database: Database, scope: Scope, account: Account | None = None) -> Context:
         may_introspect = scope.role in self.introspects

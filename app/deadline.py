@@ -5,9 +5,11 @@ from collections.abc import Awaitable
 from typing import Any, TypeVar
 
 from db.committing import Commits
+from db.deadlines import Deadlines
 from resolvers.errors import CairnError
 
 T = TypeVar("T")
+Task = asyncio.Task[Any]
 
 
 class OutOfTime(CairnError):
@@ -25,13 +27,32 @@ class OutOfTime(CairnError):
         return {"code": self.code, "writes": self.writes}
 
 
-async def within(seconds: float, work: Awaitable[T]) -> T:
-    """What it returns, or OutOfTime. The SQL that it was waiting for is stopped, a COMMIT is waited for."""
-    with Commits() as commits:
-        try:
-            async with asyncio.timeout(seconds) as limit:
+class Deadline:
+    """So many seconds for each operation, by one timer for all that run."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.running: Deadlines[Task] = Deadlines(self.stop)
+        self.stopped: set[Task] = set()
+
+    async def within(self, work: Awaitable[T]) -> T:
+        """What it returns, or OutOfTime. The SQL that it was waiting for is stopped, a COMMIT is waited for."""
+        task = asyncio.current_task()
+        assert task is not None
+        self.running.add(task, self.seconds)
+        with Commits() as commits:
+            try:
                 return await work
-        except TimeoutError:
-            if not limit.expired():
+            except asyncio.CancelledError:
+                if task in self.stopped and task.cancelling() == 1:  # by nobody else as well
+                    raise OutOfTime(self.seconds, commits.done) from None
                 raise
-            raise OutOfTime(seconds, commits.done) from None
+            finally:
+                self.running.remove(task)
+                if task in self.stopped:
+                    self.stopped.remove(task)
+                    task.uncancel()
+
+    def stop(self, task: Task) -> None:
+        self.stopped.add(task)
+        task.cancel()

@@ -1,6 +1,7 @@
 """What every answer tells a browser, which hosts are answered for, and which pages of others may ask."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
@@ -36,8 +37,13 @@ def security_headers(settings: Settings) -> Headers:
 def completed(given: Iterable[tuple[bytes, bytes]], fixed: Headers) -> Headers:
     """The answer's own headers, and those of `fixed` for which it has none: GraphiQL's page has its own policy."""
     own = list(given)
-    names = {name.lower() for name, _ in own}
-    return own + [pair for pair in fixed if pair[0] not in names]
+    return own + lacking(tuple([name for name, _ in own]), tuple(fixed))
+
+
+@lru_cache(256)
+def lacking(names: tuple[bytes, ...], fixed: tuple[tuple[bytes, bytes], ...]) -> Headers:
+    known = {name.lower() for name in names}
+    return [pair for pair in fixed if pair[0] not in known]
 
 
 def browser_rules(settings: Settings) -> list[Middleware]:

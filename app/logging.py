@@ -117,7 +117,8 @@ def writer(settings: Settings) -> Write:
         return lambda record, trail: None
     if settings.log_format == "console":
         return lambda record, trail: log.info("request", **record)
-    return lambda record, trail: write_json(record, trail, os.getpid())
+    pid = os.getpid()
+    return lambda record, trail: write_json(record, trail, pid)
 
 
 def write_json(record: dict[str, Any], trail: Trail, pid: int) -> None:

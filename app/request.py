@@ -17,6 +17,7 @@ GRAPHQL_JSON = "application/graphql-response+json"
 JSON = "application/json"
 LONGEST_QUERY = 50_000  # bytes of a query string
 PATIENCE = 30  # seconds that a client is given to send its request
+PARTS = (("variables", dict, "an object"), ("extensions", dict, "an object"), ("operationName", str, "a string"))
 NAMED = "cairn.headers"  # where a request keeps its headers by name
 
 
@@ -162,9 +163,8 @@ def operation(given: Any) -> Operation:
         raise Refused(400, "Batches are not served; send one operation a request.")
     if not isinstance(given, dict):
         raise Refused(400, "The request must be a JSON object with a query.")
-    for name, kind, words in (("variables", dict, "an object"), ("extensions", dict, "an object"),
-                              ("operationName", str, "a string")):  # fmt: skip
-        if given.get(name) is not None and not isinstance(given[name], kind):
+    for name, kind, words in PARTS:
+        if (value := given.get(name)) is not None and not isinstance(value, kind):
             raise Refused(400, f"{name} must be {words}.")
     query, document = given.get("query"), name_of(given)
     if document is not None and query is None:

@@ -53,7 +53,7 @@ class Settings(BaseSettings):
     jwt_audience: str | None = Field(None, description="Tokens must say this as `aud`")
 
     pool_size: int = Field(
-        8, ge=1, le=500, description="Connections to Postgres of each process, and as many for search"
+        8, ge=1, le=500, description="Connections to Postgres of each process for reads, and as many for writes"
     )
     pool_queue: int = Field(
         256, ge=0, description="Requests that wait for a connection of each pool; more are told to come back"

@@ -54,7 +54,7 @@ class InOwner:
 
     def check(self, scope: Any, tenant_id: str | None = None, **named: Any) -> None:
         check_tenant(scope, tenant_id)
-        if len({name.lower() for name in named.values() if name is not None}) > 1:
+        if len(named) > 1 and len({name.lower() for name in named.values() if name is not None}) > 1:
             message = "ownerId, userId and agentId are spellings of one thing; give one of them."
             raise GraphQLError(message, extensions={"code": "BAD_USER_INPUT", "field": "ownerId"})
 

@@ -24,7 +24,7 @@ class OneTransaction(Database):
 
     def __init__(self, database: Database, begun: Callable[[Connection], Awaitable[None]]) -> None:
         self.database, self.begun = database, begun
-        self.pool, self.search_pool = database.pool, database.search_pool
+        self.pool, self.read_pool = database.pool, database.read_pool
         self.inside: Connection | None = None
         self.refused: Exception | None = None
         self.writes = 0
@@ -44,6 +44,10 @@ class OneTransaction(Database):
         async with self.used() as connection:
             value: bytes | None = await connection.raw.fetchval(sql, *arguments)
             return value
+
+    async def json_anew(self, sql: str, arguments: Iterable[Any]) -> bytes | None:
+        """Inside there is only Postgres's own choice: the setting would hold for the writes that follow."""
+        return await (self.database.json_anew if self.inside is None else self.json)(sql, arguments)
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:

@@ -63,9 +63,9 @@ class Context:
             else:
                 await self.account.take(due)
 
-    async def fetch(self, sql: str, arguments: Sequence[Any]) -> bytes | None:
+    async def fetch(self, sql: str, arguments: Sequence[Any], anew: bool = False) -> bytes | None:
         try:
-            return await self.database.json(sql, arguments)
+            return await (self.database.json_anew if anew else self.database.json)(sql, arguments)
         except Exception:
             with once_only():
                 raise

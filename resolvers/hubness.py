@@ -18,7 +18,7 @@ async def refresh_hubness(writer: Writer, page_ids: Iterable[UUID | None]) -> No
 
 async def refresh_all_hubness(writer: Writer) -> None:
     """Count again for every page of the wiki."""
-    await writer.run(PAGES["refresh_hubness"], page_ids=None)
+    await refresh_hubness(writer, [row["id"] for row in await writer.all(PAGES["find_all"])])
 
 
 async def dependants(writer: Writer, page_id: UUID) -> list[UUID]:

@@ -8,6 +8,7 @@ most, so that all processes together serve as many portions more than the bucket
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from contextvars import Context
 from typing import NamedTuple
 
 import structlog
@@ -68,7 +69,9 @@ class Share:
         """One lease at a time, and none while the bucket is known to be empty."""
         if self.leasing is None and self.clock() >= self.asks_again:
             wanted = min(self.rate.burst, cost + self.portion - max(0.0, self.tokens))
-            self.leasing = asyncio.create_task(self.lease(wanted, max(0.0, -self.tokens)))
+            self.leasing = asyncio.create_task(
+                self.lease(wanted, max(0.0, -self.tokens)), context=Context()
+            )  # it is of nobody's request
         return self.leasing
 
     async def lease(self, wanted: float, owed: float) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import suppress
+from contextvars import Context
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from math import ceil
@@ -124,7 +125,7 @@ class Throttle:
     def met(self, tenant_id: UUID) -> tuple[Share, ...]:
         """A tenant that this process has not served yet, or not for long."""
         if self.credential.per_second:
-            task = asyncio.create_task(self.forget(tenant_id))
+            task = asyncio.create_task(self.forget(tenant_id), context=Context())
             self.forgetting.add(task)
             task.add_done_callback(self.forgetting.discard)
         return self.shares(tenant_id, OF_THE_TENANT, self.tenant)

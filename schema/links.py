@@ -36,7 +36,7 @@ class WikiLinkTarget:
 @strawberry.type(description="A page that links here, and how.")
 class WikiBacklinkEdge:
     cursor: str = part("The place of the page in this list.")
-    node: WikiPage = relation(links.linking_page, "The page that links here.")
+    node: WikiPage = part("The page that links here.")
     kinds: list[WikiLinkKind] = column("The kinds of its links to here.")
 
 

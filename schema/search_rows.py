@@ -10,6 +10,7 @@ from selection.arguments import bounded, identifier, sendable
 Row = tuple[Any, ...]
 COUNTED = {"totalCount", "totalIsExact", "facets"}
 SHOWN = {"snippet", "section"}
+CURSORS = {"cursor", "startCursor", "endCursor"}
 
 
 def asked(
@@ -31,6 +32,7 @@ def asked(
         with_snippets=bool(SHOWN & wanted),
         with_counts=bool(COUNTED & wanted),
         explained=explain and "explanation" in wanted,
+        with_cursors=bool(CURSORS & wanted),
     )
 
 

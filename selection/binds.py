@@ -21,6 +21,8 @@ class Bound(BindParameter[Any]):
     inherit_cache = False
     derive: "Callable[[Callable[[Any], Any]], Bound]"
     """Another parameter: what a function makes of this one's value in each request."""
+    decide: "Callable[[], Bound]"
+    """The same one, and the best plan depends on its value: the statement is planned anew in each request."""
 
 
 @compiles(Bound)
@@ -64,12 +66,18 @@ class Binds:
 
     def __init__(self) -> None:
         self.getters: dict[str, Getter] = {}
+        self.decides = False
 
     def add(self, getter: Getter, type_: TypeEngine[Any]) -> Bound:
         name = f"v{len(self.getters)}"
         self.getters[name] = getter
         bound = Bound(name, type_=type_)
         bound.derive = lambda make: self.add(lambda request: make(getter(request)), type_)
+        bound.decide = lambda: self.decided_by(bound)
+        return bound
+
+    def decided_by(self, bound: Bound) -> Bound:
+        self.decides = True
         return bound
 
     def getter(self, name: str) -> Getter:

@@ -1,6 +1,7 @@
 """A parsed and validated operation, and the plans made for it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, NamedTuple
 
 from graphql import (
@@ -14,6 +15,7 @@ from graphql import (
     get_nullable_type,
     get_operation_ast,
     is_leaf_type,
+    is_list_type,
     is_non_null_type,
     parse,
     validate,
@@ -46,8 +48,8 @@ class Invalid(Exception):
 Fragments = dict[str, FragmentDefinitionNode]
 
 
-class Scalar(NamedTuple):
-    """A variable of a scalar or an enum, and how its values are read."""
+class Plain(NamedTuple):
+    """A variable of a scalar, an enum or a list of them, and how its values are read."""
 
     signature: GraphQLVariableSignature
     is_required: bool
@@ -67,22 +69,45 @@ class Operation:
         self.definition, self.fragments = definition, fragments
         self.plans: LRU[Any] = LRU(PLANS_PER_OPERATION, "plan", plans)
         self.shaping: list[tuple[str, GraphQLInputType]] = []
-        self.scalars: dict[str, Scalar] = {}
+        self.plain: dict[str, Plain] = {}
         for node in definition.variable_definitions or ():
             signature: Any = get_variable_signature(schema, node)
             if not (is_non_null_type(signature.type) and is_plain(signature.type)):
                 self.shaping.append((signature.name, signature.type))
-            leaf = get_nullable_type(signature.type)
-            if is_leaf_type(leaf):
-                is_required = is_non_null_type(signature.type)
-                self.scalars[signature.name] = Scalar(signature, is_required, leaf.coerce_input_value)
-        self.only_scalars = len(self.scalars) == len(definition.variable_definitions or ())
+            if (read := reader(signature.type)) is not None:
+                self.plain[signature.name] = Plain(signature, is_non_null_type(signature.type), read)
+        self.is_plain = len(self.plain) == len(definition.variable_definitions or ())
 
     def shape(self, variables: VariableValues) -> tuple[Any, ...]:
         if not self.shaping:
             return ()
         given = variables.coerced
         return tuple(shape(type_, given[name]) if name in given else ABSENT for name, type_ in self.shaping)
+
+
+def reader(type_: GraphQLInputType) -> Callable[[Any], Any] | None:
+    """How a value that is not null is read; nothing where graphql-core must do it. What it raises is told at length."""
+    nullable: Any = get_nullable_type(type_)
+    if is_leaf_type(nullable):
+        return nullable.coerce_input_value
+    if is_list_type(nullable) and is_leaf_type(leaf := get_nullable_type(nullable.of_type)):
+        return partial(each_read, leaf.coerce_input_value, is_non_null_type(nullable.of_type))
+    return None
+
+
+def each_read(read: Callable[[Any], Any], is_required: bool, given: Any) -> list[Any]:
+    """Of a list that the client sent as one. A single value may stand for a list of one, and is told at length."""
+    if type(given) is not list or (is_required and None in given):
+        raise ValueError
+    items = [None if item is None else read(item) for item in given]
+    if is_undefined(items):
+        raise ValueError
+    return items
+
+
+def is_undefined(values: Iterable[Any]) -> bool:
+    """Is any of them? By identity: graphql-core's Undefined equals None."""
+    return any(value is Undefined for value in values)
 
 
 class Document:
@@ -150,12 +175,12 @@ def coerced(schema: GraphQLSchema, operation: Operation, given: dict[str, Any], 
 
 
 def at_once(operation: Operation, given: dict[str, Any]) -> VariableValues | None:
-    """Where each variable is a scalar and is given: most of them, and graphql-core reads every declaration anew."""
-    if not operation.only_scalars:
+    """Where each variable is plain and is given: most of them, and graphql-core reads every declaration anew."""
+    if not operation.is_plain:
         return None
     sources, values = {}, {}
     try:
-        for name, (signature, is_required, read) in operation.scalars.items():
+        for name, (signature, is_required, read) in operation.plain.items():
             value = given[name]
             if value is None and is_required:
                 return None
@@ -163,7 +188,7 @@ def at_once(operation: Operation, given: dict[str, Any]) -> VariableValues | Non
             values[name] = None if value is None else read(value)
     except Exception:  # what is wrong with them is told at length
         return None
-    return None if Undefined in values.values() else VariableValues(sources, values)
+    return None if is_undefined(values.values()) else VariableValues(sources, values)
 
 
 def at_length(schema: GraphQLSchema, operation: Operation, given: dict[str, Any], limits: Limits) -> VariableValues:

@@ -31,8 +31,8 @@ class Context(Protocol):
     async def begin(self, cost: int) -> None:
         """The operation starts anew, field by field, and costs so much besides what each of them spends."""
 
-    async def fetch(self, sql: str, arguments: Sequence[Any]) -> bytes | None:
-        """The one JSON value of a statement."""
+    async def fetch(self, sql: str, arguments: Sequence[Any], anew: bool = False) -> bytes | None:
+        """The one JSON value of a statement, which may have to be planned `anew` for these arguments."""
 
 
 class Plan:
@@ -50,6 +50,7 @@ class Plan:
         self.varying = [(place, get) for place, get in enumerate(getters) if not isinstance(get, Fixed)]
         self.steps = compiler.steps
         self.checks = compiler.checks
+        self.anew = compiler.binds.decides
         self.cost = compiler.cost
         self.cost.fold()
         self.nothing = nothing
@@ -66,7 +67,7 @@ class Plan:
         given = self.fixed.copy()
         for place, get in self.varying:
             given[place] = get(request)
-        return await context.fetch(self.sql, given)
+        return await context.fetch(self.sql, given, self.anew)
 
     async def find(self, context: Context, request: Request, parent: Any) -> list[list[tuple[Any, ...]]]:
         """What each step finds: several at once, and one without a task of its own."""

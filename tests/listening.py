@@ -27,7 +27,7 @@ class ListeningDatabase(Database):
 
     async def open(self) -> None:
         await super().open()
-        for pool in (self.pool, self.search_pool):
+        for pool in (self.pool, self.read_pool):
             async with acquire(pool) as connection:
                 connection.add_query_logger(self.note)
 

@@ -8,6 +8,7 @@ nothing checked. It reads no GraphQL, authenticates nobody, counts nothing, logs
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -43,7 +44,7 @@ def create_floor(dsn: str, pool_size: int, recorded: dict[str, Recorded]) -> Sta
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        async with opened(dsn, pool_size) as pools["reads"], opened(dsn, pool_size, **ONE_PLAN) as pools["search"]:
+        async with opened(dsn, pool_size, **ONE_PLAN) as pools["reads"], opened(dsn, pool_size) as pools["writes"]:
             yield
 
     async def read(request: Request) -> Response:
@@ -55,17 +56,15 @@ def create_floor(dsn: str, pool_size: int, recorded: dict[str, Recorded]) -> Sta
 
     async def again(request: Request) -> Response:
         sent = recorded[request.path_params["name"]][request.path_params["number"]]
-        searching = [one for one in sent if one.of_search]
-        if searching:
-            async with pools["search"].acquire() as connection:
-                await run(connection, searching)
-        if len(searching) == len(sent):
-            return Response(NOTHING_FOUND, media_type="application/json")
-        *others, last = sent[len(searching) :]
-        async with pools["reads"].acquire() as connection:
-            await run(connection, others)
-            data = await connection.fetchval(last.sql, *last.arguments())
-        return Response(b'{"data":%b}' % data, media_type="application/json")
+        answer = NOTHING_FOUND
+        for of_read, some in groupby(sent, lambda one: one.of_read):
+            async with pools["reads" if of_read else "writes"].acquire() as connection:
+                for one in some:
+                    if one.is_answer:
+                        answer = b'{"data":%b}' % await connection.fetchval(one.sql, *one.arguments())
+                    else:
+                        await run(connection, one)
+        return Response(answer, media_type="application/json")
 
     routes = [
         Route("/read/{name}", read, methods=["POST"]),
@@ -86,13 +85,12 @@ async def clean(connection: asyncpg.Connection) -> None:
     """Nothing is left behind: the usual reset would be a round trip for nothing."""
 
 
-async def run(connection: asyncpg.Connection, sent: list[Sent]) -> None:
+async def run(connection: asyncpg.Connection, one: Sent) -> None:
     """BEGIN and COMMIT have no values, and are sent as Cairn sends them."""
-    for one in sent:
-        if one.values:
-            await connection.fetch(one.sql, *one.arguments())
-        else:
-            await connection.execute(one.sql)
+    if one.values:
+        await connection.fetch(one.sql, *one.arguments())
+    else:
+        await connection.execute(one.sql)
 
 
 def values(given: dict[str, Any]) -> dict[str, Any]:

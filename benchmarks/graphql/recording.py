@@ -2,7 +2,7 @@
 
 import asyncio
 import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,9 +29,10 @@ ACTOR = Actor(ActorKind.USER, "benchmark")
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """One statement with its values, and by which pool: that of search, or the other."""
+    """One statement with its values: of a read or of a write, and whether its value is the answer."""
 
-    of_search: bool
+    of_read: bool
+    is_answer: bool
     sql: str
     values: tuple[Any, ...]
 
@@ -49,17 +50,23 @@ class ListeningDatabase(Database):
     def __init__(self, dsn: str) -> None:
         super().__init__(dsn, size=1)
         self.sent: list[Sent] = []
+        self.answer = ""
 
     async def open(self) -> None:
         await super().open()
-        for pool in (self.pool, self.search_pool):
+        for pool in (self.pool, self.read_pool):
             async with acquire(pool) as connection:
-                connection.add_query_logger(self.listener(of_search=pool is self.search_pool))
+                connection.add_query_logger(self.listener(of_read=pool is self.read_pool))
 
-    def listener(self, of_search: bool) -> Any:
+    async def json(self, sql: str, arguments: Iterable[Any]) -> bytes | None:
+        self.answer = sql
+        return await super().json(sql, arguments)
+
+    def listener(self, of_read: bool) -> Any:
         def note(record: asyncpg.connection.LoggedQuery) -> None:
             if not any(mark in record.query for mark in OF_THE_DRIVER):
-                self.sent.append(Sent(of_search, record.query, tuple(map(kept, record.args or ()))))
+                values = tuple(map(kept, record.args or ()))
+                self.sent.append(Sent(of_read, record.query == self.answer, record.query, values))
 
         return note
 

@@ -23,8 +23,9 @@ WITHOUT_IT = "--only floor,cairn,strawberry leaves it out."
 SECRET = "only for benchmarks on the loopback of one machine"
 NAMES = ("floor", "cairn", "strawberry", "postgraphile")
 POOLS = {"floor": 2, "cairn": 2, "strawberry": 1, "postgraphile": 1}
-"""Two of them keep a second pool for search, as Cairn does; no operation uses both at once."""
+"""Two of them keep a second pool for writes, as Cairn does; no statement uses both at once."""
 SPARE = 4  # connections of ours
+UNTHROTTLED = {"CAIRN_CREDENTIAL_RATE": "0", "CAIRN_TENANT_RATE": "0", "CAIRN_MAX_CONCURRENT": "0"}
 LIMITS = ["max_connections", "superuser_reserved_connections", "reserved_connections"]
 
 
@@ -41,6 +42,7 @@ def running(names: tuple[str, ...], dsn: str, folder: Path, pool: int, recorded:
         "CAIRN_JWT_SECRET": SECRET,
         "CAIRN_POOL_SIZE": str(pool),
         "CAIRN_WORKERS": "1",
+        **UNTHROTTLED,
         RECORDED: str(recorded),
     }
     commands: dict[str, Callable[[], list[str | Path]]] = {

@@ -8,6 +8,10 @@ SELECT id, type, slug, title, summary, tags, metadata, status, parent_page_id, v
 FROM pages
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :page_id;
 
+-- name: find_all
+-- Every page of a wiki.
+SELECT id FROM pages WHERE tenant_id = :tenant_id AND owner_id = :owner_id;
+
 -- name: find_by_slug
 -- The page of a type that has this slug, or once had it.
 SELECT id FROM pages
@@ -140,8 +144,7 @@ FROM (
             WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = p.id
         ) AS score
     FROM pages AS p
-    WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id
-      AND (CAST(:page_ids AS uuid[]) IS NULL OR p.id = ANY(CAST(:page_ids AS uuid[])))
+    WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = ANY(CAST(:page_ids AS uuid[]))
 ) AS counted
 WHERE page.tenant_id = :tenant_id AND page.owner_id = :owner_id AND page.id = counted.id
   AND page.hubness_score <> counted.score;

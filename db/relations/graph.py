@@ -47,13 +47,13 @@ def edges(owner: OuterRow, among: Any) -> Select[Any]:
     greatest = greatest.order_by(page.c.hubness_score.desc(), page.c.id.desc()).limit(
         func.greatest(func.least(among, MOST_HUBS), 0)
     )
-    hub = in_tenant(greatest).cte("hub", nesting=True)
+    hub = in_tenant(greatest).cte("hub")
     pairs = select(link.c.from_page_id, link.c.to_page_id, func.max(link.c.kind).label("kind")).where(
         link.c.owner_id == owner.c.id,
         link.c.from_page_id.in_(select(hub.c.id)),
         link.c.to_page_id.in_(select(hub.c.id)),
     )
-    pair = in_tenant(pairs).group_by(link.c.from_page_id, link.c.to_page_id).subquery()
+    pair = in_tenant(pairs).add_cte(hub, nest_here=True).group_by(link.c.from_page_id, link.c.to_page_id).subquery()
     return select(pair).order_by(pair.c.from_page_id, pair.c.to_page_id)
 
 
@@ -80,20 +80,21 @@ def node_count(owner: OuterRow) -> ColumnElement[Any]:
 
 def neighbours(page: OuterRow, depth: Any) -> Select[Any]:
     """The page itself and the pages within so many links of it, the nearest first."""
-    near, other = nearest(page, depth), pages.alias()
+    near, other = nearest(page, depth).subquery(), pages.alias()
     query = select(other).join(near, near.c.id == other.c.id)
     return query.order_by(near.c.depth, other.c.hubness_score.desc(), other.c.id.desc())
 
 
 def neighbour_edges(page: OuterRow, depth: Any) -> Select[Any]:
-    near, link = nearest(page, depth).alias(), links.alias()
+    near, link = nearest(page, depth).cte("near"), links.alias()
     pairs = select(link.c.from_page_id, link.c.to_page_id, func.max(link.c.kind).label("kind")).where(
         link.c.from_page_id.in_(select(near.c.id)), link.c.to_page_id.in_(select(near.c.id))
     )
+    pairs = pairs.add_cte(near, nest_here=True)
     return shown(in_tenant(pairs).group_by(link.c.from_page_id, link.c.to_page_id).subquery())
 
 
-def nearest(page: OuterRow, depth: Any) -> Subquery:
+def nearest(page: OuterRow, depth: Any) -> Select[Any]:
     """(id, depth), each page once. Breadth first and cut off, so that a hub of hubs costs no more than a page."""
     start = select(page.c.id.label("id"), literal(0, Integer).label("depth"))
     walk = start.cte("walk", recursive=True, nesting=True)
@@ -107,7 +108,7 @@ def nearest(page: OuterRow, depth: Any) -> Subquery:
     )
     walk = walk.union(in_tenant(step))
     visited = select(walk.c.id, walk.c.depth).limit(MOST_VISITS).subquery()
-    return select(visited.c.id, func.min(visited.c.depth).label("depth")).group_by(visited.c.id).subquery()
+    return select(visited.c.id, func.min(visited.c.depth).label("depth")).group_by(visited.c.id)
 
 
 def hops(here: ColumnElement[Any]) -> FromClause:

@@ -13,11 +13,9 @@ from .references import referred
 
 # -- pages that link here
 
-linking_page = referred(pages, "from_page_id")
-
 
 def backlinks(page: OuterRow, kinds: Any = None) -> Select[Any]:
-    """Rows (from_page_id, kinds, …) of the pages that link here; the edge's own fields read them."""
+    """The pages that link here, and as what: `kinds` is the edge's own, the other columns are the page's."""
     link, other = links.alias(), pages.alias()
     linking = select(
         link.c.from_page_id,
@@ -26,12 +24,9 @@ def backlinks(page: OuterRow, kinds: Any = None) -> Select[Any]:
     if kinds is not None:
         linking = linking.where(link.c.kind == any_(kinds))
     edge = in_tenant(linking).group_by(link.c.from_page_id).subquery()
-    return (
-        select(edge)
-        .join(other, other.c.id == edge.c.from_page_id)
-        .where(other.c.status == "active")
-        .order_by(other.c.hubness_score.desc(), other.c.id.desc())
-    )
+    found = select(other, edge.c.kinds).join(edge, other.c.id == edge.c.from_page_id).where(other.c.status == "active")
+    row = in_tenant(found).subquery()
+    return select(row).order_by(row.c.hubness_score.desc(), row.c.id.desc())
 
 
 def backlinks_of(page_id: Any) -> Select[Any]:

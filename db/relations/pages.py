@@ -83,7 +83,7 @@ def filtered(query: Select[Any], page: FromClause, filter: Any) -> Select[Any]:
     if filter.tags is not None:
         query = query.where(page.c.tags.contains(filter.tags))
     if filter.updated_since is not None:
-        query = query.where(page.c.updated_at >= filter.updated_since)
+        query = query.where(page.c.updated_at >= filter.updated_since.decide())
     if filter.title_prefix is not None:
         query = query.where(page.c.id.in_(in_tenant(titled(page, filter.title_prefix))))
     return query

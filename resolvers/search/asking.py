@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 
 from content.search_query import SearchQuery, understand
@@ -67,9 +68,13 @@ class Search:
     def __init__(self, connection: Connection, scope: Scope, asked: Asked, query: SearchQuery, wanted: Filter) -> None:
         self.connection, self.scope, self.asked, self.query, self.wanted = connection, scope, asked, query, wanted
         self.size = max(1, min(asked.first, MOST))
-        self.identity = f"{scope.tenant_id}{scope.owner_id}{asked.text}\n{asked.filter}"
         self.is_wide = False
         self.behind = cursors.place(self.identity, asked.after) if asked.after else None
+
+    @cached_property
+    def identity(self) -> str:
+        """What a cursor belongs to."""
+        return f"{self.scope.tenant_id}{self.scope.owner_id}{self.asked.text}\n{self.asked.filter}"
 
     async def found(self) -> Found:
         besides = " ".join([*self.query.phrases, *self.query.excluded])
@@ -110,7 +115,7 @@ class Search:
             "after_score": self.behind.score if self.behind else None,
             "after_page": self.behind.page_id if self.behind else None,
             "size": max(self.size, ENOUGH) + 1,
-            **WEIGHTS.values(),
+            **WEIGHTS,
             **asked.values(),
         }
 
@@ -136,10 +141,13 @@ class Search:
         return Hit(
             page_id=row["page_id"],
             score=row["score"],
-            cursor=cursors.cursor(self.identity, reading, row["score"], row["page_id"], is_wide=self.is_wide),
+            cursor=self.cursor(reading, row) if self.asked.with_cursors else "",
             matched_alias=row.get("matched_alias"),
             explanation=explanation(asked, row) if self.asked.explained else None,
         )
+
+    def cursor(self, reading: Reading, row: Row) -> str:
+        return cursors.cursor(self.identity, reading, row["score"], row["page_id"], is_wide=self.is_wide)
 
     async def counted(self, found: Found, values: dict[str, Any]) -> Found:
         row = await self.connection.one(RANKING["count_pages"], **values)

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from uuid import UUID
 
 from content.snippets import candidates, choose
@@ -59,8 +58,8 @@ def all_candidates(texts: Mapping[UUID, Sections], beginnings: set[str]) -> set[
 def all_passages(
     texts: Mapping[UUID, Sections], weights: Mapping[str, float], meant: Mapping[str, str | None], hits: Sequence[Hit]
 ) -> list[Hit]:
-    return [replace(hit, passage=choose(texts.get(hit.page_id, []), weights, meant.get)) for hit in hits]
+    return [hit._replace(passage=choose(texts.get(hit.page_id, []), weights, meant.get)) for hit in hits]
 
 
 def with_section(hit: Hit, sections: Sequence[Row]) -> Hit:
-    return replace(hit, section_id=sections[hit.passage.section]["id"]) if hit.passage else hit
+    return hit._replace(section_id=sections[hit.passage.section]["id"]) if hit.passage else hit

@@ -44,7 +44,7 @@ async def near(connection: Connection, scope: Scope, page_id: UUID, limit: int) 
     asked = Question(keys={}, weights=weights, total=sum(weights.values()))
     asked.rare = rare_enough(reading, sorted(weights, key=lambda lexeme: (reading.found[lexeme], lexeme)))
     rows = await connection.all(
-        RANKING["rank_pages"], **where, **WEIGHTS.values(), **asked.values(), analyser=reading.analyser,
+        RANKING["rank_pages"], **where, **WEIGHTS, **asked.values(), analyser=reading.analyser,
         statuses=["active"], since=None, until=None, pages=reading.pages, length=reading.mean_length,
         after_score=None, after_page=None, size=limit + 1,
     )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from content.snippets import Passage
@@ -36,11 +36,14 @@ class Asked:
     with_snippets: bool = False
     with_counts: bool = False
     explained: bool = False
+    with_cursors: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A page that was found. `matched_alias` says by which name, `section_id` where the passage stands."""
+class Hit(NamedTuple):
+    """A page that was found. `matched_alias` says by which name, `section_id` where the passage stands.
+
+    `cursor` is empty where none was asked for.
+    """
 
     page_id: UUID
     score: float

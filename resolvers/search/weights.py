@@ -1,7 +1,6 @@
 """The numbers that ranking hangs on, found on the collections of docs/search.md."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +18,9 @@ class Weights:
     feedback_words: int = 15  # lexemes that the first pages add
     feedback_depth: int = 100  # pages that are weighed again by them
 
-    def values(self) -> dict[str, Any]:
-        return asdict(self)
 
-
-WEIGHTS = Weights()
+WEIGHTS = asdict(Weights())
+"""As the statements take them."""
 BUDGET = 600  # pages that are weighed for their words, as the statements say
 COUNTED = 1_000  # pages that are counted
 OPEN = 0.3  # trust in what an unfinished word may become

@@ -238,8 +238,6 @@ async def test_more_requests_than_may_wait_are_told_at_once(dsn: str, tmp_path: 
             answer = await service.ask(read, token)
             assert answer["errors"][0]["extensions"]["code"] == "UNAVAILABLE"
             assert answer["data"] is None
-            refused = await service.post(read, "cairn_" + "a" * 43)  # a key costs a statement before anything is run
-            assert (refused.status_code, refused.json()["errors"][0]["extensions"]["code"]) == (503, "UNAVAILABLE")
         assert await asyncio.gather(*held) == [{"data": {"recentWikiPages": []}}] * 4
 
 

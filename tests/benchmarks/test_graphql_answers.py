@@ -154,7 +154,7 @@ def test_a_write_that_is_sent_again_makes_ids_of_its_own() -> None:
     page, made = WIKIS[0].page(1), new_id()
     values = tuple(map(kept, (page, [made], "manual")))
     assert values == (page, [NEW_ID], "manual")
-    (first, second), (_, other) = (Sent(False, "", values).arguments()[:2] for _ in range(2))
+    (first, second), (_, other) = (Sent(False, False, "", values).arguments()[:2] for _ in range(2))
     assert first == page
     assert second != other
     assert fresh("manual") == "manual"

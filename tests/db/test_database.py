@@ -44,7 +44,7 @@ async def test_a_request_does_not_wait_for_a_connection_for_ever(dsn: str, monke
     async with database.connection():
         with pytest.raises(Unavailable), in_our_words():
             await database.ping()
-        async with database.searching():  # search has connections of its own
+        async with database.searching():  # reads have connections of their own
             pass
     await database.ping()
     await database.close()

@@ -176,7 +176,7 @@ async def test_a_root_that_fails_leaves_the_others(
     """The bytes fail as a whole; run as values, only the root that fails is null."""
     fetch, failing = context.fetch, []
 
-    async def flaky(sql: str, arguments: Sequence[Any]) -> bytes | None:
+    async def flaky(sql: str, arguments: Sequence[Any], anew: bool = False) -> bytes | None:
         if "revisions" in sql:
             failing.append(sql)
             raise RuntimeError("the disk is gone")

@@ -62,6 +62,7 @@ STEPS = {
     "results of a type": 3,
     "search results": 4,
     "search results and their next page": 5,
+    "pages since": 3,  # the transaction in which it is planned for its values
 }
 
 
@@ -148,7 +149,7 @@ WRITES = {
     "tagWikiPages": 15,
     "mergeWikiPages": 68,
     "deleteWikiPage": 17,
-    "archiveWikiScope": 11,
+    "archiveWikiScope": 12,
 }
 SHOWN = {
     "WikiPagePayload": "page { id version }",

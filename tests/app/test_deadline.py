@@ -1,0 +1,47 @@
+"""What runs out of time is stopped and told so; who is cancelled by somebody else is cancelled."""
+
+import asyncio
+
+import pytest
+
+from app.deadline import Deadline, OutOfTime
+
+
+async def answer() -> str:
+    return "done"
+
+
+async def test_what_is_done_in_time_is_returned() -> None:
+    deadline = Deadline(60)
+    assert await deadline.within(answer()) == "done"
+    assert not deadline.running
+
+
+async def test_what_takes_too_long_is_stopped_and_its_task_goes_on() -> None:
+    deadline = Deadline(0.01)
+    with pytest.raises(OutOfTime):
+        await deadline.within(asyncio.Event().wait())
+    task = asyncio.current_task()
+    assert task is not None
+    assert task.cancelling() == 0
+    assert await deadline.within(answer()) == "done"
+    assert not deadline.running
+    assert not deadline.stopped
+
+
+async def test_a_cancellation_by_somebody_else_is_one() -> None:
+    deadline = Deadline(60)
+    task = asyncio.create_task(deadline.within(asyncio.Event().wait()))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not deadline.running
+
+
+async def test_each_of_many_has_a_time_of_its_own() -> None:
+    deadline = Deadline(0.02)
+    slow = [asyncio.create_task(deadline.within(asyncio.Event().wait())) for _ in range(3)]
+    assert await deadline.within(answer()) == "done"
+    found = await asyncio.gather(*slow, return_exceptions=True)
+    assert [type(one) for one in found] == [OutOfTime] * 3

@@ -1,0 +1,67 @@
+"""Variables that are read at once are what graphql-core makes of them; what is wrong with one is told at length."""
+
+from typing import Any
+
+import pytest
+from graphql import OperationDefinitionNode, build_schema, parse
+
+from selection.limits import Limits
+from selection.operation import Invalid, Operation, at_length, at_once
+from selection.variables import Extent, extent
+
+SCHEMA = build_schema("""
+    enum Kind { TOPIC ENTITY }
+    input Pair { a: Int b: Int }
+    type Query { f(n: Int!, kinds: [Kind], ids: [ID!], pair: Pair, nested: [[Int]]): Int }
+""")
+
+
+def operation(declared: str) -> Operation:
+    (definition,) = parse(f"query ({declared}) {{ __typename }}").definitions
+    assert isinstance(definition, OperationDefinitionNode)
+    return Operation(SCHEMA, definition, {})
+
+
+@pytest.mark.parametrize("given", [
+    {"n": 1, "kinds": ["TOPIC", "ENTITY"], "ids": ["a", 2]},
+    {"n": 1, "kinds": [None, "TOPIC"], "ids": []},
+    {"n": 1, "kinds": None, "ids": None},
+])  # fmt: skip
+def test_lists_of_scalars_and_enums_are_read_at_once(given: dict[str, Any]) -> None:
+    asked = operation("$n: Int!, $kinds: [Kind], $ids: [ID!]")
+    found = at_once(asked, given)
+    assert found is not None
+    assert found.coerced == at_length(SCHEMA, asked, given, Limits()).coerced
+
+
+@pytest.mark.parametrize(("given", "message"), [
+    ({"n": 1, "kinds": ["NONE"], "ids": []}, "NONE"),
+    ({"n": 1, "kinds": [], "ids": [None]}, "null"),
+    ({"n": 1, "kinds": [], "ids": [[1]]}, "ID"),
+    ({"n": None, "kinds": [], "ids": []}, "null"),
+])  # fmt: skip
+def test_what_is_wrong_is_told_at_length(given: dict[str, Any], message: str) -> None:
+    asked = operation("$n: Int!, $kinds: [Kind], $ids: [ID!]")
+    assert at_once(asked, given) is None
+    with pytest.raises(Invalid) as raised:
+        at_length(SCHEMA, asked, given, Limits())
+    assert message in str(raised.value.errors[0])
+
+
+@pytest.mark.parametrize(("declared", "given"), [
+    ("$kinds: [Kind]", {"kinds": "TOPIC"}),  # one value for a list of one
+    ("$kinds: [Kind] = [TOPIC]", {}),
+    ("$pair: Pair", {"pair": {"a": 1}}),
+    ("$nested: [[Int]]", {"nested": [[1], 2]}),
+])  # fmt: skip
+def test_what_needs_more_than_reading_is_left_to_graphql_core(declared: str, given: dict[str, Any]) -> None:
+    assert at_once(operation(declared), given) is None
+
+
+@pytest.mark.parametrize(("given", "expected"), [
+    ({}, Extent(0, 0)),
+    ({"a": "four", "b": 1, "c": None}, Extent(3, 7)),
+    ({"a": ["four"], "b": {"c": "x"}}, Extent(4, 8)),
+])  # fmt: skip
+def test_what_is_nested_is_measured_as_what_is_not(given: dict[str, Any], expected: Extent) -> None:
+    assert extent(given, Limits()) == expected
