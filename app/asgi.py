@@ -33,6 +33,9 @@ from .rest.application import Below, rest_application
 from .rest.door import PATH as REST
 from .settings import Settings, signing_secret
 from .subscriptions.streams import Streams
+from .tools.caller import Reach
+from .tools.endpoint import ToolsEndpoint
+from .tools.seeding import seeded
 from .watchers import Watchers
 
 
@@ -63,6 +66,7 @@ def create_app(settings: Settings, *, dsn: str) -> Starlette:
         compress_over=settings.compress_over,
     )
     streams = Streams(engine, database, credentials, settings, documents, bounds)
+    tools = ToolsEndpoint(Reach(engine, database, bounds), credentials, settings)
     watchers.watch_streams(streams.number)
 
     @asynccontextmanager
@@ -71,7 +75,7 @@ def create_app(settings: Settings, *, dsn: str) -> Starlette:
             raise Unavailable(f"The database lacks {len(missing)} migrations. Run `cairn migrate` first.")
         await database.open()
         try:
-            async with watchers.watching(), swept(database), streams.open():
+            async with watchers.watching(), swept(database), streams.open(), tools.open(), seeded(database, settings):
                 yield
         finally:
             await database.close()
@@ -88,6 +92,7 @@ def create_app(settings: Settings, *, dsn: str) -> Starlette:
             Middleware(RequestLog, settings=settings, headers=security_headers(settings), watchers=list(watchers)),
             *browser_rules(settings),
             Middleware(Shortcut, path="/graphql", endpoint=streams.before(endpoint)),
+            Middleware(Shortcut, path="/mcp", endpoint=tools),
             Middleware(Caught),
         ],
         exception_handlers={HTTPException: not_served},

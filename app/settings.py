@@ -132,6 +132,12 @@ class Settings(BaseSettings):
         100, ge=1, description="WebSockets and event streams at once of one credential, each process"
     )
 
+    seed_dir: Path | None = Field(
+        None, description="A folder of `*.md` that become knowledge entries at the start, where there are none yet"
+    )
+    seed_tenant: str | None = Field(None, description="The tenant whose wiki they go into: its slug or id")
+    seed_owner: str | None = Field(None, description="The owner whose wiki they go into: its slug or id")
+
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="The least that is logged")
     log_format: Literal["json", "console"] = Field("json", description="One JSON line a record, or text for people")
 
@@ -140,6 +146,12 @@ class Settings(BaseSettings):
         token = self.metrics_token.get_secret_value() if self.metrics_token else ""
         if self.metrics == "token" and len(token) < 16:
             raise ValueError("CAIRN_METRICS=token needs CAIRN_METRICS_TOKEN of at least 16 characters")
+        return self
+
+    @model_validator(mode="after")
+    def seeds_have_a_wiki(self) -> "Settings":
+        if self.seed_dir is not None and not (self.seed_tenant and self.seed_owner):
+            raise ValueError("CAIRN_SEED_DIR needs CAIRN_SEED_TENANT and CAIRN_SEED_OWNER")
         return self
 
     @property

@@ -22,6 +22,7 @@ from .search.asking import search
 from .search.related import related
 from .search.results import Asked, Found
 from .throttling import Account, Allowance
+from .tool_calls import hot_index
 
 
 class Context:
@@ -84,6 +85,11 @@ class Context:
         """(page id, how like it is), the likest first."""
         with once_only():
             return await related(self.database, self.scope, page_id, limit)
+
+    async def hot_index(self, owner_id: UUID | None, limit: int) -> list[tuple[UUID, float]]:
+        """(page id, score) of what is at hand in that wiki, or in the scope's own."""
+        with once_only():
+            return list(await hot_index(self.database, self.scope, owner_id or self.scope.owner_id, limit))
 
     async def compare(self, page_id: UUID, old: int, new: int) -> Comparison | None:
         """Two states of a page; None where the caller may not read them, or there are none."""

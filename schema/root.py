@@ -11,6 +11,7 @@ from .differences import HistoryQueries
 from .errors import shown
 from .federation import REPRESENTATION, FederationQueries, Representation
 from .graph import GraphQueries
+from .hot_index import HotIndexQueries
 from .jobs import JobQueries
 from .links import LinkQueries, WikiLink
 from .mentions import MentionQueries
@@ -36,6 +37,7 @@ class Query(
     SuggestionQueries,
     LinkQueries,
     GraphQueries,
+    HotIndexQueries,
     MentionQueries,
     SourceQueries,
     TagQueries,

@@ -15,6 +15,8 @@ from . import (
     history,
     importing,
     keys,
+    knowledge,
+    mcp,
     migrate,
     owners,
     reading,
@@ -25,6 +27,7 @@ from . import (
     status,
     tenants,
     token,
+    tools,
 )
 from .failures import explained
 from .output import complain
@@ -43,7 +46,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     demo, serve, migrate, reindex, status, schema, tenants, owners, grants, keys, token, importing, exporting, search,
-    reading, editing, history, documents,
+    reading, editing, history, documents, knowledge, mcp, tools,
 )  # fmt: skip
 for module in COMMANDS:
     module.add_to(app)

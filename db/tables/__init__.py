@@ -9,10 +9,11 @@ from .search import page_names, search_changes, search_pages, search_scopes, sea
 from .sources import SOURCE_KINDS, mentions, sightings, sources
 from .tenants import api_keys, grants, owners, tenants
 from .throttles import throttles
+from .tool_calls import tool_calls
 
 __all__ = [
     "PAGE_TYPES", "SOURCE_KINDS", "activity", "aliases", "api_keys", "compile_cursors", "compile_jobs", "grants",
     "idempotency_keys", "link_targets", "links", "mentions", "metadata", "old_slugs", "owners", "page_names", "pages",
     "revisions", "search_changes", "search_pages", "search_scopes", "search_terms", "search_vocabulary",
-    "section_sources", "sections", "sightings", "sources", "tenants", "throttles",
+    "section_sources", "sections", "sightings", "sources", "tenants", "throttles", "tool_calls",
 ]  # fmt: skip

@@ -1,5 +1,6 @@
 """A service over a wiki of its own."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import asyncpg
 import pytest
 
 from db import database
+from tests.app.agents import Agent, agent
 from tests.app.service import Service, serving
 from tests.wiki import Wiki, close_wiki, open_wiki
 
@@ -48,3 +50,20 @@ async def service(dsn: str, tmp_path: Path) -> AsyncIterator[Service]:
 def token(service: Service, wiki: Wiki) -> str:
     """For the wiki's own admin."""
     return service.token(wiki.scope.tenant_id, wiki.scope.owner_id, wiki.scope.role)
+
+
+@pytest.fixture
+async def mara(service: Service, token: str) -> AsyncIterator[Agent]:
+    """An agent with that token. It lives in a task of its own, which its client must end in too."""
+    here, gone = asyncio.get_running_loop().create_future(), asyncio.Event()
+
+    async def live() -> None:
+        async with agent(service, token) as one:
+            here.set_result(one)
+            await gone.wait()
+
+    living = asyncio.create_task(live())
+    await asyncio.wait((living, here), return_when=asyncio.FIRST_COMPLETED)
+    yield here.result() if here.done() else await living
+    gone.set()
+    await living

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from importlib.metadata import version as installed
 from typing import NamedTuple
 
+from .agents import agents
 from .fuzzing import fuzz
 from .fuzzing_rest import fuzz_rest
 from .packages import version
@@ -82,6 +83,11 @@ SUITES = {
         "A subgraph of Apollo Federation",
         ("@apollo/composition", "@theguild/federation-composition", "@apollo/gateway"),
         script("federation/run.mjs"),
+    ),
+    "mcp": Suite(
+        "Tools for agents, over the Model Context Protocol",
+        ("@modelcontextprotocol/inspector", "@modelcontextprotocol/conformance"),
+        agents,
     ),
     "rest": Suite("schemathesis on REST", ("python schemathesis",), fuzz_rest),  # it writes as well
     "fuzz": Suite("schemathesis", ("python schemathesis",), fuzz),  # last: it writes whatever it can

@@ -42,7 +42,7 @@ CURSORS: dict[str, tuple[str, tuple[str, ...]]] = {
     "revisions": ("revisions", ("-version",)),
 }
 NODES = ("pages", "sections", "sources", "mentions", "aliases", "links", "section_sources", "revisions", "owners")
-LIFTED = ("wikiSearch", "mobileWikiSearch", "wikiSearchResults", "relatedWikiPages")
+LIFTED = ("wikiSearch", "mobileWikiSearch", "wikiSearchResults", "relatedWikiPages", "wikiHotIndex")
 """Fields that lift a size below one to one."""
 SIZES = [0, 1, 2, 3, 5, 30, 200]
 QUERIES = [

@@ -8,6 +8,7 @@ from content.deltas import delta
 from content.names import normalise
 from db.tables.pages import PAGE_TYPES
 from db.tables.sources import SOURCE_KINDS
+from resolvers.tool_calls import NO_PAGE, today
 from tests.schema.draws import NASTY, TAGS, WORDS, Draws, Row
 
 SECTION_SLUGS = ["overview", "notes", "visits", "related", "日本"]
@@ -36,6 +37,7 @@ class WikiMaker(Draws):
         self.links(pages)
         self.mentions(pages, sources)
         self.jobs()
+        self.tool_calls(pages)
 
     def add(self, table: str, **values: Any) -> Row:
         row = {**self.scope, **values}
@@ -270,3 +272,8 @@ class WikiMaker(Draws):
                 metrics=self.document(),
                 created_at=self.moment(),
             )
+
+    def tool_calls(self, pages: list[Row]) -> None:
+        """Some pages were read today, and a tool was called of which a tag may speak."""
+        for calls, page_id in enumerate((NO_PAGE, *(page["id"] for page in pages[:8])), start=1):
+            self.add("tool_calls", day=today(), tool="coffee_read", page_id=page_id, calls=calls)

@@ -115,6 +115,9 @@ class Query:
         found = await self.searches.related(identified(page_id), sized(limit, 10, 50, least=1))
         return [hit for hit in found if self.seen(hit["page"])]
 
+    async def wiki_hot_index(self, _: Any, limit: int | None, **where: Any) -> list[Row]:
+        return await self.searches.at_hand(self.named(where), sized(limit, 5, 20, least=1))
+
     def diff_wiki_revisions(self, _: Any, page_id: str, **versions: int) -> Row | None:
         return self.histories.compared(identified(page_id), versions["from"], versions["to"])
 

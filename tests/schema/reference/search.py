@@ -54,6 +54,11 @@ class Searches:
         hits = [{"page": self.rows.page(id), "score": score} for id, score in found]
         return [hit for hit in hits if hit["page"]]
 
+    async def at_hand(self, named: UUID | None, size: int) -> list[Row]:
+        found = await self.context.hot_index(named, size)
+        hits = [{"page": self.rows.page(id), "score": score} for id, score in found]
+        return [hit for hit in hits if hit["page"] and self.rows.readable(hit["page"]["owner_id"])]
+
     def suggestions(self, owner: UUID | None, prefix: str) -> list[Row]:
         """Each page by its best name."""
         start = normalise(prefix[:ALIAS_MAX])

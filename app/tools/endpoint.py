@@ -1,0 +1,107 @@
+"""POST /mcp: MCP over streamable HTTP, each request by itself and answered with JSON."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.types import Message, Receive, Scope, Send
+
+from resolvers.credentials import Credentials
+from resolvers.errors import CairnError
+
+from ..delivery import NO_STORE, Headers
+from ..errors import error_body
+from ..graphql import EXTRA, STATUSES, retry_after
+from ..headers import AllowedHosts
+from ..request import JSON, Bodies, Refused, header
+from ..settings import Settings
+from ..subscriptions.origins import is_same_site
+from .caller import Caller, Reach
+from .server import Asked, make_server
+
+CALLER = "cairn.caller"  # where a request keeps who calls
+LOCAL = ("127.0.0.1", "localhost", "[::1]")
+
+
+class ToolsEndpoint:
+    """The door of the tools: the same credentials, sizes and origins as that of GraphQL."""
+
+    def __init__(self, reach: Reach, credentials: Credentials, settings: Settings) -> None:
+        self.reach, self.credentials, self.bodies = reach, credentials, Bodies(settings.max_body)
+        self.origins = frozenset(settings.cors_origins or ())
+        self.manager = StreamableHTTPSessionManager(
+            make_server(caller_of), json_response=True, stateless=True, max_request_body_size=settings.max_body
+        )
+        is_local = settings.allowed_hosts is None and settings.host in ("127.0.0.1", "localhost", "::1")
+        self.hosts = AllowedHosts(self.serve, LOCAL) if is_local else None
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        async with self.manager.run():
+            yield
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """A service of this machine alone answers to its own names alone: a web page can make any other lead here."""
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 4404, "reason": "This path takes POST alone."})
+        else:
+            await (self.hosts or self.serve)(scope, receive, send)
+
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        more: Headers = NO_STORE
+        try:
+            if scope["method"] != "POST":
+                raise Refused(405, "Send a POST: each request is answered by itself.", "METHOD_NOT_ALLOWED")
+            if not is_same_site(scope, self.origins):
+                raise Refused(403, "Pages of this origin may not ask here.", "FORBIDDEN")
+            wiki = await self.credentials.scope(header(scope, b"authorization"), header(scope, b"x-cairn-owner"))
+            body = await self.bodies.read(scope, receive)
+        except Refused as refused:
+            status, told = refused.status, error_body(refused.message, refused.code)
+        except CairnError as error:
+            status, told = STATUSES.get(type(error), 400), error_body(error.message, **error.extensions)
+            more += retry_after(error)
+        else:
+            scope[CALLER] = self.reach.caller(wiki)
+            await self.manager.handle_request(scope, whole(body, receive), private(send))
+            return
+        await refuse(send, status, told, more)
+
+
+def caller_of(asked: Asked) -> Caller:
+    request: Any = asked.request
+    caller: Caller = request.scope[CALLER]
+    return caller
+
+
+def whole(body: bytes, receive: Receive) -> Receive:
+    """As if the body came now, in one piece; then whatever the client does next."""
+    message: Message | None = {"type": "http.request", "body": body, "more_body": False}
+
+    async def replayed() -> Message:
+        nonlocal message
+        if message is None:
+            return await receive()
+        first, message = message, None
+        return first
+
+    return replayed
+
+
+def private(send: Send) -> Send:
+    """No cache keeps what one credential was told."""
+
+    async def marked(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = [*message.get("headers", ()), *NO_STORE]
+        await send(message)
+
+    return marked
+
+
+async def refuse(send: Send, status: int, body: bytes, more: Headers) -> None:
+    extra = [(b"allow", b"POST")] if status == 405 else EXTRA.get(status, [])
+    kind, length = (b"content-type", JSON.encode()), (b"content-length", b"%d" % len(body))
+    await send({"type": "http.response.start", "status": status, "headers": [kind, length, *more, *extra]})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,66 @@
+"""What went wrong with a call, in words by which a model can mend it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import structlog
+from mcp_types import CallToolResult, TextContent
+from pydantic import ValidationError
+
+from resolvers.edits import EditFailed
+from resolvers.errors import BadInput, CairnError
+from schema.errors import masked
+
+from .budget import cut, fenced, paragraphs
+
+log = structlog.get_logger()
+ERROR = "cairn/error"
+"""Where a program finds the code. Not in the structured content: clients compare that with the output schema."""
+SHOWN = 5  # mistakes in arguments that are named at once
+NEAREST = 2_000  # characters
+
+NEXT: Mapping[str, str] = {
+    "CONFLICT": "Read the page again with wiki_read, then make the change anew with its version.",
+    "EDIT_AMBIGUOUS": "Give more lines around it as old_text, or replace_all.",
+    "FORBIDDEN": "This credential cannot do it; a person has to.",
+    "LIMIT_EXCEEDED": "Ask for less at once: a smaller limit, depth or max_chars.",
+    "TIMEOUT": "Ask for less at once.",
+    "UNAVAILABLE": "Try the same again in a few seconds.",
+}
+
+
+def failure(error: Exception) -> CallToolResult:
+    """For any error; what is a fault of ours is logged, and shown without its insides."""
+    if isinstance(error, ValidationError):
+        error = bad_arguments(error)
+    if not isinstance(error, CairnError):
+        log.error("internal error", exc_info=error)
+        shown = masked()
+        return failed(shown["message"], shown["extensions"])
+    return failed(error.message, error.extensions, nearest(error))
+
+
+def failed(message: str, extensions: Mapping[str, Any], more: str | None = None) -> CallToolResult:
+    code = extensions["code"]
+    text = paragraphs(f"{code}: {message}", more, NEXT.get(code))
+    told = {ERROR: {"message": message, **extensions}}
+    return CallToolResult(content=[TextContent(text=text)], is_error=True, _meta=told)
+
+
+def bad_arguments(error: ValidationError) -> BadInput:
+    """Each mistake with the argument that it is in; what was given is not repeated."""
+    mistakes = error.errors(include_url=False, include_context=False, include_input=False)
+    shown = "; ".join(f"{place(one['loc'])}: {one['msg'].removeprefix('Value error, ')}" for one in mistakes[:SHOWN])
+    more = f"; and {len(mistakes) - SHOWN} more" if len(mistakes) > SHOWN else ""
+    return BadInput(f"{shown}{more}. The tool's input schema says what it takes.", place(mistakes[0]["loc"]))
+
+
+def place(path: tuple[int | str, ...]) -> str:
+    return ".".join(map(str, path))[:100] or "arguments"
+
+
+def nearest(error: CairnError) -> str | None:
+    """The text that an edit may have meant: quoted from the page, so that it can be given as old_text."""
+    if not isinstance(error, EditFailed) or error.nearest is None:
+        return None
+    return f"Nearest text, at line {error.nearest.line}:\n{fenced(cut(error.nearest.text, 0, NEAREST).text)}"

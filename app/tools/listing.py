@@ -1,0 +1,69 @@
+"""wiki_list: the pages of the wiki, in an order."""
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from .budget import CHARS, Cursor, Limit, MaxChars, fenced, fitting, lines, next_cursor, paragraphs, read_on
+from .caller import Caller
+from .pages import PageLine, PageType, line_of, said, types_of
+from .tool import Given, Told, Tool
+
+
+class Listing(Given):
+    type: PageType | None = None
+    tag: str | None = Field(None, max_length=100, description="Only pages that have this tag.")
+    title_prefix: str | None = Field(None, max_length=500, description="Only titles that begin so.")
+    order_by: Literal["title", "updated", "created", "hubness"] = Field(
+        "title", description="title, or the last changed, the newest, or the most linked first."
+    )
+    archived: bool = Field(False, description="Those that were put away, instead of the active ones.")
+    limit: Limit = 50
+    cursor: Cursor = None
+    max_chars: MaxChars = CHARS
+
+
+class Pages(BaseModel):
+    pages: list[PageLine]
+    total: int
+    next_cursor: str | None
+
+
+async def list_pages(caller: Caller, given: Listing) -> Told:
+    filter = {
+        "types": types_of(given.type),
+        "tags": [given.tag] if given.tag else None,
+        "titlePrefix": given.title_prefix,
+        "status": "ARCHIVED" if given.archived else "ACTIVE",
+    }
+    order = given.order_by.upper()
+    found = (
+        await caller.read("list", filter=filter, orderBy=order, first=given.limit, after=given.cursor)
+    )["wikiPages"]  # fmt: skip
+    kept = fitting(found["edges"], given.max_chars, lambda edge: said(line_of(edge["node"])))
+    data = Pages(
+        pages=[line_of(edge["node"]) for edge in kept],
+        total=found["totalCount"],
+        next_cursor=next_cursor(found["edges"], kept, found["pageInfo"]["hasNextPage"]),
+    )
+    return Told(data, text_of(data))
+
+
+def text_of(data: Pages) -> str:
+    if not data.pages:
+        return "There are no such pages."
+    return paragraphs(
+        f"{len(data.pages)} of {data.total} pages.",
+        fenced(lines(map(said, data.pages))),
+        read_on(data.next_cursor),
+    )
+
+
+WIKI_LIST = Tool(
+    "wiki_list",
+    "List pages",
+    "List the pages of the wiki, each with its summary and tags.",
+    Listing,
+    Pages,
+    list_pages,
+)

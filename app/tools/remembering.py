@@ -1,0 +1,89 @@
+"""wiki_remember: keeps a source, and says which section rests on it."""
+
+from datetime import datetime
+from hashlib import sha256
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import BaseModel, Field
+
+from db.database import Database
+from db.scope import Scope
+from db.tables import SOURCE_KINDS
+from resolvers.sources import Citation, SavedSource, SourceDraft, add_source, cite_source
+
+from .caller import Caller
+from .pages import Found, PageName, find_page
+from .tool import Given, Told, Tool
+
+
+class Remembering(Given):
+    content: str = Field(max_length=1_000_000, description="What was said or seen, in its own words: it never changes.")
+    title: str | None = Field(None, max_length=500)
+    kind: Annotated[str, Field(description=f"One of {', '.join(SOURCE_KINDS)}.")] = "memory_unit"
+    ref: str | None = Field(
+        None,
+        max_length=500,
+        description="Its name where it came from. The same one with other content is its next version; "
+        "without one it is known by its content.",
+        examples=["chat/2026-11-22/17"],
+    )
+    captured_at: datetime | None = Field(None, description="When it was said; now, when left out.")
+    page: PageName | None = Field(None, description="A page that rests on it. Give its section too.")
+    section: str = Field("overview", max_length=120, description="The slug of the section that rests on it.")
+
+
+class Remembered(BaseModel):
+    source_id: str
+    kind: str
+    ref: str
+    version: int
+    created: bool = Field(description="False when it was known already, in the same words.")
+    cited_by: str | None = Field(description="The page and section that rest on it now, as type/slug#section.")
+
+
+async def remember(caller: Caller, given: Remembering) -> Told:
+    """The page is looked for first: where there is none, nothing is kept."""
+    page = None if given.page is None else await find_page(caller, given.page)
+    ref = given.ref or f"sha256:{sha256(given.content.encode(errors='replace')).hexdigest()[:32]}"
+    draft = SourceDraft(given.kind, ref, given.content, given.title, given.captured_at)
+    source = await caller.write(lambda database, scope: add_source(database, scope, draft))
+    cited = None
+    if page is not None:
+        citing = Citing(page, given.section, source)
+        await caller.write(citing.run)
+        cited = f"{page.name}#{given.section}"
+    data = Remembered(
+        source_id=str(source.source_id),
+        kind=given.kind,
+        ref=ref,
+        version=source.version,
+        created=source.created,
+        cited_by=cited,
+    )
+    known = "Kept" if source.created else "Known already:"
+    rest = f" {cited} rests on it." if cited else ""
+    return Told(data, f"{known} source {data.source_id}, version {data.version}.{rest}")
+
+
+class Citing:
+    """That a section rests on a source."""
+
+    def __init__(self, page: Found, section: str, source: SavedSource) -> None:
+        self.page, self.section, self.source = page, section, source
+
+    async def run(self, database: Database, scope: Scope) -> Citation:
+        page_id, source_id = UUID(self.page.id), self.source.source_id
+        return await cite_source(database, scope, page_id=page_id, section_slug=self.section, source_id=source_id)
+
+
+WIKI_REMEMBER = Tool(
+    "wiki_remember",
+    "Keep a source",
+    "Keep evidence as it came: a message, a note, a document. Pages are written from sources and cite them; "
+    "give page and section to say which one rests on it.",
+    Remembering,
+    Remembered,
+    remember,
+    writes=True,
+)

@@ -1,0 +1,78 @@
+"""The seed directory: files that become knowledge entries where their topics are not known yet."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import structlog
+
+from content.knowledge import Seed, read_seed
+from content.limits import BODY_MAX
+from db.database import Database
+from db.scope import Actor, ActorKind, Role, Scope
+from resolvers.errors import CairnError
+from resolvers.knowledge import seed_knowledge
+from resolvers.owners import find_owner
+from resolvers.tenants import find_tenant
+
+from ..settings import Settings
+
+log = structlog.get_logger()
+FILES_MAX = 10_000
+ACTOR = Actor(ActorKind.SERVICE, "cairn seed")
+
+
+class Seeded(NamedTuple):
+    """Topics of entries that were made, how many were there already, and (file, reason) of those that could not be."""
+
+    made: list[str]
+    known: int
+    refused: list[tuple[str, str]]
+
+
+@asynccontextmanager
+async def seeded(database: Database, settings: Settings) -> AsyncIterator[None]:
+    """Before anything is served. A seed that cannot be planted is logged, and keeps nobody from being served."""
+    if settings.seed_dir is not None:
+        try:
+            scope = await seed_scope(database, str(settings.seed_tenant), str(settings.seed_owner))
+            done = await plant(database, scope, settings.seed_dir)
+            for file, reason in done.refused:
+                log.warning("a seed was refused", file=file, reason=reason)
+            log.info("seeds", made=len(done.made), known=done.known, refused=len(done.refused))
+        except CairnError as error:
+            log.warning("the seed directory was not loaded", code=error.code, reason=error.message)
+    yield
+
+
+async def seed_scope(database: Database, tenant: str, owner: str) -> Scope:
+    found = await find_tenant(database, tenant)
+    owner_id = (await find_owner(database, found.id, owner)).id
+    return Scope(found.id, owner_id, Role.MEMBER, ACTOR, (owner_id,))
+
+
+async def plant(database: Database, scope: Scope, folder: Path) -> Seeded:
+    """Each file by itself. A folder that is not there holds no file."""
+    done = Seeded([], 0, [])
+    for path in await asyncio.to_thread(files_of, folder):
+        try:
+            if await seed_knowledge(database, scope, path.stem, await asyncio.to_thread(read, path)):
+                done.made.append(path.stem)
+            else:
+                done = done._replace(known=done.known + 1)
+        except (CairnError, OSError, UnicodeDecodeError) as error:
+            reason = error.message if isinstance(error, CairnError) else f"it cannot be read: {error}"
+            done.refused.append((path.name, reason))
+    return done
+
+
+def files_of(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.glob("*.md") if path.is_file())[:FILES_MAX] if folder.is_dir() else []
+
+
+def read(path: Path) -> Seed:
+    """No more of a file than an entry can hold, and what makes it too long: that is refused in the usual words."""
+    with path.open(encoding="utf-8") as file:
+        return read_seed(file.read(BODY_MAX + 1_000))

