@@ -15,10 +15,8 @@ from db.scope import Scope
 from resolvers.errors import CairnError
 from resolvers.tool_calls import count_call
 from selection import Engine
-from selection.cost import OPERATION
 
 from ..bounds import Bounds
-from ..deadline import within
 from ..request import Operation
 
 log = structlog.get_logger()
@@ -65,10 +63,7 @@ class Caller:
 
     async def write(self, work: Callable[[Database, Scope], Awaitable[T]]) -> T:
         """What a resolver does, paid for and limited in time like any operation."""
-        bounds = self.reach.bounds
-        with bounds.throttle.account(self.scope) as account:
-            await account.take(OPERATION)
-            return await within(bounds.seconds, work(self.reach.database, self.scope))
+        return await self.reach.bounds.admit(self.scope, lambda account: work(self.reach.database, self.scope))
 
     async def count(self, tool: str, page_ids: Sequence[str]) -> None:
         """For the hot index. A call that was answered does not fail because it could not be counted."""

@@ -1,0 +1,88 @@
+"""What the default planner finds and writes, in journals of ours and in notes and manuals of others."""
+
+import argparse
+import asyncio
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, fields
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.planner.measure import Result, measure
+from benchmarks.planner.scopes import JOURNALS, ScopeOfNotes, collection, journal, vault
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.planner", description=__doc__)
+    parser.add_argument(
+        "--json", action="store_true", help="counts as JSON, with what was missed and what was too much"
+    )
+    parser.add_argument(
+        "--vault", type=Path, action="append", default=[], metavar="DIR", help="a folder of markdown notes"
+    )
+    parser.add_argument(
+        "--collection", type=Path, action="append", default=[], metavar="DIR", help="holds docs.jsonl.gz"
+    )
+    parser.add_argument("--half", choices=["tune", "held"], help="only this half of the journals")
+    parser.add_argument("--batch", type=int, default=50, help="sources a batch (50)")
+    parser.add_argument("--pages", action="store_true", help="print the pages instead")
+    arguments = parser.parse_args()
+    results = []
+    for scope in _scopes(arguments):
+        result, wiki = asyncio.run(measure(scope, arguments.batch))
+        results.append(result)
+        if arguments.pages:
+            print("\n\n".join(page.markdown() for page in wiki.all))
+    if arguments.json:
+        print(json.dumps([asdict(result) for result in results], ensure_ascii=False, indent=1))
+    elif not arguments.pages:
+        _print(results)
+
+
+def _scopes(arguments: argparse.Namespace) -> Iterable[ScopeOfNotes]:
+    halves = [arguments.half] if arguments.half else ["tune", "held"]
+    for half in halves:
+        yield from (journal(path) for path in sorted(JOURNALS.glob(f"*_{half}.jsonl")))
+    for titled in (False, True):
+        yield from (vault(folder, titled=titled) for folder in arguments.vault)
+        yield from (collection(folder, titled=titled) for folder in arguments.collection)
+
+
+def _print(results: list[Result]) -> None:
+    table = Table(
+        "scope", "notes", "pages", "P", "R", "R unmarked", "typed", "decisions", "cited", "verbatim", "notes/s"
+    )
+    for half in ("tune", "held"):
+        if together := [result for result in results if result.name.endswith(f"_{half}")]:
+            results = [*results, _sum(f"journals, {half}", together)]
+    for one in results:
+        decisions = (
+            f"{one.decisions}/{one.expected_decisions}" if one.expected_decisions is not None else str(one.decisions)
+        )
+        unmarked = _share(one.found - one.found_given, one.expected - one.given)
+        table.add_row(
+            one.name, str(one.notes), str(one.pages), _share(one.right, one.pages), _share(one.found, one.expected),
+            unmarked, _share(one.typed, one.found), decisions, _share(one.cited, one.sections),
+            _share(one.verbatim, one.quotes), f"{one.notes / one.seconds:,.0f}",
+        )  # fmt: skip
+    Console(width=140).print(table)
+
+
+def _sum(name: str, results: list[Result]) -> Result:
+    total = Result(name, 0, expected_decisions=0)
+    for one in results:
+        for field in fields(Result):
+            value = getattr(one, field.name)
+            if field.name != "name" and value is not None:
+                setattr(total, field.name, getattr(total, field.name) + value)
+    return total
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.2f} ({part}/{whole})" if whole else "–"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""Pages against gold, quotes against sources, and time."""
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from benchmarks.planner.memory import MemoryWiki, Page
+from benchmarks.planner.scopes import Expected, ScopeOfNotes
+from compiler.extraction import ExtractivePlanner, ExtractiveWriter
+from compiler.extraction.citing import mark
+from content.snippets import said
+
+QUOTE = re.compile(r"“((?:[^“”]|“[^“”]*”)*)”")
+UNESCAPED = re.compile(r"\\(?=[^\w\s])")
+LETTERS = re.compile(r"[\W_]+")
+
+
+@dataclass(slots=True)
+class Result:
+    """Counts of one scope. `given` and `found_given` are the pages that metadata name outright."""
+
+    name: str
+    notes: int
+    pages: int = 0
+    right: int = 0
+    expected: int = 0
+    found: int = 0
+    typed: int = 0
+    given: int = 0
+    found_given: int = 0
+    decisions: int = 0
+    expected_decisions: int | None = None
+    sections: int = 0
+    cited: int = 0
+    quotes: int = 0
+    verbatim: int = 0
+    seconds: float = 0.0
+    missing: list[str] = field(default_factory=list)
+    surplus: list[str] = field(default_factory=list)
+    wrongly_typed: list[str] = field(default_factory=list)
+
+
+async def measure(scope: ScopeOfNotes, batch: int = 50) -> tuple[Result, MemoryWiki]:
+    """Compiles the scope and compares. Seconds are of this process's CPU, planning and writing."""
+    wiki = MemoryWiki(ExtractivePlanner(), ExtractiveWriter())
+    start = time.process_time()
+    await wiki.compile(scope.sources, batch)
+    result = Result(scope.name, len(scope.sources), seconds=time.process_time() - start)
+    pages = [page for page in wiki.all if page.card.type != "decision"]
+    result.decisions, result.expected_decisions = len(wiki.all) - len(pages), scope.decisions
+    _compare(result, pages, scope.expected)
+    _check(result, wiki)
+    return result, wiki
+
+
+def _compare(result: Result, pages: Sequence[Page], expected: Sequence[Expected]) -> None:
+    left = list(pages)
+    result.pages, result.expected = len(pages), len(expected)
+    for one in expected:
+        result.given += one.is_given
+        page = next((page for page in left if not page.card.aliases.isdisjoint(one.names)), None)
+        if page is None:
+            result.missing.append(min(one.names))
+            continue
+        left.remove(page)
+        result.found += 1
+        result.found_given += one.is_given
+        if one.type in (None, page.card.type):
+            result.typed += 1
+        else:
+            result.wrongly_typed.append(page.card.title)
+    result.right = len(pages) - len(left)
+    result.surplus = [page.card.title for page in left]
+
+
+def _check(result: Result, wiki: MemoryWiki) -> None:
+    by_mark = {mark(source): source for source in wiki.known.values()}
+    texts: dict[str, tuple[str, str]] = {}
+    for section in (section for page in wiki.all for section in page.sections.values()):
+        result.sections += 1
+        result.cited += bool(section.source_ids and section.body)
+        for line in section.body.splitlines():
+            label = line.rpartition(" ")[2]
+            if label not in by_mark:
+                continue
+            source = by_mark[label]
+            pair = texts.setdefault(label, (_letters(source.content), _letters(said(source.content))))
+            for quote in QUOTE.finditer(line[: -len(label)]):
+                result.quotes += 1
+                result.verbatim += any(_letters(UNESCAPED.sub("", quote[1])) in text for text in pair)
+
+
+def _letters(text: str) -> str:
+    return LETTERS.sub("", text)

@@ -1,0 +1,1 @@
+"""Sources in, pages out: read, plan, write sections, link, aggregate, promote."""

@@ -1,0 +1,6 @@
+"""The planner and the section writer that need no model: rules over names, sentences and counts (docs/planner.md)."""
+
+from .planner import ExtractivePlanner
+from .writer import ExtractiveWriter
+
+__all__ = ["ExtractivePlanner", "ExtractiveWriter"]

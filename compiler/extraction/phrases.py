@@ -1,0 +1,76 @@
+"""Which names a text could hold: runs of words, and of characters where there are no spaces."""
+
+from collections.abc import Collection, Iterable, Iterator
+
+from content.words import SPACELESS
+
+from .language import SPACELESS as SPACELESS_LANGUAGES
+from .marked import GAP
+from .sightings import Reading
+from .stopwords import EVERYWHERE, STOPWORDS
+from .text import TOKENS_MAX, Sentence, padded
+
+WORDS_MAX = 5
+SHORTEST, LONGEST = 2, 8  # characters without spaces
+LONGEST_THAI = 16
+POSSESSIVE = "'s"
+
+
+def phrases(reading: Reading, sentences: Iterable[Sentence] | None = None) -> set[str]:
+    """Every possible name in these sentences (all by default), up to TOKENS_MAX words."""
+    found: set[str] = set()
+    left = TOKENS_MAX
+    for sentence in reading.sentences if sentences is None else sentences:
+        left -= sentence.words.count(" ")
+        if left < 0:
+            break
+        found.update(_phrases(sentence, reading.language))
+    return found
+
+
+def known(reading: Reading, names: Collection[str]) -> dict[str, list[int]]:
+    """Name → the indexes of the sentences that say it. Within a sentence the longest of overlapping names is meant."""
+    found: dict[str, list[int]] = {}
+    left = TOKENS_MAX
+    for index, sentence in enumerate(reading.sentences):
+        left -= sentence.words.count(" ")
+        if left < 0:
+            break
+        hits = [name for name in set(_phrases(sentence, reading.language)) if name in names]
+        for name in _longest(hits, sentence):
+            found.setdefault(name, []).append(index)
+    return found
+
+
+def _longest(hits: list[str], sentence: Sentence) -> Iterator[str]:
+    """Those that the sentence says outside of longer ones."""
+    rest = sentence.words
+    for name in sorted(hits, key=lambda name: (-len(name), name)):
+        wanted = padded(name)
+        if wanted in rest:
+            rest = rest.replace(wanted, GAP if wanted.startswith(" ") else GAP.strip())
+            yield name
+
+
+def _phrases(sentence: Sentence, language: str) -> Iterator[str]:
+    words = sentence.words.split()
+    stops = STOPWORDS.get(language, frozenset()) | EVERYWHERE
+    is_spaceless = language in SPACELESS_LANGUAGES
+    for start, word in enumerate(words):
+        if is_spaceless and SPACELESS.search(word):
+            yield from _pieces(word[:1_000], LONGEST_THAI if language == "th" else LONGEST)
+        if word in stops or "'" in (word[0], word[-1]):
+            continue
+        yield word
+        phrase = word
+        for end in range(start + 1, min(start + WORDS_MAX, len(words))):
+            is_joined = words[end] == POSSESSIVE or phrase.endswith("'")
+            phrase = f"{phrase}{words[end]}" if is_joined else f"{phrase} {words[end]}"
+            if words[end] not in stops and words[end][-1] != "'":
+                yield phrase
+
+
+def _pieces(word: str, longest: int) -> Iterator[str]:
+    for start in range(len(word) - SHORTEST + 1):
+        for end in range(start + SHORTEST, min(start + longest, len(word)) + 1):
+            yield word[start:end]

@@ -1,0 +1,156 @@
+"""Which names one source sees, and how: decided by that source alone, so that neither order nor batches can matter."""
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from content.folding import INVISIBLE
+
+from ..planner import SourceText
+from . import metadata
+from .capitals import HONORIFICS, PARTICLES, Run, runs
+from .language import SAMPLE, language_of
+from .marked import GAP, marks, without
+from .spaceless import found
+from .stopwords import DATES, EVERYWHERE, STOPWORDS
+from .text import WORD, Line, Sentence, clean, folded, lines, normalised, split
+
+NAMES_MAX = 300  # of one source
+WORDS_MAX = 6
+LETTERS = re.compile(r"[^\W\d_]{2}|[\u3400-\u9fff\uac00-\ud7af]")
+MARKED = re.compile(r"[`*_\[#@]|://|www\.|mailto:")
+COMPOUND = re.compile(r"-[a-z]{3,}$")  # `Unix-like`
+REGION = re.compile(r",\s")
+
+
+@dataclass(slots=True)
+class Sighting:
+    """One name in one source: as it is first written, how it is marked, and the sentence that says it."""
+
+    key: str
+    name: str
+    marks: set[str] = field(default_factory=set)
+    is_person: bool = False
+    context: str = ""
+
+
+class Reading:
+    """A source as it was read: its language, sentences, and the names that it sees."""
+
+    def __init__(self, source: SourceText) -> None:
+        self.source = source
+        self.lines: tuple[Line, ...] = lines(source.content)
+
+    @cached_property
+    def sentences(self) -> tuple[Sentence, ...]:
+        return tuple(sentence for line in self.lines for sentence in line.sentences)
+
+    @cached_property
+    def language(self) -> str:
+        words = [word.lower() for line in self.lines[:SAMPLE] for word in WORD.findall(line.raw)[:SAMPLE]][:SAMPLE]
+        return language_of(self.source.content, words)
+
+    @cached_property
+    def words(self) -> str:
+        """All its normalised words, those of the metadata too."""
+        named = (folded(name) for _, name in metadata.named(self.source))
+        return "".join([*(sentence.words for sentence in self.sentences), *named])
+
+    @cached_property
+    def metadata(self) -> dict[str, set[str]]:
+        """Kind → the normalised names that the metadata gives of it."""
+        by_kind: dict[str, set[str]] = {}
+        for kind, name in metadata.named(self.source):
+            by_kind.setdefault(kind, set()).add(key_of(name, kind))
+        return by_kind
+
+    @cached_property
+    def sightings(self) -> dict[str, Sighting]:
+        """By key, in the order of the text."""
+        seen: dict[str, Sighting] = {}
+        for kind, name in metadata.named(self.source):
+            _see(seen, name, kind, context=metadata.short(self.source.title) or "")
+        for line in self.lines:
+            if len(seen) > NAMES_MAX:
+                break
+            self._read(line, seen)
+        for sighting in list(seen.values()):
+            if sighting.is_person and (first := first_name(sighting.name, sighting.key)):
+                _see(seen, sighting.name, "part", key=first, context=sighting.context, is_person=True)
+        return seen
+
+    def _read(self, line: Line, seen: dict[str, Sighting]) -> None:
+        sentences = tuple(sentence.text for sentence in line.sentences)
+        for kind, name in marks(line.raw):
+            if len(name.split()) <= WORDS_MAX and LETTERS.search(name):
+                _see(seen, clean(name).strip(" :;,.-–—"), kind, context=_holding(sentences, name))
+        if MARKED.search(line.raw):
+            sentences = tuple(split(clean(without(line.raw))))
+        for written in sentences:
+            self._read_sentence(written if written.isascii() else INVISIBLE.sub("", written), seen)
+
+    def _read_sentence(self, sentence: str, seen: dict[str, Sighting]) -> None:
+        context = sentence.replace(GAP, "…")
+        for run in runs(sentence, self.language):
+            if kind := self._kind(run):
+                _see(seen, run.name, kind, context=context, is_person=run.is_person)
+        for name, is_person in found(sentence, self.language):
+            _see(seen, name, "name", context=context, is_person=is_person)
+
+    def _kind(self, run: Run) -> str | None:
+        """`name` where a capital says that it is one, `open` where it may say no more than that a sentence begins."""
+        name, opens, is_sure, acts = run.name, run.opens, run.is_sure, run.acts
+        is_one = " " not in name
+        if is_one and (
+            name.lower() in self._small or (name.lower() in STOPWORDS.get(self.language, ()) and not name.isupper())
+        ):
+            return None
+        if is_one and COMPOUND.search(name):
+            return None
+        has_inner = any(sum(map(str.isupper, word)) > 1 for word in name.split() if "-" not in word)
+        if not is_sure:
+            return None
+        if opens and not has_inner:
+            is_titled = name.split()[0].lower().rstrip(".") in HONORIFICS
+            return ("name" if is_titled else "first") if not is_one else "open" if acts else None
+        return "bare" if run.is_bare else "name" if not opens or has_inner else "first"
+
+    @cached_property
+    def _small(self) -> frozenset[str]:
+        """Words that the source writes without a capital too: those are no names."""
+        return frozenset(word for line in self.lines for word in WORD.findall(line.raw) if word[0].islower())
+
+
+def key_of(name: str, kind: str) -> str:
+    """The name that it is held under; a city's is without its region."""
+    return normalised(REGION.split(name, maxsplit=1)[0] if kind == "city" else name)
+
+
+def first_name(name: str, key: str) -> str | None:
+    """Of a name of two or three words, none of them small or a title."""
+    words = name.split()
+    if not 2 <= len(words) <= 3 or len(key.split()) != len(words):
+        return None
+    small = {word.lower().rstrip(".") for word in words}
+    first = key.split()[0]
+    if small & (HONORIFICS | PARTICLES) or not all(word[0].isupper() and word.isalpha() for word in words):
+        return None
+    return first if len(first) > 1 and first not in EVERYWHERE else None
+
+
+def _see(
+    seen: dict[str, Sighting], name: str, kind: str, *, key: str = "", context: str = "", is_person: bool = False
+) -> None:
+    key = key or key_of(name, kind)
+    if not key or key in DATES or key.isdigit() or (kind not in metadata.NAMED and key in EVERYWHERE):
+        return
+    sighting = seen.setdefault(key, Sighting(key, name))
+    if kind == "part":
+        sighting.name = name
+    sighting.marks.add(kind)
+    sighting.is_person = sighting.is_person or is_person or kind == "person"
+    sighting.context = sighting.context or context
+
+
+def _holding(sentences: tuple[str, ...], name: str) -> str:
+    return next((text for text in sentences if name in text), sentences[0] if sentences else "")

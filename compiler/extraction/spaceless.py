@@ -1,0 +1,164 @@
+"""Names in scripts without capitals and mostly without spaces: by what stands before or after them."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from .stopwords import word_set
+
+HAN = "\u3400-\u4dbf\u4e00-\u9fff"
+SURNAMES = (
+    "王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤"
+    "張劉陳楊黃趙吳孫馬鄭謝許韓馮鄧葉蘇盧鍾"
+)
+ZH_TITLE = "老师|医生|先生|女士|阿姨|叔叔|师傅|经理|教授|姐|哥|奶奶|爷爷|老板|老闆|大夫|教练"
+ZH_SAYS = (
+    "说|說|告诉|觉得|推荐|认为|问|带|来|送|做|讲|给|建议|喜欢|想|要|在|教|请|打电话|第一次|也|又|还|和|"
+    "跟|的|很|把|用|已经|提醒|笑|负责|，|。|、|；"
+)
+ZH_PLACE = (
+    "公园|餐厅|饭店|酒店|书店|咖啡馆|咖啡店|大学|医院|博物馆|美术馆|市场|车站|机场|寺|庙|湖|广场|公司|"
+    "图书馆|面馆|火锅店|茶馆|古镇|动物园|植物园|"
+    "夜市|老街|路|街|巷|塔|宫|桥|海滩|山庄|剧院|体育馆|小学|中学|公園|餐廳|書店|咖啡館|大學|醫院|博物館|"
+    "夜市|車站|機場|廣場|火锅|面包店|菜场|菜市场|码头"
+)
+# What a place cannot begin with, and what stands before its name.
+ZH_CUT = (
+    "(?:今天|昨天|明天|早上|上午|中午|下午|晚上|周末|周[一二三四五六日]|我们|他们|她们|大家|一起|终于|"
+    "第一次|又一次|附近|旁边|离开|经过|路过|参观|回到|来到|走到|带我|喜欢|就是|还是|"
+    "[在去到从從来來逛回于於往过過的和跟与與是我你他她它了着坐住把被让給给对叫有找爱最就都再又很])"
+)
+ZH_HARD = re.compile("[在去到从從和跟与與说說是逛]")
+ZH_NOT = re.compile(
+    "^(?:[一二两三几这那哪每某个家座条條那新旧老小大]|这里|那里|有的|什么|很多|附近|旁边|所有|地铁|公共|一个)"
+)
+
+JA_TITLE = "さん|くん|ちゃん|様|君|先生|先輩|おばさん|おじさん|店長|部長|課長"
+JA_POLITE = frozenset({"さん", "くん", "ちゃん", "様", "君"})  # the others belong to the name
+JA_PLACE = (
+    "駅|公園|寺|神社|市場|美術館|博物館|図書館|食堂|大学|病院|カフェ|商店街|温泉|城|空港|ホテル|書店|"
+    "動物園|水族館|通り|海岸|広場|劇場|堂|軒|亭|屋|庵|珈琲|喫茶店|大社|大橋|橋|湖|山|川|島|市|区|町"
+)
+JA_COMMON = word_set(
+    """
+    コーヒー ケーキ ランチ レストラン ホテル カフェ メニュー デザート アイスクリーム バスケット パソコン スマホ
+    コンビニ スーパー プレゼント ボランティア テレビ ラーメン カレー ハンバーグ サラダ ビール ワイン ジュース
+    チーズ バター パスタ ピザ パン メール アプリ データ テスト サーバー コード レビュー ミーティング プロジェクト
+    スケジュール チーム リリース バグ ファイル フォルダ ノート ページ タグ リンク プラグイン ブラウザ ニュース
+    ゲーム スポーツ サッカー テニス ピアノ ギター コンサート チケット ライブ バンド アルバム クラス レッスン
+    タクシー バス トイレ エレベーター ベンチ テーブル グラス カメラ シャツ ジャケット マフラー ストーブ クッキー
+    チョコレート クリスマス パーティー ドレス アパート マンション キッチン ソファ サイズ セール ポスター イベント
+    ツアー ガイド ルート コース スタッフ オーナー シェフ タルト スープ サンドイッチ クロワッサン トマト バナナ
+    リンゴ オレンジ レモン マグロ イカ タコ エビ カニ トンネル ロープウェイ ボート ペンギン イルカ キリン ゾウ
+    テント キャンプ ハイキング ランニング ヨガ プール シャワー タオル スタート ゴール エラー バックアップ
+    リハーサル バージョン コメント メモ リスト ダウンロード アップデート インストール ユーザー デスクトップ
+    モバイル オプション ツール ウィンドウ サイドバー コマンド キーボード ショートカット エディタ プレビュー
+    デフォルト
+    """
+)
+TH_HEAD = "ร้าน|วัด|ตลาด|ถนน|โรงแรม|สวน|เกาะ|หมอ|พี่|น้อง|ครู|อาจารย์|พิพิธภัณฑ์|มหาวิทยาลัย|โรงพยาบาล|สถานี|เชฟ|ป้า|ลุง"
+TH_PERSON = frozenset({"หมอ", "พี่", "น้อง", "ครู", "อาจารย์", "เชฟ", "ป้า", "ลุง"})
+TH_CUT = (
+    "และ|กับ|ที่|ใน|ไป|มา|เป็น|ได้|แล้ว|ให้|จะ|ของ|บอก|ชอบ|ว่า|ก็|อยู่|คือ|มี|ทำ|กิน|เพื่อ|เพราะ|วันนี้|อีก|ตอน|เมื่อ|ไม่|เคย|"
+    "ยัง|นี้|นั้น|กลับ|พา|เปิด|สวย|เงียบ|คน|อร่อย|ปิด"
+)
+
+ZH_PERSON = re.compile(
+    rf"(?:(?<=[和跟与與同給给找请請叫到见見着为為让、，。！])|^|(?<![{HAN}]))((?:[小老阿][{HAN}])|"
+    rf"[{SURNAMES}][{HAN}]{{1,2}}?)(?={ZH_SAYS})"
+    rf"|([{SURNAMES}小老阿][{HAN}]{{0,2}}?(?:{ZH_TITLE}))|((?<![大从很最较多太古])[小老][{SURNAMES}])"
+)
+ZH_PLACES = re.compile(
+    rf"(?:^|(?<![{HAN}])|{ZH_CUT})([{HAN}]{{1,6}}?(?:{ZH_PLACE}))(?!{ZH_PLACE}|[径徑由过過上线線边邊程口])"
+)
+ZH_FALSE = re.compile(
+    "^(?:小[时朋吃心雨雪孩狗猫说組组路声]|老[师板家人街是公婆]|阿[姨]|和[他她我]|于是|高[兴]|马[上路]|"
+    "方[便]|任[何]|向[来]|白[天色]|何[时况]|许[多]|万[一]|金[色]|黄[色昏]|石[头]|江[边]|叶[子]|程[序]|"
+    "周[末一二三四五六日围]|余[下]|钱[包]|田[里]|雷[雨]|龙[虾]|毛[巾病]|武[器]|汤[很]|高[铁]|单|高级|"
+    "许可|小于|小写|任务|管理|方法|安全|应用|于此|文件|万能|石油|金额|时间|史|程式|马|温)"
+)
+JA_PERSON = re.compile(
+    rf"((?:[{HAN}]{{1,4}}|[\u30a1-\u30fc]{{2,10}}|"
+    rf"(?<![\u3041-\u3096])[\u3041-\u3096]{{2,4}}?))({JA_TITLE})(?!の?(?:家|店)?たち)"
+)
+JA_PLACES = re.compile(
+    rf"(?<![{HAN}\u30a1-\u30fc])([{HAN}\u30a1-\u30fc]{{1,10}}?(?:{JA_PLACE}))(?![{HAN}\u30a1-\u30fc])"
+)
+JA_KATAKANA = re.compile(
+    r"(?<![\u30a1-\u30fc])([\u30a1-\u30f4\u30fc]{3,16}(?:・[\u30a1-\u30f4\u30fc]{2,12}){0,3})(?![\u30a1-\u30fc])"
+)
+JA_FALSE = re.compile(
+    "^(?:[今毎来先昨前全各同新]|大[き学会川]?$|小さ|店|公園$|神社$|駅$|花屋|部屋|本屋|パン屋|市場$|食堂$|"
+    "図書館$|通り$|何|皆|一|二|三|近く)"
+)
+JA_NOBODY = word_set(
+    """
+    皆 お客 客 お母 お父 母 父 兄 姉 弟 妹 奥 娘 息子 赤 運転手 店員 医者
+    お医者 看護師 みな おか おと おじ おば たく 隣
+    """
+)
+KO_PERSON = re.compile(r"([\uac00-\ud7af]{2,4}) ?(?:씨|님|선생님|언니|오빠|누나|이모|삼촌|셰프)")
+KO_PLACES = re.compile(
+    r"([\uac00-\ud7af]{1,8} ?(?:공원|시장|대학교|병원|카페|식당|박물관|미술관|도서관|서점|역|호텔|"
+    r"해변))(?=에서|에|은|는|이|가|을|를|의|로|과|와|도|까지|부터|[\s.,]|$)"
+)
+TH_NAMES = re.compile(rf"({TH_HEAD})([\u0e01-\u0e4e]{{2,24}}?)(?={TH_CUT}|[^\u0e01-\u0e4e]|$)")
+
+
+class Found(NamedTuple):
+    """A name, and whether it is somebody's."""
+
+    name: str
+    is_person: bool
+
+
+def found(sentence: str, language: str) -> Iterator[Found]:
+    """The names that a sentence of one of these languages gives away."""
+    finder = FINDERS.get(language)
+    return finder(sentence) if finder else iter(())
+
+
+def _chinese(sentence: str) -> Iterator[Found]:
+    for match in ZH_PERSON.finditer(sentence):
+        name = match[1] or match[2] or match[3]
+        if not ZH_FALSE.match(name) and len(name) > 1:
+            yield Found(name, is_person=True)
+    for match in ZH_PLACES.finditer(sentence):
+        name = _shorn(match[1])
+        if len(name) > 2 and not ZH_NOT.match(name):
+            yield Found(name, is_person=False)
+
+
+def _shorn(name: str) -> str:
+    """Less what stands before a place's name."""
+    name = ZH_HARD.split(name)[-1] if len(ZH_HARD.split(name)[-1]) > 2 else name
+    while (cut := re.match(ZH_CUT, name)) and cut.end() < len(name) - 1:
+        name = name[cut.end() :]
+    return name
+
+
+def _japanese(sentence: str) -> Iterator[Found]:
+    people = set()
+    for match in JA_PERSON.finditer(sentence):
+        if match[1] not in JA_NOBODY:
+            people.add(match[1])
+            yield Found(match[1] if match[2] in JA_POLITE else match[0], is_person=True)
+    for match in JA_PLACES.finditer(sentence):
+        if len(match[1]) > 1 and not JA_FALSE.match(match[1]) and match[1] not in JA_COMMON:
+            yield Found(match[1], is_person=False)
+    for match in JA_KATAKANA.finditer(sentence):
+        if match[1] not in JA_COMMON and match[1] not in people:
+            yield Found(match[1], is_person=False)
+
+
+def _korean(sentence: str) -> Iterator[Found]:
+    yield from (Found(match[1], is_person=True) for match in KO_PERSON.finditer(sentence))
+    yield from (Found(match[1], is_person=False) for match in KO_PLACES.finditer(sentence))
+
+
+def _thai(sentence: str) -> Iterator[Found]:
+    for match in TH_NAMES.finditer(sentence):
+        yield Found(match[1] + match[2], match[1] in TH_PERSON)
+
+
+FINDERS = {"zh": _chinese, "ja": _japanese, "ko": _korean, "th": _thai}

@@ -1,0 +1,133 @@
+"""A source's text as sentences: markup, code and tables taken out, so that what is left can be read and quoted.
+
+Every pattern looks ahead a bounded way: a hostile note costs no more than an honest one of its length.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from content.folding import INVISIBLE
+from content.names import normalise
+from content.plain import plain
+from content.rollups import ABBREVIATION
+from content.snippets import CONTROL, DIRECTION
+from content.words import LETTER, SPACELESS
+
+SENTENCE_MAX = 300  # characters of a quote
+LINE_MAX = 2_000  # of a line without any full stop: what lies beyond is read as another sentence
+TOKENS_MAX = 20_000  # words of a source that are looked up
+READ_MAX = 200_000  # characters of a source that are read: what lies beyond is kept with it, but makes no pages
+SHORT_MAX, LONG_MAX = 2_000, 50_000  # characters: the sentences of short texts and some long ones are kept for a while
+CUT = "\ue002"  # where an image or a comment was: no quote reaches across
+
+FENCE = re.compile(r"[ \t]{0,8}(```|~~~)")
+NO_PROSE = re.compile(r"[ \t]*(?:\||<[A-Za-z/!]|%%|\$\$|\[\^?[^\[\]\n]{1,80}\]:|:::|={3,}|-{3,}|!\[)")
+HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]")
+CALLOUT = re.compile(r"\[![\w-]{1,20}\][+-]?")
+CHECKBOX = re.compile(r"^[ \t]*[-*+][ \t]+\[[ xX]\][ \t]+")
+EMBED = re.compile(r"!\[\[[^\[\]\n]{0,300}\]\]|!\[[^\[\]\n]{0,300}\]\([^()\n]{0,500}\)")
+COMMENT = re.compile(r"<!--[^<>]{0,500}-->|%%[^%\n]{0,500}%%")
+REFERENCE = re.compile(r"(?<=\])\[[^\[\]\n]{0,60}\]")
+MARK = re.compile(r"[`*_\[\]<>~#]")
+END = re.compile(r"[.!?…؟۔]+[\"'”’»)\]]*(?=\s+[^\sa-zа-яα-ω])|[。！？।॥]+[」』”’）]*")
+WORD = re.compile(rf"{LETTER}+(?:['’\-]{LETTER}+)*")
+ELISION = re.compile(r"(?<= )((?:[ldjnstmc]|qu)')(?=\w\w)")
+ABBREVIATED = re.compile(r"(?:^|[\s(])(?:Hr|Fr|Sra?|Dra|Mme|Mlle|bzw|usw|evtl|e\.g|i\.e|z\.B|p|Nr)\.$")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence as it may be quoted; `words` are its normalised words between spaces, for looking up names."""
+
+    text: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of prose: as written less what is no prose, and its sentences."""
+
+    raw: str
+    sentences: tuple[Sentence, ...]
+
+
+def lines(text: str) -> tuple[Line, ...]:
+    """The lines of prose; headings, code and tables are none."""
+    return _short(text) if len(text) <= SHORT_MAX else _long(text) if len(text) <= LONG_MAX else _lines(text)
+
+
+def folded(text: str) -> str:
+    """Normalised words between spaces: ` taberna dos mercadores `, so that a name is looked for with its spaces.
+
+    A possessive is a word of its own, and so is an elided article: `sofia 's`, `l' ile`.
+    """
+    text = text if text.isascii() else INVISIBLE.sub("", text)
+    words = " ".join(filter(None, map(normalised, WORD.findall(text))))
+    return ELISION.sub(r"\1 ", f" {words} ".replace("'s ", " 's "))
+
+
+@lru_cache(maxsize=10_000)
+def padded(name: str) -> str:
+    """A normalised name as it stands in the words of a sentence; without spaces around it where the script has none."""
+    return name if SPACELESS.search(name) else folded(name)
+
+
+@lru_cache(maxsize=100_000)
+def normalised(word: str) -> str:
+    return normalise(word)
+
+
+def clean(line: str) -> str:
+    """What a line says, without marks."""
+    return plain(line) if MARK.search(line) or line[:1] in " \t-+>0123456789" else " ".join(line.split())
+
+
+@lru_cache(maxsize=4_000)
+def _short(text: str) -> tuple[Line, ...]:
+    return _lines(text)
+
+
+@lru_cache(maxsize=100)
+def _long(text: str) -> tuple[Line, ...]:
+    return _lines(text)
+
+
+def _lines(text: str) -> tuple[Line, ...]:
+    text = DIRECTION.sub("", CONTROL.sub(" ", text[:READ_MAX]))
+    return tuple(filter(lambda line: line.sentences, map(_line, _prose_lines(text))))
+
+
+def _prose_lines(text: str) -> Iterator[str]:
+    fence = None
+    for line in text.splitlines():
+        mark = FENCE.match(line)
+        if mark:
+            fence = None if fence == mark[1] else fence or mark[1]
+        elif fence is None and line.strip() and not HEADING.match(line) and not NO_PROSE.match(line):
+            yield line
+
+
+def _line(line: str) -> Line:
+    if MARK.search(line):
+        for pattern, instead in ((CALLOUT, CUT), (CHECKBOX, "- "), (EMBED, CUT), (COMMENT, CUT), (REFERENCE, "")):
+            line = pattern.sub(instead, line)
+    parts = (text for part in clean(line).split(CUT) for text in split(part.strip()))
+    return Line(line, tuple(Sentence(text, folded(text)) for text in parts if len(text) > 1))
+
+
+def split(text: str) -> Iterator[str]:
+    """Into sentences; not after `Dr.` or an initial."""
+    start = 0
+    for end in END.finditer(text):
+        before = text[max(start, end.start() - 20) : end.start() + 1]
+        if not (end[0].startswith(".") and (ABBREVIATION.search(before) or ABBREVIATED.search(before))):
+            yield from _pieces(text[start : end.end()].strip())
+            start = end.end()
+    yield from _pieces(text[start:].strip())
+
+
+def _pieces(text: str) -> Iterator[str]:
+    for start in range(0, len(text), LINE_MAX):
+        yield text[start : start + LINE_MAX]

@@ -1,0 +1,169 @@
+"""What a planner and a section writer are given, and what they answer. Neither writes anything: what they propose is
+checked and applied by others, so a planner may be wrong, slow or hostile without harm.
+
+The default is made of rules, in `compiler/extraction`; with a key any model can take its place. What a source says is
+data.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+from uuid import UUID
+
+
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """One immutable source. `metadata` may hold place, city, journal_id, person, project, tags, thread_id and more."""
+
+    id: UUID
+    kind: str
+    ref: str
+    content: str
+    captured_at: datetime
+    title: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PageCard:
+    """A page as far as a planner has to know it. `aliases` are normalised names, the title's among them."""
+
+    id: UUID
+    type: str
+    slug: str
+    title: str
+    summary: str | None
+    aliases: frozenset[str]
+    tags: tuple[str, ...] = ()
+    section_slugs: tuple[str, ...] = ()
+    is_archived: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MentionCard:
+    """A name that is held: seen in `source_ids`, oldest first. `cluster` is whatever the planner kept with it."""
+
+    alias: str
+    name: str
+    status: str
+    suggested_type: str | None
+    source_ids: tuple[UUID, ...]
+    seen_at: tuple[datetime, ...]
+    cluster: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Knowledge(Protocol):
+    """What the wiki knows, asked by normalised names: the answer is as large as the question, not as the wiki."""
+
+    async def pages(self, aliases: Collection[str]) -> Mapping[str, Sequence[PageCard]]:
+        """The pages of each name, active before archived, the oldest first."""
+
+    async def mentions(self, aliases: Collection[str]) -> Mapping[str, MentionCard]:
+        """The held name of each, open, promoted or ignored."""
+
+    async def sources(self, ids: Collection[UUID]) -> Mapping[UUID, SourceText]:
+        """Sources of this wiki that were read before."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageName:
+    """A page that is there (`id`), or one that the same plan proposes (`type` and `title`)."""
+
+    id: UUID | None = None
+    type: str | None = None
+    title: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SectionProposal:
+    """A section that has something new to say, and the sources for it: those alone become its provenance."""
+
+    slug: str
+    source_ids: tuple[UUID, ...]
+    heading: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewPage:
+    """A page that should be made. `promotes` names the held mentions (aliases) that it is made of."""
+
+    type: str
+    title: str
+    sections: tuple[SectionProposal, ...]
+    summary: str | None = None
+    aliases: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    promotes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PageUpdate:
+    """News for a page that is there. A summary is taken only where the page has none, or one that a compile wrote."""
+
+    page_id: UUID
+    sections: tuple[SectionProposal, ...]
+    summary: str | None = None
+    aliases: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HeldName:
+    """A name that has not earned a page yet, as one source says it; `context` is the quoted sentence.
+
+    `cluster` replaces what was kept with the mention.
+    """
+
+    name: str
+    source_id: UUID
+    context: str
+    suggested_type: str | None = None
+    cluster: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkProposal:
+    """One page refers to another, because these sources say so."""
+
+    start: PageName
+    end: PageName
+    source_ids: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything that one batch of sources asks for. `usage` counts tokens and cost, where there are any."""
+
+    new_pages: tuple[NewPage, ...] = ()
+    updates: tuple[PageUpdate, ...] = ()
+    held: tuple[HeldName, ...] = ()
+    links: tuple[LinkProposal, ...] = ()
+    usage: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SectionTask:
+    """One section to write: what it says now, and every source that it rests on, the new ones among them."""
+
+    page_type: str
+    page_title: str
+    page_aliases: frozenset[str]
+    slug: str
+    heading: str
+    body: str
+    sources: tuple[SourceText, ...]
+    related: tuple[tuple[str, str, str], ...] = ()
+    """(title, type, slug) of pages that the section may name."""
+
+
+class Planner(Protocol):
+    """Reads new sources and says what the wiki should hold. The same input gives the same plan."""
+
+    async def plan(self, sources: Sequence[SourceText], knowledge: Knowledge) -> Plan: ...
+
+
+class SectionWriter(Protocol):
+    """Writes the text of one section from its sources, and from nothing else."""
+
+    async def write(self, task: SectionTask) -> str: ...

@@ -1,0 +1,72 @@
+"""The same sources earn the same names their pages, in any order and in batches of any size."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.planner.scopes import JOURNALS, journal
+from tests.compiler.extraction.stories import TRIP, compiled, leading_names, note
+
+ROOT = Path(__file__).parents[3]
+PIECES = st.sampled_from(
+    ["Tea with Marguerite.", "Marguerite came by.", "Then Bertrand slept.", "The Kestrel sank.",
+     "We saw the Kestrel again.", "It rained.", "Later Bertrand and Marguerite talked.",
+     "Nobody came to Ravensbourne.", "See [[Tide tables]]."]
+)  # fmt: skip
+STORIES = st.lists(st.tuples(st.lists(PIECES, min_size=1, max_size=3), st.integers(0, 60)), min_size=1, max_size=12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(STORIES, st.randoms(use_true_random=False), st.integers(1, 5))
+def test_shuffled_and_cut_differently(texts: list[tuple[list[str], int]], chance: random.Random, batch: int) -> None:
+    sources = [note(n, " ".join(pieces), day=day) for n, (pieces, day) in enumerate(texts)]
+    expected = leading_names(compiled(sources))
+    shuffled = chance.sample(sources, len(sources))
+    assert leading_names(compiled(shuffled, batch)) == expected
+
+
+def test_a_trip_in_any_order() -> None:
+    expected = compiled(TRIP)
+    chance = random.Random(5)
+    for batch in (1, 2, 3, 8):
+        wiki = compiled(chance.sample(TRIP, len(TRIP)), batch)
+        assert leading_names(wiki) == leading_names(expected)
+        assert len(wiki.all) == len(expected.all)
+
+
+def test_journals_in_any_order() -> None:
+    chance = random.Random(7)
+    for path in sorted(JOURNALS.glob("*.jsonl")):
+        sources = list(journal(path).sources)
+        expected = leading_names(compiled(sources))
+        assert leading_names(compiled(chance.sample(sources, len(sources)), 4)) == expected, path.stem
+
+
+def test_no_page_is_ever_taken_back() -> None:
+    seen: set[str] = set()
+    for count in range(1, len(TRIP) + 1):
+        now = leading_names(compiled(TRIP[:count], 1))
+        assert seen <= now
+        seen = now
+
+
+def test_hashing_does_not_matter() -> None:
+    code = (
+        "import json; from tests.compiler.extraction.stories import *; wiki = compiled(TRIP);"
+        "print(json.dumps([page.markdown() for page in wiki.all]))"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True,
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)},
+        ).stdout
+        for seed in ("0", "1", "2")
+    }  # fmt: skip
+    assert len(outputs) == 1
+    assert json.loads(outputs.pop()) == [page.markdown() for page in compiled(TRIP).all]
