@@ -20,6 +20,7 @@ from resolvers.tokens import Tokens
 from schema.root import make_engine
 
 from .bounds import Bounds
+from .compiling import compiling
 from .documents.store import Documents
 from .errors import Caught, not_served
 from .graphiql.routes import graphiql_routes
@@ -75,7 +76,14 @@ def create_app(settings: Settings, *, dsn: str) -> Starlette:
             raise Unavailable(f"The database lacks {len(missing)} migrations. Run `cairn migrate` first.")
         await database.open()
         try:
-            async with watchers.watching(), swept(database), streams.open(), tools.open(), seeded(database, settings):
+            async with (
+                watchers.watching(),
+                swept(database),
+                compiling(settings, database),
+                streams.open(),
+                tools.open(),
+                seeded(database, settings),
+            ):
                 yield
         finally:
             await database.close()

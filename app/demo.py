@@ -12,6 +12,7 @@ from content.frontmatter import split
 from db.database import Database
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
+from resolvers.compiling import pass_by
 from resolvers.importing import ImportResult, Progress, import_path
 from resolvers.mentions import record_mention
 from resolvers.owners import Grant, Owner, OwnerKind, ensure_owner, grant
@@ -78,6 +79,7 @@ async def load_wiki(database: Database, folder: Path, owner: Owner, report: Prog
                 quote=sighting["quote"],
                 suggested_type=mention["suggested_type"],
             )
+    await pass_by(database, scope)
 
 
 def check(result: ImportResult) -> None:

@@ -11,6 +11,8 @@ from platformdirs import user_data_path
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from compiler.default import PLANNER, WRITER
+
 
 def by_commas(given: object) -> object:
     """As it stands in the environment."""
@@ -137,6 +139,13 @@ class Settings(BaseSettings):
     )
     seed_tenant: str | None = Field(None, description="The tenant whose wiki they go into: its slug or id")
     seed_owner: str | None = Field(None, description="The owner whose wiki they go into: its slug or id")
+
+    worker: bool = Field(False, description="Compile in each serving process too, beside any `cairn worker`")
+    planner: str = Field(PLANNER, description="Who plans what a compile writes: `module:Class`")
+    section_writer: str = Field(WRITER, description="Who writes the sections: `module:Class`")
+    deterministic_links: bool = Field(
+        True, description="Link entities that share a source, and those to the topic of a city or journal they share"
+    )
 
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="The least that is logged")
     log_format: Literal["json", "console"] = Field("json", description="One JSON line a record, or text for people")

@@ -53,21 +53,28 @@ async def record_mention(
         checks.one_of(suggested_type, PAGE_TYPES, "suggestedType")
     async with writing(database, scope) as writer:
         source = await find_source(writer, source_id)
-        mention = await counting(writer, name, source["captured_at"])
-        seen = await see(writer, mention, source)
-        if seen is None:
-            return SavedMention(mention["id"], mention["status"], mention["mention_count"], changed=False)
-        added = seen["former_id"] is None
-        await writer.run(
-            MENTIONS["count"],
-            mention_id=mention["id"],
-            added=int(added),
-            seen_at=source["captured_at"],
-            contexts=quoted(mention["contexts"], quote, source, seen["former_id"]),
-            suggested_type=suggested_type or mention["suggested_type"],
-        )
-        await record(writer, "mention.recorded", mentionId=mention["id"], sourceId=source_id)
-        return SavedMention(mention["id"], mention["status"], mention["mention_count"] + added)
+        sighted = await sight(writer, name, source, quote, suggested_type)
+        if sighted.changed:
+            await record(writer, "mention.recorded", mentionId=sighted.mention_id, sourceId=source_id)
+        return sighted
+
+
+async def sight(writer: Writer, name: str, source: Row, quote: str | None, suggested_type: str | None) -> SavedMention:
+    """Count a source for a name, with what it says."""
+    mention = await counting(writer, name, source["captured_at"])
+    seen = await see(writer, mention, source)
+    if seen is None:
+        return SavedMention(mention["id"], mention["status"], mention["mention_count"], changed=False)
+    added = seen["former_id"] is None
+    await writer.run(
+        MENTIONS["count"],
+        mention_id=mention["id"],
+        added=int(added),
+        seen_at=source["captured_at"],
+        contexts=quoted(mention["contexts"], quote, source, seen["former_id"]),
+        suggested_type=suggested_type or mention["suggested_type"],
+    )
+    return SavedMention(mention["id"], mention["status"], mention["mention_count"] + added)
 
 
 async def see(writer: Writer, mention: Row, source: Row) -> Row | None:

@@ -1,6 +1,6 @@
 """Evidence that never changes, and which section rests on which."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
@@ -11,9 +11,8 @@ from content.slugs import SLUG_MAX
 from db.database import Database
 from db.ids import new_id
 from db.scope import Scope
-from db.sql import inserting, statements
+from db.sql import statements
 from db.tables import SOURCE_KINDS
-from db.tables import sources as table
 
 from . import checks
 from .activity import record
@@ -24,10 +23,6 @@ from .writing import writing, writing_page
 PAGES = statements("pages")
 SECTIONS = statements("sections")
 SOURCES = statements("sources")
-INSERT = inserting(
-    table, "tenant_id", "owner_id", "id", "kind", "ref", "version", "supersedes_id", "title", "content", "checksum",
-    "metadata", "captured_at", "created_at",
-)  # fmt: skip
 REF_MAX = 500
 NO_SOURCE = "There is no such source in this wiki."
 
@@ -67,41 +62,64 @@ class Citation:
     changed: bool
 
 
-async def add_source(database: Database, scope: Scope, draft: SourceDraft) -> SavedSource:
-    """Keep a source. The same ref with other content is its next version, which supersedes the last."""
+@dataclass(frozen=True, slots=True)
+class CheckedSource:
+    """A draft that can be kept, by the names of its columns."""
+
+    kind: str
+    ref: str
+    content: str
+    checksum: bytes
+    title: str | None
+    metadata: dict[str, Any]
+    captured_at: datetime | None
+    version: int | None
+
+
+def checked_source(draft: SourceDraft) -> CheckedSource:
+    """Everything of a draft that does not depend on what the wiki has. Raises BadInput."""
     kind = checks.one_of(draft.kind, SOURCE_KINDS, "kind")
     ref = checks.line(draft.ref, "ref", REF_MAX)
     content = checks.text(draft.content, "content", BODY_MAX)
     if not content.strip():
         raise BadInput("A source has to say something.", "content")
-    title = checks.optional(draft.title, "title", TITLE_MAX)
-    metadata = {} if draft.metadata is None else checks.metadata(draft.metadata)
-    captured_at = None if draft.captured_at is None else checks.moment(draft.captured_at, "capturedAt")
-    checksum = sha256(content.encode()).digest()
+    return CheckedSource(
+        kind=kind,
+        ref=ref,
+        content=content,
+        checksum=sha256(content.encode()).digest(),
+        title=checks.optional(draft.title, "title", TITLE_MAX),
+        metadata={} if draft.metadata is None else checks.metadata(draft.metadata),
+        captured_at=None if draft.captured_at is None else checks.moment(draft.captured_at, "capturedAt"),
+        version=draft.version,
+    )
+
+
+async def add_source(database: Database, scope: Scope, draft: SourceDraft) -> SavedSource:
+    """Keep a source. The same ref with other content is its next version, which supersedes the last."""
+    checked = checked_source(draft)
     async with writing(database, scope) as writer:
-        current = await writer.one(SOURCES["find_current"], kind=kind, ref=ref)
+        named = {"kind": checked.kind, "ref": checked.ref}
+        current = await writer.one(SOURCES["find_current"], **named)
         known = [current] if current else []
-        if current and draft.version:
-            known += await writer.all(SOURCES["find_version"], kind=kind, ref=ref, version=draft.version)
-        if same := next((row for row in known if row["checksum"] == checksum), None):
+        if current and checked.version:
+            known += await writer.all(SOURCES["find_version"], **named, version=checked.version)
+        if same := next((row for row in known if row["checksum"] == checked.checksum), None):
             return SavedSource(same["id"], same["version"], created=False)
         saved = SavedSource(new_id(), current["version"] + 1 if current else 1, created=True)
-        await writer.run(
-            INSERT,
-            id=saved.source_id,
-            kind=kind,
-            ref=ref,
-            version=saved.version,
-            supersedes_id=current["id"] if current else None,
-            title=title,
-            content=content,
-            checksum=checksum,
-            metadata=metadata,
-            captured_at=captured_at or writer.now,
-            created_at=writer.now,
-        )
+        await writer.run(SOURCES["add"], **added(writer, checked, saved, current["id"] if current else None))
         await record(writer, "source.added", sourceId=saved.source_id, version=saved.version)
         return saved
+
+
+def added(writer: Writer, checked: CheckedSource, saved: SavedSource, supersedes_id: UUID | None) -> dict[str, Any]:
+    """The values of its row."""
+    return asdict(checked) | {
+        "id": saved.source_id,
+        "version": saved.version,
+        "supersedes_id": supersedes_id,
+        "captured_at": checked.captured_at or writer.now,
+    }
 
 
 async def cite_source(

@@ -60,6 +60,17 @@ async def find_tenant(database: Database, name: str | UUID) -> Tenant:
     return tenant_from(row)
 
 
+async def is_compiling(connection: Connection, tenant_id: UUID) -> bool:
+    """Whether a job is asked for whenever something is retained."""
+    return bool(await connection.value(TENANTS["find_compiling"], tenant_id=tenant_id))
+
+
+async def set_compiling(database: Database, tenant_id: UUID, compiling: bool) -> None:
+    """Ask for a job whenever something is retained, or leave that to admins."""
+    async with transaction(database) as connection:
+        await connection.run(TENANTS["set_compiling"], tenant_id=tenant_id, compiling=compiling)
+
+
 async def add_tenant(connection: Connection, slug: str, name: str) -> Row | None:
     return await connection.one(
         TENANTS["add_tenant"], tenant_id=new_id(), slug=new_slug(slug), name=checks.line(name, "name", NAME_MAX)

@@ -15,6 +15,7 @@ from .fields import column, source
 @strawberry.type(description="One run of the compiler over one wiki.")
 class WikiCompileJob:
     id: strawberry.ID = column("Of the job.")
+    tenant_id: strawberry.ID = column("Of the wiki.")
     owner_id: strawberry.ID = column("Whose wiki it compiles.")
     status: WikiJobStatus = column("Where it stands.")
     trigger: str = column("What asked for it.")

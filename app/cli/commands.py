@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import typer
 
 from . import (
+    compiling,
     demo,
     documents,
     editing,
@@ -21,6 +22,7 @@ from . import (
     owners,
     reading,
     reindex,
+    retaining,
     schema,
     search,
     serve,
@@ -28,6 +30,7 @@ from . import (
     tenants,
     token,
     tools,
+    worker,
 )
 from .failures import explained
 from .output import complain
@@ -45,8 +48,8 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 COMMANDS = (
-    demo, serve, migrate, reindex, status, schema, tenants, owners, grants, keys, token, importing, exporting, search,
-    reading, editing, history, documents, knowledge, mcp, tools,
+    demo, serve, migrate, reindex, status, schema, tenants, owners, grants, keys, token, importing, retaining,
+    compiling, worker, exporting, search, reading, editing, history, documents, knowledge, mcp, tools,
 )  # fmt: skip
 for module in COMMANDS:
     module.add_to(app)

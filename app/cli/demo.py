@@ -24,6 +24,6 @@ def demo(host: Host = None, port: Port = None) -> None:
     settings = quiet(configured(host=host, port=port))
     with ready(settings, creates=True) as dsn:
         wiki = asyncio.run(opened(settings, dsn, sample_loaded))
-        settings = settings.model_copy(update={"port": usable_port(settings.host, settings.port)})
+        settings = settings.model_copy(update={"port": usable_port(settings.host, settings.port), "worker": True})
         serve(settings, dsn, lambda url: say(welcome(settings, wiki, url)))
     tell("Cairn has stopped, and its Postgres too unless another command uses it. The data stays.")

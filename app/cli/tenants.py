@@ -8,6 +8,7 @@ from .options import AsJson
 from .output import say, show, table
 
 if TYPE_CHECKING:
+    from db.database import Database
     from resolvers.tenants import Tenant
 
 app = typer.Typer(help="Customers, who share nothing.", no_args_is_help=True)
@@ -47,6 +48,24 @@ def list_all(as_json: AsJson = False) -> None:
         show([shown(tenant) for tenant in tenants])
     else:
         table(["slug", "name", "id"], [(tenant.slug, tenant.name, tenant.id) for tenant in tenants])
+
+
+@app.command("compile", epilog="Example: cairn tenants compile acme --off")
+def compile_what_comes(
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="The tenant's slug or id.")],
+    on: Annotated[bool, typer.Option("--on/--off", help="By itself, or when an admin asks.")] = True,
+) -> None:
+    """Compile what a tenant retains by itself, or only when an admin asks."""
+    from resolvers.tenants import find_tenant, set_compiling
+
+    from .session import session
+
+    async def work(database: "Database") -> None:
+        tenant = await find_tenant(database, slug)
+        await set_compiling(database, tenant.id, on)
+
+    session(work)
+    say(f"What {slug} retains is compiled {'by itself' if on else 'when an admin asks'}.")
 
 
 def shown(tenant: "Tenant") -> dict[str, Any]:

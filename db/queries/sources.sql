@@ -30,3 +30,24 @@ WHERE (section_sources.line_start, section_sources.line_end, section_sources.sum
 -- The newest evidence that a section rests on.
 UPDATE sections SET last_source_at = greatest(last_source_at, CAST(:captured_at AS timestamptz))
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :section_id;
+
+-- name: add
+-- One more piece of evidence, later than any that the wiki has: whatever the clocks say, a cursor never passes it by.
+INSERT INTO sources (
+    tenant_id, owner_id, id, kind, ref, version, supersedes_id, title, content, checksum, metadata, captured_at,
+    created_at
+)
+SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), CAST(:id AS uuid), CAST(:kind AS text), CAST(:ref AS text),
+       CAST(:version AS integer), CAST(:supersedes_id AS uuid), CAST(:title AS text), CAST(:content AS text),
+       CAST(:checksum AS bytea), CAST(:metadata AS jsonb), CAST(:captured_at AS timestamptz),
+       greatest(CAST(:now AS timestamptz), (
+           SELECT max(last.created_at) + interval '1 microsecond' FROM sources AS last
+           WHERE last.tenant_id = :tenant_id AND last.owner_id = :owner_id
+       ));
+
+-- name: find_currents
+-- The newest version of each of these sources.
+SELECT DISTINCT ON (s.kind, s.ref) s.kind, s.ref, s.id, s.version, s.checksum
+FROM unnest(CAST(:kinds AS text[]), CAST(:refs AS text[])) AS given (kind, ref)
+JOIN sources AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.kind = given.kind AND s.ref = given.ref
+ORDER BY s.kind, s.ref, s.version DESC;

@@ -16,3 +16,12 @@ SELECT tenant_id, slug, name, created_at FROM tenants WHERE slug = CAST(:slug AS
 -- name: list_tenants
 -- Every customer, by slug.
 SELECT tenant_id, slug, name, created_at FROM tenants ORDER BY slug;
+
+-- name: find_compiling
+-- Whether what a tenant retains is compiled by itself: it is, unless its settings say otherwise.
+SELECT settings ->> 'compiling' IS DISTINCT FROM 'false' FROM tenants WHERE tenant_id = CAST(:tenant_id AS uuid);
+
+-- name: set_compiling
+-- From now on it is, or is not.
+UPDATE tenants SET settings = settings || jsonb_build_object('compiling', CAST(:compiling AS boolean))
+WHERE tenant_id = CAST(:tenant_id AS uuid);

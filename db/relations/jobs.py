@@ -5,6 +5,9 @@ from typing import Any
 from sqlalchemy import Select, select
 
 from ..tables import compile_jobs
+from .references import found
+
+by_ids = found(compile_jobs)
 
 
 def listed() -> Select[Any]:

@@ -18,10 +18,15 @@ compile_jobs = scoped_table(
     words("error", nullable=True),
     document("metrics"),
     moment("created_at"),
+    document("options"),
 )
 Index(
     "compile_jobs_open_uq", compile_jobs.c.tenant_id, compile_jobs.c.dedupe_key, unique=True,
     postgresql_where=text("status IN ('pending', 'running')"),
+)  # fmt: skip
+Index(
+    "compile_jobs_running_uq", compile_jobs.c.tenant_id, compile_jobs.c.owner_id, unique=True,
+    postgresql_where=text("status = 'running'"),
 )  # fmt: skip
 Index(
     "compile_jobs_created_ix",

@@ -84,6 +84,10 @@ aliases = scoped_table(
     refers("aliases", "page_id", "pages"),
 )
 Index("aliases_name_ix", aliases.c.tenant_id, aliases.c.owner_id, aliases.c.alias)
+Index(
+    "aliases_likeness_ix", aliases.c.tenant_id, aliases.c.owner_id, aliases.c.alias,
+    postgresql_using="gin", postgresql_ops={"alias": "gin_trgm_ops"},
+)  # fmt: skip
 
 old_slugs = scoped_table(
     "old_slugs",

@@ -25,6 +25,7 @@ sources = scoped_table(
     CheckConstraint("isfinite(captured_at)", name="sources_captured_ck"),
 )
 Index("sources_captured_ix", sources.c.tenant_id, sources.c.owner_id, sources.c.captured_at.desc(), sources.c.id.desc())
+Index("sources_created_ix", sources.c.tenant_id, sources.c.owner_id, sources.c.created_at, sources.c.id)
 Index("sources_supersedes_ix", sources.c.tenant_id, sources.c.supersedes_id)
 
 mentions = scoped_table(

@@ -4,6 +4,7 @@ import strawberry
 
 from .aliases import AliasMutations
 from .batches import BatchMutations
+from .compiling import CompilingMutations
 from .edits import EditMutations
 from .links import LinkMutations
 from .mentions import MentionMutations
@@ -24,6 +25,7 @@ class Mutation(
     LinkMutations,
     SourceMutations,
     MentionMutations,
+    CompilingMutations,
 ):
     pass
 

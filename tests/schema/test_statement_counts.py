@@ -124,6 +124,7 @@ async def test_a_search_for_nothing_is_no_statement(database: ListeningDatabase)
 FOLD = named("search_statistics")["fold_terms"]
 WRITES = {
     "addWikiSource": 7,
+    "retainWikiSources": 10,
     "createWikiPage": 18,
     "upsertWikiPage": 21,
     "updateWikiPage": 24,
@@ -159,16 +160,19 @@ SHOWN = {
     "WikiCitationPayload": "citation { id }",
     "WikiMentionPayload": "mention { id }",
 }
+ASKS = {"compileWikiNow", "resetWikiCursor", "bootstrapJournalImport"}
+"""What admins ask of the compiler, of one size only."""
 REST = {
     "WikiScopePayload": "pagesArchived",
     "WikiPagesPayload": "outcomes { ok }",
+    "WikiRetentionPayload": "items { ok }",
     "WikiDeletionPayload": "deletedPageId",
 }
 
 
 def test_every_mutation_is_in_the_table() -> None:
     assert GRAPHQL.mutation_type is not None
-    assert set(WRITES) == set(GRAPHQL.mutation_type.fields)
+    assert set(WRITES) | ASKS == set(GRAPHQL.mutation_type.fields)
 
 
 @pytest.mark.parametrize("size", [1, 40])
@@ -217,6 +221,9 @@ def inputs(name: str, ids: dict[str, str], size: int) -> dict[str, Any]:
     title, names = f"Long page {size}", [f"name {n} of {size}" for n in range(size)]
     given: dict[str, dict[str, Any]] = {
         "addWikiSource": {"kind": "DOCUMENT", "ref": f"long-{size}", "content": "words " * size},
+        "retainWikiSources": {
+            "sources": [{"kind": "DOCUMENT", "ref": f"one-{size}-{n}", "content": "words"} for n in range(size)]
+        },
         "createWikiPage": {"type": "TOPIC", "title": title, "bodyMd": body(size, ""), "aliases": names, "tags": names},
         "upsertWikiPage": {"type": "TOPIC", "title": title, "bodyMd": body(size, "anew"), "aliases": [*names, title]},
         "updateWikiPage": page | {"bodyMd": body(size, "changed"), "title": f"{title} now", "slug": f"now-{size}"},

@@ -256,8 +256,11 @@ class WikiMaker(Draws):
         return self.rng.choice([whole, {"quote": ""}, whole | {"at": None}])
 
     def jobs(self) -> None:
+        runs = False  # one of a wiki at a time
         for number in range(14):
             status = self.rng.choice(["pending", "running", "succeeded", "failed", "cancelled"])
+            status = "pending" if runs and status == "running" else status
+            runs = runs or status == "running"
             self.add(
                 "compile_jobs",
                 id=self.id(),

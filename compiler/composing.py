@@ -1,0 +1,290 @@
+"""A plan made into the next states of pages: what is there, what is written, what is cited. Nothing is stored here.
+
+It is done twice. The first time, outside of any transaction, says which sections have to be written; the second, alone
+in the wiki, finds their texts ready. If the wiki changed in between, what changed is written anew and it is done again.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+from uuid import UUID
+
+from rapidfuzz.distance import Levenshtein
+
+from content.limits import TAGS_MAX
+from content.names import normalise
+from content.templates import TEMPLATES
+from db.database import Row
+from db.ids import new_id
+from resolvers import outline
+from resolvers.drafts import SectionDraft
+from resolvers.errors import BadInput
+from resolvers.long_texts import read_through
+from resolvers.records import Page
+from resolvers.writer import Writer
+
+from .guards import Guard
+from .linking import Links
+from .matching import match
+from .metrics import Metrics
+from .planner import HeldName, NewPage, PageName, PageUpdate, Plan, SectionProposal, SectionTask
+from .stored import (
+    find_cards,
+    find_citations,
+    find_compiled_summaries,
+    find_mentions,
+    find_pages,
+    find_sources,
+    source_of,
+)
+
+CHANGE_LEAST = 0.05
+RELATED_MAX = 50
+
+TaskKey = tuple[Any, ...]
+Texts = Mapping[TaskKey, str]
+
+
+@dataclass(slots=True)
+class Work:
+    """A page that the plan is about, and all that it asks for it."""
+
+    page: Page
+    is_new: bool
+    summary: str | None = None
+    aliases: list[str] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+    sections: dict[str, SectionProposal] = field(default_factory=dict)
+    promotes: list[str] = field(default_factory=list)
+    known_aliases: frozenset[str] = frozenset()
+
+    def take(self, proposal: NewPage | PageUpdate) -> None:
+        """Two proposals for one page are one: their sections and sources add up."""
+        self.summary = self.summary or proposal.summary
+        self.aliases += proposal.aliases
+        self.tags += proposal.tags
+        for section in proposal.sections:
+            before = self.sections.get(section.slug)
+            ids = (*before.source_ids, *section.source_ids) if before else section.source_ids
+            heading = (before and before.heading) or section.heading
+            self.sections[section.slug] = SectionProposal(section.slug, tuple(dict.fromkeys(ids)), heading)
+
+
+@dataclass(frozen=True, slots=True)
+class PageChange:
+    """A page before and after. `cited` are the sources of each section that the plan cites for it."""
+
+    before: Page | None
+    after: Page
+    aliases: tuple[str, ...]
+    promotes: tuple[str, ...]
+    cited: Mapping[str, tuple[UUID, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """Everything to be stored for a batch. While `missing` holds tasks it is not whole."""
+
+    missing: Mapping[TaskKey, SectionTask]
+    changes: tuple[PageChange, ...] = ()
+    held: tuple[HeldName, ...] = ()
+    links: tuple[tuple[UUID, UUID], ...] = ()
+    sources: Mapping[UUID, Row] = field(default_factory=dict)
+    metrics: Metrics = field(default_factory=Metrics)
+
+
+async def compose(reader: Writer, plan: Plan, texts: Texts) -> Composition:
+    """What becomes of the wiki as it is now; `texts` are the sections that were written already."""
+    metrics = Metrics()
+    metrics.usage.update(plan.usage)
+    sources = await find_sources(reader, cited_in(plan))
+    cards = {card.id: card for card in await find_cards(reader, ids=pages_in(plan))}
+    guard = Guard(sources.keys(), cards.keys(), metrics)
+    work, names = await assign(reader, plan, guard, metrics)
+    cited = await find_citations(reader, [(one.page.id, slug) for one in work.values() for slug in one.sections])
+    sources |= await find_sources(reader, {id for ids in cited.values() for id in ids} - sources.keys())
+    tasks = {
+        (one.page.id, slug): task_of(one, slug, cited.get((one.page.id, slug), []), sources, work)
+        for one in work.values()
+        for slug in one.sections
+    }
+    missing = {key: task for task in tasks.values() if (key := key_of(task)) not in texts}
+    if missing:
+        return Composition(missing)
+    links = Links(guard, work.values())
+    written = {place: texts[key_of(task)] for place, task in tasks.items()}
+    await links.look_up(reader, written.values())
+    compiled = await find_compiled_summaries(reader, [one.page.id for one in work.values() if one.page.summary])
+    changes = [
+        change
+        for one in work.values()
+        if (change := await changed(one, written, links, guard, has_own_summary=one.page.id in compiled))
+    ]
+    standing = {change.after.id for change in changes} | cards.keys()
+    metrics.add("pages_created", sum(change.before is None for change in changes))
+    return Composition(
+        missing={},
+        changes=tuple(changes),
+        held=tuple(guard.held(plan)),
+        links=tuple(dict.fromkeys(pairs(plan, guard, names, standing))),
+        sources=sources,
+        metrics=metrics,
+    )
+
+
+def cited_in(plan: Plan) -> set[UUID]:
+    """Every source that a plan names."""
+    proposals: tuple[NewPage | PageUpdate, ...] = (*plan.new_pages, *plan.updates)
+    sections = (section for page in proposals for section in page.sections)
+    cited = {id for section in sections for id in section.source_ids}
+    return cited | {held.source_id for held in plan.held} | {id for link in plan.links for id in link.source_ids}
+
+
+def pages_in(plan: Plan) -> set[UUID]:
+    """Every page that a plan names by its id."""
+    ends = (end.id for link in plan.links for end in (link.start, link.end))
+    return {update.page_id for update in plan.updates} | {id for id in ends if id}
+
+
+async def assign(
+    reader: Writer, plan: Plan, guard: Guard, metrics: Metrics
+) -> tuple[dict[UUID, Work], dict[tuple[str, str], UUID]]:
+    """The work on each page, and which page (type, normalised title) means in this plan."""
+    wanted, updates = guard.new_pages(plan), list(guard.updates(plan))
+    matched = await match(reader, wanted, metrics)
+    held = await find_mentions(reader, {name for page in wanted for name in (*page.page.promotes, page.aliases[0])})
+    ids = {id for id in matched if id} | {update.page_id for update in updates}
+    pages, cards = await find_pages(reader, ids), await find_cards(reader, ids=ids)
+    known = {card.id: card.aliases for card in cards}
+    work: dict[UUID, Work] = {}
+    names: dict[tuple[str, str], UUID] = {}
+    for update in updates:
+        work.setdefault(update.page_id, Work(pages[update.page_id], False, known_aliases=known[update.page_id]))
+        work[update.page_id].take(update)
+    for page, page_id in zip(wanted, matched, strict=True):
+        place = page.page.type, page.slug
+        page_id = page_id or next((names[key] for key in keys_of(page.page) if key in names), None)
+        if page_id is None and (mention := held.get(page.aliases[0])) and mention.status == "ignored":
+            guard.drop("ignored_name", page.page.title)
+            continue
+        if page_id is None:
+            made = Page(id=new_id(), type=place[0], slug=place[1], title=page.page.title, sections=())
+            page_id = made.id
+            work[page_id] = Work(made, True, known_aliases=frozenset(page.aliases))
+        elif page_id not in work:
+            work[page_id] = Work(pages[page_id], False, known_aliases=known[page_id])
+        one = work[page_id]
+        one.take(page.page)
+        if not one.is_new and normalise(page.page.title) not in one.known_aliases:
+            one.aliases.append(page.page.title)
+        for alias in page.page.promotes:
+            if alias in held and held[alias].status == "open":
+                one.promotes.append(alias)
+                one.aliases.append(held[alias].name)
+        names.update(dict.fromkeys(keys_of(page.page), page_id))
+    return work, names
+
+
+def keys_of(page: NewPage) -> list[tuple[str, str]]:
+    """The names under which other parts of the plan may mean it."""
+    return [(page.type, alias) for name in (page.title, *page.aliases) if (alias := normalise(name))]
+
+
+def task_of(
+    one: Work, slug: str, cited: Collection[UUID], sources: Mapping[UUID, Row], work: Mapping[UUID, Work]
+) -> SectionTask:
+    """What the section's writer is given: the section, and the sources that it rests on, oldest first."""
+    proposal = one.sections[slug]
+    ids = dict.fromkeys((*cited, *proposal.source_ids))
+    read = sorted(
+        (source_of(sources[id]) for id in ids), key=lambda source: (source.captured_at, source.ref, source.id)
+    )
+    before = next((section for section in one.page.sections if section.slug == slug), None)
+    others = [other.page for other in work.values() if other.page.id != one.page.id][:RELATED_MAX]
+    return SectionTask(
+        page_type=one.page.type,
+        page_title=one.page.title,
+        page_aliases=one.known_aliases,
+        slug=slug,
+        heading=before.heading if before else proposal.heading or outline.usual_heading(one.page.type, slug),
+        body=before.body if before else "",
+        sources=tuple(read),
+        related=tuple((other.title, other.type, other.slug) for other in others),
+    )
+
+
+def key_of(task: SectionTask) -> TaskKey:
+    """The same key, the same text."""
+    ids = tuple(source.id for source in task.sources)
+    return (task.page_type, task.page_title, task.page_aliases, task.slug, task.heading, task.body, ids, task.related)
+
+
+async def changed(
+    one: Work, written: Mapping[tuple[UUID, str], str], links: Links, guard: Guard, *, has_own_summary: bool
+) -> PageChange | None:
+    """The page with what was written; none for a new one of which nothing stands."""
+    sections, cited = one.page.sections, {}
+    for slug in in_order(one.page.type, one.sections):
+        body = written[one.page.id, slug].strip()
+        if not body:
+            guard.drop("empty_section", (one.page.title, slug))
+            continue
+        proposal = one.sections[slug]
+        before = next((section.body for section in sections if section.slug == slug), "")
+        if before and not await read_through(len(body) + len(before), differs, before, body):
+            guard.metrics.add("sections_skipped")
+            cited[slug] = proposal.source_ids
+            continue
+        draft = SectionDraft(links.linked(body, one.page.id), slug, None if before else proposal.heading)
+        try:
+            size = outline.size(sections, [draft])
+            sections = await read_through(size, outline.merged, one.page.type, sections, [draft])
+        except BadInput as error:
+            guard.drop("bad_section", f"{one.page.title}: {error.message}")
+            continue
+        guard.metrics.add("sections_written")
+        cited[slug] = proposal.source_ids
+    if one.is_new and not sections:
+        return None
+    if not one.is_new and not cited and one.sections:
+        return None
+    takes_summary = one.summary and (not one.page.summary or has_own_summary)
+    after = replace(
+        one.page,
+        sections=sections,
+        summary=one.summary if takes_summary else one.page.summary,
+        tags=tuple(dict.fromkeys((*one.page.tags, *one.tags)))[:TAGS_MAX],
+        status="active",
+    )
+    new_names = [name for name in one.aliases if normalise(name) not in one.known_aliases or one.is_new]
+    return PageChange(None if one.is_new else one.page, after, tuple(new_names), tuple(one.promotes), cited)
+
+
+def in_order(page_type: str, slugs: Collection[str]) -> list[str]:
+    """As the template of the type has them, then the others as they were proposed."""
+    usual = [slug for slug, _ in TEMPLATES[page_type]]
+    return sorted(slugs, key=lambda slug: usual.index(slug) if slug in usual else len(usual))
+
+
+def differs(before: str, after: str) -> bool:
+    """By at least a twentieth, whatever the whitespace."""
+    one, other = " ".join(before.split()), " ".join(after.split())
+    return Levenshtein.normalized_distance(one, other, score_cutoff=CHANGE_LEAST) >= CHANGE_LEAST
+
+
+def pairs(
+    plan: Plan, guard: Guard, names: Mapping[tuple[str, str], UUID], standing: Collection[UUID]
+) -> list[tuple[UUID, UUID]]:
+    """(from, to) of each link whose ends are there."""
+    found = []
+    for link in guard.links(plan):
+        start, end = (page_named(one, names) for one in (link.start, link.end))
+        if start not in standing or end not in standing or start == end:
+            guard.drop("bad_link", link)
+        elif start and end:
+            found.append((start, end))
+    return found
+
+
+def page_named(name: PageName, names: Mapping[tuple[str, str], UUID]) -> UUID | None:
+    return name.id or names.get((name.type or "", normalise(name.title or "")))

@@ -1,0 +1,65 @@
+"""Links that follow from evidence alone, each with a reason of its own kind, so that one kind can be taken back.
+
+`deterministic:city:<slug>` and `deterministic:journal:<slug>`: an entity, two of whose sources share a place, and the
+topic that is called like it. `co_mention:<source id>`: two entities that rest on one source.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import combinations
+from uuid import UUID
+
+from content.names import normalise
+from resolvers.hubness import refresh_hubness
+from resolvers.writer import Writer
+
+from .applying import link
+from .composing import PageChange
+from .metrics import Metrics
+from .stored import COMPILING
+
+PAIRS_MAX = 5  # of one source: ten directed links
+
+Pair = tuple[UUID, UUID]
+
+
+async def link_by_evidence(writer: Writer, changes: Sequence[PageChange], metrics: Metrics) -> None:
+    """For the entities that were just compiled, and the sources that were just cited."""
+    entities = [change.after.id for change in changes if change.after.type == "entity"]
+    if not entities:
+        return
+    found = {**await parents(writer, entities), **await companions(writer, changes)}
+    for reason, pairs in found.items():
+        written = await link(writer, pairs, reason)
+        metrics.add("links_written_co_mention" if reason.startswith("co_") else "links_written_deterministic", written)
+    await refresh_hubness(writer, [end for pairs in found.values() for _, end in pairs])
+
+
+async def parents(writer: Writer, entities: Sequence[UUID]) -> dict[str, list[Pair]]:
+    """By reason: the entities, and the topic of the place that their sources share."""
+    places = await writer.all(COMPILING["find_places"], page_ids=entities)
+    names = sorted({row["place"] for row in places})
+    if not names:
+        return {}
+    rows = await writer.all(COMPILING["find_parents"], places=names, aliases=[normalise(name) for name in names])
+    topics = {row["place"]: (row["id"], row["slug"]) for row in rows}
+    found: dict[str, list[Pair]] = defaultdict(list)
+    for row in places:
+        if row["place"] in topics:
+            topic_id, slug = topics[row["place"]]
+            found[f"deterministic:{row['kind']}:{slug}"].append((row["page_id"], topic_id))
+    return {reason: list(dict.fromkeys(pairs)) for reason, pairs in found.items()}
+
+
+async def companions(writer: Writer, changes: Sequence[PageChange]) -> dict[str, list[Pair]]:
+    """By reason: entities that rest on the same source, in the order of their slugs, both ways."""
+    sources = sorted({id for change in changes for ids in change.cited.values() for id in ids})
+    rows = await writer.all(COMPILING["find_companions"], source_ids=sources) if sources else []
+    together: dict[UUID, list[UUID]] = defaultdict(list)
+    for row in rows:
+        together[row["source_id"]].append(row["page_id"])
+    return {
+        f"co_mention:{source_id}": [pair for one, other in pairs for pair in ((one, other), (other, one))]
+        for source_id, page_ids in together.items()
+        if (pairs := list(combinations(page_ids, 2))[:PAIRS_MAX])
+    }

@@ -1,0 +1,192 @@
+"""The leaf pass: a job reads what is new, batch by batch, until it has read all or has done enough.
+
+Each batch is one transaction with the cursor behind it and what the job has done so far: a worker that dies at any
+moment leaves whole batches, and who takes over goes on after the last of them.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import NamedTuple
+
+from db.database import Database
+from db.scope import Actor, ActorKind, Role, Scope
+from resolvers.errors import Unavailable
+from resolvers.jobs import Job, advance, finish, follow_up
+from resolvers.writer import Writer
+from resolvers.writing import looking, writing
+
+from .applying import apply
+from .composing import Composition, TaskKey, compose
+from .deterministic_links import link_by_evidence
+from .knowledge import StoredKnowledge
+from .metrics import Metrics
+from .planner import Plan, Planner, SectionWriter
+from .stored import COMPILING, Batch, Cursor, find_batch, find_cursor, is_behind
+
+ACTOR = Actor(ActorKind.COMPILER, "cairn")
+ROUNDS = 5
+AT_ONCE = 8  # sections that are written at the same time
+BULK_TRIGGERS = ("bootstrap_import", "bulk_import")
+BUSY = "The wiki changed again and again while it was compiled."
+
+
+class Caps(NamedTuple):
+    """What one job does at most: then it ends well, and another one goes on."""
+
+    batch: int = 50
+    sources: int = 500
+    bulk_sources: int = 1_000
+    new_pages: int = 25
+    sections: int = 100
+
+    def sources_for(self, trigger: str) -> int:
+        return self.bulk_sources if trigger in BULK_TRIGGERS else self.sources
+
+    def are_reached(self, done: Metrics) -> bool:
+        return done.counts["pages_created"] >= self.new_pages or done.counts["sections_written"] >= self.sections
+
+    def are_passed(self, done: Metrics) -> bool:
+        return done.counts["pages_created"] > self.new_pages or done.counts["sections_written"] > self.sections
+
+
+CAPS = Caps()
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """Who plans and writes, and how much."""
+
+    planner: Planner
+    writer: SectionWriter
+    caps: Caps = CAPS
+    links_by_evidence: bool = True
+    told: Callable[[Metrics], None] = lambda metrics: None
+    """Hears of each batch that is stored."""
+
+
+class Stale(Exception):
+    """The wiki changed since its sections were written. Nothing was stored."""
+
+
+async def run_leaf_pass(database: Database, job: Job, compiler: Compiler) -> Metrics:
+    """Compile what is new. The job is over afterwards, with a follow-up where something is left. Raises Lost."""
+    run = Run(database, job, compiler)
+    while not await run.step():
+        pass
+    return run.metrics
+
+
+class Outcome(Enum):
+    """What came of a batch."""
+
+    STORED = auto()
+    TOO_MUCH = auto()
+    MOVED = auto()
+    """The cursor is elsewhere: somebody has reset it."""
+
+
+class Run:
+    """One attempt at one job."""
+
+    def __init__(self, database: Database, job: Job, compiler: Compiler) -> None:
+        self.database, self.job, self.compiler = database, job, compiler
+        self.scope = Scope(job.tenant_id, job.owner_id, Role.SERVICE, ACTOR, (job.owner_id,))
+        self.metrics = Metrics(job.metrics)
+        self.size = compiler.caps.batch
+
+    async def step(self) -> bool:
+        """One batch; true when the job is over."""
+        room = self.compiler.caps.sources_for(self.job.trigger) - int(self.metrics.counts["sources_read"])
+        if room <= 0 or self.compiler.caps.are_reached(self.metrics):
+            return await self.end()
+        async with looking(self.database) as connection:
+            reader = Writer(connection, self.scope)
+            batch = await find_batch(reader, await find_cursor(reader), min(self.size, room))
+        if not batch.sources:
+            return await self.end(unless_behind=True)
+        outcome = await self.compile(batch)
+        if outcome is Outcome.TOO_MUCH and not self.is_fresh:
+            return await self.end()
+        self.size = len(batch.sources) // 2 if outcome is Outcome.TOO_MUCH else self.compiler.caps.batch
+        if outcome is Outcome.STORED:
+            self.compiler.told(self.metrics)
+        return False
+
+    @property
+    def is_fresh(self) -> bool:
+        """Nothing of what is capped was done yet: a batch that is too much is so by itself."""
+        return not (self.metrics.counts["pages_created"] or self.metrics.counts["sections_written"])
+
+    async def compile(self, batch: Batch) -> Outcome:
+        """Plan, write, store. What does not fit into the job is not stored; a single source always is."""
+        began = time.monotonic()
+        plan = await self.compiler.planner.plan(batch.sources, StoredKnowledge(self.database, self.scope))
+        texts: dict[TaskKey, str] = {}
+        is_divisible = len(batch.sources) > 1 or not self.is_fresh
+        for _ in range(ROUNDS):
+            composition = await self.written(plan, texts)
+            if is_divisible and self.compiler.caps.are_passed(self.metrics + composition.metrics):
+                return Outcome.TOO_MUCH
+            try:
+                return await self.store(batch, plan, texts, began)
+            except Stale:
+                continue
+        raise Unavailable(BUSY)
+
+    async def written(self, plan: Plan, texts: dict[TaskKey, str]) -> Composition:
+        """The plan composed, with every section written that it needs: no connection is held meanwhile."""
+        for _ in range(ROUNDS):
+            async with looking(self.database) as connection:
+                composition = await compose(Writer(connection, self.scope), plan, texts)
+            if not composition.missing:
+                return composition
+            writing_now = (self.compiler.writer.write(task) for task in composition.missing.values())
+            texts.update(zip(composition.missing, await in_turns(writing_now), strict=True))
+        raise Unavailable(BUSY)
+
+    async def store(self, batch: Batch, plan: Plan, texts: dict[TaskKey, str], began: float) -> Outcome:
+        """Pages, evidence, cursor and what was done, all of it or nothing. Raises Stale and Lost."""
+        async with writing(self.database, self.scope) as writer:
+            if await find_cursor(writer) != batch.start:
+                return Outcome.MOVED
+            composition = await compose(writer, plan, texts)
+            if composition.missing:
+                raise Stale
+            done = await apply(writer, batch, composition)
+            if self.compiler.links_by_evidence:
+                await link_by_evidence(writer, composition.changes, done)
+            await move_cursor(writer, batch.end)
+            done.add("seconds", round(time.monotonic() - began, 3))
+            total = self.metrics + done
+            await advance(writer, self.job, total.stored)
+        self.metrics = total
+        return Outcome.STORED
+
+    async def end(self, *, unless_behind: bool = False) -> bool:
+        """Close the job alone in the wiki, so that no source slips in between the last look and the end."""
+        async with writing(self.database, self.scope) as writer:
+            behind = await is_behind(writer, await find_cursor(writer))
+            if behind and unless_behind:
+                return False
+            if behind:
+                await follow_up(writer, self.job)
+            await finish(writer, self.job, self.metrics.stored)
+        return True
+
+
+async def in_turns(writing_now: Iterable[Awaitable[str]]) -> list[str]:
+    """A few at a time, in their order."""
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def one(work: Awaitable[str]) -> str:
+        async with turns:
+            return await work
+
+    return await asyncio.gather(*map(one, writing_now))
+
+
+async def move_cursor(writer: Writer, cursor: Cursor) -> None:
+    await writer.run(COMPILING["move_cursor"], source_at=cursor.at, source_id=cursor.id)

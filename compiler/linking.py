@@ -1,0 +1,64 @@
+"""Links in the text of a section that was written: titles in bold become links, links that lead nowhere become text."""
+
+import re
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from content.links import Target, find_links, linkify
+from db.sql import statements
+from resolvers.writer import Writer
+
+from .guards import Guard
+from .stored import COMPILING
+
+if TYPE_CHECKING:
+    from .composing import Work
+
+IMPORTS = statements("imports")
+BOLD = re.compile(r"\*\*(?=\S)((?:(?!\*\*)[^\r\n]){1,500})\*\*")
+TITLES_MAX = 2_000
+
+
+class Links:
+    """Knows the pages that some texts name, in two statements for all of them."""
+
+    def __init__(self, guard: Guard, work: "Collection[Work]") -> None:
+        self.guard = guard
+        self.pages = [(one.page.id, one.page.title, one.page.type, one.page.slug) for one in work]
+        self.known: set[str] = set()
+
+    async def look_up(self, reader: Writer, texts: Iterable[str]) -> None:
+        """Which pages these texts may link to, besides those that are written with them."""
+        read = list(texts)
+        titles = dict.fromkeys(title for text in read for title in BOLD.findall(text))
+        if titles:
+            rows = await reader.all(COMPILING["find_titles"], titles=list(titles)[:TITLES_MAX])
+            self.pages += [(row["id"], row["title"], row["type"], row["slug"]) for row in rows]
+        targets = {target.target: target for text in read for target in find_links(text) if target.space is None}
+        if targets:
+            given = list(targets.values())
+            rows = await reader.all(
+                IMPORTS["find_named"],
+                types=[target.type for target in given],
+                slugs=[target.slug for target in given],
+                aliases=[target.alias for target in given],
+            )
+            self.known = {given[row["n"] - 1].target for row in rows}
+
+    def linked(self, text: str, page_id: UUID) -> str:
+        """The text as it is stored on a page, which does not link to itself."""
+        others = [(title, type, slug) for id, title, type, slug in self.pages if id != page_id]
+        return linkify(self.without_strays(text), others)
+
+    def without_strays(self, text: str) -> str:
+        for target in reversed(find_links(text)):
+            if not self.leads(target):
+                self.guard.drop("stray_link", target.target)
+                text = text[: target.start] + target.text.strip("*") + text[target.end :]
+        return text
+
+    def leads(self, target: Target) -> bool:
+        """To a page that is there, or is made with this one."""
+        made = {name for _, _, type, slug in self.pages for name in (slug, f"{type}/{slug}")}
+        return target.space is None and (target.target in self.known or target.target in made)

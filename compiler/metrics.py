@@ -1,0 +1,41 @@
+"""What a job has done, in numbers that add up over its batches and attempts."""
+
+from collections.abc import Mapping
+from typing import Any
+
+COUNTERS = (
+    "batches", "sources_read", "pages_created", "pages_updated", "pages_resurrected", "sections_written",
+    "sections_skipped", "mentions_recorded", "mentions_promoted", "links_written", "links_written_deterministic",
+    "links_written_co_mention", "alias_dedup_merged", "fuzzy_dedupe_merges", "duplicate_candidates_count",
+)  # fmt: skip
+
+
+class Metrics:
+    """Counters by name; `dropped` counts what a plan asked for and did not get, by the reason."""
+
+    def __init__(self, stored: Mapping[str, Any] | None = None) -> None:
+        given = dict(stored or {})
+        self.dropped: dict[str, int] = dict(given.pop("dropped", {}))
+        self.usage: dict[str, float] = dict(given.pop("usage", {}))
+        self.counts: dict[str, float] = dict.fromkeys(COUNTERS, 0) | given
+
+    def add(self, name: str, number: float = 1) -> None:
+        self.counts[name] = self.counts.get(name, 0) + number
+
+    def drop(self, reason: str) -> None:
+        self.dropped[reason] = self.dropped.get(reason, 0) + 1
+
+    def __add__(self, other: "Metrics") -> "Metrics":
+        total = Metrics(self.stored)
+        for name, number in other.counts.items():
+            total.add(name, number)
+        for reason, times in other.dropped.items():
+            total.dropped[reason] = total.dropped.get(reason, 0) + times
+        for name, number in other.usage.items():
+            total.usage[name] = total.usage.get(name, 0) + number
+        return total
+
+    @property
+    def stored(self) -> dict[str, Any]:
+        """As a job's row keeps them."""
+        return {**self.counts, "dropped": dict(self.dropped), "usage": dict(self.usage)}

@@ -1,0 +1,100 @@
+"""A worker: takes jobs as long as there are any, keeps them alive, and says how they ended. Any number may run."""
+
+import asyncio
+import logging
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import suppress
+
+from db.database import Database
+from resolvers.errors import CairnError
+from resolvers.jobs import ATTEMPTS_MAX, Job, Lost, beat, claim, fail, release
+
+from .leaf_pass import Compiler, Run
+
+log = logging.getLogger(__name__)
+
+BEAT = 30.0  # seconds between two signs of life
+IDLE = 2.0  # seconds before the next look, when there was nothing to do
+TROUBLE = 5.0  # seconds before the next look, when Postgres did not answer
+
+
+def worker_name() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+async def work(database: Database, compiler: Compiler, *, idle: float = IDLE) -> None:
+    """Until it is cancelled. The job at work is then left to others, after the last batch that was stored."""
+    name = worker_name()
+    while True:
+        try:
+            if not await work_once(database, compiler, name):
+                await asyncio.sleep(idle)
+        except Exception as error:
+            log.warning("No job could be taken: %s", str(error) or type(error).__name__)
+            await asyncio.sleep(TROUBLE)
+
+
+async def work_once(database: Database, compiler: Compiler, name: str) -> bool:
+    """One job, if there is any."""
+    job = await claim(database, name)
+    if job is None:
+        return False
+    await run(database, job, compiler)
+    return True
+
+
+async def run(database: Database, job: Job, compiler: Compiler) -> None:
+    """A job that was claimed, to its end: done, tried again later, or lost to another."""
+    attempt = Run(database, job, compiler)
+    if job.attempt > ATTEMPTS_MAX and job.is_last_attempt:
+        return await fail(database, job, "Every worker that had it fell silent.", job.metrics)
+    try:
+        await run_attempt(database, job, attempt)
+    except asyncio.CancelledError:
+        with suppress(Exception):
+            await asyncio.shield(release(database, job, attempt.metrics.stored))
+        raise
+
+
+async def run_attempt(database: Database, job: Job, attempt: Run) -> None:
+    try:
+        async with asyncio.TaskGroup() as group:
+            beats = group.create_task(beating(database, job))
+            while not await attempt.step():
+                pass
+            beats.cancel()
+    except* Lost:
+        log.warning("The job %s was lost: it was cancelled, or given to another worker.", job.id)
+    except* Exception as errors:
+        first = next(leaves(errors))
+        log.warning("The job %s failed: %s", job.id, reason(first), exc_info=first)
+        with suppress(Lost):
+            await fail(database, job, reason(first), attempt.metrics.stored)
+
+
+async def beating(database: Database, job: Job) -> None:
+    """Ends with Lost, and with it the work on the job. While Postgres does not answer it is for the work to notice."""
+    while True:
+        await asyncio.sleep(BEAT)
+        try:
+            await beat(database, job)
+        except Lost:
+            raise
+        except Exception as error:
+            log.warning("No sign of life of the job %s: %s", job.id, str(error) or type(error).__name__)
+
+
+def leaves(error: BaseException) -> Iterator[BaseException]:
+    """The errors of a group, one by one."""
+    if isinstance(error, BaseExceptionGroup):
+        for inner in error.exceptions:
+            yield from leaves(inner)
+    else:
+        yield error
+
+
+def reason(error: BaseException) -> str:
+    """For the job's row, which admins read. What is no word of ours is named by its kind alone."""
+    return error.message if isinstance(error, CairnError) else type(error).__name__

@@ -1,0 +1,266 @@
+-- name: find_cursor
+-- How far the sources of a wiki are compiled.
+SELECT source_at, source_id FROM compile_cursors WHERE tenant_id = :tenant_id AND owner_id = :owner_id;
+
+-- name: move_cursor
+-- So far, now.
+INSERT INTO compile_cursors (tenant_id, owner_id, source_at, source_id, updated_at)
+VALUES (:tenant_id, :owner_id, :source_at, :source_id, :now)
+ON CONFLICT (tenant_id, owner_id) DO UPDATE
+SET source_at = excluded.source_at, source_id = excluded.source_id, updated_at = excluded.updated_at;
+
+-- name: drop_cursor
+-- The wiki is compiled from its first source on.
+DELETE FROM compile_cursors WHERE tenant_id = :tenant_id AND owner_id = :owner_id;
+
+-- name: find_batch
+-- The sources behind the cursor, in the order they came.
+SELECT id, kind, ref, title, content, metadata, captured_at, created_at FROM sources
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND (created_at, id) > (:source_at, :source_id)
+ORDER BY created_at, id
+LIMIT :size;
+
+-- name: is_behind
+-- Whether there is a source behind the cursor.
+SELECT EXISTS (
+    SELECT FROM sources
+    WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND (created_at, id) > (:source_at, :source_id)
+);
+
+-- name: find_sources
+-- Sources of this wiki by their ids.
+SELECT id, kind, ref, version, title, content, metadata, captured_at FROM sources
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
+
+-- name: find_cards
+-- The pages that answer to these names, or have these ids: active before archived, the oldest first.
+SELECT p.id, p.type, p.slug, p.title, p.summary, p.tags, p.status,
+    ARRAY(
+        SELECT n.alias FROM aliases AS n
+        WHERE n.tenant_id = :tenant_id AND n.owner_id = :owner_id AND n.page_id = p.id ORDER BY n.alias
+    ) AS aliases,
+    ARRAY(
+        SELECT s.section_slug FROM sections AS s
+        WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = p.id ORDER BY s.position
+    ) AS section_slugs
+FROM pages AS p
+WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id IN (
+    SELECT a.page_id FROM aliases AS a
+    WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.alias = ANY(CAST(:aliases AS text[]))
+    UNION
+    SELECT given.id FROM unnest(CAST(:ids AS uuid[])) AS given (id)
+)
+ORDER BY p.status <> 'active', p.id;
+
+-- name: find_alike
+-- Active pages of a type with a name very like one that is proposed, the likest first.
+SELECT given.n, p.id, a.alias, given.alias AS wanted
+FROM unnest(CAST(:types AS text[]), CAST(:aliases AS text[])) WITH ORDINALITY AS given (type, alias, n)
+JOIN aliases AS a ON a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.alias % given.alias
+JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = a.page_id
+    AND p.type = given.type AND p.status = 'active'
+WHERE similarity(a.alias, given.alias) >= 0.85
+ORDER BY given.n, similarity(a.alias, given.alias) DESC, p.id;
+
+-- name: find_by_slugs
+-- The pages that have these slugs, or had them.
+SELECT p.type, p.slug, p.id FROM unnest(CAST(:types AS text[]), CAST(:slugs AS text[])) AS given (type, slug)
+JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.type = given.type AND p.slug = given.slug
+UNION
+SELECT o.type, o.slug, o.page_id FROM unnest(CAST(:types AS text[]), CAST(:slugs AS text[])) AS given (type, slug)
+JOIN old_slugs AS o
+    ON o.tenant_id = :tenant_id AND o.owner_id = :owner_id AND o.type = given.type AND o.slug = given.slug;
+
+-- name: find_mentions
+-- The held name of each alias: ignored before promoted before open, as a sighting would count for it.
+SELECT DISTINCT ON (m.alias) m.id, m.alias, m.name, m.status, m.suggested_type, m.cluster,
+    ARRAY(
+        SELECT seen.source_id FROM sightings AS seen
+        WHERE seen.tenant_id = :tenant_id AND seen.owner_id = :owner_id AND seen.mention_id = m.id
+        ORDER BY seen.seen_at, seen.source_id
+    ) AS source_ids,
+    ARRAY(
+        SELECT seen.seen_at FROM sightings AS seen
+        WHERE seen.tenant_id = :tenant_id AND seen.owner_id = :owner_id AND seen.mention_id = m.id
+        ORDER BY seen.seen_at, seen.source_id
+    ) AS seen_at
+FROM mentions AS m
+WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.alias = ANY(CAST(:aliases AS text[]))
+  AND (m.status <> 'promoted' OR m.promoted_page_id IS NOT NULL)
+ORDER BY m.alias, CASE m.status WHEN 'ignored' THEN 1 WHEN 'promoted' THEN 2 ELSE 3 END;
+
+-- name: find_pages
+-- Whole pages by their ids.
+SELECT id, type, slug, title, summary, tags, metadata, status, parent_page_id, version, last_compiled_at FROM pages
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:page_ids AS uuid[]));
+
+-- name: find_sections
+-- The sections of these pages, in order.
+SELECT page_id, section_slug, heading, body_md FROM sections
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:page_ids AS uuid[]))
+ORDER BY page_id, position, id;
+
+-- name: find_summary_authors
+-- Who first wrote the summary that each of these pages has now.
+SELECT DISTINCT ON (r.page_id) r.page_id, r.author_kind
+FROM pages AS p
+JOIN revisions AS r ON r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = p.id
+WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = ANY(CAST(:page_ids AS uuid[]))
+  AND r.summary = p.summary
+ORDER BY r.page_id, r.version;
+
+-- name: find_citations
+-- What each of these sections rests on: of what it cites the newest, as many as a writer is given.
+SELECT given.page_id, given.slug, cited.source_id
+FROM unnest(CAST(:page_ids AS uuid[]), CAST(:slugs AS text[])) AS given (page_id, slug)
+JOIN sections AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = given.page_id
+    AND s.section_slug = given.slug
+CROSS JOIN LATERAL (
+    SELECT c.source_id FROM section_sources AS c
+    WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.section_id = s.id
+    ORDER BY c.id DESC
+    LIMIT :most
+) AS cited;
+
+-- name: find_titles
+-- Active pages with exactly these titles, the oldest first.
+SELECT id, title, type, slug FROM pages
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'active' AND title = ANY(CAST(:titles AS text[]))
+ORDER BY id;
+
+-- name: cite
+-- Sections rest on these sources too; what they cite already stays as it is.
+INSERT INTO section_sources (tenant_id, owner_id, id, page_id, section_id, source_id, created_at)
+SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.id, s.page_id, s.id, given.source_id,
+       CAST(:now AS timestamptz)
+FROM unnest(
+    CAST(:ids AS uuid[]), CAST(:page_ids AS uuid[]), CAST(:slugs AS text[]), CAST(:source_ids AS uuid[])
+) AS given (id, page_id, slug, source_id)
+JOIN sections AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = given.page_id
+    AND s.section_slug = given.slug
+ON CONFLICT (tenant_id, section_id, source_id) DO NOTHING;
+
+-- name: advance_sections
+-- The newest evidence that the sections of these pages rest on.
+UPDATE sections AS s SET last_source_at = newest.captured_at
+FROM (
+    SELECT c.section_id, max(e.captured_at) AS captured_at
+    FROM section_sources AS c
+    JOIN sources AS e ON e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.id = c.source_id
+    WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.source_id = ANY(CAST(:source_ids AS uuid[]))
+      AND c.page_id = ANY(CAST(:page_ids AS uuid[]))
+    GROUP BY c.section_id
+) AS newest
+WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = newest.section_id
+  AND (s.last_source_at IS NULL OR s.last_source_at < newest.captured_at);
+
+-- name: keep_clusters
+-- What a planner keeps with names that are held.
+UPDATE mentions AS m SET cluster = given.cluster
+FROM unnest(CAST(:mention_ids AS uuid[]), CAST(:clusters AS jsonb[])) AS given (id, cluster)
+WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.id = given.id;
+
+-- name: absorb_sightings
+-- A name is promoted again, after its page was deleted: what was seen then counts for it too.
+INSERT INTO sightings (tenant_id, owner_id, mention_id, source_id, seen_at)
+SELECT fresh.tenant_id, fresh.owner_id, fresh.id, seen.source_id, seen.seen_at
+FROM mentions AS fresh
+JOIN mentions AS old ON old.tenant_id = :tenant_id AND old.owner_id = :owner_id AND old.alias = fresh.alias
+    AND old.status = 'promoted' AND old.promoted_page_id IS NULL
+JOIN sightings AS seen ON seen.tenant_id = :tenant_id AND seen.owner_id = :owner_id AND seen.mention_id = old.id
+WHERE fresh.tenant_id = :tenant_id AND fresh.owner_id = :owner_id AND fresh.status = 'open'
+  AND fresh.alias = ANY(CAST(:aliases AS text[]))
+ON CONFLICT (tenant_id, mention_id, source_id) DO NOTHING;
+
+-- name: drop_absorbed
+-- Only the promotion that is there counts.
+DELETE FROM mentions AS old
+WHERE old.tenant_id = :tenant_id AND old.owner_id = :owner_id AND old.status = 'promoted'
+  AND old.promoted_page_id IS NULL AND old.alias = ANY(CAST(:aliases AS text[]))
+  AND EXISTS (
+      SELECT FROM mentions AS fresh
+      WHERE fresh.tenant_id = :tenant_id AND fresh.owner_id = :owner_id AND fresh.status = 'open'
+        AND fresh.alias = old.alias
+  );
+
+-- name: promote
+-- Pages are made of these names.
+UPDATE mentions AS m SET status = 'promoted', promoted_page_id = given.page_id
+FROM unnest(CAST(:aliases AS text[]), CAST(:page_ids AS uuid[])) AS given (alias, page_id)
+WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.status = 'open' AND m.alias = given.alias;
+
+-- name: find_places
+-- Cities and journals that at least two sources of an active entity share: of those entities alone.
+SELECT cited.page_id, cited.kind, cited.place, count(*) AS sources
+FROM (
+    SELECT DISTINCT c.page_id, c.source_id, named.kind, named.place
+    FROM section_sources AS c
+    JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = c.page_id
+        AND p.type = 'entity' AND p.status = 'active'
+    JOIN sources AS e ON e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.id = c.source_id
+    CROSS JOIN LATERAL (
+        VALUES ('city', e.metadata ->> 'city'), ('journal', e.metadata ->> 'journal_id')
+    ) AS named (kind, place)
+    WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = ANY(CAST(:page_ids AS uuid[]))
+      AND named.place <> ''
+) AS cited
+GROUP BY cited.page_id, cited.kind, cited.place
+HAVING count(*) >= 2
+ORDER BY cited.page_id, cited.kind, cited.place;
+
+-- name: find_parents
+-- The active topic of each of these names: with exactly that title, or that title and a region behind a comma.
+SELECT DISTINCT ON (given.place) given.place, p.id, p.slug
+FROM unnest(CAST(:places AS text[]), CAST(:aliases AS text[])) AS given (place, alias)
+JOIN aliases AS a ON a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.alias >= given.alias
+    AND a.alias < given.alias || '!'
+JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = a.page_id
+    AND p.type = 'topic' AND p.status = 'active'
+    AND (p.title = given.place OR starts_with(p.title, given.place || ', '))
+ORDER BY given.place, p.title <> given.place, p.id;
+
+-- name: find_companions
+-- The active entities that cite each of these sources, by slug: as many as can be linked.
+SELECT given.source_id, near.page_id
+FROM unnest(CAST(:source_ids AS uuid[])) WITH ORDINALITY AS given (source_id, n)
+CROSS JOIN LATERAL (
+    SELECT p.id AS page_id, p.slug FROM pages AS p
+    WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.type = 'entity' AND p.status = 'active'
+      AND p.id IN (
+          SELECT c.page_id FROM section_sources AS c
+          WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.source_id = given.source_id
+      )
+    ORDER BY p.slug, p.id
+    LIMIT 6
+) AS near
+ORDER BY given.n, near.slug, near.page_id;
+
+-- name: find_reset
+-- Whether the wiki has a cursor, and how many pages are in sight.
+SELECT EXISTS (
+    SELECT FROM compile_cursors WHERE tenant_id = :tenant_id AND owner_id = :owner_id
+) AS has_cursor, (
+    SELECT count(*) FROM pages WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'active'
+) AS active_pages;
+
+-- name: has_journal
+-- Whether there is an idea of a journal that the cursor has not passed.
+SELECT EXISTS (
+    SELECT FROM sources AS s
+    WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.kind = 'journal_idea'
+      AND NOT EXISTS (
+          SELECT FROM compile_cursors AS c
+          WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id
+            AND (c.source_at, c.source_id) >= (s.created_at, s.id)
+      )
+);
+
+-- name: pass_by
+-- What was retained until now is not compiled: the pages say it already.
+INSERT INTO compile_cursors (tenant_id, owner_id, source_at, source_id, updated_at)
+SELECT s.tenant_id, s.owner_id, s.created_at, s.id, CAST(:now AS timestamptz) FROM sources AS s
+WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT 1
+ON CONFLICT (tenant_id, owner_id) DO UPDATE
+SET source_at = excluded.source_at, source_id = excluded.source_id, updated_at = excluded.updated_at;

@@ -1,0 +1,84 @@
+-- name: enqueue
+-- A job for a wiki, unless an open one has its key; nothing comes back then.
+INSERT INTO compile_jobs (tenant_id, owner_id, id, dedupe_key, trigger, options, run_after, created_at)
+VALUES (:tenant_id, :owner_id, :id, :dedupe_key, :trigger, :options, :now, :now)
+ON CONFLICT (tenant_id, dedupe_key) WHERE status IN ('pending', 'running') DO NOTHING
+RETURNING id;
+
+-- name: find_open
+-- The open job that has a key.
+SELECT id FROM compile_jobs
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND dedupe_key = :dedupe_key AND status IN ('pending', 'running');
+
+-- name: find_job
+-- One job as it stands.
+SELECT id, owner_id, dedupe_key, trigger, options, status, attempt, error, metrics FROM compile_jobs
+WHERE tenant_id = :tenant_id AND id = :id;
+
+-- name: find_due
+-- The job of a tenant that waits longest of those that may run: its wiki has none that runs, or this one, given up.
+SELECT job.tenant_id, job.created_at FROM compile_jobs AS job
+WHERE job.tenant_id = :tenant_id
+  AND (
+      (job.status = 'pending' AND job.run_after <= :now)
+      OR (job.status = 'running' AND job.heartbeat_at < :silent_since)
+  )
+  AND NOT EXISTS (
+      SELECT FROM compile_jobs AS other
+      WHERE other.tenant_id = :tenant_id AND other.owner_id = job.owner_id AND other.status = 'running'
+        AND other.id <> job.id
+  )
+ORDER BY job.created_at, job.id
+LIMIT 1;
+
+-- name: claim
+-- Take that job, past those that others are taking. A second one of its wiki is refused by compile_jobs_running_uq.
+WITH due AS (
+    SELECT job.id FROM compile_jobs AS job
+    WHERE job.tenant_id = :tenant_id
+      AND (
+          (job.status = 'pending' AND job.run_after <= :now)
+          OR (job.status = 'running' AND job.heartbeat_at < :silent_since)
+      )
+      AND NOT EXISTS (
+          SELECT FROM compile_jobs AS other
+          WHERE other.tenant_id = :tenant_id AND other.owner_id = job.owner_id AND other.status = 'running'
+            AND other.id <> job.id
+      )
+    ORDER BY job.created_at, job.id
+    LIMIT 1
+    FOR UPDATE SKIP LOCKED
+)
+UPDATE compile_jobs AS job
+SET status = 'running', attempt = job.attempt + 1, claimed_by = :claimed_by, heartbeat_at = :now, started_at = :now
+FROM due
+WHERE job.tenant_id = :tenant_id AND job.id = due.id
+RETURNING job.tenant_id, job.owner_id, job.id, job.dedupe_key, job.trigger, job.options, job.attempt, job.metrics;
+
+-- name: beat
+-- Whoever runs a job is alive; no row when it is not theirs any more.
+UPDATE compile_jobs SET heartbeat_at = :now
+WHERE tenant_id = :tenant_id AND id = :id AND status = 'running' AND claimed_by = :claimed_by;
+
+-- name: advance
+-- What a job has done so far; no row when it is not theirs any more.
+UPDATE compile_jobs SET heartbeat_at = :now, metrics = :metrics
+WHERE tenant_id = :tenant_id AND id = :id AND status = 'running' AND claimed_by = :claimed_by;
+
+-- name: close
+-- A job that is over, or waits for its next attempt; no row when it is not theirs any more.
+UPDATE compile_jobs
+SET status = :status, run_after = :run_after, error = :error, metrics = :metrics, finished_at = :finished_at,
+    claimed_by = NULL, heartbeat_at = NULL
+WHERE tenant_id = :tenant_id AND id = :id AND status = 'running' AND claimed_by = :claimed_by;
+
+-- name: cancel
+-- Nobody wants it any more. Who runs it notices before the next batch is written.
+UPDATE compile_jobs SET status = 'cancelled', finished_at = :now
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id AND status IN ('pending', 'running');
+
+-- name: find_open_of_wiki
+-- The jobs of a wiki that are not over, oldest first.
+SELECT id, status, attempt, error, run_after FROM compile_jobs
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status IN ('pending', 'running')
+ORDER BY created_at, id;

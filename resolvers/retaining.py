@@ -1,0 +1,87 @@
+"""Evidence by the batch: kept once, and a compile asked for in the same transaction."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from db.database import Database
+from db.ids import new_id
+from db.scope import Scope
+from db.sql import statements
+
+from . import checks
+from .activity import record
+from .errors import CairnError
+from .jobs import enqueue
+from .sources import CheckedSource, SavedSource, SourceDraft, added, checked_source
+from .tenants import is_compiling
+from .writer import Writer
+from .writing import writing
+
+SOURCES = statements("sources")
+BATCH_MAX = 100
+TRIGGER = "retain"
+
+
+@dataclass(frozen=True, slots=True)
+class Retained:
+    """What became of the source at a position of the batch, from 0: it is kept, or why it is not."""
+
+    position: int
+    saved: SavedSource | None = None
+    error: CairnError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """The whole batch; `job_id` is the compile that will read it, none when there is nothing new or none is wanted."""
+
+    items: list[Retained]
+    job_id: UUID | None = None
+
+
+async def retain_sources(
+    database: Database, scope: Scope, drafts: Sequence[SourceDraft], *, trigger: str = TRIGGER
+) -> Retention:
+    """Keep a hundred sources at most. One that cannot be kept does not keep the others from it."""
+    read = [read_draft(position, draft) for position, draft in enumerate(checks.few(drafts, BATCH_MAX, "sources"))]
+    ready = {position: one for position, one in enumerate(read) if isinstance(one, CheckedSource)}
+    if not ready:
+        return Retention([one for one in read if isinstance(one, Retained)])
+    async with writing(database, scope) as writer:
+        saved = await keep(writer, ready)
+        job_id = None
+        if any(one.created for one in saved.values()) and await is_compiling(writer, scope.tenant_id):
+            job_id = await enqueue(writer, scope.tenant_id, scope.owner_id, trigger)
+    items = [one if isinstance(one, Retained) else Retained(n, saved[n]) for n, one in enumerate(read)]
+    return Retention(items, job_id)
+
+
+def read_draft(position: int, draft: SourceDraft) -> CheckedSource | Retained:
+    try:
+        return checked_source(draft)
+    except CairnError as error:
+        return Retained(position, error=error)
+
+
+async def keep(writer: Writer, drafts: dict[int, CheckedSource]) -> dict[int, SavedSource]:
+    """Each as a new version, unless its newest says the same: in four statements, however many there are."""
+    rows = await writer.all(
+        SOURCES["find_currents"],
+        kinds=[draft.kind for draft in drafts.values()],
+        refs=[draft.ref for draft in drafts.values()],
+    )
+    current = {(row["kind"], row["ref"]): (row["id"], row["version"], row["checksum"]) for row in rows}
+    saved, new = {}, []
+    for position, draft in drafts.items():
+        id, version, checksum = current.get((draft.kind, draft.ref), (None, 0, b""))
+        if checksum == draft.checksum:
+            saved[position] = SavedSource(id, version, created=False)
+            continue
+        saved[position] = SavedSource(new_id(), version + 1, created=True)
+        new.append(writer.completed(added(writer, draft, saved[position], id)))
+        current[draft.kind, draft.ref] = (saved[position].source_id, version + 1, draft.checksum)
+    if new:
+        await writer.each(SOURCES["add"], new)
+        await record(writer, "source.retained", sourceIds=[str(row["id"]) for row in new])
+    return saved

@@ -1,0 +1,5 @@
+"""A wiki for the compiler to work in."""
+
+from tests.resolvers.conftest import wiki
+
+__all__ = ["wiki"]

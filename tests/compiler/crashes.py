@@ -1,0 +1,115 @@
+"""A worker killed at random moments, many times, against one that is not: the wikis must be the same, row by row.
+
+`python -m tests.compiler.crashes DSN KILLS` does it with a migrated database of your own.
+"""
+
+import asyncio
+import random
+import sys
+from multiprocessing import get_context
+from typing import Any
+
+from compiler.leaf_pass import Caps
+from tests.compiler.crashing_worker import run_worker
+from tests.compiler.story import Scribe, compile_all, retain, story
+from tests.compiler.test_leaf_pass import word
+from tests.wiki import Wiki, close_wiki, open_wiki
+
+FORKS = get_context("forkserver")
+FORKS.set_forkserver_preload(["tests.compiler.crashing_worker"])
+CAPS = Caps(batch=3, new_pages=9)
+RECLAIM = """
+    UPDATE compile_jobs SET heartbeat_at = created_at - interval '1 hour', attempt = 0 WHERE status = 'running'
+"""
+
+ROWS = {
+    "pages": """
+        SELECT p.type, p.slug, p.title, p.summary, p.body_md, p.status, p.tags, p.version, p.hubness_score
+        FROM pages p WHERE p.tenant_id = $1 AND p.owner_id = $2 ORDER BY 1, 2""",
+    "sections": """
+        SELECT p.slug, s.section_slug, s.heading, s.body_md, s.position FROM sections s JOIN pages p ON p.id = s.page_id
+        WHERE s.tenant_id = $1 AND s.owner_id = $2 ORDER BY 1, 5""",
+    "citations": """
+        SELECT p.slug, s.section_slug, e.ref FROM section_sources c JOIN pages p ON p.id = c.page_id
+        JOIN sections s ON s.id = c.section_id JOIN sources e ON e.id = c.source_id
+        WHERE c.tenant_id = $1 AND c.owner_id = $2 ORDER BY 1, 2, 3""",
+    "aliases": """
+        SELECT p.slug, a.alias, a.source FROM aliases a JOIN pages p ON p.id = a.page_id
+        WHERE a.tenant_id = $1 AND a.owner_id = $2 ORDER BY 1, 2""",
+    "links": """
+        SELECT f.slug, t.slug, l.kind, ARRAY(
+            SELECT coalesce('co_mention:' || e.ref, reason) FROM unnest(l.reasons) AS reason
+            LEFT JOIN sources e ON reason = 'co_mention:' || e.id ORDER BY 1)
+        FROM links l JOIN pages f ON f.id = l.from_page_id JOIN pages t ON t.id = l.to_page_id
+        WHERE l.tenant_id = $1 AND l.owner_id = $2 ORDER BY 1, 2, 3""",
+    "mentions": """
+        SELECT m.alias, m.name, m.status, m.mention_count, m.cluster, p.slug, ARRAY(
+            SELECT e.ref FROM sightings n JOIN sources e ON e.id = n.source_id WHERE n.mention_id = m.id ORDER BY 1)
+        FROM mentions m LEFT JOIN pages p ON p.id = m.promoted_page_id
+        WHERE m.tenant_id = $1 AND m.owner_id = $2 ORDER BY 1""",
+    "revisions": """
+        SELECT p.slug, r.version, r.title, r.summary, r.edit_summary, r.author_kind FROM revisions r
+        JOIN pages p ON p.id = r.page_id WHERE r.tenant_id = $1 AND r.owner_id = $2 ORDER BY 1, 2""",
+}
+
+
+def tale(seed: int, length: int = 36) -> list[str]:
+    """Sources in which pages are made, added to, held, promoted and linked."""
+    chance, texts = random.Random(seed), []
+    for n in range(length):
+        place, other = word(chance.randrange(12)), word(chance.randrange(12))
+        texts.append(
+            f"page entity {place} | {place} House\nNote {n} of **{other}**.\nhold Chef {word(n % 9)}\n"
+            f"to entity {other} # visits\nVisit {n}.\nlink {place} > {other}\n"
+            + (f"promote entity Chef {word(n % 9)}\nA cook, says {n}.\n" if n % 11 == 10 else "")
+        )
+    return texts
+
+
+async def rows(wiki: Wiki) -> dict[str, list[tuple[Any, ...]]]:
+    where = (wiki.scope.tenant_id, wiki.scope.owner_id)
+    return {name: [tuple(row) for row in await wiki.look.fetch(sql, *where)] for name, sql in ROWS.items()}
+
+
+async def undisturbed(wiki: Wiki, seed: int) -> dict[str, list[tuple[Any, ...]]]:
+    await retain(wiki, *tale(seed))
+    await compile_all(wiki, story(scribe=Scribe(), caps=CAPS))
+    return await rows(wiki)
+
+
+async def killed(
+    wiki: Wiki, seed: int, kills: int, longest: float = 0.25
+) -> tuple[dict[str, list[tuple[Any, ...]]], int]:
+    """The same with workers that are killed; and how many of them had a job when they were."""
+    chance, struck = random.Random(seed), 0
+    texts = tale(seed)
+    await retain(wiki, *texts)
+    for _ in range(kills):
+        process = FORKS.Process(target=run_worker, args=(wiki.database.dsn, 0.002))
+        process.start()
+        await asyncio.sleep(0.05 + chance.random() * longest)
+        process.kill()
+        await asyncio.to_thread(process.join)
+        struck += await wiki.look.fetchval("SELECT count(*) FROM compile_jobs WHERE status = 'running'")
+        await wiki.look.execute(RECLAIM)
+        if not await wiki.look.fetchval("SELECT count(*) FROM compile_jobs WHERE status IN ('pending', 'running')"):
+            break
+    await compile_all(wiki, story(scribe=Scribe(), caps=CAPS))
+    return await rows(wiki), struck
+
+
+async def main(dsn: str, kills: int) -> None:
+    seed = total = 0
+    while total < kills:
+        calm, wild = await open_wiki(dsn), await open_wiki(dsn)
+        expected = await undisturbed(calm, seed)
+        found, struck = await killed(wild, seed, 30)
+        assert found == expected, f"seed {seed}"
+        total, seed = total + struck, seed + 1
+        print(f"seed {seed}: {struck} workers were killed at work, {total} in all; the wikis are the same", flush=True)
+        await close_wiki(calm)
+        await close_wiki(wild)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], int(sys.argv[2])))

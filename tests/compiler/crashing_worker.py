@@ -1,0 +1,19 @@
+"""A worker in a process of its own, with the planner of the stories, that is made to be killed."""
+
+import asyncio
+
+from compiler.leaf_pass import Caps
+from compiler.worker import work
+from db.database import Database
+from tests.compiler.story import Scribe, story
+
+
+def run_worker(dsn: str, pause: float) -> None:
+    """`pause` seconds are how long each section takes to be written."""
+    asyncio.run(main(dsn, pause))
+
+
+async def main(dsn: str, pause: float) -> None:
+    database = Database(dsn, size=2)
+    await database.open()
+    await work(database, story(scribe=Scribe(pause), caps=Caps(batch=3, new_pages=9)), idle=0.005)

@@ -1,0 +1,153 @@
+"""A planner and a writer that are told what to say: each source is a list of orders, one on a line.
+
+    page entity Momofuku | Momo        a new page, with other names behind the bar
+    to entity Momofuku notes           news for a section of the page of that name
+    hold Chef João                     a name that has no page yet
+    promote entity Chef João           a page made of a held name
+    link Momofuku > Toronto            one page refers to another
+Any other line is what there is to say about the page before it.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+from uuid import UUID
+
+from compiler.leaf_pass import CAPS, Caps, Compiler
+from compiler.planner import (
+    HeldName,
+    Knowledge,
+    LinkProposal,
+    NewPage,
+    PageName,
+    PageUpdate,
+    Plan,
+    SectionProposal,
+    SectionTask,
+    SourceText,
+)
+from compiler.worker import work_once
+from content.names import normalise
+from resolvers.retaining import retain_sources
+from resolvers.sources import SourceDraft
+from tests.wiki import Wiki
+
+
+@dataclass
+class Story:
+    """The planner. `extra` is added to each of its plans, as it stands. A blind one does not ask what is known."""
+
+    extra: Plan = field(default_factory=Plan)
+    is_blind: bool = False
+    plans: int = 0
+
+    async def plan(self, sources: Sequence[SourceText], knowledge: Knowledge) -> Plan:
+        self.plans += 1
+        orders = [(source, *line.partition(" ")[::2]) for source in sources for line in source.content.splitlines()]
+        names = {normalise(parse(rest)[1]) for _, verb, rest in orders if verb in ("page", "to", "promote")}
+        known = {} if self.is_blind else await knowledge.pages(names)
+        pages: dict[tuple[str, str], NewPage | PageUpdate] = {}
+        held, links = [], []
+        for source, verb, rest in orders:
+            if verb in ("page", "to", "promote"):
+                type, title, section, aliases = parse(rest)
+                key, card = (type, normalise(title)), self.card(known, type, title)
+                page = pages.get(key) or (
+                    PageUpdate(card.id, ()) if card else NewPage(type, title, (), f"{title} is a {type}.", aliases)
+                )
+                if verb == "promote":
+                    page = replace(page, promotes=(normalise(title),))
+                pages[key] = replace(page, sections=joined(page.sections, SectionProposal(section, (source.id,))))
+            elif verb == "hold":
+                held.append(HeldName(rest, source.id, f"It says {rest}.", "entity", {"seen": source.ref}))
+            elif verb == "link":
+                ends = [PageName(type="entity", title=end.strip()) for end in rest.split(">")]
+                links.append(LinkProposal(ends[0], ends[1], (source.id,)))
+        return Plan(
+            (*(page for page in pages.values() if isinstance(page, NewPage)), *self.extra.new_pages),
+            (*(page for page in pages.values() if isinstance(page, PageUpdate)), *self.extra.updates),
+            (*held, *self.extra.held),
+            (*links, *self.extra.links),
+            {"input_tokens": 10},
+        )
+
+    def card(self, known: Any, type: str, title: str) -> Any:
+        return next((card for card in known.get(normalise(title), ()) if card.type == type), None)
+
+
+def parse(rest: str) -> tuple[str, str, str, tuple[str, ...]]:
+    """Type, title, section and other names."""
+    named, _, aliases = rest.partition(" | ")
+    type, _, title = named.partition(" ")
+    title, _, section = title.partition(" # ")
+    return type, title, section or "overview", tuple(aliases.split(" | ")) if aliases else ()
+
+
+def joined(sections: tuple[SectionProposal, ...], more: SectionProposal) -> tuple[SectionProposal, ...]:
+    found: dict[str, list[UUID]] = defaultdict(list)
+    for section in (*sections, more):
+        found[section.slug] += section.source_ids
+    return tuple(SectionProposal(slug, tuple(dict.fromkeys(ids))) for slug, ids in found.items())
+
+
+@dataclass
+class Scribe:
+    """The writer: what the sources say of the page, a line each. `pause` seconds are how long it thinks."""
+
+    pause: float = 0.0
+    written: list[SectionTask] = field(default_factory=list)
+
+    async def write(self, task: SectionTask) -> str:
+        self.written.append(task)
+        await asyncio.sleep(self.pause)
+        return "\n".join(f"- {line}" for source in task.sources for line in said(source, task.page_title))
+
+
+def said(source: SourceText, title: str) -> list[str]:
+    """The lines under the order for that page."""
+    lines, speaks = [], False
+    for line in source.content.splitlines():
+        verb, _, rest = line.partition(" ")
+        if verb in ("page", "to", "promote", "hold", "link"):
+            speaks = verb not in ("hold", "link") and parse(rest)[1] == title
+        elif speaks:
+            lines.append(line)
+    return lines or [f"{source.ref} names it."]
+
+
+def story(planner: Story | None = None, scribe: Scribe | None = None, caps: Caps = CAPS) -> Compiler:
+    return Compiler(planner or Story(), scribe or Scribe(), caps)
+
+
+async def retain(wiki: Wiki, *texts: str, start: int = 0, **metadata: Any) -> list[UUID]:
+    """Sources that say these things, and the job that is to read them."""
+    drafts = [SourceDraft("daily_note", f"day-{n}", text, metadata=metadata) for n, text in enumerate(texts, start)]
+    found = []
+    for at in range(0, len(drafts), 100):
+        found += (await retain_sources(wiki.database, wiki.scope, drafts[at : at + 100])).items
+    return [item.saved.source_id for item in found if item.saved]
+
+
+async def compile_all(wiki: Wiki, compiler: Compiler | None = None) -> list[dict[str, Any]]:
+    """Run every job there is; the ledger afterwards, oldest first."""
+    while await work_once(wiki.database, compiler or story(), "test"):
+        pass
+    return await wiki.rows("compile_jobs", "created_at, id")
+
+
+async def pages(wiki: Wiki) -> dict[str, dict[str, Any]]:
+    return {row["title"]: row for row in await wiki.rows("pages", "title")}
+
+
+async def cited(wiki: Wiki) -> set[tuple[str, str, str]]:
+    """(page, section, ref of the source) of every citation."""
+    rows = await wiki.look.fetch(
+        """SELECT p.title, s.section_slug, e.ref FROM section_sources c
+        JOIN pages p ON p.id = c.page_id JOIN sections s ON s.id = c.section_id JOIN sources e ON e.id = c.source_id
+        WHERE c.tenant_id = $1 AND c.owner_id = $2""",
+        wiki.scope.tenant_id,
+        wiki.scope.owner_id,
+    )
+    return {tuple(row) for row in rows}

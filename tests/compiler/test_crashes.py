@@ -1,0 +1,132 @@
+"""A worker that dies at any moment leaves whole batches: who goes on makes the same wiki, row by row."""
+
+import asyncio
+from collections import Counter
+
+import pytest
+
+from compiler.leaf_pass import Caps
+from compiler.worker import run, work
+from db.database import Database
+from resolvers.jobs import claim
+from tests.compiler.crashes import CAPS, RECLAIM, killed, rows, tale, undisturbed
+from tests.compiler.story import Scribe, Story, compile_all, retain, story
+from tests.wiki import Wiki, close_wiki, open_wiki
+
+
+async def test_killed_workers_make_the_same_wiki(dsn: str, wiki: Wiki) -> None:
+    calm = await open_wiki(dsn)
+    try:
+        expected = await undisturbed(calm, 1)
+    finally:
+        await close_wiki(calm)
+    found, struck = await killed(wiki, 1, 24)
+    assert struck >= 10
+    assert found == expected
+    assert all(len(table) > 3 for table in expected.values())
+
+
+class Died(BaseException):
+    """What no code of ours catches."""
+
+
+async def test_an_end_at_any_statement_of_a_batch_makes_the_same_wiki(
+    dsn: str, wiki: Wiki, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calm = await open_wiki(dsn)
+    try:
+        expected = await undisturbed(calm, 2)
+    finally:
+        await close_wiki(calm)
+    await retain(wiki, *tale(2))
+    deaths, statements, dies_at = 0, 0, 3
+    original = Database.connect
+
+    async def connect(self, session):
+        connection = await original(self, session)
+        connection.add_query_logger(lambda record: count())
+        return connection
+
+    def count() -> None:
+        nonlocal statements
+        statements += 1
+
+    database = Database(dsn, size=1)
+    monkeypatch.setattr(Database, "connect", connect)
+    await database.open()
+    from resolvers.writer import Writer
+
+    for name in ("run", "all", "one", "value"):
+        method = getattr(Writer, name)
+
+        def mortal(method=method):
+            async def call(self, statement, **values):
+                if statements >= dies_at:
+                    raise Died
+                return await method(self, statement, **values)
+
+            return call
+
+        monkeypatch.setattr(Writer, name, mortal())
+    while True:
+        statements = 0
+        await wiki.look.execute(RECLAIM)
+        job = await claim(database, "mortal")
+        if job is None:
+            break
+        try:
+            await run(database, job, story(caps=CAPS))
+        except BaseExceptionGroup as errors:
+            deaths += errors.subgroup(Died) is not None
+        except Died:
+            deaths += 1
+        dies_at += 11
+    await database.close()
+    assert deaths >= 20
+    monkeypatch.undo()
+    assert await rows(wiki) == expected
+
+
+async def test_workers_at_once_compile_each_wiki_alone_and_lose_nothing(dsn: str, wiki: Wiki) -> None:
+    wikis = [wiki, *[await wiki.neighbour() for _ in range(19)]]
+    at_work: Counter[str] = Counter()
+
+    class Watched(Story):
+        async def plan(self, sources, knowledge):
+            owner = str(knowledge.scope.owner_id)
+            at_work[owner] += 1
+            assert at_work[owner] == 1
+            await asyncio.sleep(0.002)
+            plan = await super().plan(sources, knowledge)
+            at_work[owner] -= 1
+            return plan
+
+    for n, one in enumerate(wikis):
+        await retain(one, *tale(n, 6))
+    databases = [Database(dsn, size=2) for _ in range(4)]
+    for database in databases:
+        await database.open()
+    workers = [
+        asyncio.create_task(work(database, story(Watched(), Scribe(), Caps(batch=3)), idle=0.01))
+        for database in databases
+    ]
+    async with asyncio.timeout(60):
+        while await wiki.look.fetchval("SELECT count(*) FROM compile_jobs WHERE status IN ('pending', 'running')"):
+            await asyncio.sleep(0.02)
+    for worker in workers:
+        worker.cancel()
+    await asyncio.gather(*workers, return_exceptions=True)
+    for database in databases:
+        await database.close()
+    for one in wikis:
+        jobs = await one.rows("compile_jobs")
+        assert [job["status"] for job in jobs] == ["succeeded"]
+        assert jobs[0]["metrics"]["sources_read"] == 6
+        assert jobs[0]["attempt"] == 1
+    alone = await open_wiki(dsn)
+    try:
+        await retain(alone, *tale(3, 6))
+        await compile_all(alone, story(caps=Caps(batch=3)))
+        assert await rows(alone) == await rows(wikis[3])
+    finally:
+        await close_wiki(alone)

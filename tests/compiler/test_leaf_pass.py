@@ -1,0 +1,353 @@
+"""Sources in, pages out."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from compiler.leaf_pass import Caps
+from compiler.planner import Plan
+from compiler.worker import work
+from content.names import normalise
+from db.ids import new_id
+from resolvers.mentions import record_mention
+from resolvers.pages import PageDraft, SectionDraft, archive_page, create_page
+from tests.compiler.story import Scribe, Story, cited, compile_all, pages, retain, story
+from tests.listening import ListeningDatabase
+from tests.wiki import Wiki
+
+
+async def test_a_source_becomes_a_page_that_cites_it(wiki: Wiki) -> None:
+    (source_id,) = await retain(wiki, "page entity Momofuku Daishō | Momo\nKorean food in Toronto.")
+    (job,) = await compile_all(wiki)
+    page = (await pages(wiki))["Momofuku Daishō"]
+    assert page["body_md"] == "## Overview\n\n- Korean food in Toronto."
+    assert (page["slug"], page["summary"], page["status"]) == (
+        "momofuku-daisho", "Momofuku Daishō is a entity.", "active",
+    )  # fmt: skip
+    assert page["last_compiled_at"] is not None
+    assert {row["alias"]: row["source"] for row in await wiki.rows("aliases")} == {
+        "momofuku daisho": "compiler", "momo": "compiler",
+    }  # fmt: skip
+    assert (await wiki.row("section_sources"))["source_id"] == source_id
+    assert (await wiki.row("sections"))["last_source_at"] is not None
+    revision = await wiki.row("revisions")
+    assert (revision["author_kind"], revision["author_id"]) == ("compiler", "cairn")
+    assert job["status"] == "succeeded"
+    counters = ("sources_read", "pages_created", "sections_written", "batches")
+    assert {name: job["metrics"][name] for name in counters} == {
+        "sources_read": 1, "pages_created": 1, "sections_written": 1, "batches": 1,
+    }  # fmt: skip
+    assert job["metrics"]["usage"] == {"input_tokens": 10}
+
+
+async def test_news_go_into_the_section_they_are_for_and_cite_only_there(wiki: Wiki) -> None:
+    await retain(wiki, "page entity Momofuku\nA restaurant.")
+    await compile_all(wiki)
+    await retain(wiki, "to entity Momofuku # visits\nWe went on Tuesday.", "hold Somebody", start=1)
+    await compile_all(wiki)
+    page = (await pages(wiki))["Momofuku"]
+    assert page["body_md"] == "## Overview\n\n- A restaurant.\n\n## Visits\n\n- We went on Tuesday."
+    assert page["version"] == 2
+    assert await cited(wiki) == {("Momofuku", "overview", "day-0"), ("Momofuku", "visits", "day-1")}
+
+
+async def test_the_writer_is_given_every_source_of_the_section(wiki: Wiki) -> None:
+    scribe = Scribe()
+    await retain(wiki, "page entity Momofuku\nOne.")
+    await compile_all(wiki, story(scribe=scribe))
+    await retain(wiki, "to entity Momofuku\nTwo.", start=1)
+    await compile_all(wiki, story(scribe=scribe))
+    last = scribe.written[-1]
+    assert [source.ref for source in last.sources] == ["day-0", "day-1"]
+    assert (last.body, last.page_aliases, last.heading) == ("- One.", frozenset({"momofuku"}), "Overview")
+
+
+async def test_a_proposal_that_has_a_page_becomes_news_for_it(wiki: Wiki) -> None:
+    draft = PageDraft("entity", "Momofuku", summary="Mine.", aliases=["Momo"], sections=[SectionDraft("Old.", "notes")])
+    await create_page(wiki.database, wiki.scope, draft)
+    await retain(wiki, "page entity Momo\nNew.", "page entity Momofukuu Restaurants\nx", "page topic Momofuku\nOther.")
+    (job,) = await compile_all(wiki, story(Story(is_blind=True)))
+    assert {(row["type"], row["title"]) for row in await wiki.rows("pages")} == {
+        ("entity", "Momofuku"), ("entity", "Momofukuu Restaurants"), ("topic", "Momofuku"),
+    }  # fmt: skip
+    mine = await wiki.row("pages", type="entity", title="Momofuku")
+    assert (mine["summary"], mine["body_md"]) == ("Mine.", "## Notes\n\nOld.\n\n## Overview\n\n- day-0 names it.")
+    assert job["metrics"]["alias_dedup_merged"] == 1
+    assert job["metrics"]["duplicate_candidates_count"] == 1
+
+
+async def test_a_name_very_like_another_of_its_type_is_the_same_but_for_numbers(wiki: Wiki) -> None:
+    for type, title in (("entity", "Taberna dos Mercadores"), ("entity", "Taberna dos Mercadores Sala 12")):
+        await create_page(wiki.database, wiki.scope, PageDraft(type, title))
+    await retain(
+        wiki,
+        "page entity Taberna dos Mercadore\nFish.",
+        "page entity Taberna dos Mercadores Sala 13\nMeat.",
+        "page topic Taberna dos Mercadores\nOther.",
+    )
+    (job,) = await compile_all(wiki)
+    found = [(row["type"], row["title"]) for row in await wiki.rows("pages", "title, type")]
+    assert sorted(found) == [
+        ("entity", "Taberna dos Mercadores"),
+        ("entity", "Taberna dos Mercadores Sala 12"),
+        ("entity", "Taberna dos Mercadores Sala 13"),
+        ("topic", "Taberna dos Mercadores"),
+    ]
+    assert job["metrics"]["fuzzy_dedupe_merges"] == 1
+    assert ("Taberna dos Mercadores", "overview", "day-0") in await cited(wiki)
+
+
+async def test_an_archived_page_of_that_slug_comes_back(wiki: Wiki) -> None:
+    draft = PageDraft("entity", "Momofuku", sections=[SectionDraft("Old.", "notes")])
+    page_id = (await create_page(wiki.database, wiki.scope, draft)).page_id
+    await archive_page(wiki.database, wiki.scope, page_id)
+    await retain(wiki, "page entity Momofuku\nNew.")
+    (job,) = await compile_all(wiki)
+    page = await wiki.page(page_id)
+    assert (page["status"], page["body_md"]) == ("active", "## Notes\n\nOld.\n\n## Overview\n\n- New.")
+    assert job["metrics"]["pages_resurrected"] == 1
+
+
+async def test_a_change_of_less_than_a_twentieth_is_not_written(wiki: Wiki) -> None:
+    long = "word " * 100
+    await retain(wiki, f"page entity Momofuku\n{long}")
+    await compile_all(wiki)
+
+    class Rewording(Scribe):
+        async def write(self, task) -> str:
+            return task.body.replace(" ", "\n", 3) + " 2"
+
+    await retain(wiki, "to entity Momofuku\nAgain.", start=1)
+    (_, job) = await compile_all(wiki, story(scribe=Rewording()))
+    assert (await pages(wiki))["Momofuku"]["version"] == 1
+    assert job["metrics"]["sections_skipped"] == 1
+    assert ("Momofuku", "overview", "day-1") in await cited(wiki), "it says what the section says"
+
+
+async def test_titles_in_bold_become_links_and_links_to_nowhere_become_text(wiki: Wiki) -> None:
+    await retain(
+        wiki,
+        "page entity Momofuku\nIn **Toronto**, see [[Nowhere]] and [this](/wiki/entity/gone) and [[Toronto]].",
+        "page topic Toronto\nHas **Momofuku**, and **Toronto** itself.",
+    )
+    (job,) = await compile_all(wiki)
+    found = await pages(wiki)
+    assert found["Momofuku"]["body_md"].endswith(
+        "- In [**Toronto**](/wiki/topic/toronto), see Nowhere and this and [[Toronto]]."
+    )
+    assert found["Toronto"]["body_md"].endswith("- Has [**Momofuku**](/wiki/entity/momofuku), and **Toronto** itself.")
+    assert job["metrics"]["dropped"] == {"stray_link": 2}
+    assert (found["Momofuku"]["id"], found["Toronto"]["id"]) in await wiki.references()
+
+
+async def test_what_a_plan_makes_up_is_dropped_and_counted(wiki: Wiki) -> None:
+    from compiler.planner import HeldName, LinkProposal, NewPage, PageName, PageUpdate, SectionProposal
+
+    (good,) = await retain(wiki, "page entity Momofuku\nFood.")
+    bad = new_id()
+    foreign = await (await wiki.neighbour()).add_source()
+    section = SectionProposal("overview", (good,))
+    extra = Plan(
+        (
+            NewPage("gossip", "A", (section,)),
+            NewPage("entity", " ??? ", (section,)),
+            NewPage("entity", "B", (SectionProposal("overview", (bad,)),)),
+            NewPage("entity", "C", (SectionProposal("overview", (good, foreign)), SectionProposal(" ", (good,)))),
+            NewPage("entity", "x" * 2000, (section,)),
+            NewPage("entity", "D\0", (section,), summary="\0"),
+        ),
+        (PageUpdate(bad, (section,)),),
+        (HeldName("N", bad, "q"), HeldName("!!", good, "q"), HeldName("Name", good, "q\0", "gossip")),
+        (
+            LinkProposal(PageName(id=bad), PageName(type="entity", title="Momofuku"), (good,)),
+            LinkProposal(PageName(type="entity", title="C"), PageName(type="entity", title="C"), (good,)),
+            LinkProposal(PageName(type="entity", title="C"), PageName(type="entity", title="Momofuku"), (bad,)),
+        ),
+    )
+    (job,) = await compile_all(wiki, story(Story(extra)))
+    assert job["status"] == "succeeded"
+    assert set(await pages(wiki)) == {"Momofuku", "C"}
+    assert await cited(wiki) == {("Momofuku", "overview", "day-0"), ("C", "overview", "day-0")}
+    assert (await wiki.row("mentions"))["suggested_type"] is None
+    dropped = job["metrics"]["dropped"]
+    assert dropped["unknown_type"] == 2
+    assert dropped["blank_slug"] == 3
+    assert dropped["unknown_page"] == 1
+    assert dropped["unknown_source"] == 4
+    assert dropped["bad_link"] == 2
+    assert dropped["bad_alias"] == 1
+
+
+async def test_a_name_is_held_once_for_each_source_and_promoted_with_its_evidence(wiki: Wiki) -> None:
+    await retain(wiki, "hold Chef João\nhold Chef Joao", "hold Chef João", "hold Other")
+    await compile_all(wiki)
+    row = await wiki.row("mentions", alias="chef joao")
+    assert (row["mention_count"], row["status"], row["cluster"]) == (2, "open", {"seen": "day-1"})
+    await retain(wiki, "promote entity Chef João\nA cook.", start=3)
+    (_, job) = await compile_all(wiki)
+    row = await wiki.row("mentions", alias="chef joao")
+    page = (await pages(wiki))["Chef João"]
+    assert (row["status"], row["promoted_page_id"]) == ("promoted", page["id"])
+    assert job["metrics"]["mentions_promoted"] == 1
+
+
+async def test_a_name_that_nobody_wants_gets_no_page(wiki: Wiki) -> None:
+    from resolvers.mentions import ignore_mention
+
+    source_id = await wiki.add_source()
+    held = await record_mention(wiki.database, wiki.scope, name="Chef João", source_id=source_id)
+    await ignore_mention(wiki.database, wiki.scope, held.mention_id)
+    await retain(wiki, "promote entity Chef João\nA cook.")
+    (job,) = await compile_all(wiki)
+    assert await pages(wiki) == {}
+    assert job["metrics"]["dropped"]["ignored_name"] == 1
+
+
+async def test_links_keep_who_asked_for_them(wiki: Wiki) -> None:
+    city = {"city": "Toronto", "journal_id": "Trip"}
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Toronto, Ontario"))
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Trip"))
+    first, _ = await retain(
+        wiki,
+        "page entity Momofuku\nOne.\npage entity Canoe\nTwo.\nlink Canoe > Momofuku",
+        "to entity Momofuku\nThree.",
+        **city,
+    )
+    (job,) = await compile_all(wiki)
+    titles = {row["id"]: row["title"] for row in await wiki.rows("pages")}
+    links = {(titles[a], titles[b]): reasons for (a, b), reasons in (await wiki.references()).items()}
+    assert links == {
+        ("Canoe", "Momofuku"): {"planner", f"co_mention:{first}"},
+        ("Momofuku", "Canoe"): {f"co_mention:{first}"},
+        ("Momofuku", "Toronto, Ontario"): {"deterministic:city:toronto-ontario"},
+        ("Momofuku", "Trip"): {"deterministic:journal:trip"},
+    }
+    metrics = job["metrics"]
+    assert (metrics["links_written_deterministic"], metrics["links_written_co_mention"]) == (2, 2)
+    assert (await pages(wiki))["Momofuku"]["hubness_score"] == 1
+
+
+async def test_a_source_ties_ten_links_at_most(wiki: Wiki) -> None:
+    await retain(wiki, "\n".join(f"page entity Place {chr(65 + n) * 3}\nFood." for n in range(9)))
+    await compile_all(wiki)
+    assert len(await wiki.references()) == 10
+
+
+async def test_a_cap_ends_the_job_well_and_another_goes_on(wiki: Wiki) -> None:
+    caps = Caps(batch=4, sources=8, new_pages=6)
+    await retain(wiki, *(f"page entity {word(n)}\nIt is {n}." for n in range(20)))
+    jobs = await compile_all(wiki, story(caps=caps))
+    assert len(await pages(wiki)) == 20
+    assert [job["status"] for job in jobs] == ["succeeded"] * len(jobs)
+    assert [job["metrics"]["pages_created"] for job in jobs] == [4, 4, 4, 4, 4]
+    buckets = [int(job["dedupe_key"].rpartition(":")[2]) for job in jobs]
+    assert buckets == list(range(buckets[0], buckets[0] + 5))
+    assert {job["trigger"] for job in jobs} == {"retain"}
+
+
+async def test_a_batch_that_is_too_much_by_itself_is_done_in_parts_and_one_source_never(wiki: Wiki) -> None:
+    many = "\n".join(f"page entity {word(n)}\nIt is {n}." for n in range(100, 110))
+    await retain(wiki, *(f"page entity {word(n)}\nIt is {n}." for n in range(8)), many)
+    jobs = await compile_all(wiki, story(caps=Caps(batch=9, new_pages=5)))
+    assert [job["metrics"]["pages_created"] for job in jobs] == [4, 2, 1, 1, 10]
+
+
+async def test_a_source_that_comes_while_the_job_ends_is_read(wiki: Wiki) -> None:
+    class Late(Story):
+        async def plan(self, sources, knowledge):
+            if self.plans == 0:
+                await retain(wiki, "page entity Late\nIt came.", start=9)
+            return await super().plan(sources, knowledge)
+
+    await retain(wiki, "page entity Early\nIt was.")
+    jobs = await compile_all(wiki, story(Late()))
+    assert set(await pages(wiki)) == {"Early", "Late"}
+    assert len(jobs) == 1
+
+
+async def test_what_a_person_writes_meanwhile_is_not_lost(wiki: Wiki) -> None:
+    await retain(wiki, "page entity Momofuku\nFood.")
+    await compile_all(wiki)
+    page_id = (await pages(wiki))["Momofuku"]["id"]
+    scribe = Scribe()
+
+    class Slow(Scribe):
+        async def write(self, task) -> str:
+            from resolvers.sections import patch_section
+
+            if not self.written:
+                await patch_section(
+                    wiki.database, wiki.scope, page_id, section_slug="overview", body="A person wrote this.\n"
+                )
+            return task.body + "\n" + await super().write(task)
+
+    scribe = Slow()
+    await retain(wiki, "to entity Momofuku\nMore food.", start=1)
+    await compile_all(wiki, story(scribe=scribe))
+    assert [task.body for task in scribe.written] == ["- Food.", "A person wrote this."]
+    assert "A person wrote this." in (await wiki.page(page_id))["body_md"]
+
+
+async def test_a_planner_that_fails_leaves_nothing_and_is_tried_again(wiki: Wiki) -> None:
+    class Broken(Story):
+        async def plan(self, sources, knowledge):
+            raise ValueError("a secret")
+
+    await retain(wiki, "page entity Momofuku\nFood.")
+    (job,) = await compile_all(wiki, story(Broken()))
+    assert (job["status"], job["error"], job["attempt"]) == ("pending", "ValueError", 1)
+    await wiki.look.execute("UPDATE compile_jobs SET run_after = created_at")
+    (job,) = await compile_all(wiki)
+    assert (job["status"], job["error"]) == ("succeeded", None)
+
+
+async def test_the_statements_of_a_batch_grow_with_the_batch_and_not_with_the_wiki(wiki: Wiki) -> None:
+    database = ListeningDatabase(wiki.database.dsn)
+    await database.open()
+    listening = replace(wiki, database=database)
+
+    async def batch(start: int) -> int:
+        await retain(wiki, *(f"page entity {word(start + n)}\nIt is {n}." for n in range(5)), start=start)
+        before = len(await database.heard())
+        await compile_all(listening)
+        return len(await database.heard()) - before
+
+    first = await batch(0)
+    await retain(wiki, *(f"page entity {word(n)}\nIt is {n}." for n in range(100, 160)), start=100)
+    await compile_all(wiki)
+    assert await batch(300) <= first
+    assert first <= 70 + 5 * 20
+    await database.close()
+
+
+def word(n: int) -> str:
+    """A name that is like no other: `Bacada` for 102."""
+    letters = "".join("bcdfghjklm"[int(digit)] + "aeiou"[int(digit) % 5] for digit in f"{n:04}")
+    return normalise(letters * 2).capitalize()
+
+
+async def test_a_worker_that_is_told_to_stop_leaves_its_job_to_others_at_once(wiki: Wiki) -> None:
+    class Endless(Scribe):
+        async def write(self, task) -> str:
+            started.set()
+            await asyncio.sleep(60)
+            return ""
+
+    started = asyncio.Event()
+    await retain(wiki, "page entity Momofuku\nFood.")
+    working = asyncio.create_task(work(wiki.database, story(scribe=Endless())))
+    await started.wait()
+    working.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await working
+    assert (await wiki.row("compile_jobs"))["status"] == "pending"
+    (job,) = await compile_all(wiki)
+    assert (job["status"], job["attempt"]) == ("succeeded", 2)
+
+
+async def test_a_job_whose_workers_all_fell_silent_is_given_up(wiki: Wiki) -> None:
+    await retain(wiki, "page entity Momofuku\nFood.")
+    await wiki.look.execute("UPDATE compile_jobs SET attempt = 5")
+    (job,) = await compile_all(wiki)
+    assert (job["status"], job["error"]) == ("failed", "Every worker that had it fell silent.")
