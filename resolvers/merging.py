@@ -15,14 +15,14 @@ from db.sql import statements
 
 from . import checks, outline
 from .activity import record
-from .errors import BadInput, Conflict, NotFound
+from .errors import BadInput, NotFound
 from .hierarchy import place
 from .hubness import dependants, refresh_hubness
 from .link_targets import resolve
 from .long_texts import read_through
 from .outline import Outline
 from .page_names import check_number, write_names
-from .page_slugs import free_slug
+from .page_slugs import find_slug, free_slug
 from .page_texts import read_sections
 from .records import Page, Saved, find_page
 from .revisions import save
@@ -65,6 +65,8 @@ async def merge_pages(
         gone = await find_page(writer, from_id)
         if gone is None:
             raise NotFound(NO_PAGE)
+        if await is_merged(writer, gone, into):
+            return Saved(into.id, into.version, changed=False)
         check_version(into, expected_version)
         check_version(gone, from_expected_version)
         check_mergeable(gone, into)
@@ -79,6 +81,15 @@ async def merge_pages(
         return Saved(into.id, into_after.version)
 
 
+async def is_merged(writer: Writer, gone: Page, into: Page) -> bool:
+    """Whether the one went into the other before: its old slug leads there, and it is what was left of it."""
+    slug = gone.slug.removesuffix(SUFFIX)
+    if gone.status == "active" or slug == gone.slug:
+        return False
+    found = await find_slug(writer, gone.type, slug)
+    return found is not None and found.id == into.id
+
+
 def check_mergeable(gone: Page, into: Page) -> None:
     if gone.type != into.type:
         raise BadInput(
@@ -87,7 +98,7 @@ def check_mergeable(gone: Page, into: Page) -> None:
             "fromPageId",
         )
     if into.status != "active":
-        raise Conflict(f"{into.name} is archived. Bring it back first.", into.version, into.id)
+        raise BadInput(f"{into.name} is archived. Bring it back first.", "intoPageId")
 
 
 def join(sections: Outline, others: Outline) -> Joined:

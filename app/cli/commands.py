@@ -32,7 +32,7 @@ from . import (
     tools,
     worker,
 )
-from .failures import explained
+from .failures import details, explained
 from .output import complain
 
 USAGE = 2
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if (known := explained(error)) is None:
             raise
-        complain(*known, as_json)
+        complain(*known, as_json, details(error))
         return FAILURE
 
 

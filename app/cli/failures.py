@@ -1,5 +1,13 @@
 """Errors that a person at a terminal can do something about, in one line each."""
 
+from typing import Any
+
+
+def details(error: Exception) -> dict[str, Any]:
+    """What programs are told besides: the lines of an ambiguous edit, the version of a conflict."""
+    extensions = getattr(error, "extensions", None)
+    return {name: value for name, value in extensions.items() if name != "code"} if extensions else {}
+
 
 def explained(error: Exception) -> tuple[str, str] | None:
     """Code and message; none for what can only be a fault of the program."""

@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -23,10 +23,10 @@ def show(data: Any) -> None:
     print(as_json(data, indent=True), flush=True)
 
 
-def complain(code: str, message: str, for_programs: bool) -> None:
+def complain(code: str, message: str, for_programs: bool, details: Mapping[str, Any] | None = None) -> None:
     """What went wrong, on one line; a help text has more and stands for itself."""
     if for_programs:
-        print(as_json({"error": {"code": code, "message": message}}), file=sys.stderr)
+        print(as_json({"error": {"code": code, "message": message, **(details or {})}}), file=sys.stderr)
     else:
         tell(message if "\n" in message else f"cairn: {message}")
 

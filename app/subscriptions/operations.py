@@ -27,6 +27,10 @@ SHORT = 1000  # bytes: an answer that says nothing is no longer
 WITHDRAWN = "You may no longer read this wiki, so there is no more of this."
 
 
+class Stopping(Exception):
+    """The service ends what would have gone on: that is not the end of it for whoever follows."""
+
+
 class Operations:
     """The same engine, limits and rules as for a POST."""
 
@@ -36,7 +40,7 @@ class Operations:
         self.reading = asyncio.Semaphore(readers)
 
     async def answers(self, asked: request.Operation, scope: Scope) -> AsyncGenerator[Answer, None]:
-        """Never raises: what goes wrong is an answer. One that is not `executed` is the only one, or the last."""
+        """Raises Stopping alone: what goes wrong is an answer. One not `executed` is the only one, or the last."""
         try:
             operation = await self.operation(asked)
             if operation is None:
@@ -54,6 +58,8 @@ class Operations:
             yield self.refusal(error)
         except CairnError as error:
             yield self.refusal(GraphQLError(error.message, original_error=error))
+        except Stopping:
+            raise
         except Exception as error:
             yield self.refusal(GraphQLError(str(error), original_error=error))  # masked and logged by the formatter
 
@@ -80,6 +86,8 @@ class Operations:
                 if is_nothing(answer, events.key):
                     raise Forbidden(WITHDRAWN)
                 yield answer
+        if self.feed.closed:
+            raise Stopping
 
     async def execute(self, asked: request.Operation, scope: Scope, event: Change | None = None) -> Answer:
         """The whole operation, or a subscription for one event; each has a budget of its own."""

@@ -17,6 +17,7 @@ from ..errors import error_body, masked_body
 from ..graphql import STATUSES, respond
 from ..request import GRAPHQL_JSON, JSON, Refused, header, read_operation
 from .credential import Credential
+from .operations import Stopping
 
 if TYPE_CHECKING:
     from .streams import Streams
@@ -104,9 +105,12 @@ class EventStream:
                 await self.send({"type": "http.response.body", "body": last})
 
     async def pass_on(self, asked: request.Operation, wiki: Wiki) -> None:
-        async with aclosing(self.streams.operations.answers(asked, wiki)) as answers:
-            async for answer in answers:
-                await self.transmit(event(answer.body))
+        try:
+            async with aclosing(self.streams.operations.answers(asked, wiki)) as answers:
+                async for answer in answers:
+                    await self.transmit(event(answer.body))
+        except Stopping:
+            raise Ended(b"") from None  # not complete: whoever follows it asks again
         raise Ended(COMPLETE)
 
     async def keep_open(self) -> None:

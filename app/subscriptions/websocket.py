@@ -14,6 +14,7 @@ from resolvers.errors import CairnError, LimitExceeded, Unavailable
 from .. import request
 from ..request import header
 from .credential import Credential
+from .operations import Stopping
 
 if TYPE_CHECKING:
     from .streams import Streams
@@ -174,12 +175,15 @@ class Connection:
         except request.Refused as refused:
             await self.fail(id, [{"message": refused.message, "extensions": {"code": refused.code}}])
             return
-        async with aclosing(self.streams.operations.answers(asked, scope)) as answers:
-            async for answer in answers:
-                if not answer.executed:
-                    await self.fail(id, orjson.loads(answer.body)["errors"])
-                    return
-                await self.transmit(b'{"id":%b,"type":"next","payload":%b}' % (orjson.dumps(id), answer.body))
+        try:
+            async with aclosing(self.streams.operations.answers(asked, scope)) as answers:
+                async for answer in answers:
+                    if not answer.executed:
+                        await self.fail(id, orjson.loads(answer.body)["errors"])
+                        return
+                    await self.transmit(b'{"id":%b,"type":"next","payload":%b}' % (orjson.dumps(id), answer.body))
+        except Stopping:
+            return  # no `complete`: the close says that there is more of it elsewhere
         self.running.pop(id, None)
         await self.tell({"id": id, "type": "complete"})
 

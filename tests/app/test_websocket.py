@@ -136,7 +136,7 @@ async def test_a_withdrawn_grant_ends_the_stream_and_tells_nothing(service: Serv
     page, theirs = await create(wiki), f'subscription {{ wikiScopeChanged(ownerId: "{owner}") {{ kind pageId }} }}'
     async with initialised(service, service.token(tenant, guest, Role.MEMBER)) as socket:
         await socket.subscribe(PAGE_CHANGED, "page", page=page)
-        await socket.say(type="subscribe", id="wiki", payload={"query": theirs})
+        await socket.subscribe(theirs, "wiki")
         await update_page(wiki.database, wiki.scope, page, body="One.")
         assert {(await socket.hear())["type"] for _ in range(2)} == {"next"}
         await revoke(wiki.database, tenant, owner_id=owner, grantee_id=guest)

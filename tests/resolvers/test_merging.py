@@ -126,6 +126,14 @@ async def test_what_was_merged_can_come_back_as_a_page_of_its_own(wiki: Wiki) ->
     assert (await wiki.page(gone))["slug"] == "atx-merged"
 
 
+async def test_a_merge_again_changes_nothing(wiki: Wiki) -> None:
+    into, gone = await create(wiki, "Austin"), await create(wiki, "ATX")
+    await merge(wiki, gone, into)
+    before = [await wiki.page(page) for page in (into, gone)]
+    assert (await merge(wiki, gone, into)).changed is False
+    assert [await wiki.page(page) for page in (into, gone)] == before
+
+
 async def test_a_merge_that_cannot_be_is_refused_and_nothing_is_written(wiki: Wiki) -> None:
     into, gone, entity = await create(wiki, "Austin"), await create(wiki, "ATX"), await create(wiki, "E", type="entity")
     other = await (await wiki.neighbour()).add_source()
@@ -136,6 +144,6 @@ async def test_a_merge_that_cannot_be_is_refused_and_nothing_is_written(wiki: Wi
         with pytest.raises(Conflict):
             await merge(wiki, gone, into, **versions)
     await archive_page(wiki.database, wiki.scope, into)
-    with pytest.raises(Conflict, match="archived"):
+    with pytest.raises(BadInput, match="archived"):
         await merge(wiki, gone, into)
     assert "page.merged" not in await wiki.actions()

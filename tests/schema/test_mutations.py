@@ -264,9 +264,15 @@ async def test_another_wiki_is_written_only_by_those_who_may(dsn: str, wiki: Wik
     assert len(await other.rows("pages")) == 1
 
 
+PLAIN = {"bootstrapJournalImport", "compileWikiNow", "resetWikiCursor"}
+"""Clients of the original know them with arguments of their own."""
+
+
 def test_every_mutation_takes_one_input_and_answers_with_a_payload() -> None:
     assert GRAPHQL.mutation_type is not None
     for name, field in GRAPHQL.mutation_type.fields.items():
+        if name in PLAIN:
+            continue
         assert list(field.args) == ["input"], name
         payload = GRAPHQL.type_map[str(field.type).rstrip("!")]
         assert payload.name.endswith("Payload"), name
