@@ -17,7 +17,8 @@ import asyncpg
 from .deadlines import Deadlines
 
 PATIENCE = 10.0  # seconds: to wait for a connection, to make one clean, to let go of them all
-IN_DOUBT = (asyncpg.InterfaceError, OSError)  # what may leave a statement running: a time-out is an OSError
+# What may leave a statement running. A time-out is an OSError; the client's own is a server that goes in mid-sentence.
+IN_DOUBT = (asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
 OUTDATED = (asyncpg.InvalidCachedStatementError, asyncpg.OutdatedSchemaCacheError)
 
 Connect = Callable[[], Awaitable[asyncpg.Connection]]

@@ -25,7 +25,7 @@ def in_our_words() -> Iterator[None]:
     """What Postgres refuses in here leaves as an error of ours, where there is one for it."""
     try:
         yield
-    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, Exhausted) as error:
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, Exhausted) as error:
         ours = refusal(error)
         if ours is None:
             raise

@@ -118,7 +118,7 @@ async def test_terminated_backends_are_replaced(pool: Pool) -> None:
     end = "SELECT pg_terminate_backend($1)"
     async with pool.lend() as one, pool.lend() as other:
         assert await other.fetchval(end, await one.fetchval(WHO))
-        with pytest.raises((asyncpg.PostgresError, asyncpg.InterfaceError)):
+        with pytest.raises((asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)):
             await one.fetchval(WHO)
     async with pool.lend() as one, pool.lend() as other:  # and one that dies while it is idle
         backend = await one.fetchval(WHO)
