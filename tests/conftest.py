@@ -6,6 +6,7 @@ The workers of one run share the server and a migrated template; `dsn` is a copy
 import asyncio
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -27,6 +28,10 @@ from tests.sql_rules import violations
 # The first text that is drawn in a fresh checkout takes long, and a busy machine is no fault of the code.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
+
+# `nohup` and a shell's `&` make whole trees of processes deaf to these; what the tests start must hear them.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session")

@@ -136,8 +136,10 @@ def test_ctrl_c_stops_a_reindexing_that_can_go_on(upgraded: Cairn, dsn: str, wor
                 [*COMMAND, "reindex", *words], cwd=ROOT, stderr=subprocess.PIPE, text=True,
                 env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "CAIRN_DATABASE_URL": dsn},
             )  # fmt: skip
-            waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
-            async with asyncio.timeout(30):
+            waiting = (
+                "SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))"
+            )
+            async with asyncio.timeout(60):
                 while await connection.fetchval(waiting) < 1:
                     await asyncio.sleep(0.1)
             process.send_signal(signal.SIGINT)

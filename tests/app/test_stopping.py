@@ -20,6 +20,7 @@ from tests.app.service import SECRET
 from tests.wiki import Wiki
 
 QUERY = "{ wikiPages(first: 1) { nodes { id } } viewer { role } }"
+BLOCKED = "SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))"
 
 
 @asynccontextmanager
@@ -127,7 +128,7 @@ async def test_what_is_in_flight_is_waited_for_but_not_for_ever(
         async with wiki.look.transaction():
             await wiki.look.execute("LOCK TABLE pages IN ACCESS EXCLUSIVE MODE")
             answer = asyncio.create_task(http.post("/graphql", json={"query": QUERY}))
-            while not await wiki.look.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"):
+            while not await wiki.look.fetchval(BLOCKED):
                 await asyncio.sleep(0.01)
             service.process.send_signal(signal.SIGTERM)
             if not frees:
