@@ -33,6 +33,7 @@ from .logging import RequestLog, configure
 from .rest.application import Below, rest_application
 from .rest.door import PATH as REST
 from .settings import Settings, signing_secret
+from .subscriptions import doors
 from .subscriptions.streams import Streams
 from .tools.caller import Reach
 from .tools.endpoint import ToolsEndpoint
@@ -99,7 +100,7 @@ def create_app(settings: Settings, *, dsn: str) -> Starlette:
         middleware=[
             Middleware(RequestLog, settings=settings, headers=security_headers(settings), watchers=list(watchers)),
             *browser_rules(settings),
-            Middleware(Shortcut, path="/graphql", endpoint=streams.before(endpoint)),
+            Middleware(Shortcut, path="/graphql", endpoint=doors.before(endpoint, streams)),
             Middleware(Shortcut, path="/mcp", endpoint=tools),
             Middleware(Caught),
         ],

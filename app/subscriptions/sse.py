@@ -2,7 +2,6 @@
 
 import asyncio
 from contextlib import ExitStack, aclosing, suppress
-from typing import TYPE_CHECKING
 
 import structlog
 from starlette.types import Receive, Scope, Send
@@ -18,9 +17,7 @@ from ..graphql import STATUSES, respond
 from ..request import GRAPHQL_JSON, JSON, Refused, header, read_operation
 from .credential import Credential
 from .operations import Stopping
-
-if TYPE_CHECKING:
-    from .streams import Streams
+from .streams import Streams
 
 log = structlog.get_logger()
 EVENTS = "text/event-stream"
@@ -55,7 +52,7 @@ class Ended(Exception):
 class EventStream:
     """One operation, and its answers as they come."""
 
-    def __init__(self, streams: "Streams", scope: Scope, receive: Receive, send: Send) -> None:
+    def __init__(self, streams: Streams, scope: Scope, receive: Receive, send: Send) -> None:
         self.streams, self.asgi, self.receive, self.send = streams, scope, receive, send
 
     async def serve(self) -> None:

@@ -1,4 +1,4 @@
-"""What streams of one process have in common: the feed of changes, the doors, and the end of it all."""
+"""What streams of one process have in common: the feed of changes, how many there may be, and the end of it all."""
 
 import asyncio
 from collections import Counter
@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 
 import structlog
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from db.database import Database
 from db.listening import Listener
@@ -23,16 +22,13 @@ from ..request import Bodies, Operation
 from ..settings import Settings
 from .credential import Credential
 from .operations import Operations
-from .origins import is_same_site
-from .sse import EventStream, wants_events
 from .stopping import told_to_stop
-from .websocket import Connection, refuse
 
 log = structlog.get_logger()
 
 
 class Streams:
-    """Answers what streams, and leaves the rest to the endpoint behind it."""
+    """All that are open, whichever door they came by."""
 
     def __init__(
         self,
@@ -81,25 +77,6 @@ class Streams:
             return
         for change in changes:
             self.feed.tell(change)
-
-    def before(self, endpoint: ASGIApp) -> ASGIApp:
-        """The endpoint for what does not stream, with the doors of what does before it."""
-
-        async def choose(scope: Scope, receive: Receive, send: Send) -> None:
-            if scope["type"] == "websocket":
-                await self.websocket(scope, receive, send)
-            elif wants_events(scope):
-                await EventStream(self, scope, receive, send).serve()
-            else:
-                await endpoint(scope, receive, send)
-
-        return choose
-
-    async def websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if is_same_site(scope, self.origins):
-            await Connection(self, scope, receive, send).serve()
-        else:
-            await refuse(receive, send)
 
     def resolved(self, asked: Operation, wiki: Wiki) -> Operation:
         """With its text, where it names a document; raises Refused."""

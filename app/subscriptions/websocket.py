@@ -3,7 +3,7 @@
 import asyncio
 import time
 from contextlib import ExitStack, aclosing, suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 import structlog
@@ -15,9 +15,7 @@ from .. import request
 from ..request import header
 from .credential import Credential
 from .operations import Stopping
-
-if TYPE_CHECKING:
-    from .streams import Streams
+from .streams import Streams
 
 log = structlog.get_logger()
 PROTOCOL = "graphql-transport-ws"
@@ -39,7 +37,7 @@ class Ended(Exception):
 class Connection:
     """From the handshake to the close."""
 
-    def __init__(self, streams: "Streams", scope: Scope, receive: Receive, send: Send) -> None:
+    def __init__(self, streams: Streams, scope: Scope, receive: Receive, send: Send) -> None:
         self.streams, self.asgi, self.receive, self.send = streams, scope, receive, send
         self.credential: Credential | None = None
         self.initialised = self.acknowledged = False
