@@ -34,6 +34,7 @@ from .stored import (
     find_compiled_summaries,
     find_mentions,
     find_pages,
+    find_rollups,
     find_sources,
     source_of,
 )
@@ -101,6 +102,7 @@ async def compose(reader: Writer, plan: Plan, texts: Texts) -> Composition:
     cards = {card.id: card for card in await find_cards(reader, ids=pages_in(plan))}
     guard = Guard(sources.keys(), cards.keys(), metrics)
     work, names = await assign(reader, plan, guard, metrics)
+    await leave_lists(reader, work, guard)
     cited = await find_citations(reader, [(one.page.id, slug) for one in work.values() for slug in one.sections])
     sources |= await find_sources(reader, {id for ids in cited.values() for id in ids} - sources.keys())
     tasks = {
@@ -183,6 +185,14 @@ async def assign(
                 one.aliases.append(held[alias].name)
         names.update(dict.fromkeys(keys_of(page.page), page_id))
     return work, names
+
+
+async def leave_lists(reader: Writer, work: Mapping[UUID, Work], guard: Guard) -> None:
+    """No writer writes what lists other pages."""
+    lists = await find_rollups(reader, [one.page.id for one in work.values() if not one.is_new])
+    for page_id, slug in lists:
+        if work[page_id].sections.pop(slug, None):
+            guard.drop("rollup_section", (work[page_id].page.title, slug))
 
 
 def keys_of(page: NewPage) -> list[tuple[str, str]]:

@@ -18,6 +18,7 @@ from resolvers.jobs import Job, advance, finish, follow_up
 from resolvers.writer import Writer
 from resolvers.writing import looking, writing
 
+from .aggregation.aggregation_pass import aggregate
 from .applying import apply
 from .composing import Composition, TaskKey, compose
 from .deterministic_links import link_by_evidence
@@ -158,6 +159,9 @@ class Run:
             done = await apply(writer, batch, composition)
             if self.compiler.links_by_evidence:
                 await link_by_evidence(writer, composition.changes, done)
+            else:
+                done.add("deterministic_linking_flag_suppressed")
+            await aggregate(writer, composition.changes, done)
             await move_cursor(writer, batch.end)
             done.add("seconds", round(time.monotonic() - began, 3))
             total = self.metrics + done

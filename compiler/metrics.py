@@ -7,6 +7,8 @@ COUNTERS = (
     "batches", "sources_read", "pages_created", "pages_updated", "pages_resurrected", "sections_written",
     "sections_skipped", "mentions_recorded", "mentions_promoted", "links_written", "links_written_deterministic",
     "links_written_co_mention", "alias_dedup_merged", "fuzzy_dedupe_merges", "duplicate_candidates_count",
+    "deterministic_linking_flag_suppressed", "deterministic_parents_derived", "parent_sections_updated",
+    "sections_promoted", "aggregation_planner_calls", "aggregation_input_tokens", "aggregation_output_tokens",
 )  # fmt: skip
 
 

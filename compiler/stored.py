@@ -14,6 +14,7 @@ from resolvers.writer import Writer
 
 from .planner import MentionCard, PageCard, SourceText
 
+AGGREGATION = statements("aggregation")
 COMPILING = statements("compiling")
 CITED_MAX = 200  # sources of one section that its writer is given, the newest
 
@@ -145,3 +146,9 @@ async def find_compiled_summaries(reader: Writer, page_ids: Collection[UUID]) ->
     """The pages whose summary was written by a compile."""
     rows = await reader.all(COMPILING["find_summary_authors"], page_ids=list(page_ids)) if page_ids else []
     return {row["page_id"] for row in rows if row["author_kind"] == "compiler"}
+
+
+async def find_rollups(reader: Writer, page_ids: Collection[UUID]) -> list[tuple[UUID, str]]:
+    """The sections (page, slug) of these pages that list other pages."""
+    rows = await reader.all(AGGREGATION["find_rollups"], page_ids=list(page_ids)) if page_ids else []
+    return [(row["page_id"], row["section_slug"]) for row in rows]

@@ -104,10 +104,15 @@ def can_be_linked(title: str) -> bool:
     return len(found) == 1 and found[0].alias == normalise(title) and found[0].space is None and not found[0].anchor
 
 
+def page_link(text: str, type: str, slug: str) -> str:
+    """`[text](/wiki/type/slug)`"""
+    label = BRACKETS.sub(lambda bracket: "\\" + bracket[0], text)
+    return f"[{label}](/wiki/{type}/{slug})"
+
+
 def title_link(title: str, type: str, slug: str) -> str:
     """`[**Title**](/wiki/type/slug)`"""
-    label = BRACKETS.sub(lambda bracket: "\\" + bracket[0], title)
-    return f"[**{label}**](/wiki/{type}/{slug})"
+    return page_link(f"**{title}**", type, slug)
 
 
 def linkify(text: str, pages: Iterable[tuple[str, str, str]]) -> str:

@@ -168,7 +168,11 @@ async def move_belongings(writer: Writer, gone: Page, into: Page, joined: Joined
     await move_children(writer, gone, into)
     touched = await move_references(writer, gone, into)
     pages: dict[str, Any] = {"from_id": gone.id, "into_id": into.id}
-    await writer.run(MERGING["move_promotions"], **pages)
+    places: dict[str, Any] = {"from_slugs": list(joined.places), "into_slugs": list(joined.places.values())}
+    for statement in ("move_lists", "move_listed"):
+        await writer.run(MERGING[statement], **pages, **places)
+    for statement in ("move_promotions", "copy_placements"):
+        await writer.run(MERGING[statement], **pages)
     await writer.run(MERGING["move_listings"], from_text=str(gone.id), into_text=str(into.id))
     await writer.run(MERGING["move_mentions"], **pages)
     return touched

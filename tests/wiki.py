@@ -246,7 +246,12 @@ async def check_links(wiki: Wiki, pages: dict[UUID, Any]) -> None:
     up = {(link["to_page_id"], link["from_page_id"]) for link in await wiki.rows("links", kind="child_of")}
     assert down == up == parents
     seen = {page_id for page_id, page in pages.items() if page["status"] == "active"}
+    support = defaultdict(list)
+    for section in await wiki.rows("sections"):
+        if section["aggregation"] and "supporting_record_count" in section["aggregation"]:
+            support[section["page_id"]].append(section["aggregation"]["supporting_record_count"])
     for page in pages.values():
         inbound = sum(to == page["id"] and by in seen for by, to in references)
         children = sum(parent == page["id"] and child in seen for parent, child in parents)
-        assert page["hubness_score"] == inbound + 2 * children
+        records = support[page["id"]] or [0]
+        assert page["hubness_score"] == inbound + 2 * children + sum(records) // len(records) // 10

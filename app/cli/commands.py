@@ -17,9 +17,11 @@ from . import (
     importing,
     keys,
     knowledge,
+    links,
     mcp,
     migrate,
     owners,
+    promotions,
     reading,
     reindex,
     retaining,
@@ -49,7 +51,8 @@ app = typer.Typer(
 )
 COMMANDS = (
     demo, serve, migrate, reindex, status, schema, tenants, owners, grants, keys, token, importing, retaining,
-    compiling, worker, exporting, search, reading, editing, history, documents, knowledge, mcp, tools,
+    compiling, worker, links, promotions, exporting, search, reading, editing, history, documents, knowledge, mcp,
+    tools,
 )  # fmt: skip
 for module in COMMANDS:
     module.add_to(app)

@@ -18,7 +18,7 @@ def named(source: SourceText) -> Iterator[tuple[str, str]]:
     """(kind, name): place, city, person, project, journal, tag and title."""
     for kind in NAMED:
         yield from ((kind, name) for name in texts(source.metadata, kind))
-    yield from (("journal", name) for name in texts(source.metadata, "journal_id") if not _is_number(name))
+    yield from (("journal", name) for name in texts(source.metadata, "journal_id") if not is_number(name))
     yield from (("person", name) for name in texts(source.metadata, "people"))
     yield from (("tag", tag) for tag in tags(source))
     if title := short(source.title):
@@ -33,8 +33,12 @@ def texts(metadata: Mapping[str, Any], key: str) -> list[str]:
 
 
 def tags(source: SourceText) -> list[str]:
+    return tags_in(source.metadata)
+
+
+def tags_in(metadata: Mapping[str, Any]) -> list[str]:
     """As they are written, each once; `a, b` is two."""
-    value = source.metadata.get("tags")
+    value = metadata.get("tags")
     values = value.split(",") if isinstance(value, str) else value if isinstance(value, list | tuple) else []
     found = (one.strip().lstrip("#") for one in values[:TAGS_MAX] if isinstance(one, str))
     return list(dict.fromkeys(tag for tag in found if tag and len(tag) <= TAG_MAX and normalised(tag)))
@@ -46,6 +50,6 @@ def short(value: object) -> str | None:
     return name if name and len(name) <= ALIAS_MAX and normalised(name) else None
 
 
-def _is_number(name: str) -> bool:
+def is_number(name: str) -> bool:
     """An identifier that nobody would read as a title."""
     return any(map(str.isdigit, name)) and " " not in name

@@ -34,3 +34,40 @@ DELETE FROM links
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id
   AND (from_page_id, to_page_id, kind)
       IN ((:parent_id, :page_id, 'parent_of'), (:page_id, :parent_id, 'child_of'));
+
+-- name: count_kind
+-- How many references have a reason of this kind, and how many of them no other.
+SELECT count(*) AS links, count(*) FILTER (WHERE NOT counted.has_other) AS deleted
+FROM (
+    SELECT EXISTS (
+        SELECT FROM unnest(l.reasons) AS given (reason)
+        WHERE given.reason <> :kind AND NOT starts_with(given.reason, CAST(:kind AS text) || ':')
+    ) AS has_other
+    FROM links AS l
+    WHERE l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.kind = 'reference' AND EXISTS (
+        SELECT FROM unnest(l.reasons) AS given (reason)
+        WHERE given.reason = :kind OR starts_with(given.reason, CAST(:kind AS text) || ':')
+    )
+) AS counted;
+
+-- name: delete_kind
+-- The references that have reasons of this kind alone.
+DELETE FROM links AS l
+WHERE l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.kind = 'reference' AND l.reasons <> '{}'
+  AND NOT EXISTS (
+      SELECT FROM unnest(l.reasons) AS given (reason)
+      WHERE given.reason <> :kind AND NOT starts_with(given.reason, CAST(:kind AS text) || ':')
+  )
+RETURNING l.to_page_id;
+
+-- name: drop_kind
+-- References keep their reasons of other kinds.
+UPDATE links AS l SET reasons = ARRAY(
+    SELECT given.reason FROM unnest(l.reasons) WITH ORDINALITY AS given (reason, n)
+    WHERE given.reason <> :kind AND NOT starts_with(given.reason, CAST(:kind AS text) || ':')
+    ORDER BY given.n
+)
+WHERE l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.kind = 'reference' AND EXISTS (
+    SELECT FROM unnest(l.reasons) AS given (reason)
+    WHERE given.reason = :kind OR starts_with(given.reason, CAST(:kind AS text) || ':')
+);

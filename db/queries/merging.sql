@@ -87,7 +87,41 @@ UPDATE sections SET aggregation = CAST(
     replace(CAST(aggregation AS text), CAST(:from_text AS text), CAST(:into_text AS text)) AS jsonb
 ), updated_at = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id
-  AND jsonb_exists(aggregation -> 'linked_page_ids', CAST(:from_text AS text));
+  AND (
+      jsonb_exists(aggregation -> 'linked_page_ids', CAST(:from_text AS text))
+      OR aggregation ->> 'promoted_page_id' = CAST(:from_text AS text)
+  );
+
+-- name: move_lists
+-- What sections of a page know of the pages they list, those know that their texts went to.
+UPDATE sections AS s SET aggregation = gone.aggregation, promoted_page_id = gone.promoted_page_id, updated_at = :now
+FROM (
+    SELECT given.into_slug, former.aggregation, former.promoted_page_id
+    FROM unnest(CAST(:from_slugs AS text[]), CAST(:into_slugs AS text[])) AS given (from_slug, into_slug)
+    JOIN sections AS former ON former.tenant_id = :tenant_id AND former.owner_id = :owner_id
+        AND former.page_id = :from_id AND former.section_slug = given.from_slug AND former.aggregation IS NOT NULL
+) AS gone
+WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = :into_id
+  AND s.section_slug = gone.into_slug AND s.aggregation IS NULL;
+
+-- name: move_listed
+-- Pages that a page lists are listed by the other one, in the sections that their texts went to.
+UPDATE placements AS w SET parent_page_id = :into_id, section_slug = given.into_slug
+FROM unnest(CAST(:from_slugs AS text[]), CAST(:into_slugs AS text[])) AS given (from_slug, into_slug)
+WHERE w.tenant_id = :tenant_id AND w.owner_id = :owner_id AND w.parent_page_id = :from_id
+  AND w.section_slug = given.from_slug;
+
+-- name: copy_placements
+-- Where a page is listed, another one is.
+INSERT INTO placements (
+    tenant_id, owner_id, page_id, alias, name, bases, kind, tags, parent_page_id, section_slug, is_delegated
+)
+SELECT w.tenant_id, w.owner_id, CAST(:into_id AS uuid), w.alias, w.name, w.bases, w.kind, w.tags, w.parent_page_id,
+       w.section_slug, w.is_delegated
+FROM placements AS w
+WHERE w.tenant_id = :tenant_id AND w.owner_id = :owner_id AND w.page_id = :from_id
+  AND w.parent_page_id IS DISTINCT FROM :into_id
+ON CONFLICT (tenant_id, owner_id, page_id, alias) DO NOTHING;
 
 -- name: move_mentions
 -- Names seen in sources that meant a page mean another one.

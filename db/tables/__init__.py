@@ -5,6 +5,7 @@ from .idempotency import idempotency_keys
 from .jobs import activity, compile_cursors, compile_jobs
 from .links import link_targets, links
 from .pages import PAGE_TYPES, aliases, old_slugs, pages, revisions, section_sources, sections
+from .placements import placements
 from .search import page_names, search_changes, search_pages, search_scopes, search_terms, search_vocabulary
 from .sources import SOURCE_KINDS, mentions, sightings, sources
 from .tenants import api_keys, grants, owners, tenants
@@ -14,6 +15,6 @@ from .tool_calls import tool_calls
 __all__ = [
     "PAGE_TYPES", "SOURCE_KINDS", "activity", "aliases", "api_keys", "compile_cursors", "compile_jobs", "grants",
     "idempotency_keys", "link_targets", "links", "mentions", "metadata", "old_slugs", "owners", "page_names", "pages",
-    "revisions", "search_changes", "search_pages", "search_scopes", "search_terms", "search_vocabulary",
+    "placements", "revisions", "search_changes", "search_pages", "search_scopes", "search_terms", "search_vocabulary",
     "section_sources", "sections", "sightings", "sources", "tenants", "throttles", "tool_calls",
 ]  # fmt: skip

@@ -6,10 +6,12 @@ from .aliases import AliasMutations
 from .batches import BatchMutations
 from .compiling import CompilingMutations
 from .edits import EditMutations
+from .link_kinds import LinkKindMutations
 from .links import LinkMutations
 from .mentions import MentionMutations
 from .names import NameMutations
 from .pages import PageMutations
+from .promotions import PromotionMutations
 from .sections import SectionMutations
 from .sources import SourceMutations
 
@@ -21,8 +23,10 @@ class Mutation(
     NameMutations,
     BatchMutations,
     SectionMutations,
+    PromotionMutations,
     AliasMutations,
     LinkMutations,
+    LinkKindMutations,
     SourceMutations,
     MentionMutations,
     CompilingMutations,

@@ -6,17 +6,21 @@
 import asyncio
 import random
 import sys
+from datetime import UTC, datetime, timedelta
 from multiprocessing import get_context
 from typing import Any
 
 from compiler.leaf_pass import Caps
+from resolvers.retaining import retain_sources
+from resolvers.sources import SourceDraft
 from tests.compiler.crashing_worker import run_worker
-from tests.compiler.story import Scribe, compile_all, retain, story
+from tests.compiler.story import Scribe, compile_all, story
 from tests.compiler.test_leaf_pass import word
 from tests.wiki import Wiki, close_wiki, open_wiki
 
 FORKS = get_context("forkserver")
 FORKS.set_forkserver_preload(["tests.compiler.crashing_worker"])
+START = datetime(2026, 4, 1, 9, tzinfo=UTC)
 CAPS = Caps(batch=3, new_pages=9)
 RECLAIM = """
     UPDATE compile_jobs SET heartbeat_at = created_at - interval '1 hour', attempt = 0 WHERE status = 'running'
@@ -29,6 +33,15 @@ ROWS = {
     "sections": """
         SELECT p.slug, s.section_slug, s.heading, s.body_md, s.position FROM sections s JOIN pages p ON p.id = s.page_id
         WHERE s.tenant_id = $1 AND s.owner_id = $2 ORDER BY 1, 5""",
+    "lists": """
+        SELECT p.slug, s.section_slug, s.last_source_at, g.slug, s.aggregation - 'linked_page_ids' - 'promoted_page_id',
+            ARRAY(SELECT c.slug FROM pages c WHERE s.aggregation -> 'linked_page_ids' ? CAST(c.id AS text) ORDER BY 1)
+        FROM sections s JOIN pages p ON p.id = s.page_id LEFT JOIN pages g ON g.id = s.promoted_page_id
+        WHERE s.tenant_id = $1 AND s.owner_id = $2 AND s.aggregation IS NOT NULL ORDER BY 1, 2""",
+    "placements": """
+        SELECT c.slug, w.alias, w.name, w.bases, w.kind, w.tags, p.slug, w.section_slug, w.is_delegated
+        FROM placements w JOIN pages c ON c.id = w.page_id LEFT JOIN pages p ON p.id = w.parent_page_id
+        WHERE w.tenant_id = $1 AND w.owner_id = $2 ORDER BY 1, 2""",
     "citations": """
         SELECT p.slug, s.section_slug, e.ref FROM section_sources c JOIN pages p ON p.id = c.page_id
         JOIN sections s ON s.id = c.section_id JOIN sources e ON e.id = c.source_id
@@ -53,17 +66,24 @@ ROWS = {
 }
 
 
-def tale(seed: int, length: int = 36) -> list[str]:
-    """Sources in which pages are made, added to, held, promoted and linked."""
-    chance, texts = random.Random(seed), []
+def tale(seed: int, length: int = 44) -> list[SourceDraft]:
+    """Sources in which pages are made, added to, held, promoted and linked, listed, and grow out of what lists them."""
+    chance, drafts = random.Random(seed), []
     for n in range(length):
-        place, other = word(chance.randrange(12)), word(chance.randrange(12))
-        texts.append(
+        place, other = word(chance.randrange(18)), word(chance.randrange(18))
+        text = (
             f"page entity {place} | {place} House\nNote {n} of **{other}**.\nhold Chef {word(n % 9)}\n"
             f"to entity {other} # visits\nVisit {n}.\nlink {place} > {other}\n"
             + (f"promote entity Chef {word(n % 9)}\nA cook, says {n}.\n" if n % 11 == 10 else "")
         )
-    return texts
+        metadata = {"city": "Springfield", "journal": f"Trip {'AB'[n % 2]}", "tags": ["park", ("music", "art")[n % 2]]}
+        at = START + timedelta(days=n)
+        drafts.append(SourceDraft("daily_note", f"day-{n}", text, captured_at=at, metadata=metadata))
+    return drafts
+
+
+async def keep(wiki: Wiki, drafts: list[SourceDraft]) -> None:
+    await retain_sources(wiki.database, wiki.scope, drafts)
 
 
 async def rows(wiki: Wiki) -> dict[str, list[tuple[Any, ...]]]:
@@ -72,7 +92,7 @@ async def rows(wiki: Wiki) -> dict[str, list[tuple[Any, ...]]]:
 
 
 async def undisturbed(wiki: Wiki, seed: int) -> dict[str, list[tuple[Any, ...]]]:
-    await retain(wiki, *tale(seed))
+    await keep(wiki, tale(seed))
     await compile_all(wiki, story(scribe=Scribe(), caps=CAPS))
     return await rows(wiki)
 
@@ -82,8 +102,7 @@ async def killed(
 ) -> tuple[dict[str, list[tuple[Any, ...]]], int]:
     """The same with workers that are killed; and how many of them had a job when they were."""
     chance, struck = random.Random(seed), 0
-    texts = tale(seed)
-    await retain(wiki, *texts)
+    await keep(wiki, tale(seed))
     for _ in range(kills):
         process = FORKS.Process(target=run_worker, args=(wiki.database.dsn, 0.002))
         process.start()

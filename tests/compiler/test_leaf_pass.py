@@ -222,10 +222,12 @@ async def test_links_keep_who_asked_for_them(wiki: Wiki) -> None:
         ("Momofuku", "Canoe"): {f"co_mention:{first}"},
         ("Momofuku", "Toronto, Ontario"): {"deterministic:city:toronto-ontario"},
         ("Momofuku", "Trip"): {"deterministic:journal:trip"},
+        ("Toronto, Ontario", "Momofuku"): {"text"},
+        ("Trip", "Momofuku"): {"text"},
     }
     metrics = job["metrics"]
     assert (metrics["links_written_deterministic"], metrics["links_written_co_mention"]) == (2, 2)
-    assert (await pages(wiki))["Momofuku"]["hubness_score"] == 1
+    assert (await pages(wiki))["Momofuku"]["hubness_score"] == 3
 
 
 async def test_a_source_ties_ten_links_at_most(wiki: Wiki) -> None:

@@ -148,7 +148,7 @@ WRITES = {
     "archiveWikiPages": 16,
     "unarchiveWikiPages": 16,
     "tagWikiPages": 15,
-    "mergeWikiPages": 68,
+    "mergeWikiPages": 71,
     "deleteWikiPage": 17,
     "archiveWikiScope": 12,
 }
@@ -160,7 +160,9 @@ SHOWN = {
     "WikiCitationPayload": "citation { id }",
     "WikiMentionPayload": "mention { id }",
 }
-ASKS = {"compileWikiNow", "resetWikiCursor", "bootstrapJournalImport"}
+ASKS = {
+    "compileWikiNow", "resetWikiCursor", "bootstrapJournalImport", "suppressWikiSectionPromotion", "dropWikiLinks",
+}  # fmt: skip
 """What admins ask of the compiler, of one size only."""
 REST = {
     "WikiScopePayload": "pagesArchived",

@@ -1,0 +1,83 @@
+"""What kind of thing a page is, as far as the topic that lists it has a section for such things."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from content.names import normalise
+from content.rollups import first_sentence
+
+from ..extraction.metadata import tags_in, texts
+from ..planner import PageCard
+from .naming import Said
+
+
+class Kind(NamedTuple):
+    """A section, and the words that lead a page into it."""
+
+    slug: str
+    heading: str
+    words: frozenset[str] = frozenset()
+
+
+def kind(slug: str, heading: str, words: str = "") -> Kind:
+    return Kind(slug, heading, frozenset(map(normalise, words.split())))
+
+
+RESTAURANTS = kind(
+    "restaurants", "Restaurants",
+    "restaurant restaurants food bbq barbecue cafe café cafes coffee bakery bar bars pub diner tavern brunch breakfast "
+    "lunch dinner tacos pizza essen kaffee bäckerei gasthaus kneipe restaurante restaurantes comida padaria taberna "
+    "tasca boulangerie bistro brasserie ristorante trattoria 餐厅 美食 咖啡 咖啡馆 レストラン 食堂 カフェ 식당 카페",
+)  # fmt: skip
+ACTIVITIES = kind(
+    "activities", "Activities",
+    "activity activities kids outdoors outdoor swimming swim pool hiking hike trail park parks garden museum museums "
+    "gallery music concert concerts festival festivals theatre theater cinema sport sports playground zoo beach tour "
+    "tours market ausflug ausflüge wandern schwimmen konzert musik atividade atividades actividad actividades praia "
+    "playa parque museu museo musée activité activités plage 活动 公园 博物馆 公園 博物館 美術館 공원 박물관",
+)  # fmt: skip
+STAYS = kind(
+    "stays",
+    "Stays",
+    "hotel hotels hostel hostels lodging stay stays guesthouse unterkunft hospedagem 酒店 ホテル",
+)
+SHOPS = kind(
+    "shops", "Shops", "shop shops store stores shopping bookstore bookshop laden buchladen loja tienda librairie 书店"
+)
+PEOPLE = kind("people", "People")
+PLACES = kind("places", "Places")
+PROJECTS = kind("projects", "Projects")
+DECISIONS = kind("decisions", "Decisions")
+CONCEPTS = kind("concepts", "Concepts")
+OTHERS = kind("others", "Others")
+
+BY_WORDS = (RESTAURANTS, ACTIVITIES, STAYS, SHOPS)
+BY_TYPE = {"decision": DECISIONS, "project": PROJECTS, "concept": CONCEPTS, "theme": CONCEPTS, "standard": CONCEPTS}
+HEADINGS = {one.slug: one.heading for one in (*BY_WORDS, PEOPLE, PLACES, PROJECTS, DECISIONS, CONCEPTS, OTHERS)}
+TAG_WEIGHT = 3
+
+
+def kind_of(card: PageCard, said: Sequence[Said]) -> str:
+    """The slug of the section. People and projects by the metadata, the rest by tags, then by words."""
+    if card.type in BY_TYPE:
+        return BY_TYPE[card.type].slug
+    if card.type != "entity":
+        return OTHERS.slug
+    for keys, named in ((("person", "people"), PEOPLE), (("project",), PROJECTS)):
+        if any(normalise(name) in card.aliases for one in said for key in keys for name in texts(one.metadata, key)):
+            return named.slug
+    is_place = any(normalise(place) in card.aliases for one in said for place in texts(one.metadata, "place"))
+    return by_words(card, said) or (PLACES if is_place else OTHERS).slug
+
+
+def by_words(card: PageCard, said: Sequence[Said]) -> str | None:
+    """The kind that most tags and words speak for; of equals the first."""
+    counts: Counter[str] = Counter()
+    for one in said:
+        counts.update({normalise(tag): TAG_WEIGHT * one.sources for tag in tags_in(one.metadata)})
+    counts.update({normalise(tag): TAG_WEIGHT for tag in card.tags})
+    counts.update(normalise(f"{card.title} {first_sentence(card.summary or '')}").split())
+    scores = {one.slug: sum(counts[word] for word in one.words) for one in BY_WORDS}
+    best = max(scores, key=lambda slug: scores[slug])
+    return best if scores[best] else None

@@ -1,0 +1,107 @@
+"""The parents that a page's evidence names: what its sources' metadata and its summary say it belongs to."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from content.names import normalise
+from content.rollups import first_sentence
+
+from ..extraction.metadata import is_number, short, tags_in, texts
+from ..planner import PageCard
+
+SOURCES_LEAST = 2
+TAGS_MAX = 20
+NAMES_MAX = 50
+OWN_PAGES = ("city", "journal")
+"""What may get a page of its own; the others only lead to one that is there."""
+
+# `BBQ joint in Austin, TX.`: what stands where is a run of capitals, and perhaps the region behind a comma.
+CAPITAL = r"[^\W\d_a-zß-öø-ÿ][\w'’.-]*"
+RUN = rf"{CAPITAL}(?: (?:(?:of|the|de|do|da|dos|das|del|la|le|les|am|an der) )?{CAPITAL}){{0,3}}"
+LOCATED = re.compile(rf"\b(?:in|near|im|bei|en|em|à|près de)\s+({RUN})(?:,\s+({RUN}))?")
+
+
+class Said(NamedTuple):
+    """What some sources of a page say in their metadata, and how many do."""
+
+    metadata: Mapping[str, Any]
+    sources: int
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A parent by its normalised name. `bases` say why: city, journal, place, tag, summary."""
+
+    alias: str
+    name: str
+    bases: tuple[str, ...]
+
+    @property
+    def may_have_page(self) -> bool:
+        return any(basis in OWN_PAGES for basis in self.bases)
+
+
+def candidates(card: PageCard, said: Sequence[Said]) -> list[Candidate]:
+    """Those that two sources of the page name, or one that is about the page itself, or its summary."""
+    firm: dict[str, dict[str, str]] = {}
+    for basis, name, is_firm in (*by_metadata(card, said), *(("summary", name, True) for name in by_summary(card))):
+        alias = normalise(name)
+        if is_firm and alias and alias not in card.aliases:
+            firm.setdefault(alias, {}).setdefault(basis, name)
+    return [Candidate(alias, min(names.values()), tuple(sorted(names))) for alias, names in sorted(firm.items())][
+        :NAMES_MAX
+    ]
+
+
+def by_metadata(card: PageCard, said: Sequence[Said]) -> Iterator[tuple[str, str, bool]]:
+    """(basis, name, whether that is enough); of its spellings the one that most sources write."""
+    counts: Counter[tuple[str, str]] = Counter()
+    forms: dict[tuple[str, str], Counter[str]] = {}
+    about: set[tuple[str, str]] = set()
+    for one in said:
+        is_about = any(normalise(place) in card.aliases for place in texts(one.metadata, "place"))
+        for basis, name in dict.fromkeys(named(one.metadata)):
+            key = basis, normalise(name)
+            counts[key] += one.sources
+            forms.setdefault(key, Counter())[name] += one.sources
+            if is_about:
+                about.add(key)
+    for key, count in counts.items():
+        form = min(forms[key], key=lambda name: (-forms[key][name], name))
+        yield key[0], form, count >= SOURCES_LEAST or key in about
+
+
+def named(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    yield from (("city", name) for name in texts(metadata, "city"))
+    yield from (("place", name) for name in texts(metadata, "place"))
+    journals = (*texts(metadata, "journal"), *texts(metadata, "journal_id"))
+    yield from (("journal", name) for name in journals if not is_number(name))
+    yield from (("tag", tag) for tag in tags_in(metadata))
+
+
+def by_summary(card: PageCard) -> Iterator[str]:
+    """Where the first sentence says that it is: `Austin`, and `Austin, TX`."""
+    for found in LOCATED.finditer(first_sentence(card.summary or "")):
+        place, region = (short((part or "").rstrip(".'’-")) for part in found.groups())
+        if place:
+            yield place
+        if place and region:
+            yield f"{place}, {region}"
+
+
+def topic_names(title: str) -> list[str]:
+    """The normalised names under which a topic of this title is a parent: `Austin, Texas` is also `austin`."""
+    names = (title, title.partition(", ")[0])
+    return list(dict.fromkeys(alias for name in names if (alias := normalise(name))))
+
+
+def observed_tags(said: Sequence[Said]) -> tuple[str, ...]:
+    """The tags of a page's sources, the commonest first."""
+    counts: Counter[str] = Counter()
+    for one in said:
+        tags = (" ".join(tag.split()) for tag in tags_in(one.metadata))
+        counts.update(dict.fromkeys(tags, one.sources))
+    return tuple(sorted(counts, key=lambda tag: (-counts[tag], tag))[:TAGS_MAX])

@@ -1,0 +1,104 @@
+"""Sections that have earned a page: which topic they grow into, and how that hangs under the page they stood on."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from db.sql import statements
+from resolvers import outline
+from resolvers.activity import record
+from resolvers.drafts import SectionDraft
+from resolvers.hierarchy import place
+from resolvers.records import Page
+from resolvers.writer import Writer
+
+from .listing import shortened
+from .rollups import Rollup
+from .stored import Outlines, Spot, count_sources
+from .topics import claim
+
+PAGES = statements("pages")
+TAGS_MAX = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """A section, the topic that it grows into, and the slug that it has there."""
+
+    rollup: Rollup
+    before: Page | None
+    page: Page
+    slug: str
+    promotes: tuple[str, ...]
+
+    @property
+    def spot(self) -> Spot:
+        return self.page.id, self.slug
+
+    @property
+    def draft(self) -> SectionDraft:
+        """The section as it stands there."""
+        return SectionDraft(self.rollup.grown.body, self.slug, self.rollup.heading)
+
+
+async def find_growths(
+    writer: Writer, rollups: Sequence[Rollup], pages: Mapping[UUID, Page], outlines: Outlines
+) -> list[Growth]:
+    """The sections that are ready, and can: what has their title is a topic, or nothing."""
+    titles = {one.spot: title_for(one, pages[one.spot[0]], outlines) for one in rollups if one.is_ready}
+    claims = await claim(writer, list(titles.values())) if titles else {}
+    found: dict[UUID, Growth] = {}
+    for one in rollups:
+        wanted = claims.get(titles.get(one.spot, ""))
+        if wanted is None or wanted.page.id in found:
+            continue
+        if wanted.before and not await may_hang(writer, wanted.before, one.spot[0]):
+            continue
+        page = wanted.page if wanted.before else introduced(wanted.page, one, pages[one.spot[0]])
+        slug = outline.unused(one.spot[1], {section.slug for section in page.sections})
+        found[page.id] = Growth(one, wanted.before, page, slug, wanted.promotes)
+    return list(found.values())
+
+
+def title_for(rollup: Rollup, page: Page, outlines: Outlines) -> str:
+    """`Austin, Texas` and its section `Activities` make `Austin Activities`; its part `Music` makes `Austin Music`."""
+    whole = outlines.whole_of(page.id)
+    above = next((section.heading for section in page.sections if section.slug == whole), "")
+    name = page.title.removesuffix(f" {above}") if above else page.title.partition(", ")[0]
+    return f"{name} {rollup.heading}"
+
+
+def introduced(page: Page, rollup: Rollup, parent: Page) -> Page:
+    """A new topic, with a summary and the tags of what it lists."""
+    tags = rollup.known.observed_tags
+    about = f" ({', '.join(tags[:3])})" if tags else ""
+    return replace(page, summary=f"{rollup.heading}: {parent.title}{about}.", tags=tags[:TAGS_MAX])
+
+
+async def may_hang(writer: Writer, page: Page, parent_id: UUID) -> bool:
+    """Whether a topic that is there can be what a section of that page grows into: not from above."""
+    if page.id == parent_id:
+        return False
+    return not await writer.value(PAGES["find_ancestor"], page_id=parent_id, ancestor_id=page.id)
+
+
+async def left_behind(writer: Writer, growths: Sequence[Growth]) -> dict[Spot, SectionDraft]:
+    """What stands where the sections were: a summary, highlights, and the way to the topic."""
+    if not growths:
+        return {}
+    counts = await count_sources(writer, {child.id for one in growths for child in one.rollup.children})
+    drafts = {}
+    for one in growths:
+        section = one.rollup
+        children = [child._replace(source_count=counts.get(child.id, 0)) for child in section.shown]
+        body = shortened(section.body, children, section.known, one.page.title, one.page.slug)
+        drafts[section.spot] = SectionDraft(body, section.spot[1], section.heading)
+    return drafts
+
+
+async def hang(writer: Writer, growth: Growth) -> None:
+    """The topic under the page it came from, unless somebody has hung it elsewhere."""
+    parent_id, slug = growth.rollup.spot
+    if growth.page.parent_id is None:
+        await place(writer, growth.page, parent_id)
+    await record(writer, "section.promoted", parent_id, sectionSlug=slug, promotedPageId=growth.page.id)

@@ -1,0 +1,207 @@
+"""Reading what a wiki knows of parents and lists: each function is one statement, whatever the number of pages."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+from content.names import normalise
+from content.slugs import numbered_section
+from db.sql import statements
+from resolvers.writer import Writer
+
+from .density import Aggregation, read
+from .listing import Child
+from .naming import Said, topic_names
+
+PLACEMENTS = statements("placements")
+AGGREGATION = statements("aggregation")
+LISTED_MAX = 200  # pages of one section
+WAITING_MAX = 200  # pages that a name is looked at for, at once
+
+Spot = tuple[UUID, str]
+"""A section: the page, and its slug there."""
+
+
+class Placement(NamedTuple):
+    """Why a page belongs to a parent of that name, and where it is listed; without a parent it waits for one."""
+
+    page_id: UUID
+    alias: str
+    name: str
+    bases: tuple[str, ...]
+    kind: str
+    tags: tuple[str, ...]
+    parent_id: UUID | None = None
+    section_slug: str | None = None
+    is_delegated: bool = False
+
+    @property
+    def spot(self) -> Spot | None:
+        return (self.parent_id, self.section_slug) if self.parent_id and self.section_slug else None
+
+
+@dataclass(frozen=True, slots=True)
+class Outlines:
+    """Pages that list others: which are active, what their sections know, and which of these belong to a writer."""
+
+    active: set[UUID] = field(default_factory=set)
+    rollups: dict[UUID, dict[str, Aggregation]] = field(default_factory=lambda: defaultdict(dict))
+    cited: set[Spot] = field(default_factory=set)
+
+    def slug_for(self, page_id: UUID, slug: str) -> str:
+        """The slug, unless a section of that slug is written from sources: then the next number."""
+        n, free = 1, slug
+        while (page_id, free) in self.cited:
+            n += 1
+            free = numbered_section(slug, n)
+        return free
+
+    def whole_of(self, page_id: UUID) -> str | None:
+        """The section that a page has grown from."""
+        return next((slug for slug, known in self.rollups[page_id].items() if known.is_whole), None)
+
+
+class Support(NamedTuple):
+    """How many sources, and when the first and the last of them were taken."""
+
+    sources: int = 0
+    first_at: datetime | None = None
+    last_at: datetime | None = None
+
+
+async def find_said(writer: Writer, page_ids: Collection[UUID]) -> Mapping[UUID, Sequence[Said]]:
+    found: dict[UUID, list[Said]] = defaultdict(list)
+    for row in await writer.all(PLACEMENTS["find_said"], page_ids=list(page_ids)):
+        found[row["page_id"]].append(Said(row["said"], row["sources"]))
+    return found
+
+
+async def find_placements(writer: Writer, page_ids: Collection[UUID]) -> list[Placement]:
+    return [
+        Placement(
+            row["page_id"], row["alias"], row["name"], tuple(row["bases"]), row["kind"], tuple(row["tags"]),
+            row["parent_page_id"], row["section_slug"], row["is_delegated"],
+        )
+        for row in await writer.all(PLACEMENTS["find_placements"], page_ids=list(page_ids))
+    ]  # fmt: skip
+
+
+async def find_waiting(writer: Writer, aliases: Collection[str]) -> list[Placement]:
+    rows = await writer.all(PLACEMENTS["find_waiting"], aliases=sorted(aliases), most=WAITING_MAX)
+    return [
+        Placement(row["page_id"], row["alias"], row["name"], tuple(row["bases"]), row["kind"], tuple(row["tags"]))
+        for row in rows
+    ]
+
+
+async def find_topics(writer: Writer, wanted: Iterable[Placement]) -> dict[str, UUID]:
+    """By alias: the active topic of that title; else the oldest with a region behind a comma, but for a tag."""
+    regional: dict[str, bool] = {}
+    for one in wanted:
+        regional[one.alias] = regional.get(one.alias, False) or any(basis != "tag" for basis in one.bases)
+    rows = await writer.all(
+        PLACEMENTS["find_topics"],
+        aliases=list(regional),
+        ends=[f"{alias}!" if is_regional else alias for alias, is_regional in regional.items()],
+    )
+    named: dict[str, tuple[bool, UUID]] = {}
+    for row in rows:
+        if row["alias"] in topic_names(row["title"]):
+            rank = (normalise(row["title"]) != row["alias"], row["id"])
+            named[row["alias"]] = min(named.get(row["alias"], rank), rank)
+    return {alias: page_id for alias, (_, page_id) in named.items() if regional[alias] or not named[alias][0]}
+
+
+async def find_outlines(writer: Writer, page_ids: Iterable[UUID]) -> Outlines:
+    """Of these pages, and of those that have grown out of them."""
+    found = Outlines()
+    for row in await writer.all(AGGREGATION["find_outlines"], page_ids=sorted(set(page_ids))):
+        if row["status"] == "active":
+            found.active.add(row["page_id"])
+        if row["aggregation"] is not None:
+            known = replace(read(row["aggregation"]), promoted_page_id=row["promoted_page_id"])
+            found.rollups[row["page_id"]][row["section_slug"]] = known.released if known.is_bereft else known
+        elif row["is_cited"]:
+            found.cited.add((row["page_id"], row["section_slug"]))
+    return found
+
+
+async def find_listed(writer: Writer, spots: Sequence[Spot]) -> dict[Spot, list[Child]]:
+    found: dict[Spot, list[Child]] = {spot: [] for spot in spots}
+    rows = await writer.all(
+        AGGREGATION["find_listed"],
+        page_ids=[page_id for page_id, _ in spots],
+        slugs=[slug for _, slug in spots],
+        most=LISTED_MAX,
+    )
+    for row in rows:
+        child = Child(row["id"], row["type"], row["slug"], row["title"], row["summary"], tuple(row["tags"]))
+        found[spots[row["n"] - 1]].append(child)
+    return found
+
+
+async def find_support(writer: Writer, lists: Sequence[Sequence[UUID]]) -> list[Support]:
+    """What the pages of each list rest on."""
+    pairs = [(n, page_id) for n, page_ids in enumerate(lists) for page_id in page_ids]
+    rows = await writer.all(
+        AGGREGATION["find_support"], numbers=[n for n, _ in pairs], page_ids=[page_id for _, page_id in pairs]
+    )
+    found = {row["n"]: Support(row["sources"], row["first_at"], row["last_at"]) for row in rows}
+    return [found.get(n, Support()) for n in range(len(lists))]
+
+
+async def count_sources(writer: Writer, page_ids: Collection[UUID]) -> dict[UUID, int]:
+    rows = await writer.all(AGGREGATION["count_sources"], page_ids=list(page_ids))
+    return {row["page_id"]: row["sources"] for row in rows}
+
+
+async def write_placements(writer: Writer, placements: Sequence[Placement]) -> None:
+    if placements:
+        await writer.run(
+            PLACEMENTS["write_placements"],
+            page_ids=[one.page_id for one in placements],
+            aliases=[one.alias for one in placements],
+            names=[one.name for one in placements],
+            kinds=[one.kind for one in placements],
+            lists=[{"bases": one.bases, "tags": one.tags} for one in placements],
+            parent_ids=[one.parent_id for one in placements],
+            slugs=[one.section_slug for one in placements],
+            delegated=[one.is_delegated for one in placements],
+        )
+
+
+async def drop_placements(writer: Writer, placements: Sequence[Placement]) -> None:
+    if placements:
+        await writer.run(
+            PLACEMENTS["drop_placements"],
+            page_ids=[one.page_id for one in placements],
+            aliases=[one.alias for one in placements],
+        )
+
+
+async def set_aggregations(writer: Writer, known: Mapping[Spot, Aggregation]) -> int:
+    """How many sections know something new."""
+    return await writer.run(
+        AGGREGATION["set_aggregations"],
+        page_ids=[page_id for page_id, _ in known],
+        slugs=[slug for _, slug in known],
+        known=[one.stored for one in known.values()],
+        grown_ids=[one.promoted_page_id for one in known.values()],
+        last_at=[one.last_source_at for one in known.values()],
+    )
+
+
+async def move_placements(writer: Writer, moves: Sequence[tuple[Spot, Spot, str | None]]) -> None:
+    """From one section into another: all pages, or those with a tag."""
+    if moves:
+        await writer.run(
+            PLACEMENTS["move_placements"],
+            page_ids=[start[0] for start, _, _ in moves],
+            slugs=[start[1] for start, _, _ in moves],
+            tags=[tag for *_, tag in moves],
+            to_page_ids=[end[0] for _, end, _ in moves],
+            to_slugs=[end[1] for _, end, _ in moves],
+        )

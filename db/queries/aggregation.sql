@@ -1,0 +1,81 @@
+-- name: find_outlines
+-- The sections of these pages, and of all pages that have grown out of them: what they know, and whether they cite.
+WITH RECURSIVE standing AS (
+    SELECT p.id FROM pages AS p
+    WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = ANY(CAST(:page_ids AS uuid[]))
+    UNION
+    SELECT grown.promoted_page_id FROM standing
+    JOIN sections AS grown ON grown.tenant_id = :tenant_id AND grown.owner_id = :owner_id
+        AND grown.page_id = standing.id AND grown.promoted_page_id IS NOT NULL
+)
+SELECT p.id AS page_id, p.status, s.section_slug, s.aggregation, s.promoted_page_id,
+    EXISTS (
+        SELECT FROM section_sources AS c
+        WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.section_id = s.id
+    ) AS is_cited
+FROM standing
+JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = standing.id
+LEFT JOIN sections AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = p.id
+ORDER BY p.id, s.position, s.id;
+
+-- name: find_listed
+-- The active pages of each of these sections, the oldest first, as many as are listed.
+SELECT given.n, w.id, w.type, w.slug, w.title, w.summary, w.tags
+FROM unnest(CAST(:page_ids AS uuid[]), CAST(:slugs AS text[])) WITH ORDINALITY AS given (page_id, slug, n)
+CROSS JOIN LATERAL (
+    SELECT DISTINCT ON (placed.page_id) p.id, p.type, p.slug, p.title, p.summary, placed.tags
+    FROM placements AS placed
+    JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = placed.page_id
+        AND p.status = 'active'
+    WHERE placed.tenant_id = :tenant_id AND placed.owner_id = :owner_id AND placed.parent_page_id = given.page_id
+      AND placed.section_slug = given.slug
+    ORDER BY placed.page_id, placed.alias
+    LIMIT :most
+) AS w
+ORDER BY given.n, w.id;
+
+-- name: find_support
+-- How many sources the pages of each list rest on together, and from when to when these are.
+SELECT given.n, count(DISTINCT (e.kind, e.ref)) AS sources, min(e.captured_at) AS first_at, max(e.captured_at) AS last_at
+FROM unnest(CAST(:numbers AS integer[]), CAST(:page_ids AS uuid[])) AS given (n, page_id)
+JOIN section_sources AS c ON c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = given.page_id
+JOIN sources AS e ON e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.id = c.source_id
+GROUP BY given.n;
+
+-- name: count_sources
+-- How many sources each of these pages rests on.
+SELECT c.page_id, count(DISTINCT (e.kind, e.ref)) AS sources
+FROM section_sources AS c
+JOIN sources AS e ON e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.id = c.source_id
+WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = ANY(CAST(:page_ids AS uuid[]))
+GROUP BY c.page_id;
+
+-- name: find_rollups
+-- The sections of these pages that list others: no writer writes them.
+SELECT page_id, section_slug FROM sections
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:page_ids AS uuid[]))
+  AND aggregation IS NOT NULL;
+
+-- name: set_aggregations
+-- What sections know of the pages they list, and what they have grown into.
+UPDATE sections AS s
+SET aggregation = given.known, promoted_page_id = given.grown_id, last_source_at = given.last_at, updated_at = :now
+FROM unnest(
+    CAST(:page_ids AS uuid[]), CAST(:slugs AS text[]), CAST(:known AS jsonb[]), CAST(:grown_ids AS uuid[]),
+    CAST(:last_at AS timestamptz[])
+) AS given (page_id, slug, known, grown_id, last_at)
+WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = given.page_id
+  AND s.section_slug = given.slug
+  AND (s.aggregation, s.promoted_page_id) IS DISTINCT FROM (given.known, given.grown_id);
+
+-- name: find_aggregation
+-- What a section knows, and whether it has grown.
+SELECT aggregation FROM sections
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND section_slug = :slug;
+
+-- name: set_status
+-- Whether a section may grow into a page.
+UPDATE sections
+SET aggregation = jsonb_set(aggregation, '{promotion_status}', CAST(:status AS jsonb)), updated_at = :now
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND section_slug = :slug
+  AND aggregation IS NOT NULL;

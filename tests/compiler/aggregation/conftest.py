@@ -1,0 +1,5 @@
+"""A wiki for lists to grow in."""
+
+from tests.resolvers.conftest import wiki
+
+__all__ = ["wiki"]

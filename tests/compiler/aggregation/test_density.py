@@ -1,0 +1,81 @@
+"""When a list is enough for a page of its own."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from compiler.aggregation.density import Aggregation, coherence, is_ready, read, score, status
+from db.ids import new_id
+
+START = datetime(2026, 4, 1, tzinfo=UTC)
+FULL = Aggregation(
+    linked_page_ids=tuple(new_id() for _ in range(20)),
+    supporting_record_count=30,
+    first_source_at=START,
+    last_source_at=START + timedelta(days=30),
+    observed_tags=("bbq", "food"),
+    promotion_score=1.0,
+)
+TAGS = [("bbq",)] * 20
+
+
+def test_the_score_adds_up_links_records_days_coherence_and_text() -> None:
+    assert score(FULL, TAGS, 1_800) == 1.0
+    assert score(FULL, TAGS, 90_000) == 1.0
+    assert score(Aggregation(), [], 0) == 0.0
+    assert score(replace(FULL, linked_page_ids=FULL.linked_page_ids[:10]), TAGS, 1_800) == 0.875
+    assert score(replace(FULL, supporting_record_count=15), TAGS, 1_800) == 0.875
+    assert score(replace(FULL, last_source_at=START + timedelta(days=15)), TAGS, 1_800) == 0.9
+    assert score(FULL, [("bbq",), ("rain",), (), ("food", "sun")], 1_800) == 0.925
+    assert score(FULL, TAGS, 900) == 0.925
+
+
+def test_coherence_is_the_share_of_pages_with_an_observed_tag() -> None:
+    assert coherence([("a",), ("b",), ()], ["a", "b"]) == pytest.approx(2 / 3)
+    assert coherence([], ["a"]) == 0.0
+
+
+def test_a_candidate_has_forty_hundredths_and_what_was_decided_stays() -> None:
+    assert [status(FULL, points) for points in (0.39, 0.40, 1.0)] == ["none", "candidate", "candidate"]
+    for decided in ("promoted", "suppressed"):
+        assert status(replace(FULL, promotion_status=decided), 0.0) == decided
+        assert status(replace(FULL, promotion_status=decided), 1.0) == decided
+
+
+@pytest.mark.parametrize(
+    "lacking",
+    [
+        {"linked_page_ids": FULL.linked_page_ids[:14]},
+        {"supporting_record_count": 19},
+        {"last_source_at": START + timedelta(days=29, hours=23)},
+        {"last_source_at": None},
+        {"promotion_score": 0.54},
+        {"promotion_status": "suppressed"},
+        {"promotion_status": "promoted"},
+        {"is_whole": True},
+    ],
+)
+def test_each_threshold_has_to_be_reached(lacking: dict[str, object]) -> None:
+    just = replace(
+        FULL, linked_page_ids=FULL.linked_page_ids[:15], supporting_record_count=20, promotion_score=0.55,
+    )  # fmt: skip
+    assert is_ready(just, TAGS)
+    assert not is_ready(replace(just, **lacking), TAGS)  # type: ignore[arg-type]
+
+
+def test_two_pages_have_to_share_a_tag() -> None:
+    assert not is_ready(FULL, [(f"tag {n}",) for n in range(20)])
+    assert not is_ready(FULL, [("bbq", "bbq"), ("food",)])
+
+
+def test_what_is_stored_is_read_back_and_nonsense_counts_as_nothing() -> None:
+    full = replace(
+        FULL, promotion_status="promoted", promoted_page_id=new_id(), line_digests=("a", ""), tag="music",
+        dismissed_page_ids=(new_id(),), is_whole=True,
+    )  # fmt: skip
+    assert read(full.stored) == full
+    assert full.stored["first_source_at"] == "2026-04-01T00:00:00Z"
+    nonsense = {name: ["x", 7, None, {}] for name in full.stored} | {"tag": 7, "promotion_status": "é"}
+    assert read(nonsense) == Aggregation(observed_tags=("x",), line_digests=("x",))
+    assert read({}) == Aggregation()
