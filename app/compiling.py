@@ -15,6 +15,7 @@ from compiler.worker import work
 from db.database import Database
 from resolvers.errors import Unavailable
 
+from .models import models_of
 from .settings import Settings
 
 log = structlog.get_logger()
@@ -22,11 +23,10 @@ log = structlog.get_logger()
 
 def compiler_of(settings: Settings, told: Callable[[Metrics], None] | None = None) -> Compiler:
     """`told` hears of each batch that is stored."""
-    made = Compiler(
-        planner=named(settings.planner, "CAIRN_PLANNER"),
-        writer=named(settings.section_writer, "CAIRN_SECTION_WRITER"),
-        links_by_evidence=settings.deterministic_links,
-    )
+    planner = named(settings.planner, "CAIRN_PLANNER")
+    writer = named(settings.section_writer, "CAIRN_SECTION_WRITER")
+    hiring = models_of(settings, planner, writer)
+    made = Compiler(planner, writer, links_by_evidence=settings.deterministic_links, hiring=hiring)
     return replace(made, told=told) if told else made
 
 

@@ -1,6 +1,7 @@
 """The only reader of the environment. Every setting is a variable CAIRN_<NAME>."""
 
 import os
+import re
 import secrets
 import tempfile
 from pathlib import Path
@@ -12,6 +13,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_va
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from compiler.default import PLANNER, WRITER
+
+PRICE = re.compile(r"([^=\s]+)=(\d+(?:\.\d+)?)/(\d+(?:\.\d+)?)")
 
 
 def by_commas(given: object) -> object:
@@ -25,6 +28,14 @@ def origins(given: list[str] | None) -> list[str] | None:
         parts = urlsplit(origin)
         if origin != "*" and origin != f"{parts.scheme}://{parts.netloc}":
             raise ValueError(f"{origin} is not an origin such as https://app.example.org, and not *")
+    return given
+
+
+def priced(given: list[str] | None) -> list[str] | None:
+    """`provider:model=2.50/10`: for a million tokens in, and out."""
+    for price in given or ():
+        if not PRICE.fullmatch(price):
+            raise ValueError(f"{price} is not a price such as openai:gpt-5=1.25/10, in dollars for a million tokens")
     return given
 
 
@@ -143,6 +154,19 @@ class Settings(BaseSettings):
     worker: bool = Field(False, description="Compile in each serving process too, beside any `cairn worker`")
     planner: str = Field(PLANNER, description="Who plans what a compile writes: `module:Class`")
     section_writer: str = Field(WRITER, description="Who writes the sections: `module:Class`")
+    model: str | None = Field(
+        None, description="The model that plans and writes, as `openai:…` or `anthropic:…`; without one rules do"
+    )
+    models: Names = Field(None, description="Other models that the `modelId` of a compile may name, by commas")
+    model_timeout: float = Field(120.0, gt=0, description="Seconds that a model may take for one request")
+    model_requests: int = Field(4, ge=1, le=100, description="Requests to models at once, of each process")
+    model_job_tokens: int = Field(1_000_000, ge=0, description="Tokens of models that a job may use; 0: any")
+    model_job_cost: float = Field(0.0, ge=0, description="US dollars that a job may cost; 0: any")
+    model_day_tokens: int = Field(5_000_000, ge=0, description="Tokens of models that a tenant may use a day; 0: any")
+    model_day_cost: float = Field(0.0, ge=0, description="US dollars that models may cost a tenant a day; 0: any")
+    model_prices: Annotated[Names, AfterValidator(priced)] = Field(
+        None, description="Prices of models, in US dollars for a million tokens: `openai:x=1.25/10`, by commas"
+    )
     deterministic_links: bool = Field(
         True, description="Link entities that share a source, and those to the topic of a city or journal they share"
     )

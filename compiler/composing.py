@@ -97,7 +97,9 @@ class Composition:
 async def compose(reader: Writer, plan: Plan, texts: Texts) -> Composition:
     """What becomes of the wiki as it is now; `texts` are the sections that were written already."""
     metrics = Metrics()
-    metrics.usage.update(plan.usage)
+    metrics.use(plan.usage)
+    for reason, times in plan.dropped.items():
+        metrics.drop(reason, times)
     sources = await find_sources(reader, cited_in(plan))
     cards = {card.id: card for card in await find_cards(reader, ids=pages_in(plan))}
     guard = Guard(sources.keys(), cards.keys(), metrics)
@@ -220,6 +222,7 @@ def task_of(
         body=before.body if before else "",
         sources=tuple(read),
         related=tuple((other.title, other.type, other.slug) for other in others),
+        page_id=None if one.is_new else one.page.id,
     )
 
 

@@ -8,18 +8,21 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import Enum, auto
+from functools import cached_property
 from typing import NamedTuple
 
 from db.database import Database
 from db.scope import Actor, ActorKind, Role, Scope
 from resolvers.errors import Unavailable
-from resolvers.jobs import Job, advance, finish, follow_up
+from resolvers.jobs import BUCKET, Job, advance, finish, follow_up
 from resolvers.writer import Writer
 from resolvers.writing import looking, writing
 
 from .aggregation.aggregation_pass import aggregate
 from .applying import apply
+from .authors import Authors, Hiring, Stop
 from .composing import Composition, TaskKey, compose
 from .deterministic_links import link_by_evidence
 from .knowledge import StoredKnowledge
@@ -58,7 +61,7 @@ CAPS = Caps()
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """Who plans and writes, and how much."""
+    """Who plans and writes, and how much. With `hiring` each job has the authors that it asks for."""
 
     planner: Planner
     writer: SectionWriter
@@ -66,6 +69,7 @@ class Compiler:
     links_by_evidence: bool = True
     told: Callable[[Metrics], None] = lambda metrics: None
     """Hears of each batch that is stored."""
+    hiring: Hiring | None = None
 
 
 class Stale(Exception):
@@ -98,14 +102,24 @@ class Run:
         self.metrics = Metrics(job.metrics)
         self.size = compiler.caps.batch
 
+    @cached_property
+    def authors(self) -> Authors:
+        """Raises Refused for some that nobody may ask for."""
+        if self.compiler.hiring is None:
+            return Authors(self.compiler.planner, self.compiler.writer)
+        return self.compiler.hiring.authors(self.database, self.scope, self.job, lambda: self.metrics)
+
     async def step(self) -> bool:
         """One batch; true when the job is over."""
+        if stop := await self.authors.stop():
+            return await self.end(stop=stop)
         room = self.compiler.caps.sources_for(self.job.trigger) - int(self.metrics.counts["sources_read"])
         if room <= 0 or self.compiler.caps.are_reached(self.metrics):
             return await self.end()
         async with looking(self.database) as connection:
             reader = Writer(connection, self.scope)
-            batch = await find_batch(reader, await find_cursor(reader), min(self.size, room))
+            most = min(self.size, room, self.authors.batch or room)
+            batch = await find_batch(reader, await find_cursor(reader), most)
         if not batch.sources:
             return await self.end(unless_behind=True)
         outcome = await self.compile(batch)
@@ -124,7 +138,9 @@ class Run:
     async def compile(self, batch: Batch) -> Outcome:
         """Plan, write, store. What does not fit into the job is not stored; a single source always is."""
         began = time.monotonic()
-        plan = await self.compiler.planner.plan(batch.sources, StoredKnowledge(self.database, self.scope))
+        plan = await self.authors.planner.plan(batch.sources, StoredKnowledge(self.database, self.scope))
+        if plan.read is not None:
+            batch = batch.first(plan.read)
         texts: dict[TaskKey, str] = {}
         is_divisible = len(batch.sources) > 1 or not self.is_fresh
         for _ in range(ROUNDS):
@@ -144,7 +160,7 @@ class Run:
                 composition = await compose(Writer(connection, self.scope), plan, texts)
             if not composition.missing:
                 return composition
-            writing_now = (self.compiler.writer.write(task) for task in composition.missing.values())
+            writing_now = (self.authors.writer.write(task) for task in composition.missing.values())
             texts.update(zip(composition.missing, await in_turns(writing_now), strict=True))
         raise Unavailable(BUSY)
 
@@ -169,13 +185,20 @@ class Run:
         self.metrics = total
         return Outcome.STORED
 
-    async def end(self, *, unless_behind: bool = False) -> bool:
-        """Close the job alone in the wiki, so that no source slips in between the last look and the end."""
+    async def end(self, *, unless_behind: bool = False, stop: Stop | None = None) -> bool:
+        """Close the job alone in the wiki, so that no source slips in between the last look and the end.
+
+        After a `stop` the next one waits for its own five minutes, or until then.
+        """
         async with writing(self.database, self.scope) as writer:
             behind = await is_behind(writer, await find_cursor(writer))
             if behind and unless_behind:
                 return False
-            if behind:
+            if behind and stop:
+                self.metrics.stopped = stop.reason
+                begins = datetime.fromtimestamp((self.job.bucket + 1) * BUCKET, UTC)
+                await follow_up(writer, self.job, after=stop.until or begins)
+            elif behind:
                 await follow_up(writer, self.job)
             await finish(writer, self.job, self.metrics.stored)
         return True

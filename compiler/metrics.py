@@ -13,31 +13,40 @@ COUNTERS = (
 
 
 class Metrics:
-    """Counters by name; `dropped` counts what a plan asked for and did not get, by the reason."""
+    """Counters by name; `dropped` counts what a plan asked for and did not get, by the reason.
+
+    `stopped` says why a job did not go on, where something is left.
+    """
 
     def __init__(self, stored: Mapping[str, Any] | None = None) -> None:
         given = dict(stored or {})
         self.dropped: dict[str, int] = dict(given.pop("dropped", {}))
         self.usage: dict[str, float] = dict(given.pop("usage", {}))
+        self.stopped: str | None = given.pop("stopped", None)
         self.counts: dict[str, float] = dict.fromkeys(COUNTERS, 0) | given
 
     def add(self, name: str, number: float = 1) -> None:
         self.counts[name] = self.counts.get(name, 0) + number
 
-    def drop(self, reason: str) -> None:
-        self.dropped[reason] = self.dropped.get(reason, 0) + 1
+    def drop(self, reason: str, times: int = 1) -> None:
+        self.dropped[reason] = self.dropped.get(reason, 0) + times
+
+    def use(self, usage: Mapping[str, float]) -> None:
+        """Requests, tokens, cost: whatever the planner and the writer count."""
+        for name, number in usage.items():
+            self.usage[name] = round(self.usage.get(name, 0) + number, 6)
 
     def __add__(self, other: "Metrics") -> "Metrics":
         total = Metrics(self.stored)
         for name, number in other.counts.items():
             total.add(name, number)
         for reason, times in other.dropped.items():
-            total.dropped[reason] = total.dropped.get(reason, 0) + times
-        for name, number in other.usage.items():
-            total.usage[name] = total.usage.get(name, 0) + number
+            total.drop(reason, times)
+        total.use(other.usage)
         return total
 
     @property
     def stored(self) -> dict[str, Any]:
         """As a job's row keeps them."""
-        return {**self.counts, "dropped": dict(self.dropped), "usage": dict(self.usage)}
+        stopped = {"stopped": self.stopped} if self.stopped else {}
+        return {**self.counts, **stopped, "dropped": dict(self.dropped), "usage": dict(self.usage)}

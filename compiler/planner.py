@@ -133,13 +133,19 @@ class LinkProposal:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything that one batch of sources asks for. `usage` counts tokens and cost, where there are any."""
+    """Everything that one batch of sources asks for. `usage` counts tokens and cost, where there are any.
+
+    `dropped` counts what the planner itself could not let stand. `read` is how many sources it read, the first of
+    those that it was given, where it did not read all.
+    """
 
     new_pages: tuple[NewPage, ...] = ()
     updates: tuple[PageUpdate, ...] = ()
     held: tuple[HeldName, ...] = ()
     links: tuple[LinkProposal, ...] = ()
     usage: Mapping[str, float] = field(default_factory=dict)
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    read: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +161,8 @@ class SectionTask:
     sources: tuple[SourceText, ...]
     related: tuple[tuple[str, str, str], ...] = ()
     """(title, type, slug) of pages that the section may name."""
+    page_id: UUID | None = None
+    """Of a page that is there."""
 
 
 class Planner(Protocol):

@@ -30,14 +30,18 @@ BEGINNING = Cursor(datetime(1, 1, 1, tzinfo=UTC), UUID(int=0))
 
 
 class Batch(NamedTuple):
-    """Sources in the order they came, and where they lie: behind `start`, up to `end`."""
+    """Sources in the order they came, behind `start`, and where each of them lies."""
 
     start: Cursor
-    end: Cursor
+    places: tuple[Cursor, ...]
     sources: tuple[SourceText, ...]
 
-    def first(self, number: int, ends: Sequence[Cursor]) -> "Batch":
-        return Batch(self.start, ends[number - 1], self.sources[:number])
+    @property
+    def end(self) -> Cursor:
+        return self.places[-1]
+
+    def first(self, number: int) -> "Batch":
+        return Batch(self.start, self.places[:number], self.sources[:number])
 
 
 async def find_cursor(reader: Writer) -> Cursor:
@@ -47,8 +51,8 @@ async def find_cursor(reader: Writer) -> Cursor:
 
 async def find_batch(reader: Writer, start: Cursor, size: int) -> Batch:
     rows = await reader.all(COMPILING["find_batch"], source_at=start.at, source_id=start.id, size=size)
-    end = Cursor(rows[-1]["created_at"], rows[-1]["id"]) if rows else start
-    return Batch(start, end, tuple(map(source_of, rows)))
+    places = tuple(Cursor(row["created_at"], row["id"]) for row in rows)
+    return Batch(start, places, tuple(map(source_of, rows)))
 
 
 async def is_behind(reader: Writer, cursor: Cursor) -> bool:

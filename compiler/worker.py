@@ -11,6 +11,7 @@ from db.database import Database
 from resolvers.errors import CairnError
 from resolvers.jobs import ATTEMPTS_MAX, Job, Lost, beat, claim, fail, release
 
+from .authors import Refused
 from .leaf_pass import Compiler, Run
 
 log = logging.getLogger(__name__)
@@ -71,7 +72,8 @@ async def run_attempt(database: Database, job: Job, attempt: Run) -> None:
         first = next(leaves(errors))
         log.warning("The job %s failed: %s", job.id, reason(first), exc_info=first)
         with suppress(Lost):
-            await fail(database, job, reason(first), attempt.metrics.stored)
+            hopeless = isinstance(first, Refused)
+            await fail(database, job, reason(first), attempt.metrics.stored, is_hopeless=hopeless)
 
 
 async def beating(database: Database, job: Job) -> None:

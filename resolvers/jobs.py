@@ -6,7 +6,7 @@ in one round trip, so that no statement reads across two of them.
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 import asyncpg
@@ -87,17 +87,20 @@ async def enqueue(
     *,
     options: dict[str, Any] | None = None,
     bucket: int | None = None,
+    after: datetime | None = None,
 ) -> UUID:
     """The job of this wiki and bucket, in the caller's transaction; this moment's bucket when none is given.
 
-    An open job with the key is the answer: it reads whatever is committed before it ends.
+    An open job with the key is the answer: it reads whatever is committed before it ends. A new one is run `after` a
+    moment, or at once.
     """
     now = datetime.now(UTC)
+    run_after = max(now, after or now)
     key = key_of(tenant_id, owner_id, bucket_of(now) if bucket is None else bucket)
     own: dict[str, Any] = {"tenant_id": tenant_id, "owner_id": owner_id, "dedupe_key": key}
     while True:
         added: UUID | None = await connection.value(
-            JOBS["enqueue"], **own, id=new_id(), trigger=trigger, options=options or {}, now=now
+            JOBS["enqueue"], **own, id=new_id(), trigger=trigger, options=options or {}, run_after=run_after, now=now
         )
         if added:
             await announce_job(connection, tenant_id, owner_id, added, ChangeKind.CREATED)
@@ -112,7 +115,9 @@ async def ask_for_compile(
 ) -> UUID:
     """A job for the scope's wiki, because somebody who may administer it wants one."""
     async with writing(database, scope, Action.ADMINISTER) as writer:
-        return await enqueue(writer, scope.tenant_id, scope.owner_id, trigger, options=options)
+        job_id = await enqueue(writer, scope.tenant_id, scope.owner_id, trigger, options=options)
+        await writer.run(JOBS["hurry"], id=job_id)
+        return job_id
 
 
 async def claim(database: Database, worker: str) -> Job | None:
@@ -170,15 +175,18 @@ async def finish(writer: Writer, job: Job, metrics: dict[str, Any]) -> None:
     await announce_job(writer, job.tenant_id, job.owner_id, job.id)
 
 
-async def follow_up(writer: Writer, job: Job) -> UUID:
-    """The rest of a job that reached a cap, in the bucket behind its own."""
-    return await enqueue(writer, job.tenant_id, job.owner_id, job.trigger, options=job.options, bucket=job.bucket + 1)
+async def follow_up(writer: Writer, job: Job, after: datetime | None = None) -> UUID:
+    """The rest of a job that reached a cap, in the bucket behind its own. With `after` one that waits will do."""
+    if after and (waiting := await writer.value(JOBS["find_waiting"], options=job.options)):
+        return cast(UUID, waiting)
+    same: dict[str, Any] = {"options": job.options, "bucket": job.bucket + 1}
+    return await enqueue(writer, job.tenant_id, job.owner_id, job.trigger, **same, after=after)
 
 
-async def fail(database: Database, job: Job, error: str, metrics: dict[str, Any]) -> None:
+async def fail(database: Database, job: Job, error: str, metrics: dict[str, Any], *, is_hopeless: bool = False) -> None:
     """This attempt went wrong: the next one after a pause, or none when there were enough. Raises Lost."""
     now = datetime.now(UTC)
-    is_last = job.is_last_attempt
+    is_last = is_hopeless or job.is_last_attempt
     async with transaction(database) as connection:
         await changed(
             connection,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .stopwords import DATES, EVERYWHERE, STOPWORDS, word_set
+from .stopwords import DATES, stops_of, word_set
 from .text import WORD
 
 WORDS_MAX = 6
@@ -46,6 +46,19 @@ BEING = word_set(
     ferme hat war wird ist öffnet schließt liegt bleibt gab es fue tiene está
     """
 )
+COMPANY = frozenset(
+    {("and", "I"), ("and", "me"), ("und", "ich"), ("et", "moi"), ("e", "eu"), ("y", "yo"), ("ed", "io"), ("e", "io")}
+)
+KIN = word_set(
+    "schwester bruder tochter sohn cousine cousin freundin freund kollegin kollege nachbarin nachbar nichte neffe"
+)
+NAMED_KINDS = word_set(
+    """
+    café cafe restaurant hotel gasthaus gasthof pension bar kneipe kino theater museum galerie buchhandlung bäckerei
+    konditorei eisdiele pizzeria markthalle brauerei weingut hof praxis schule grundschule gymnasium bahnhof villa haus
+    schloss burg kloster kirche sankt park strandbad freibad tram linie bus
+    """
+)
 NOT_TELLING = word_set("hat ist war a est came will made found worked works")  # things do these, too
 DETERMINERS = word_set(
     """
@@ -77,6 +90,28 @@ NO_ARTICLE = word_set(
 )
 GERMAN_PLACE = re.compile(
     r"-(?:Park|Platz|Straße|Strasse|Allee|Weg|Brücke|Ring|Ufer|Schule|Gymnasium|Haus|Kirche|Museum|See|Halle)$"
+)
+# One word, and the ones of these that are kinds of places, not names of some.
+GERMAN_COMPOUND = re.compile(
+    r"^[A-ZÄÖÜ][a-zäöüß]{3,}(?:berg|burg|see|park|platz|markt|brücke|turm|tor|garten|hof|bach|tal|wald|insel|kirche|dom|"
+    r"schloss|quelle|mühle|hütte|viertel|stadt|straße|strasse|allee|gasse|ufer|museum|halle|stadion|bad|haus)$"
+)
+KINDS_OF_PLACE = word_set(
+    """
+    spielplatz parkplatz arbeitsplatz sportplatz fußballplatz sitzplatz campingplatz zeltplatz stellplatz tennisplatz
+    marktplatz bahnhof hauptbahnhof bauernhof friedhof innenhof hinterhof schulhof flughafen supermarkt flohmarkt
+    weihnachtsmarkt wochenmarkt baumarkt arbeitsmarkt getränkemarkt fischmarkt kindergarten biergarten schrebergarten
+    gemüsegarten wintergarten vorgarten botanischengarten innenstadt altstadt großstadt kleinstadt hauptstadt
+    heimatstadt nachbarstadt neustadt krankenhaus treppenhaus gasthaus kaufhaus rathaus wohnhaus gewächshaus
+    baumhaus ferienhaus elternhaus treibhaus hochhaus parkhaus schwimmbad freibad hallenbad badezimmer turnhalle
+    sporthalle markthalle lagerhalle eingangshalle konzerthalle messehalle fabrikhalle hauptstraße nebenstraße
+    landstraße einbahnstraße seitenstraße dorfstraße hauptkirche dorfkirche stadtkirche kirchturm fernsehturm
+    aussichtsturm wasserturm leuchtturm eigentor gartentor stadttor hoftor badesee stausee baggersee bergsee
+    berghütte skihütte almhütte holzhütte stadtpark freizeitpark wildpark fuhrpark skatepark stadtviertel
+    stadtmuseum heimatmuseum kunstmuseum freilichtmuseum regenwald mischwald nadelwald weinberg zugbrücke
+    fußgängerbrücke eisenbahnbrücke autobahnbrücke holzbrücke wohnviertel halbinsel verkehrsinsel fußballstadion
+    zuhaus drogeriemarkt fachwerkhaus schulhaus autohaus bücherhalle
+    """
 )
 ELIDED = re.compile(r"(?:[ldjnstmc]|qu)['’](?=\w)", re.IGNORECASE)
 # What somebody did, before the name of whom or what: `Called Priya`, `Croisé Madame Perrin`, `Encontrei a Inês`.
@@ -131,7 +166,7 @@ def runs(sentence: str, language: str) -> Iterator[Run]:
 def _tokens(sentence: str) -> Iterator[Token]:
     """Words, without an elided article or preposition: `l'Île` is `Île`."""
     for match in WORD.finditer(sentence):
-        elided = ELIDED.match(match[0])
+        elided = ELIDED.match(match[0]) if len(match[0]) > 2 and ("'" in match[0] or "’" in match[0]) else None
         start = match.start() + (elided.end() if elided else 0)
         yield Token(sentence[start : match.end()], start, match.end())
 
@@ -178,7 +213,7 @@ def _run(sentence: str, tokens: list[Token], start: int, end: int, language: str
     before = sentence[: tokens[start].start].rstrip()
     opens = not before or before[-1] in OPENERS
     first, last = start, end
-    stops = STOPWORDS.get(language, frozenset()) | EVERYWHERE
+    stops = stops_of(language)
     while first < last and (
         tokens[first].text.lower() in PARTICLES or _bare(tokens[first].text) in stops or tokens[first].text.isdigit()
     ):
@@ -192,6 +227,8 @@ def _run(sentence: str, tokens: list[Token], start: int, end: int, language: str
         last -= 1
     while language == "de" and last - first > 1 and tokens[last - 1].text.lower() in NO_ARTICLE:
         last -= 1
+    if language == "de" and last - first > 1 and tokens[first].text.lower() in KIN:
+        first, opens = first + 1, False
     if first == last or tokens[first].text.isdigit():
         return None
     name = _possessed(sentence[tokens[first].start : tokens[last - 1].end])
@@ -200,10 +237,15 @@ def _run(sentence: str, tokens: list[Token], start: int, end: int, language: str
         return None
     previous = tokens[first - 1].text.lower() if first else ""
     following = tokens[last].text.lower() if last < len(tokens) else ""
-    is_person = len(words) <= 3 and (_is_told(previous, following) or words[0].lower().rstrip(".") in HONORIFICS)
+    is_company = len(words) <= 3 and _is_company(tokens, last)
+    is_person = len(words) <= 3 and (
+        is_company or _is_told(previous, following) or words[0].lower().rstrip(".") in HONORIFICS
+    )
     acts = (following in TOLD | BEING and (following, language) != ("a", "en")) or (
         language in ACTED and ACTED[language].search(following) is not None
     )
+    if is_company:
+        return Run(name, False, True, True, False, True)
     return Run(name, opens, is_person, _is_sure(name, previous, opens, language), _is_bare(name, opens, language), acts)
 
 
@@ -220,26 +262,41 @@ def _possessed(name: str) -> str:
 
 
 def _is_told(previous: str, following: str) -> bool:
-    return (following in TOLD and following not in NOT_TELLING) or previous in WITH
+    return (following in TOLD and following not in NOT_TELLING) or previous in WITH or previous in KIN
+
+
+def _is_company(tokens: list[Token], last: int) -> bool:
+    """`Theo and I`, `Jonas und ich`: nothing but a person does something together with whoever writes."""
+    return last + 1 < len(tokens) and (tokens[last].text.lower(), tokens[last + 1].text) in COMPANY
 
 
 def _is_sure(name: str, previous: str, opens: bool, language: str) -> bool:
     """Whether the capital says that it is a name: in German, where all nouns have one, only without an article."""
     if language != "de" or _has_inner_capitals(name) or _is_place(name):
         return True
+    if not opens and GERMAN_COMPOUND.search(name) and name.lower() not in KINDS_OF_PLACE:
+        return True
     word = name.lower()
     if word in NO_ARTICLE or ABSTRACT.search(word):
         return False
     if opens or " " in name:
-        return opens or previous not in DETERMINERS
-    return previous in BARE and not (
-        word.endswith(("en", "ern", "eln")) and previous in ("mit", "von", "aus", "und", "bei")
+        return opens or previous not in DETERMINERS or _is_named_kind(name)
+    return previous in KIN or (
+        previous in BARE
+        and not (word.endswith(("en", "ern", "eln")) and previous in ("mit", "von", "aus", "und", "bei"))
     )
+
+
+def _is_named_kind(name: str) -> bool:
+    """After an article: `im Café Merle`, `die Markthalle Neun`. Of other nouns the second may explain the first."""
+    words = name.split()
+    return words[0].lower() in NAMED_KINDS and all(word[0].isupper() or word.isdigit() for word in words)
 
 
 def _is_bare(name: str, opens: bool, language: str) -> bool:
     is_one = " " not in name and not opens
-    return language == "de" and is_one and not _has_inner_capitals(name) and not _is_place(name)
+    is_place = _is_place(name) or (GERMAN_COMPOUND.search(name) and name.lower() not in KINDS_OF_PLACE)
+    return language == "de" and is_one and not _has_inner_capitals(name) and not is_place
 
 
 def _has_inner_capitals(name: str) -> bool:

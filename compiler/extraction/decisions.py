@@ -32,6 +32,13 @@ TAKEN = re.compile(
     r"|하기로 (?:했|결정)|(?:เรา|ผม|ฉัน)(?:ได้)?ตัดสินใจ",
     re.IGNORECASE,
 )
+# A part of every text that TAKEN finds, so that it need not be tried on the many others.
+STEMS = (
+    "decid", "decis", "chose", "opted", "agreed", "resolv", "settled", "picked", "not use", "go with", "never use",
+    "no longer", "entsch", "beschl", "einigt", "décid", "décis", "choisi", "opté", "convenu", "optá", "optam", "optat",
+    "escolh", "combin", "elegim", "acorda", "scelt", "решил", "выбрал", "决定", "決定", "选择了", "選擇了", "ことにし",
+    "に決め", "하기로", "ตัดสินใจ",
+)  # fmt: skip
 OPEN = re.compile(
     r"[?？]\s*$|\b(?:not|never|n't|haven't|yet to|if|should|whether|until|before|jamais|pas encore|nicht|"
     r"noch nicht|não|no|ainda não|still) (?:\w+ ){0,2}"
@@ -69,8 +76,16 @@ class Decision:
     after: tuple[Sentence, ...]
 
 
-def decisions(reading: Reading) -> Iterator[Decision]:
+def decisions(reading: Reading) -> tuple[Decision, ...]:
     """The decisions that a source says were taken, in order; questions and what is still open are none."""
+    if reading.decisions is None:
+        text = "\n".join(sentence.text for sentence in reading.sentences)
+        reading.decisions = tuple(_decisions(reading)) if may_decide(text) else ()
+    found: tuple[Decision, ...] = reading.decisions
+    return found
+
+
+def _decisions(reading: Reading) -> Iterator[Decision]:
     sentences = reading.sentences
     for index, sentence in enumerate(sentences):
         if len(sentence.text) <= SENTENCE_MAX and (found := _decision(sentence)):
@@ -86,6 +101,12 @@ def follows(sentence: Sentence) -> bool:
     return SO.search(sentence.text) is not None
 
 
+def may_decide(text: str) -> bool:
+    """Quickly: false is certain."""
+    folded = text.casefold()
+    return any(stem in folded for stem in STEMS)
+
+
 def _gives_reason(sentence: Sentence) -> bool:
     found = WHY.match(sentence.text)
     return found is not None
@@ -93,7 +114,7 @@ def _gives_reason(sentence: Sentence) -> bool:
 
 def _decision(sentence: Sentence) -> tuple[str, str] | None:
     text = sentence.text
-    taken = TAKEN.search(text)
+    taken = TAKEN.search(text) if may_decide(text) else None
     if not taken or OPEN.search(text):
         return None
     why = WHY.search(text, taken.end())

@@ -47,6 +47,12 @@ class Draft:
     def name(self) -> PageName:
         return PageName(id=self.card.id) if self.card else PageName(type=self.type, title=self.title)
 
+    def is_same(self, other: "Draft") -> bool:
+        """Whether both are about the page of one name."""
+        if self.card or other.card:
+            return self.card is not None and other.card is not None and self.card.id == other.card.id
+        return (self.type, self.title) == (other.type, other.title)
+
     @property
     def subject(self) -> Subject:
         return Subject(self.type, self.title, frozenset(self.names))

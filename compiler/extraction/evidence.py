@@ -5,8 +5,9 @@ puts the answers of all cited sources together.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from content.names import normalise
 from content.words import SPACELESS
@@ -48,13 +49,15 @@ class Subject:
     names: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
 class Entry:
-    """One line. Of two with the same words the better score stays; `key` is what is compared."""
+    """One line: what a source says, in quotes. Of two with the same words the better score stays; `key` is compared."""
 
-    line: str
-    score: float
-    key: str
+    def __init__(self, source: SourceText, texts: tuple[str, ...], score: float, key: str, about: str = "") -> None:
+        self.source, self.texts, self.score, self.key, self.about = source, texts, score, key, about
+
+    @cached_property
+    def line(self) -> str:
+        return bullet(self.source, self.texts, self.about)
 
 
 Evidence = Callable[[Reading, Subject], tuple[Entry, ...]]
@@ -62,13 +65,16 @@ Evidence = Callable[[Reading, Subject], tuple[Entry, ...]]
 
 def entries(slug: str, reading: Reading, subject: Subject) -> tuple[Entry, ...]:
     """The lines of one source for one section; none where it has nothing to say there."""
-    return EVIDENCE.get(slug, _notes)(reading, subject)
+    key = slug, subject
+    if key not in reading.entries:
+        reading.entries[key] = EVIDENCE.get(slug, _notes)(reading, subject)
+    found: tuple[Entry, ...] = reading.entries[key]
+    return found
 
 
-def naming(reading: Reading, names: Iterable[str]) -> list[Sentence]:
+def naming(reading: Reading, names: Iterable[str]) -> Sequence[Sentence]:
     """The sentences that say one of these names."""
-    wanted = [padded(name) for name in names]
-    return [sentence for sentence in reading.sentences if any(name in sentence.words for name in wanted)]
+    return reading.saying(frozenset(names))
 
 
 def is_tagged(reading: Reading, subject: Subject, *kinds: str) -> bool:
@@ -113,7 +119,7 @@ def _overview(reading: Reading, subject: Subject) -> tuple[Entry, ...]:
     if not found:
         return ()
     score, sentence = max(found, key=lambda one: one[0])
-    return (Entry(bullet(reading.source, (sentence.text,)), score, sentence.words),)
+    return (Entry(reading.source, (sentence.text,), score, sentence.words),)
 
 
 def _notes(reading: Reading, subject: Subject) -> tuple[Entry, ...]:
@@ -133,7 +139,7 @@ def _highlights(reading: Reading, subject: Subject) -> tuple[Entry, ...]:
     said = naming(reading, subject.names) or _tagged(reading, subject)
     scored = [(_worth(one), one) for one in _quotable(said)]
     score, best = max(scored, key=lambda one: one[0], default=(0.0, None))
-    return (Entry(bullet(reading.source, (best.text,)), score, best.words),) if best and score >= HIGHLIGHT else ()
+    return (Entry(reading.source, (best.text,), score, best.words),) if best and score >= HIGHLIGHT else ()
 
 
 def _recent(reading: Reading, subject: Subject) -> tuple[Entry, ...]:
@@ -154,7 +160,7 @@ def _decision(reading: Reading, subject: Subject) -> tuple[Entry, ...]:
 
 def _rationale(reading: Reading, subject: Subject) -> tuple[Entry, ...]:
     decision = found_decision(reading, subject)
-    return (Entry(bullet(reading.source, (decision.why,)), 0.0, decision.why),) if decision and decision.why else ()
+    return (Entry(reading.source, (decision.why,), 0.0, decision.why),) if decision and decision.why else ()
 
 
 def _consequences(reading: Reading, subject: Subject) -> tuple[Entry, ...]:
@@ -169,18 +175,18 @@ def _quotes(reading: Reading, said: Iterable[Sentence], about: str = "") -> tupl
     chosen = (_quotable(said) or list(said))[:QUOTES_MAX]
     if not chosen:
         return ()
-    line = bullet(reading.source, tuple(one.text for one in chosen), about)
-    return (Entry(line, 0.0, " ".join(one.words for one in chosen)),)
+    texts = tuple(one.text for one in chosen)
+    return (Entry(reading.source, texts, 0.0, " ".join(one.words for one in chosen), about),)
 
 
 def _quotable(said: Iterable[Sentence]) -> list[Sentence]:
     return [one for one in said if len(one.text) >= QUOTE_MIN or (not one.text.isascii() and len(one.text) >= 4)]
 
 
-def _tagged(reading: Reading, subject: Subject) -> list[Sentence]:
+def _tagged(reading: Reading, subject: Subject) -> Sequence[Sentence]:
     """A note that is about a topic need not say its name: its first sentence stands for it."""
     about = is_tagged(reading, subject, "tag", "city", "journal", "title", "project", "place")
-    return list(reading.sentences[:1]) if about else []
+    return reading.sentences[:1] if about else ()
 
 
 def _worth(sentence: Sentence) -> float:

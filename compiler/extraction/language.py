@@ -11,6 +11,10 @@ THAI = re.compile("[\u0e01-\u0e5b]")
 HANGUL = re.compile("[\uac00-\ud7af]")
 SPACELESS = frozenset({"ja", "zh", "th", "ko"})
 ELIDED = re.compile("(?<=^[ldjnstmc])['’].*")
+LANGUAGES_OF = {
+    word: tuple(code for code, stops in STOPWORDS.items() if word in stops)
+    for word in frozenset().union(*STOPWORDS.values())
+}
 SAMPLE = 400  # words or characters: more say nothing new
 
 
@@ -31,7 +35,6 @@ def _by_script(text: str) -> str | None:
 def _by_words(words: Iterable[str]) -> str:
     counts = dict.fromkeys(STOPWORDS, 0)
     for word in words:
-        word = ELIDED.sub("", word)
-        for code, stops in STOPWORDS.items():
-            counts[code] += word in stops
+        for code in LANGUAGES_OF.get(word if word.isalpha() else ELIDED.sub("", word), ()):
+            counts[code] += 1
     return max(counts, key=lambda code: (counts[code], code == "en"))

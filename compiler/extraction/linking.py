@@ -5,12 +5,10 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from uuid import UUID
 
-from content.names import normalise
-
 from ..planner import LinkProposal
 from .drafts import Draft
 from .sightings import Reading
-from .text import padded
+from .text import normalised, padded
 
 PAIRS_MAX = 16  # of one source, either way
 GUESTS_MAX = 6  # pages that a note about a place is linked with
@@ -33,9 +31,9 @@ def links(named: Sequence[Named]) -> tuple[LinkProposal, ...]:
     found: dict[tuple[Draft, Draft], dict[UUID, None]] = {}
     for one in named:
         for start, end in _pairs(one):
-            if start.name != end.name:
+            if not start.is_same(end):
                 found.setdefault((start, end), {})[one.reading.source.id] = None
-                if padded(normalise(end.title)) in one.reading.words:
+                if padded(normalised(end.title)) in one.reading.words:
                     start.linking[one.reading.source.id] = None
     return tuple(LinkProposal(start.name, end.name, tuple(ids)) for (start, end), ids in found.items())
 

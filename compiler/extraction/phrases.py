@@ -7,39 +7,49 @@ from content.words import SPACELESS
 from .language import SPACELESS as SPACELESS_LANGUAGES
 from .marked import GAP
 from .sightings import Reading
-from .stopwords import EVERYWHERE, STOPWORDS
+from .stopwords import stops_of
 from .text import TOKENS_MAX, Sentence, padded
 
 WORDS_MAX = 5
 SHORTEST, LONGEST = 2, 8  # characters without spaces
 LONGEST_THAI = 16
 POSSESSIVE = "'s"
+KEPT_MAX = 20_000  # characters of a text
 
 
-def phrases(reading: Reading, sentences: Iterable[Sentence] | None = None) -> set[str]:
-    """Every possible name in these sentences (all by default), up to TOKENS_MAX words."""
-    found: set[str] = set()
-    left = TOKENS_MAX
-    for sentence in reading.sentences if sentences is None else sentences:
-        left -= sentence.words.count(" ")
-        if left < 0:
-            break
-        found.update(_phrases(sentence, reading.language))
-    return found
+def phrases(reading: Reading) -> set[str]:
+    """Every possible name in the text, up to TOKENS_MAX words."""
+    return set().union(*(said for _, said in _read(reading)))
 
 
 def known(reading: Reading, names: Collection[str]) -> dict[str, list[int]]:
     """Name → the indexes of the sentences that say it. Within a sentence the longest of overlapping names is meant."""
     found: dict[str, list[int]] = {}
+    for index, (sentence, said) in enumerate(_read(reading)):
+        hits = [name for name in said if name in names]
+        for name in _longest(hits, sentence) if len(hits) > 1 else hits:
+            found.setdefault(name, []).append(index)
+    return found
+
+
+def _read(reading: Reading) -> Iterable[tuple[Sentence, frozenset[str]]]:
+    """The sentences and what each could name. It is asked for twice; of long texts it is not kept meanwhile."""
+    if reading.phrases is not None:
+        return reading.phrases
+    found = _sentences(reading)
+    if len(reading.source.content) > KEPT_MAX:
+        return found
+    reading.phrases = list(found)
+    return reading.phrases
+
+
+def _sentences(reading: Reading) -> Iterator[tuple[Sentence, frozenset[str]]]:
     left = TOKENS_MAX
-    for index, sentence in enumerate(reading.sentences):
+    for sentence in reading.sentences:
         left -= sentence.words.count(" ")
         if left < 0:
             break
-        hits = [name for name in set(_phrases(sentence, reading.language)) if name in names]
-        for name in _longest(hits, sentence):
-            found.setdefault(name, []).append(index)
-    return found
+        yield sentence, frozenset(_phrases(sentence, reading.language))
 
 
 def _longest(hits: list[str], sentence: Sentence) -> Iterator[str]:
@@ -54,7 +64,7 @@ def _longest(hits: list[str], sentence: Sentence) -> Iterator[str]:
 
 def _phrases(sentence: Sentence, language: str) -> Iterator[str]:
     words = sentence.words.split()
-    stops = STOPWORDS.get(language, frozenset()) | EVERYWHERE
+    stops = stops_of(language)
     is_spaceless = language in SPACELESS_LANGUAGES
     for start, word in enumerate(words):
         if is_spaceless and SPACELESS.search(word):

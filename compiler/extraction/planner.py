@@ -1,28 +1,30 @@
 """New sources in, a plan out.
 
 What a source says of a name is decided by that source alone (`sightings`); what all of them together say is a sum
-(`tallies`); so the same sources earn the same names their pages in any order. docs/planner.md says it in plain words.
+(`counting`); so the same sources earn the same names their pages in any order. docs/planner.md says it in plain words.
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from uuid import UUID
 
 from content.names import normalise
 
-from ..planner import HeldName, Knowledge, MentionCard, PageCard, Plan, SourceText
+from ..planner import Knowledge, PageCard, Plan, SourceText
 from . import metadata
+from .counting import Counts
 from .decisions import decisions
 from .drafts import Draft, new_page, page_update
 from .evidence import says_capital
+from .known_names import KnownNames
 from .linking import Named, links
 from .phrases import known, phrases
-from .sightings import Reading, Sighting, first_name
-from .tallies import Tally, suggestion, tally_of, title, verdict
-from .text import SENTENCE_MAX, Sentence
-from .variants import NUMBERED, city_names, other_number, short_forms
+from .readings import reading_of
+from .sightings import Reading, first_name
+from .tallies import title
+from .text import Sentence
+from .variants import city_names, other_number, short_forms
 
-COMPANIONS_MAX = 6  # of one source, for one name
 ABOUT = ("place", "city", "person", "project", "journal", "tag", "title")
 
 
@@ -31,17 +33,20 @@ class ExtractivePlanner:
 
     async def plan(self, sources: Sequence[SourceText], knowledge: Knowledge) -> Plan:
         unique = {source.id: source for source in sources}.values()
-        readings = [Reading(source) for source in sorted(unique, key=lambda one: (one.captured_at, str(one.id)))]
+        readings = [reading_of(source) for source in sorted(unique, key=lambda one: (one.captured_at, str(one.id)))]
         for reading in readings:
             _ = reading.sightings
             await asyncio.sleep(0)  # reading is the long part, and others want the loop, too
         batch = Batch(readings, knowledge)
         await batch.look_up()
-        batch.count()
+        batch.counts.add(readings)
         await batch.earn()
         batch.decide()
         await batch.gather()
-        return batch.plan()
+        plan = batch.plan()
+        for reading in readings:
+            reading.phrases = None
+        return plan
 
 
 class Batch:
@@ -50,12 +55,10 @@ class Batch:
     def __init__(self, readings: Sequence[Reading], knowledge: Knowledge) -> None:
         self.readings = {reading.source.id: reading for reading in readings}
         self.knowledge = knowledge
-        self.pages: dict[str, PageCard] = {}
-        self.decisions: dict[str, PageCard] = {}
-        self.cards: Mapping[str, MentionCard] = {}
-        self.tallies: dict[str, Tally] = {}
-        self.sighted: dict[str, list[tuple[Reading, Sighting]]] = {}
+        self.known = KnownNames()
+        self.counts = Counts(self.known)
         self.drafts: list[Draft] = []
+        self.by_page: dict[UUID, Draft] = {}
         self.by_name: dict[str, Draft] = {}
         self.decided: dict[UUID, list[tuple[Sentence, Draft]]] = {}
         self.named: list[Named] = []
@@ -68,93 +71,44 @@ class Batch:
         texts = {phrase for reading in self.readings.values() for phrase in phrases(reading)}
         firsts = {first for key in sighted if (first := key.split()[0]) != key}
         names = sighted | others | titles | texts | firsts
-        self._add_pages(await self.knowledge.pages(sorted(filter(None, names))))
-        self.cards = dict(await self.knowledge.mentions(sorted(sighted | others | firsts)))
-
-    def _add_pages(self, found: Mapping[str, Sequence[PageCard]]) -> None:
-        for alias, cards in found.items():
-            decisions = [card for card in cards if card.type == "decision"]
-            for card in decisions:
-                if normalise(card.title) == alias:
-                    self.decisions.setdefault(alias, card)
-            if (page := _meant(alias, [card for card in cards if card.type != "decision"] or decisions)) is not None:
-                self.pages[alias] = page
-
-    # -- counting ------------------------------------------------------------------------------------------------------
-
-    def count(self) -> None:
-        """Adds each sighting of a name without a page to what was kept of it."""
-        for reading in self.readings.values():
-            parts = {sighting.key: place for place, sighting in short_forms(reading)}
-            for key, sighting in reading.sightings.items():
-                if key not in parts and self._page(key) is None and not self._is_ignored(key):
-                    self.sighted.setdefault(key, []).append((reading, sighting))
-        for key, seen in self.sighted.items():
-            card = self.cards.get(key)
-            tally = self.tallies[key] = tally_of(card)
-            for reading, sighting in seen:
-                if card is None or reading.source.id not in card.source_ids:
-                    tally.add(sighting, reading.source, _companions(reading, key))
-                    tally.forms.update(name for city, name in city_names(reading) if city == key and "," in name)
-
-    def _page(self, key: str) -> PageCard | None:
-        """By the name, or by its plural where the page is about a word."""
-        page = self.pages.get(key)
-        other = other_number(key) if page is None else None
-        found = self.pages.get(other) if other else None
-        return page or (found if found and found.type != "entity" else None)
-
-    def _is_ignored(self, key: str) -> bool:
-        card = self.cards.get(key)
-        return card is not None and card.status == "ignored"
+        self.known.add_pages(await self.knowledge.pages(sorted(filter(None, names))))
+        self.known.held = await self.knowledge.mentions(sorted(sighted | others | firsts))
 
     async def earn(self) -> None:
         """New drafts for the names that have earned a page, with all the sources that saw them."""
-        for key in sorted(self.tallies):
-            if key not in self.by_name and (type := self._verdict(key)):
+        for key in sorted(self.counts.tallies):
+            if key not in self.by_name and (type := self.counts.verdict(key)):
                 self._new(key, type)
-        wanted = {id for draft in self.drafts for name in draft.promotes for id in self.cards[name].source_ids}
+        wanted = {id for draft in self.drafts for name in draft.promotes for id in self.known.held[name].source_ids}
         old = await self.knowledge.sources(sorted(wanted - set(self.readings), key=str))
-        earlier = {id: Reading(source) for id, source in old.items()}
+        earlier = {id: reading_of(source) for id, source in old.items()}
         for draft in self.drafts:
             for name in draft.promotes:
-                for id in self.cards[name].source_ids:
+                for id in self.known.held[name].source_ids:
                     if reading := self.readings.get(id) or earlier.get(id):
                         self._about(draft, reading)
             for name in sorted(draft.names):
-                for reading, _ in self.sighted.get(name, ()):
+                for reading, _ in self.counts.sighted.get(name, ()):
                     self._about(draft, reading)
 
-    def _verdict(self, key: str) -> str | None:
-        return verdict(key, self.tallies[key]) or ((both := self._both_numbers(key)) and verdict(key, both)) or None
-
-    def _both_numbers(self, key: str) -> Tally | None:
-        """Singular and plural together, where one of them was marked as a word of the language is."""
-        other = other_number(key)
-        if other is None or (other not in self.tallies and other not in self.cards) or self._is_ignored(other):
-            return None
-        both = Tally()
-        both.merge(self.tallies[key])
-        both.merge(self.tallies[other] if other in self.tallies else tally_of(self.cards[other]))
-        return both if set(both.marks) & NUMBERED else None
-
     def _new(self, key: str, type: str) -> None:
-        both = self._both_numbers(key)
-        tally = both or self.tallies[key]
+        both = self.counts.both_numbers(key)
+        tally = both or self.counts.tallies[key]
         name = title(key, tally)
         first = first_name(name, key) if type == "entity" and tally.people else None
-        short = self.pages.get(first) if first else None
+        short = self.known.pages.get(first) if first else None
         if short and short.type == "entity" and normalise(short.title) == first:
             draft = self._draft_of(short)  # the first name alone had its page before
             draft.add_alias(name)
             self.by_name[key] = draft
-            if key in self.cards:
+            if key in self.known.held:
                 draft.promotes[key] = None
             return
         draft = Draft(type, name, {key, normalise(name)}, tags=tally.tags)
         other = other_number(key) if both else None
         if other := other or (other_number(key) if {"title", "link"} & set(tally.marks) and type == "topic" else None):
-            draft.add_alias(next(iter(self.tallies[other].forms), other) if other in self.tallies else other)
+            tallied = self.counts.tallies.get(other)
+            draft.add_alias(next(iter(tallied.forms), other) if tallied else other)
         if normalise(name) != key:
             draft.add_alias(key)
             draft.aliases.setdefault(key)
@@ -163,15 +117,14 @@ class Batch:
         self.drafts.append(draft)
         for known_name in sorted(draft.names):
             self.by_name.setdefault(known_name, draft)
-            card = self.cards.get(known_name)
+            card = self.known.held.get(known_name)
             if card and card.status != "ignored":
                 draft.promotes[known_name] = None
 
     def _draft_of(self, page: PageCard) -> Draft:
-        for draft in self.drafts:
-            if draft.card is not None and draft.card.id == page.id:
-                return draft
-        draft = Draft(page.type, page.title, set(page.aliases), card=page)
+        if page.id in self.by_page:
+            return self.by_page[page.id]
+        draft = self.by_page[page.id] = Draft(page.type, page.title, set(page.aliases), card=page)
         self.drafts.append(draft)
         for alias in page.aliases:
             self.by_name.setdefault(alias, draft)
@@ -191,7 +144,7 @@ class Batch:
                 self.decided.setdefault(reading.source.id, []).append((decision.sentence, draft))
 
     def _decision(self, key: str, title: str) -> Draft:
-        if page := self.decisions.get(key):
+        if page := self.known.decisions.get(key):
             return self._draft_of(page)
         for made in self.drafts:
             if made.type == "decision" and made.card is None and key in made.names:
@@ -208,8 +161,8 @@ class Batch:
         }
         if earlier:
             texts = {phrase for reading in earlier.values() for phrase in phrases(reading)}
-            self._add_pages(await self.knowledge.pages(sorted(texts - set(self.pages))))
-        for page in self.pages.values():
+            self.known.add_pages(await self.knowledge.pages(sorted(texts - set(self.known.pages))))
+        for page in self.known.pages.values():
             self._draft_of(page)
         for reading in self.readings.values():
             self._name(reading)
@@ -238,7 +191,8 @@ class Batch:
     def _also(self, key: str, name: str) -> None:
         draft = self.by_name.get(key)
         other = normalise(name)
-        if draft is not None and other not in self.by_name and other not in self.pages and not self._is_ignored(other):
+        is_taken = other in self.by_name or other in self.known.pages
+        if draft is not None and not is_taken and not self.known.is_ignored(other):
             draft.add_alias(name)
             self.by_name[other] = draft
 
@@ -265,7 +219,7 @@ class Batch:
 
     def _subject(self, name: str) -> Draft | None:
         draft = self.by_name.get(name)
-        if draft is None and (page := self._page(name)):
+        if draft is None and (page := self.known.page(name)):
             draft = self._draft_of(page)
         return draft
 
@@ -290,44 +244,13 @@ class Batch:
         return Plan(
             tuple(new_pages.values()),
             tuple(updates),
-            tuple(self._held()),
+            tuple(self.counts.held(self.by_name)),
             tuple(
                 link for link in found if all(end.id or (end.type, end.title) in made for end in (link.start, link.end))
             ),
         )
 
-    def _held(self) -> Iterable[HeldName]:
-        """One for each source that saw a name without a page for the first time."""
-        for key, seen in self.sighted.items():
-            card, tally = self.cards.get(key), self.tallies[key]
-            if key in self.by_name:
-                continue
-            for reading, sighting in seen:
-                if card is None or reading.source.id not in card.source_ids:
-                    quote = sighting.context[:SENTENCE_MAX]
-                    name = next(
-                        (one for one in (sighting.name, sighting.name.split()[0]) if normalise(one) == key), key
-                    )
-                    yield HeldName(name, reading.source.id, quote, suggestion(tally), tally.cluster())
-
-
-def _meant(alias: str, cards: Sequence[PageCard]) -> PageCard | None:
-    """The page that a name leads to: the only one, else the one of that very title, else none of them."""
-    active = [card for card in cards if not card.is_archived] or list(cards)
-    titled = [card for card in active if normalise(card.title) == alias]
-    return active[0] if len(active) == 1 else titled[0] if titled else None
-
 
 def _is_meant(draft: Draft, name: str, reading: Reading, index: int) -> bool:
     """A name of one word is meant only where it is written as a name, unless the page is about a word."""
     return draft.type != "entity" or " " in name or says_capital(reading.sentences[index], name)
-
-
-def _companions(reading: Reading, key: str) -> list[str]:
-    """Names that the same source says."""
-    others = (
-        other
-        for other, one in reading.sightings.items()
-        if other != key and one.marks & {"name", "place", "city", "person", "link"}
-    )
-    return sorted(others)[:COMPANIONS_MAX]

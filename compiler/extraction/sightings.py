@@ -1,8 +1,10 @@
 """Which names one source sees, and how: decided by that source alone, so that neither order nor batches can matter."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from content.folding import INVISIBLE
 
@@ -13,10 +15,12 @@ from .language import SAMPLE, language_of
 from .marked import GAP, marks, without
 from .spaceless import found
 from .stopwords import DATES, EVERYWHERE, STOPWORDS
-from .text import WORD, Line, Sentence, clean, folded, lines, normalised, split
+from .text import WORD, Line, Sentence, clean, folded, lines, normalised, padded, split
 
 NAMES_MAX = 300  # of one source
 WORDS_MAX = 6
+LINKED_MIN = 3  # names that a source links by hand, from which on it does so with what matters
+CAPITALS = frozenset({"name", "first", "bare", "open"})
 LETTERS = re.compile(r"[^\W\d_]{2}|[\u3400-\u9fff\uac00-\ud7af]")
 MARKED = re.compile(r"[`*_\[#@]|://|www\.|mailto:")
 COMPOUND = re.compile(r"-[a-z]{3,}$")  # `Unix-like`
@@ -40,10 +44,29 @@ class Reading:
     def __init__(self, source: SourceText) -> None:
         self.source = source
         self.lines: tuple[Line, ...] = lines(source.content)
+        self.phrases: list[tuple[Sentence, frozenset[str]]] | None = None
+        """Kept for `phrases`."""
+        self.entries: dict[Any, Any] = {}
+        self.decisions: Any = None
+        """Kept for `evidence` and `decisions`."""
+        self._saying: dict[frozenset[str], tuple[Sentence, ...]] = {}
 
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:
         return tuple(sentence for line in self.lines for sentence in line.sentences)
+
+    def saying(self, names: frozenset[str]) -> tuple[Sentence, ...]:
+        """The sentences that say one of these normalised names."""
+        if names not in self._saying:
+            wanted = [name for name in map(padded, names) if name in self._text]
+            self._saying[names] = tuple(
+                sentence for sentence in self.sentences if any(name in sentence.words for name in wanted)
+            )
+        return self._saying[names]
+
+    @cached_property
+    def _text(self) -> str:
+        return "\n".join(sentence.words for sentence in self.sentences)
 
     @cached_property
     def language(self) -> str:
@@ -55,6 +78,15 @@ class Reading:
         """All its normalised words, those of the metadata too."""
         named = (folded(name) for _, name in metadata.named(self.source))
         return "".join([*(sentence.words for sentence in self.sentences), *named])
+
+    @cached_property
+    def all_words(self) -> str:
+        """The normalised words of the whole text, headings and code among them, and of the metadata."""
+        return f"{folded(self.source.content)}{''.join(folded(name) for _, name in metadata.named(self.source))}"
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        return frozenset(self.all_words.split())
 
     @cached_property
     def metadata(self) -> dict[str, set[str]]:
@@ -77,6 +109,8 @@ class Reading:
         for sighting in list(seen.values()):
             if sighting.is_person and (first := first_name(sighting.name, sighting.key)):
                 _see(seen, sighting.name, "part", key=first, context=sighting.context, is_person=True)
+        if sum("link" in sighting.marks for sighting in seen.values()) >= LINKED_MIN:
+            _put_aside(seen.values())
         return seen
 
     def _read(self, line: Line, seen: dict[str, Sighting]) -> None:
@@ -150,6 +184,13 @@ def _see(
     sighting.marks.add(kind)
     sighting.is_person = sighting.is_person or is_person or kind == "person"
     sighting.context = sighting.context or context
+
+
+def _put_aside(sightings: Iterable[Sighting]) -> None:
+    """Who links by hand what matters says of other capitals that they matter less; but for people."""
+    for sighting in sightings:
+        if "name" in sighting.marks and sighting.marks <= CAPITALS and not sighting.is_person:
+            sighting.marks = {"aside"}
 
 
 def _holding(sentences: tuple[str, ...], name: str) -> str:

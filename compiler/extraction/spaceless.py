@@ -14,13 +14,17 @@ SURNAMES = (
 ZH_TITLE = "老师|医生|先生|女士|阿姨|叔叔|师傅|经理|教授|姐|哥|奶奶|爷爷|老板|老闆|大夫|教练"
 ZH_SAYS = (
     "说|說|告诉|觉得|推荐|认为|问|带|来|送|做|讲|给|建议|喜欢|想|要|在|教|请|打电话|第一次|也|又|还|和|"
-    "跟|的|很|把|用|已经|提醒|笑|负责|，|。|、|；"
+    "跟|的|很|把|用|已经|提醒|笑|负责|写|寫|吃|打|走|聊|买|買|拿|陪|接|帮|幫|听|聽|学|學|练|練|唱|画|畫|拍|寄|约|約|煮|烤|搬|"
+    "刚|剛|答应|答應|同意|回家|回来|回來|一起|去|到|看|坐|见|見|"
+    "逛|住|找|，|。|、|；"
 )
 ZH_PLACE = (
     "公园|餐厅|饭店|酒店|书店|咖啡馆|咖啡店|大学|医院|博物馆|美术馆|市场|车站|机场|寺|庙|湖|广场|公司|"
     "图书馆|面馆|火锅店|茶馆|古镇|动物园|植物园|"
     "夜市|老街|路|街|巷|塔|宫|桥|海滩|山庄|剧院|体育馆|小学|中学|公園|餐廳|書店|咖啡館|大學|醫院|博物館|"
-    "夜市|車站|機場|廣場|火锅|面包店|菜场|菜市场|码头"
+    "夜市|車站|機場|廣場|火锅|面包店|菜场|菜市场|码头|酒吧|酒馆|花园|花園|体育场|體育場|游泳馆|健身房|小区|胡同|水库|峡谷|"
+    "森林|农场|農場|俱乐部|工作室|诊所|診所|食堂|书院|書院|包子铺|豆浆店|花店|超市|商场|商場|大厦|大廈|教堂|书屋|民宿|客栈|"
+    "瀑布|溪|轩|軒|阁|閣|斋|坊"
 )
 # What a place cannot begin with, and what stands before its name.
 ZH_CUT = (
@@ -36,7 +40,8 @@ ZH_NOT = re.compile(
 JA_TITLE = "さん|くん|ちゃん|様|君|先生|先輩|おばさん|おじさん|店長|部長|課長"
 JA_POLITE = frozenset({"さん", "くん", "ちゃん", "様", "君"})  # the others belong to the name
 JA_PLACE = (
-    "駅|公園|寺|神社|市場|美術館|博物館|図書館|食堂|大学|病院|カフェ|商店街|温泉|城|空港|ホテル|書店|"
+    "温泉郷|居酒屋|銭湯|工房|農園|牧場|植物園|体育館|美容院|酒場|横丁|渓谷|高原|海水浴場|庭園|神宮|大仏|タワー|パーク|ビーチ|"
+    "ベーカリー|ガーデン|マーケット|スタジアム|滝|峠|岬|岳|坂|荘|駅|公園|寺|神社|市場|美術館|博物館|図書館|食堂|大学|病院|カフェ|商店街|温泉|城|空港|ホテル|書店|"
     "動物園|水族館|通り|海岸|広場|劇場|堂|軒|亭|屋|庵|珈琲|喫茶店|大社|大橋|橋|湖|山|川|島|市|区|町"
 )
 JA_COMMON = word_set(
@@ -91,6 +96,27 @@ JA_FALSE = re.compile(
     "^(?:[今毎来先昨前全各同新]|大[き学会川]?$|小さ|店|公園$|神社$|駅$|花屋|部屋|本屋|パン屋|市場$|食堂$|"
     "図書館$|通り$|何|皆|一|二|三|近く)"
 )
+# Given names by their last character, before a particle; and the words that end like them.
+JA_GIVEN = re.compile(
+    rf"(?<![{HAN}\u30a1-\u30fc])([{HAN}]{{1,2}}[子美郎太介輔奈香恵彦斗哉咲])(?=(?:と|が|は|に|も|から|の(?:家|部屋|店|誕生日))(?!なる))"
+)
+# The commonest family names, where nothing but a particle shows that one is meant.
+JA_FAMILY = re.compile(
+    rf"(?<![{HAN}])(佐藤|鈴木|高橋|田中|伊藤|渡辺|渡邊|山本|中村|小林|加藤|吉田|山田|佐々木|山口|松本|井上|木村|斎藤|斉藤|清水|"
+    r"山崎|池田|橋本|阿部|石川|山下|中島|前田|藤田|小川|後藤|岡田|長谷川|村上|近藤|石井|遠藤|坂本|青木|藤井|西村|福田|太田|三浦|"
+    r"藤原|岡本|松田|中川|中野|原田|小野|田村|竹内|和田|中山|石田|上田|森田|柴田|酒井|宮崎|工藤|横山|内田|高木|安藤|谷口|大野)"
+    r"(?=(?:と|が|は|に|も|から|の(?:家|部屋|店|誕生日)))"
+)
+JA_KANA_PLACES = re.compile(
+    r"((?:喫茶|食堂|居酒屋|民宿|旅館|パン工房|和菓子)[\u3041-\u3096]{2,8}?)(?=[でにへのはがを、。])"
+)
+JA_NO_NAME = word_set(
+    """
+    帽子 菓子 椅子 様子 調子 親子 電子 女子 男子 餃子 息子 双子 原子 粒子 分子 種子 王子 団子 獅子 障子 和菓子 唐辛子
+    女の子 お菓子 迷子 養子 梯子 扇子 格子 胞子 冊子 金子 弟子 利子 賛美 優美 紹介 厄介 媒介 仲介 新郎 野郎 丸太
+    骨太 線香 知恵 恩恵 北斗 善哉 神奈 奈 若太 褒美 甘美 玉子 茄子 柚子 杏子 硝子 拍子 面子 様太 骨子 因子 量子
+    """
+)
 JA_NOBODY = word_set(
     """
     皆 お客 客 お母 お父 母 父 兄 姉 弟 妹 奥 娘 息子 赤 運転手 店員 医者
@@ -143,6 +169,11 @@ def _japanese(sentence: str) -> Iterator[Found]:
         if match[1] not in JA_NOBODY:
             people.add(match[1])
             yield Found(match[1] if match[2] in JA_POLITE else match[0], is_person=True)
+    for match in JA_GIVEN.finditer(sentence):
+        if match[1] not in JA_NO_NAME and not JA_FALSE.match(match[1]):
+            yield Found(match[1], is_person=True)
+    yield from (Found(match[1], is_person=True) for match in JA_FAMILY.finditer(sentence))
+    yield from (Found(match[1], is_person=False) for match in JA_KANA_PLACES.finditer(sentence))
     for match in JA_PLACES.finditer(sentence):
         if len(match[1]) > 1 and not JA_FALSE.match(match[1]) and match[1] not in JA_COMMON:
             yield Found(match[1], is_person=False)

@@ -1,5 +1,7 @@
 """Words that are no names although they may begin a sentence with a capital: a few hundred, by language."""
 
+from functools import cache
+
 
 def word_set(text: str) -> frozenset[str]:
     """The words of a list that is written as a text."""
@@ -118,3 +120,9 @@ TECHNICAL = word_set(
 )
 
 EVERYWHERE = STOPWORDS["en"] | DATES | TECHNICAL
+
+
+@cache
+def stops_of(language: str) -> frozenset[str]:
+    """The words that are no names in texts of that language."""
+    return STOPWORDS.get(language, frozenset()) | EVERYWHERE

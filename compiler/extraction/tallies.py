@@ -94,9 +94,14 @@ def verdict(key: str, tally: Tally) -> str | None:
     if not _often(tally.days):
         return None
     part = marks["part"] if full_name(key, tally) else 0
-    names = marks["name"] + marks["bare"] + marks["first"] + marks["open"] + marks["said"] + part
+    names = marks["name"] + marks["bare"] + marks["first"] + marks["open"] + marks["said"] + part + marks["aside"] // 2
     is_name = (
-        marks["name"] or marks["said"] or part or (marks["bare"] and marks["open"]) or (has_words and tally.people)
+        marks["name"]
+        or marks["said"]
+        or marks["aside"]
+        or part
+        or (marks["bare"] and marks["open"])
+        or (has_words and tally.people)
     )
     if (is_name and names >= SEEN_MIN) or marks["at"] >= 2 or marks["person"] or marks["project"]:
         return "entity"
@@ -125,7 +130,7 @@ def suggestion(tally: Tally) -> str:
     marks = tally.marks
     return (
         "topic"
-        if not (marks["name"] or marks["bare"] or marks["first"] or marks["person"] or marks["at"] or marks["project"])
+        if not any(marks[mark] for mark in ("name", "aside", "bare", "first", "person", "at", "project"))
         else "entity"
     )
 

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from rapidfuzz import fuzz
 
 from ..planner import SectionTask, SourceText
-from . import metadata
 from .citing import mark, marked_refs
 from .evidence import DEFINITION, Entry, Subject, entries
+from .readings import reading_of
 from .sightings import Reading
 from .text import folded
 
@@ -60,7 +60,7 @@ def _lines(slug: str, sources: Sequence[SourceText], subject: Subject) -> list[s
     for count, source in enumerate(sources[:READ_MAX]):
         if len(chosen) >= limit and slug != "highlights":
             return [*(entry.line for entry in chosen), f"- … (+{len(sources) - count})"]
-        chosen += [entry for entry in entries(slug, Reading(source), subject) if _is_new(entry, chosen)]
+        chosen += [entry for entry in entries(slug, reading_of(source), subject) if _is_new(entry, chosen)]
     if slug == "highlights":
         best = sorted(chosen, key=lambda entry: -entry.score)[:limit]
         chosen = [entry for entry in chosen if entry in best]
@@ -72,7 +72,7 @@ def _lines(slug: str, sources: Sequence[SourceText], subject: Subject) -> list[s
 def _definitions(sources: Sequence[SourceText], subject: Subject, limit: int) -> list[str]:
     """The sentences that say what it is, the best first; the best other one where none does."""
     chosen: list[Entry] = []
-    found = [entry for source in sources[:READ_MAX] for entry in entries("overview", Reading(source), subject)]
+    found = [entry for source in sources[:READ_MAX] for entry in entries("overview", reading_of(source), subject)]
     found.reverse()
     for entry in sorted(found, key=lambda entry: -entry.score):
         if (entry.score >= DEFINITION or not chosen) and _is_new(entry, chosen):
@@ -90,16 +90,12 @@ def _is_new(entry: Entry, chosen: list[Entry]) -> bool:
 
 def _related(task: SectionTask, sources: Sequence[SourceText]) -> list[str]:
     """`- **Title** ×3 [^…] [^…] [^…]`: how many of the sources name it, and the newest of those."""
-    texts = [(source, f"{folded(source.content)}{_metadata_words(source)}") for source in sources[:READ_MAX]]
+    readings = [reading_of(source) for source in sources[:READ_MAX]]
     own = folded(task.page_title)
     rows = []
     for title in dict.fromkeys(title for title, _, _ in task.related):
         name = folded(title)
-        near = [
-            source
-            for source, text in texts
-            if name.strip() and (name in text or (not name.isascii() and name.strip() in text))
-        ]
+        near = _naming(readings, name) if name.strip() else []
         if near and name != own:
             rows.append((-len(near), title, near))
     return [_related_line(title, near) for _, title, near in sorted(rows, key=lambda row: row[:2])[:RELATED_MAX]]
@@ -110,8 +106,12 @@ def _related_line(title: str, near: Sequence[SourceText]) -> str:
     return f"- **{name}** ×{len(near)} {' '.join(map(mark, near[:3]))}"
 
 
-def _metadata_words(source: SourceText) -> str:
-    return "".join(folded(name) for _, name in metadata.named(source))
+def _naming(readings: Sequence[Reading], name: str) -> list[SourceText]:
+    """The sources that say a folded name, or whose metadata do."""
+    if not name.isascii():
+        return [reading.source for reading in readings if name.strip() in reading.all_words]
+    first = name.split()[0]
+    return [reading.source for reading in readings if first in reading.vocabulary and name in reading.all_words]
 
 
 def _theirs(task: SectionTask, sources: Sequence[SourceText], subject: Subject) -> list[str]:
@@ -122,7 +122,7 @@ def _theirs(task: SectionTask, sources: Sequence[SourceText], subject: Subject) 
     by_mark = {mark(source): source for source in sources if source.ref in cited or str(source.id) in cited}
     own: set[str] = set()
     for source in by_mark.values():
-        own.update(entry.line for entry in entries(task.slug, Reading(source), subject))
+        own.update(entry.line for entry in entries(task.slug, reading_of(source), subject))
     return [line for line in task.body.splitlines() if not _is_own(line, own, task.slug)]
 
 

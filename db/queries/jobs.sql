@@ -1,7 +1,7 @@
 -- name: enqueue
 -- A job for a wiki, unless an open one has its key; nothing comes back then.
 INSERT INTO compile_jobs (tenant_id, owner_id, id, dedupe_key, trigger, options, run_after, created_at)
-VALUES (:tenant_id, :owner_id, :id, :dedupe_key, :trigger, :options, :now, :now)
+VALUES (:tenant_id, :owner_id, :id, :dedupe_key, :trigger, :options, :run_after, :now)
 ON CONFLICT (tenant_id, dedupe_key) WHERE status IN ('pending', 'running') DO NOTHING
 RETURNING id;
 
@@ -9,6 +9,18 @@ RETURNING id;
 -- The open job that has a key.
 SELECT id FROM compile_jobs
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND dedupe_key = :dedupe_key AND status IN ('pending', 'running');
+
+-- name: find_waiting
+-- A job of a wiki that waits, and was asked for in the same way.
+SELECT id FROM compile_jobs
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'pending' AND options = CAST(:options AS jsonb)
+ORDER BY created_at, id
+LIMIT 1;
+
+-- name: hurry
+-- A job that waits for its moment is to be run now.
+UPDATE compile_jobs SET run_after = :now
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id AND status = 'pending' AND run_after > :now;
 
 -- name: find_job
 -- One job as it stands.

@@ -4,6 +4,7 @@ from .columns import metadata
 from .idempotency import idempotency_keys
 from .jobs import activity, compile_cursors, compile_jobs
 from .links import link_targets, links
+from .model_usage import model_usage
 from .pages import PAGE_TYPES, aliases, old_slugs, pages, revisions, section_sources, sections
 from .placements import placements
 from .search import page_names, search_changes, search_pages, search_scopes, search_terms, search_vocabulary
@@ -14,7 +15,7 @@ from .tool_calls import tool_calls
 
 __all__ = [
     "PAGE_TYPES", "SOURCE_KINDS", "activity", "aliases", "api_keys", "compile_cursors", "compile_jobs", "grants",
-    "idempotency_keys", "link_targets", "links", "mentions", "metadata", "old_slugs", "owners", "page_names", "pages",
-    "placements", "revisions", "search_changes", "search_pages", "search_scopes", "search_terms", "search_vocabulary",
-    "section_sources", "sections", "sightings", "sources", "tenants", "throttles", "tool_calls",
+    "idempotency_keys", "link_targets", "links", "mentions", "metadata", "model_usage", "old_slugs", "owners",
+    "page_names", "pages", "placements", "revisions", "search_changes", "search_pages", "search_scopes", "search_terms",
+    "search_vocabulary", "section_sources", "sections", "sightings", "sources", "tenants", "throttles", "tool_calls",
 ]  # fmt: skip

@@ -1,0 +1,78 @@
+"""How often the names of a batch were seen, with what was kept of them before, and what that earns them."""
+
+from collections.abc import Collection, Iterator, Sequence
+
+from content.names import normalise
+
+from ..planner import HeldName
+from .known_names import KnownNames
+from .sightings import Reading, Sighting
+from .tallies import Tally, suggestion, tally_of, verdict
+from .text import SENTENCE_MAX
+from .variants import NUMBERED, city_names, other_number, short_forms
+
+COMPANIONS_MAX = 6  # of one source, for one name
+
+
+class Counts:
+    """The names without a page: where this batch saw them, and the sum of that and of what was kept."""
+
+    def __init__(self, known: KnownNames) -> None:
+        self.known = known
+        self.tallies: dict[str, Tally] = {}
+        self.sighted: dict[str, list[tuple[Reading, Sighting]]] = {}
+
+    def add(self, readings: Sequence[Reading]) -> None:
+        """Adds each sighting of a name without a page to what was kept of it."""
+        for reading in readings:
+            parts = {sighting.key: place for place, sighting in short_forms(reading)}
+            for key, sighting in reading.sightings.items():
+                if key not in parts and self.known.page(key) is None and not self.known.is_ignored(key):
+                    self.sighted.setdefault(key, []).append((reading, sighting))
+        for key, seen in self.sighted.items():
+            card = self.known.held.get(key)
+            tally = self.tallies[key] = tally_of(card)
+            for reading, sighting in seen:
+                if card is None or reading.source.id not in card.source_ids:
+                    tally.add(sighting, reading.source, _companions(reading, key))
+                    tally.forms.update(name for city, name in city_names(reading) if city == key and "," in name)
+
+    def verdict(self, key: str) -> str | None:
+        """The type of the page that a name has earned; None as long as it is held."""
+        return verdict(key, self.tallies[key]) or ((both := self.both_numbers(key)) and verdict(key, both)) or None
+
+    def both_numbers(self, key: str) -> Tally | None:
+        """Singular and plural together, where one of them was marked as a word of the language is."""
+        other = other_number(key)
+        if other is None or self.known.is_ignored(other):
+            return None
+        if other not in self.tallies and other not in self.known.held:
+            return None
+        both = Tally()
+        both.merge(self.tallies[key])
+        both.merge(self.tallies[other] if other in self.tallies else tally_of(self.known.held[other]))
+        return both if set(both.marks) & NUMBERED else None
+
+    def held(self, drafted: Collection[str]) -> Iterator[HeldName]:
+        """One for each source that saw a name without a page for the first time."""
+        for key, seen in self.sighted.items():
+            card, tally = self.known.held.get(key), self.tallies[key]
+            if key in drafted:
+                continue
+            for reading, sighting in seen:
+                if card is None or reading.source.id not in card.source_ids:
+                    quote = sighting.context[:SENTENCE_MAX]
+                    name = next(
+                        (one for one in (sighting.name, sighting.name.split()[0]) if normalise(one) == key), key
+                    )
+                    yield HeldName(name, reading.source.id, quote, suggestion(tally), tally.cluster())
+
+
+def _companions(reading: Reading, key: str) -> list[str]:
+    """Names that the same source says."""
+    others = (
+        other
+        for other, one in reading.sightings.items()
+        if other != key and one.marks & {"name", "place", "city", "person", "link"}
+    )
+    return sorted(others)[:COMPANIONS_MAX]

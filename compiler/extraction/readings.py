@@ -1,0 +1,42 @@
+"""Readings that are kept for a while: planning a batch and writing its sections ask the same of the same sources."""
+
+from collections import OrderedDict
+from uuid import UUID
+
+from ..planner import SourceText
+from .sightings import Reading
+
+KEPT_MAX = 1_000_000  # characters of all sources whose readings are kept; a reading takes some ten bytes for each
+SHORT_MAX = 10_000  # characters of one
+
+
+class Readings:
+    """The ones that were asked for last. They are of any wiki: a source has one text, and nothing else is in them."""
+
+    def __init__(self) -> None:
+        self.kept: OrderedDict[UUID, Reading] = OrderedDict()
+        self.size = 0
+
+    def of(self, source: SourceText) -> Reading:
+        kept = self.kept.get(source.id)
+        if kept is not None and (kept.source is source or kept.source == source):
+            self.kept.move_to_end(source.id)
+            return kept
+        reading = Reading(source)
+        if len(source.content) <= SHORT_MAX:
+            self.keep(reading)
+        return reading
+
+    def keep(self, reading: Reading) -> None:
+        self.forget(reading.source.id)
+        self.kept[reading.source.id] = reading
+        self.size += len(reading.source.content)
+        while self.size > KEPT_MAX:
+            self.forget(next(iter(self.kept)))
+
+    def forget(self, source_id: UUID) -> None:
+        if former := self.kept.pop(source_id, None):
+            self.size -= len(former.source.content)
+
+
+reading_of = Readings().of

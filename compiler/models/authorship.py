@@ -1,0 +1,51 @@
+"""Which lines of a page people wrote: a model's own it may write anew, theirs it may not."""
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from content.plain import plain
+from db.database import Database
+from db.scope import Scope
+from db.sql import statements
+from resolvers.writer import Writer
+from resolvers.writing import looking
+
+AUTHORSHIP, REVISIONS = statements("authorship"), statements("revisions")
+VERSIONS_MAX = 64
+COMPILER = "compiler"
+
+
+class Authorship:
+    """Of the pages of one wiki."""
+
+    def __init__(self, database: Database, scope: Scope) -> None:
+        self.database, self.scope = database, scope
+
+    async def lines_of_people(self, page_id: UUID) -> frozenset[str]:
+        """As `key_of` has them. A line belongs to who wrote it first, as far as the newest versions tell."""
+        async with looking(self.database) as connection:
+            reader = Writer(connection, self.scope)
+            found = await reader.all(AUTHORSHIP["find_versions"], page_id=page_id, most=VERSIONS_MAX)
+            kinds = {row["version"]: row["author_kind"] for row in found}
+            if set(kinds.values()) <= {COMPILER}:
+                return frozenset()
+            states = await reader.all(REVISIONS["find_states"], page_id=page_id, versions=list(kinds))
+        return first_by_people({row["version"]: row["body_md"] for row in states}, kinds)
+
+
+def first_by_people(bodies: Mapping[int, str], kinds: Mapping[int, str]) -> frozenset[str]:
+    """The lines whose oldest version here is no compile."""
+    authors: dict[str, str] = {}
+    for version in sorted(bodies):
+        for key in keys_of(bodies[version]):
+            authors.setdefault(key, kinds[version])
+    return frozenset(key for key, kind in authors.items() if kind != COMPILER)
+
+
+def keys_of(text: str) -> Sequence[str]:
+    return [key for line in text.splitlines() if (key := key_of(line))]
+
+
+def key_of(line: str) -> str:
+    """The line without its marks: a compile makes links of the titles in it."""
+    return plain(line)

@@ -1,0 +1,83 @@
+"""What a job uses of a model, noted as it is used, and when it has used enough.
+
+Notes are kept by tenant, owner, day and model beside the job's own metrics, so that the budget of a tenant holds for
+all workers together, and whatever becomes of the job. It is looked at before each batch, each group of sources and each
+section; requests that are under way are finished, so a budget may be passed by those.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, time, timedelta
+from typing import Any, NamedTuple
+
+from db.database import Database
+from db.scope import Scope
+from db.sql import statements
+from resolvers.writing import looking
+
+from ..authors import Stop
+from ..metrics import Metrics
+from .usage import Usage
+
+MODEL_USAGE = statements("model_usage")
+
+
+class Budget(NamedTuple):
+    """What a job, and a tenant in a day (UTC), may use: tokens, and US dollars where prices are known. 0: any."""
+
+    job_tokens: int = 0
+    job_cost: float = 0.0
+    day_tokens: int = 0
+    day_cost: float = 0.0
+
+
+class Meter:
+    """For one job and one model. `metrics` are the job's at this moment."""
+
+    def __init__(
+        self, database: Database, scope: Scope, model: str, budget: Budget, metrics: Callable[[], Metrics]
+    ) -> None:
+        self.database, self.scope, self.model, self.budget, self.metrics = database, scope, model, budget, metrics
+
+    async def add(self, used: Usage) -> None:
+        """Noted at once, in the job and for the day."""
+        self.count(used.counted)
+        values: dict[str, Any] = {**used._asdict(), "cost": used.cost or 0.0}
+        async with looking(self.database) as connection:
+            await connection.run(
+                MODEL_USAGE["add_usage"],
+                tenant_id=self.scope.tenant_id,
+                owner_id=self.scope.owner_id,
+                day=datetime.now(UTC).date(),
+                model=self.model,
+                **values,
+            )
+
+    def count(self, numbers: Mapping[str, float]) -> None:
+        """In the job's metrics alone."""
+        self.metrics().use(numbers)
+
+    async def stop(self) -> Stop | None:
+        """Whether enough was used: of the day, then of the job."""
+        budget, now = self.budget, datetime.now(UTC)
+        if budget.day_tokens or budget.day_cost:
+            tokens, cost = await self.of_day(now)
+            if is_reached(tokens, budget.day_tokens) or is_reached(cost, budget.day_cost):
+                midnight = datetime.combine(now.date() + timedelta(days=1), time.min, UTC)
+                return Stop(
+                    "What the tenant may use of models in a day is used up. It goes on tomorrow (UTC).", midnight
+                )
+        used = self.metrics().usage
+        tokens = used.get("input_tokens", 0) + used.get("output_tokens", 0)
+        if is_reached(tokens, budget.job_tokens) or is_reached(used.get("cost", 0), budget.job_cost):
+            return Stop("What a job may use of models is used up. Another one goes on.")
+        return None
+
+    async def of_day(self, now: datetime) -> tuple[float, float]:
+        """(tokens, US dollars) of the tenant, all owners and models together."""
+        async with looking(self.database) as connection:
+            row = await connection.one(MODEL_USAGE["find_usage_of_day"], tenant_id=self.scope.tenant_id, day=now.date())
+        return (row["tokens"], row["cost"]) if row else (0, 0.0)
+
+
+def is_reached(used: float, most: float) -> bool:
+    return bool(most) and used >= most

@@ -1,0 +1,106 @@
+"""The models that the jobs of a process may be compiled with."""
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping
+from typing import NamedTuple
+
+from genai_prices import Usage as PricedUsage
+from genai_prices import calc_price
+from pydantic_ai.exceptions import UserError
+from pydantic_ai.models import Model, infer_model
+
+from db.database import Database
+from db.scope import Scope
+from resolvers.errors import Unavailable
+from resolvers.jobs import Job
+
+from ..authors import Authors, Refused
+from ..metrics import Metrics
+from ..planner import Planner, SectionWriter
+from .asking import Asker
+from .authorship import Authorship
+from .meter import Budget, Meter
+from .planner import ModelPlanner
+from .usage import Price
+from .writer import ModelWriter
+
+RULES = "rules"
+BATCH = 10  # sources that are planned and stored together
+
+
+class Terms(NamedTuple):
+    """How models are used. `timeout` in seconds for a request, `requests` at once; `prices` by model."""
+
+    timeout: float = 120.0
+    requests: int = 4
+    budget: Budget = Budget()
+    prices: Mapping[str, Price] = {}
+
+
+TERMS = Terms()
+
+
+class Models:
+    """A `Hiring`: `default` where a job names none (the rules, where that is None), `others` for jobs that do."""
+
+    def __init__(
+        self,
+        default: str | None,
+        others: Collection[str],
+        planner: Planner,
+        writer: SectionWriter,
+        terms: Terms = TERMS,
+        make: Callable[[str], Model] | None = None,
+    ) -> None:
+        """`planner` and `writer` are of rules. Raises Unavailable for a model that cannot be had, or not be priced."""
+        self.default, self.planner, self.writer, self.terms = default, planner, writer, terms
+        self.names = sorted({default, *others} - {None, RULES}, key=str)
+        self.made = {name: (make or made)(name) for name in self.names if name}
+        self.turns = asyncio.Semaphore(terms.requests)
+        if terms.budget.job_cost or terms.budget.day_cost:
+            for name, model in self.made.items():
+                check_price(name, model, terms.prices)
+
+    def authors(self, database: Database, scope: Scope, job: Job, metrics: Callable[[], Metrics]) -> Authors:
+        name = job.options.get("modelId") or self.default or RULES
+        if name == RULES:
+            return Authors(self.planner, self.writer)
+        if name not in self.made:
+            raise Refused(f"This service does not compile with {name!r:.100}. Give {' or '.join([*self.made, RULES])}.")
+        meter = Meter(database, scope, name, self.terms.budget, metrics)
+        asker = Asker(
+            name,
+            self.made[name],
+            meter,
+            turns=self.turns,
+            timeout=self.terms.timeout,
+            price=self.terms.prices.get(name),
+        )
+        writer = ModelWriter(asker, self.writer, Authorship(database, scope))
+        return Authors(ModelPlanner(asker), writer, BATCH, meter.stop)
+
+
+def made(name: str) -> Model:
+    """By its name, as `openai:…`. Raises Unavailable when its library or key is not there."""
+    try:
+        return infer_model(name)
+    except (UserError, ValueError) as error:
+        raise Unavailable(f"The model {name} cannot be used: {error}") from None
+    except ImportError as error:
+        raise Unavailable(
+            f"The model {name} cannot be used: {str(error).splitlines()[0]} "
+            "For models of OpenAI and Anthropic: pip install 'cairn-wiki[models]'."
+        ) from None
+
+
+def check_price(name: str, model: Model, prices: Mapping[str, Price]) -> None:
+    """A budget in dollars holds only for what has a price."""
+    if name in prices:
+        return
+    try:
+        calc_price(PricedUsage(input_tokens=1, output_tokens=1), model.model_name, provider_id=model.system)
+    except LookupError:
+        raise Unavailable(
+            f"A budget in dollars needs a price of {name}: set CAIRN_MODEL_PRICES={name}=IN/OUT, in dollars for a "
+            "million tokens."
+        ) from None

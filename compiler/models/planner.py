@@ -1,0 +1,142 @@
+"""A plan made by a model: it is shown new sources, and of the wiki what these may have to do with."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from uuid import UUID
+
+from content.names import normalise
+from content.templates import TEMPLATES
+
+from ..extraction.phrases import phrases
+from ..extraction.sightings import Reading
+from ..planner import Knowledge, MentionCard, PageCard, Plan, SourceText
+from .answers import PlanAnswer
+from .asking import Asker, Question
+from .fencing import Fence, one_line
+from .parts import Group, Part, groups
+from .plans import Shown, joined, plan_of
+from .prompts import prompt
+from .writer import TITLE_MAX, headed
+
+PAGES_MAX, MENTIONS_MAX, PROPOSED_MAX = 80, 80, 60  # shown in one request
+SUMMARY_MAX, ALIASES_MAX, METADATA_MAX = 200, 4, 300
+USUAL = "\n".join(f"- {type}: {', '.join(slug for slug, _ in sections)}" for type, sections in TEMPLATES.items())
+
+PLANNING = Question("planner", f"{prompt('planning')}\n# Usual sections\n\n{USUAL}\n", PlanAnswer)
+
+
+class ModelPlanner:
+    """A `Planner` for one job. What it planned for a group of sources it does not ask for again."""
+
+    def __init__(self, asker: Asker) -> None:
+        self.asker = asker
+        self.planned: dict[tuple[UUID, ...], Plan] = {}
+
+    async def plan(self, sources: Sequence[SourceText], knowledge: Knowledge) -> Plan:
+        """Of the first group of sources at least; of no other once the budget is used up. Raises Unavailable."""
+        plans: list[Plan] = []
+        read = 0
+        for group in groups(sources):
+            key = tuple(source.id for source in group.sources)
+            if key not in self.planned:
+                if plans and await self.asker.meter.stop():
+                    break
+                self.planned[key] = await self.plan_group(group, knowledge, plans)
+            plans.append(self.planned[key])
+            read += len(group.sources)
+        return joined(plans, None if read == len(sources) else read)
+
+    async def plan_group(self, group: Group, knowledge: Knowledge, before: Sequence[Plan]) -> Plan:
+        """One request after the other, so that a name which a part has proposed is known to the next."""
+        readings = {source.id: Reading(source) for source in group.sources}
+        plans: list[Plan] = []
+        for parts in group.requests:
+            known = await look_up([readings[part.source.id] for part in parts], knowledge)
+            shown = Shown({f"s{n}": readings[part.source.id] for n, part in enumerate(parts, start=1)}, *known)
+            text = text_of(parts, shown, proposed([*before, *plans]))
+            plans.append(plan_of(await self.asker.ask(PLANNING, text, no_complaint), shown))
+        return joined(plans)
+
+
+def no_complaint(answer: PlanAnswer) -> None:
+    """Whatever of it cannot stand is left out."""
+
+
+async def look_up(
+    readings: Sequence[Reading], knowledge: Knowledge
+) -> tuple[Mapping[str, PageCard], Mapping[str, MentionCard]]:
+    """Pages and open names that these sources say, by handle, those first that most of them say."""
+    said = Counter(
+        name for reading in readings for name in phrases(reading) | reading.sightings.keys() | named(reading)
+    )
+    found = await knowledge.pages(sorted(said))
+    often: Counter[UUID] = Counter()
+    cards: dict[UUID, PageCard] = {}
+    for name, pages in found.items():
+        for card in pages:
+            if not card.is_archived:
+                cards[card.id] = card
+                often[card.id] += said[name]
+    mentions = await knowledge.mentions(sorted({name for reading in readings for name in reading.sightings}))
+    held = sorted(mentions.values(), key=lambda card: (-len(card.source_ids), card.alias))
+    return (
+        {f"p{n}": cards[id] for n, (id, _) in enumerate(often.most_common(PAGES_MAX), start=1)},
+        {f"m{n}": card for n, card in enumerate([one for one in held if one.status == "open"][:MENTIONS_MAX], start=1)},
+    )
+
+
+def named(reading: Reading) -> set[str]:
+    """What the metadata name."""
+    return {name for names in reading.metadata.values() for name in names}
+
+
+def proposed(plans: Iterable[Plan]) -> list[str]:
+    """The pages that were proposed before for this batch."""
+    return [f"{page.type}: {one_line(page.title, TITLE_MAX)}" for plan in plans for page in plan.new_pages][
+        -PROPOSED_MAX:
+    ]
+
+
+def text_of(parts: Sequence[Part], shown: Shown, before: Sequence[str]) -> str:
+    fence = Fence()
+    pages = [page_line(handle, card) for handle, card in shown.pages.items()]
+    held = [mention_line(handle, card) for handle, card in shown.mentions.items()]
+    return "\n\n".join(
+        (
+            fence.around("pages that are there", "\n".join(pages) or "none of these names"),
+            fence.around("held names", "\n".join(held) or "none of these"),
+            *(
+                [fence.around("pages proposed before: propose one again to add to it", "\n".join(before))]
+                if before
+                else []
+            ),
+            *(fence.around(f"source s{n}", part_text(part)) for n, part in enumerate(parts, start=1)),
+            "Say what the wiki should hold because of these sources.",
+        )
+    )
+
+
+def page_line(handle: str, card: PageCard) -> str:
+    """`p1 | entity | Taberna | also: … | sections: … | what it is`"""
+    others = sorted(card.aliases - {normalise(card.title)})[:ALIASES_MAX]
+    facts = (
+        handle,
+        card.type,
+        one_line(card.title, TITLE_MAX),
+        f"also: {', '.join(one_line(name, TITLE_MAX) for name in others)}" if others else "",
+        f"sections: {', '.join(card.section_slugs[:12])}" if card.section_slugs else "",
+        one_line(card.summary or "", SUMMARY_MAX),
+    )
+    return " | ".join(filter(None, facts))
+
+
+def mention_line(handle: str, card: MentionCard) -> str:
+    return f"{handle} | {one_line(card.name, TITLE_MAX)} | said by {len(card.source_ids)} earlier sources"
+
+
+def part_text(part: Part) -> str:
+    metadata = one_line(
+        ", ".join(f"{name}: {value}" for name, value in sorted(part.source.metadata.items())), METADATA_MAX
+    )
+    place = f"part {part.number} of {part.of}\n" if part.of > 1 else ""
+    return f"{metadata}\n{place}{headed(part.source, part.text)}".lstrip()

@@ -1,0 +1,10 @@
+"""What a model is told to do, apart from what it is shown: each is a text beside this file."""
+
+from functools import cache
+from importlib.resources import files
+
+
+@cache
+def prompt(name: str) -> str:
+    """`planning` or `writing`."""
+    return files(__name__).joinpath(f"{name}.md").read_text(encoding="utf-8")

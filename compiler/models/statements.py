@@ -1,0 +1,74 @@
+"""A model's statements made into the text of a section: each cites sources of the section, or is not there.
+
+Nothing in a statement is alive but titles in bold that the section may name: links, images, HTML and footnotes are
+shown as they are written, so no source can have a page call out or forge a citation.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from rapidfuzz import fuzz
+
+from ..extraction.citing import mark
+from ..extraction.quoting import MARKUP, quoted
+from ..planner import SourceText
+from .answers import SectionTextAnswer, StatementAnswer
+from .fencing import CONTROL, one_line
+from .quotes import is_verbatim, quotations
+
+STATEMENTS_MAX, TEXT_MAX, SOURCES_MAX = 24, 600, 8
+ALIKE = 90  # per cent of the letters: the same said again
+PROSE = frozenset({"overview", "summary"})
+BOLD = re.compile(r"\*\*(?=\S)([^*\r\n]{1,500})\*\*")
+OPENING = re.compile(r"^[\s#+=-]+")  # what would begin a heading or a list
+NUMBERED = re.compile(r"^(\d{1,9})(?=[.)])")
+
+
+def lines_of(
+    answer: SectionTextAnswer, slug: str, shown: Mapping[str, SourceText], titles: Collection[str], kept: Sequence[str]
+) -> list[str]:
+    """One for each statement that can stand, unless a line before it, or one that is `kept`, says much the same."""
+    lead = "" if slug in PROSE else "- "
+    said = [plain_words(line) for line in kept]
+    lines = []
+    for statement in answer.statements[:STATEMENTS_MAX]:
+        line = line_of(statement, shown, titles)
+        if line is None or any(fuzz.ratio(plain_words(line), other, score_cutoff=ALIKE) for other in said):
+            continue
+        said.append(plain_words(line))
+        lines.append(lead + line)
+    return lines
+
+
+def line_of(statement: StatementAnswer, shown: Mapping[str, SourceText], titles: Collection[str]) -> str | None:
+    """`Text “quote” [^ref]`; None without a source, or with words in quotation marks that none of them has."""
+    sources = [shown[handle] for handle in dict.fromkeys(statement.sources) if handle in shown][:SOURCES_MAX]
+    text = one_line(CONTROL.sub(" ", statement.text), TEXT_MAX)
+    if not sources or not all(is_said(quote, sources) for quote in quotations(text)):
+        return None
+    quote = " ".join((statement.quote or "").split())
+    quotes = [quoted(quote)] if quote and is_said(quote, sources) and quote not in text else []
+    if not text and not quotes:
+        return None
+    return " ".join(filter(None, [literal(text, titles), *quotes, *dict.fromkeys(map(mark, sources))]))
+
+
+def is_said(quote: str, sources: Sequence[SourceText]) -> bool:
+    return any(is_verbatim(quote, source) for source in sources)
+
+
+def literal(text: str, titles: Collection[str]) -> str:
+    """The text with every mark as a letter, but for titles in bold."""
+    return NUMBERED.sub(r"\1\\", "".join(pieces(OPENING.sub("", text), titles)))
+
+
+def pieces(text: str, titles: Collection[str]) -> Iterator[str]:
+    for n, part in enumerate(BOLD.split(text)):
+        is_bold = n % 2 == 1
+        escaped = MARKUP.sub(lambda found: "\\" + found[0], part)
+        yield f"**{part}**" if is_bold and part in titles else escaped
+
+
+def plain_words(line: str) -> str:
+    """For comparing: without its marks and citations."""
+    return " ".join(re.sub(r"\[\^[^\]\s]*\]|[*\\]|^- ", "", line).split())

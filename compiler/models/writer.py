@@ -1,0 +1,129 @@
+"""A section written by a model. What people wrote stays, what it says cites its sources; rules write what it cannot."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from content.templates import TEMPLATES
+from resolvers.long_texts import read_through
+
+from ..extraction.citing import mark, marked_refs
+from ..extraction.language import language_of
+from ..extraction.text import WORD
+from ..planner import SectionTask, SectionWriter, SourceText
+from .answers import SectionTextAnswer
+from .asking import Asker, Malformed, Question
+from .authorship import Authorship, key_of
+from .fencing import Fence, one_line
+from .passages import shown
+from .prompts import prompt
+from .statements import PROSE, lines_of
+
+CHARACTERS_MAX = 6_000
+RELATED_MAX = 40
+TITLE_MAX = 120
+WORDS_MIN = 12  # of a text whose language can be told
+
+WRITING = Question("section-writer", prompt("writing"), SectionTextAnswer)
+
+
+class ModelWriter:
+    """A `SectionWriter`. `rules` write what the model gives no text for, and everything once the budget is used up."""
+
+    def __init__(self, asker: Asker, rules: SectionWriter, authorship: Authorship) -> None:
+        self.asker, self.rules, self.authorship = asker, rules, authorship
+
+    async def write(self, task: SectionTask) -> str:
+        """The text, at most 6 kB beside what people wrote; what stands there where there is nothing new to say."""
+        if not task.sources:
+            return task.body
+        if await self.asker.meter.stop():
+            return await self.by_rules(task)
+        sources = await read_through(sum(len(source.content) for source in task.sources), shown, task)
+        theirs, older = await self.standing(task, [source for source, _ in sources])
+        handles = {f"s{n}": source for n, (source, _) in enumerate(sources, start=1)}
+        titles = {title for title, _, _ in task.related}
+        languages = {language(source.content) for source in handles.values()}
+
+        def written(answer: SectionTextAnswer) -> list[str]:
+            return lines_of(answer, task.slug, handles, titles, theirs)
+
+        def complaint(answer: SectionTextAnswer) -> str | None:
+            return complaint_about(answer, written(answer), languages)
+
+        try:
+            answer = await self.asker.ask(WRITING, text_of(task, sources, theirs), complaint)
+        except Malformed:
+            return await self.by_rules(task)
+        lines = written(answer)
+        if not lines:
+            return task.body if task.body.strip() else await self.by_rules(task)
+        return "\n\n".join(part for part in ("\n".join(theirs), "\n".join(bounded([*lines, *older]))) if part)
+
+    async def by_rules(self, task: SectionTask) -> str:
+        self.asker.meter.count({"sections_by_rules": 1})
+        return await self.rules.write(task)
+
+    async def standing(self, task: SectionTask, read: Sequence[SourceText]) -> tuple[list[str], list[str]]:
+        """The lines that stay: those of people, and those that cite only sources that the model is not shown."""
+        lines = [line for line in task.body.splitlines() if line.strip()]
+        if not lines or task.page_id is None:
+            return [], []
+        people = await self.authorship.lines_of_people(task.page_id)
+        theirs = [line for line in lines if not marked_refs(line) or key_of(line) in people]
+        seen = {ref for source in read for ref in marked_refs(mark(source))}
+        older = [line for line in lines if line not in theirs and seen.isdisjoint(marked_refs(line))]
+        return theirs, older
+
+
+def complaint_about(answer: SectionTextAnswer, lines: Sequence[str], languages: Collection[str]) -> str | None:
+    """What a model is told that has answered in the right form, and said nothing that can stand."""
+    if answer.statements and not lines:
+        return (
+            "No statement can stand: each needs handles of shown sources, and quotes must be theirs letter by letter."
+        )
+    said = " ".join(statement.text for statement in answer.statements)
+    if len(WORD.findall(said)) >= WORDS_MIN and language(said) not in languages:
+        return f"Write in the language of the sources: {', '.join(sorted(languages))}."
+    return None
+
+
+def language(text: str) -> str:
+    return language_of(text, [word.lower() for word in WORD.findall(text[:4_000])])
+
+
+def text_of(task: SectionTask, sources: Sequence[tuple[SourceText, str]], theirs: Sequence[str]) -> str:
+    """What the model is shown: the section and its present text, other pages that it may name, the sources."""
+    fence = Fence()
+    usual = dict(TEMPLATES.get(task.page_type, ()))
+    form = "Sentences that read as one paragraph." if task.slug in PROSE else "Statements that stand as a list."
+    about = {"Page": f"{task.page_type}: {task.page_title}", "Section": task.heading or usual.get(task.slug, task.slug)}
+    names = [one_line(title, TITLE_MAX) for title, _, _ in task.related][:RELATED_MAX]
+    parts = [
+        fence.around("what to write", "\n".join(f"{name}: {one_line(text, 500)}" for name, text in about.items())),
+        form,
+        fence.around("lines of people, which stay", "\n".join(theirs)) if theirs else "",
+        fence.around("present text", task.body[:CHARACTERS_MAX]) if task.body.strip() else "",
+        fence.around("other pages", "\n".join(names)) if names else "",
+        *(fence.around(f"source s{n}", headed(source, text)) for n, (source, text) in enumerate(sources, start=1)),
+        "Write the section from these sources.",
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
+def headed(source: SourceText, text: str) -> str:
+    """With what is known of it: its kind, day and title."""
+    facts: Mapping[str, str | None] = {
+        "kind": source.kind,
+        "day": source.captured_at.date().isoformat(),
+        "title": source.title and one_line(source.title, TITLE_MAX),
+    }
+    return f"{', '.join(f'{name}: {fact}' for name, fact in facts.items() if fact)}\n\n{text}"
+
+
+def bounded(lines: Sequence[str]) -> list[str]:
+    kept, size = [], 0
+    for line in lines:
+        size += len(line) + 1
+        if size > CHARACTERS_MAX:
+            break
+        kept.append(line)
+    return kept

@@ -1,0 +1,83 @@
+"""Which names one source sees, in which language."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compiler.extraction.decisions import TAKEN, may_decide
+from compiler.extraction.readings import KEPT_MAX, Readings, reading_of
+from compiler.extraction.sightings import Reading
+from tests.compiler.extraction.stories import compiled, note, story, titles
+
+
+def names(text: str) -> set[str]:
+    return set(Reading(note(0, text)).sightings)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Theo and I repaired the boat, and it was a long day.", "theo"),
+        ("Théo et moi avons fini la terrasse avec les enfants.", "theo"),
+        ("Jonas und ich haben das Boot gestrichen.", "jonas"),
+        ("Das ist schön, denn meine Schwester Klara zieht um.", "klara"),
+        ("Wir waren heute auf dem Schlossberg und es war kalt.", "schlossberg"),
+        ("Die Markthalle Neun war voll und es gab kein Brot.", "markthalle neun"),
+        ("今天在星光酒吧见到老周。", "星光酒吧"),
+        ("我和陈思远去爬山。", "陈思远"),
+        ("李娜写信来了。", "李娜"),
+        ("健太と川沿いを走った。", "健太"),
+        ("田中と打ち合わせをした。", "田中"),
+        ("喫茶ひまわりで朝ごはん。", "喫茶ひまわり"),
+    ],
+)
+def test_a_name_is_seen(text: str, name: str) -> None:
+    assert name in names(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Wir waren auf dem Spielplatz und im Supermarkt, und das war es.",
+        "Das ist der Inhalt der Seite und die Anzahl der Ergebnisse.",
+        "马上去学校。高兴去看电影。",
+        "椅子が壊れた。帽子と菓子を買った。",
+        "Now and I mean it, this is over.",
+    ],
+)
+def test_a_common_word_is_none(text: str) -> None:
+    assert names(text) == set()
+
+
+def test_who_links_what_matters_says_of_other_capitals_that_they_matter_less() -> None:
+    linked = "In [[Lisbon]] with [[Priya Raman]] at [[Taberna]], and we talked about Dropbox with Marco."
+    assert "Dropbox" not in titles(compiled(story(*[linked] * 5)))
+    assert "Dropbox" in titles(compiled(story(*[linked] * 6)))
+    assert "Marco" in titles(compiled(story(*[linked] * 3))), "people are never beside the point"
+    assert "Dropbox" in titles(compiled(story(*["We talked about Dropbox with Marco."] * 3)))
+
+
+@given(st.from_regex(re.compile(TAKEN.pattern, re.IGNORECASE)))
+def test_what_quickly_is_no_decision_is_none(text: str) -> None:
+    assert may_decide(text)
+
+
+def test_a_source_is_read_once_as_long_as_it_is_the_same() -> None:
+    source = note(0, "Tea with Marguerite.")
+    kept = reading_of(source)
+    assert reading_of(replace(source)) is kept
+    assert reading_of(replace(source, metadata={"city": "Lisbon"})) is not kept
+    assert reading_of(replace(source, content="Tea.")).source.content == "Tea."
+
+
+def test_what_is_kept_is_bounded() -> None:
+    readings = Readings()
+    for number in range(300):
+        readings.of(note(number, "x" * 9_000))
+    assert readings.size == sum(len(one.source.content) for one in readings.kept.values()) <= KEPT_MAX
+    assert readings.of(note(299, "x" * 9_000)) is readings.kept[note(299, "").id]
+    readings.of(note(299, "long " * 10_000))
+    assert len(readings.kept[note(299, "").id].source.content) == 9_000, "a long one is not kept"

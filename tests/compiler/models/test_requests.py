@@ -1,0 +1,72 @@
+"""What goes into a request to a model."""
+
+from datetime import UTC, datetime
+from uuid import UUID
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compiler.models.fencing import Fence
+from compiler.models.parts import READ_MAX, REQUEST_MAX, SOURCES_MAX, groups
+from compiler.models.passages import SHOWN_MAX, SOURCE_MAX, passages, shown
+from compiler.planner import SectionTask, SourceText
+
+DAY = datetime(2026, 4, 1, tzinfo=UTC)
+
+
+def source(n: int, content: str) -> SourceText:
+    return SourceText(UUID(int=n), "document", f"doc-{n}", content, DAY.replace(day=1 + n % 28))
+
+
+@given(st.lists(st.integers(0, 3 * REQUEST_MAX), max_size=25))
+def test_each_source_is_read_once_in_order_and_no_request_is_too_long(lengths: list[int]) -> None:
+    sources = [source(n, ("word " * length)[:length]) for n, length in enumerate(lengths)]
+    made = list(groups(sources))
+    assert [one for group in made for one in group.sources] == sources
+    for group in made:
+        for parts in group.requests:
+            assert sum(len(part.text) for part in parts) <= REQUEST_MAX
+            assert len(parts) <= SOURCES_MAX
+        for one in group.sources:
+            texts = [part.text for parts in group.requests for part in parts if part.source is one]
+            assert "".join(texts) == one.content
+
+
+def test_of_a_very_long_source_a_bounded_part_is_read() -> None:
+    (group,) = groups([source(1, "x" * 2 * READ_MAX)])
+    assert sum(len(part.text) for parts in group.requests for part in parts) == READ_MAX
+
+
+def test_parts_end_where_paragraphs_do() -> None:
+    (group,) = groups([source(1, "One line.\n\n" * 5_000)])
+    assert len(group.requests) == 3
+    assert all(parts[0].text.endswith("\n\n") for parts in group.requests)
+
+
+@given(st.text())
+def test_nothing_between_the_marks_looks_like_one(text: str) -> None:
+    fenced = Fence().around("source s1", f"{text}<<<{text}>>>")
+    first, *inner, last = fenced.split("\n")
+    assert (first.count("<<<"), last.count("<<<")) == (1, 1)
+    assert "<<<" not in "\n".join(inner)
+    assert ">>>" not in "\n".join(inner)
+
+
+def test_marks_cannot_be_guessed() -> None:
+    assert Fence().key != Fence().key
+
+
+def test_of_a_long_source_a_writer_is_shown_the_beginning_and_what_names_the_page() -> None:
+    lines = [f"Line {n}." for n in range(2_000)]
+    lines[1_000] = "Momofuku has ramen."
+    read = passages("\n".join(lines), ["Momofuku"])
+    assert read == "Line 0.\n[…]\nLine 999.\nMomofuku has ramen.\nLine 1001."
+    assert len(passages("Momofuku. " * 10_000, ["Momofuku"])) == SOURCE_MAX
+
+
+def test_a_writer_is_shown_the_newest_sources() -> None:
+    sources = tuple(source(n, f"{n} " * 2_500) for n in range(20))
+    task = SectionTask("entity", "Momofuku", frozenset({"momofuku"}), "notes", "Notes", "", sources)
+    found = shown(task)
+    assert sum(len(text) for _, text in found) <= SHOWN_MAX
+    assert found[0][0].ref == "doc-19"
