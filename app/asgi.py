@@ -30,6 +30,7 @@ from .health import health_routes
 from .idempotency import swept
 from .limits import document_limits
 from .logging import RequestLog, configure
+from .renamings import renamings_finished
 from .rest.application import Below, rest_application
 from .rest.door import PATH as REST
 from .settings import Settings, signing_secret
@@ -80,6 +81,7 @@ def create_app(settings: Settings, *, dsn: str) -> Starlette:
             async with (
                 watchers.watching(),
                 swept(database),
+                renamings_finished(database),
                 compiling(settings, database),
                 streams.open(),
                 tools.open(),

@@ -32,6 +32,8 @@ def idempotency_key(scope: Scope) -> str | None:
     key = header(scope, b"idempotency-key")
     if key is None or scope["method"] != "POST":
         return None
+    if sum(name == b"idempotency-key" for name, _ in scope["headers"]) > 1:
+        raise BadInput("Send one Idempotency-Key: which of them is meant is not ours to choose.")
     key = key.removeprefix('"').removesuffix('"')
     if not 0 < len(key) <= LONGEST or not all("!" <= character <= "~" for character in key):
         raise BadInput(f"An Idempotency-Key is 1 to {LONGEST} visible ASCII characters, such as a UUID.")

@@ -75,6 +75,9 @@ class Settings(BaseSettings):
     statement_cache: int = Field(512, ge=0, description="Prepared statements a connection; 0 behind old poolers")
 
     max_body: int = Field(2_000_000, ge=1, description="Bytes of a request body")
+    max_import: int = Field(
+        100_000_000, ge=1, description="Bytes of an upload that is imported; unpacked 20 times as many"
+    )
     max_cost: int = Field(20_000, ge=1, description="Rows that one operation may return")
     max_depth: int = Field(16, ge=1, description="Levels of one operation")
     max_fields: int = Field(500, ge=1, description="Fields in one document, fragments counted where they are used")

@@ -162,6 +162,7 @@ class Author:
         )
         self.add("revisions", id=self.wiki.id(2, number), page_id=page_id, version=1, title=self.titles[number],
                  body_md=render(sections), author_kind="user", author_id="author", created_at=at)  # fmt: skip
+        self.add("page_positions", page_id=page_id, position=number + 1, changed_at=at)
         self.names(number, page_id)
         self.links(number, page_id, linked)
 

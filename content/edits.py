@@ -85,6 +85,10 @@ def edit(text: str, old: str, new: str, *, replace_all: bool = False) -> Edited:
         if found.spans:
             refuse_ambiguous(text, name, found, replace_all)
             return replaced(text, name, replacements(text, name, found.apart, old, new))
+    if not old.strip():
+        raise NothingToFind(
+            "The old text is nothing but whitespace, and that does not stand there: quote the words too."
+        )
     raise EditFailed(tuple(tried), nearest(text, old))
 
 

@@ -161,7 +161,7 @@ async def retold(page: Page, section_slug: str | None, text: str, field: str) ->
             return replace(page, sections=outline.keeping(read.sections, page.sections)), read
         sections = await patched(page, section_slug, text)
     except BadInput as error:
-        raise BadInput(error.message, field) from None
+        raise BadInput(error.message, "sectionSlug" if error.field == "sectionSlug" else field) from None
     after = replace(page, sections=sections)
     return after, await read_sections(sections) if sections != page.sections else None
 

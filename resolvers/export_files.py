@@ -20,7 +20,7 @@ from db.scope import Scope
 from .errors import BadInput
 from .export_folders import Folder
 from .export_layout import ABOUT, FORMAT, SOURCES
-from .exporting import PAGES_AT_ONCE, SOURCES_AT_ONCE, PageFile, exporting
+from .exporting import ORIGIN, PAGES_AT_ONCE, SOURCES_AT_ONCE, PageFile, exporting
 from .importing import Progress, silent
 
 T = TypeVar("T")
@@ -168,10 +168,16 @@ class LinesTarget:
         self.file.writelines(line({"source": source}) for source in sources)
 
     def add_pages(self, pages: Sequence[PageFile]) -> None:
-        self.file.writelines(line(to_record(page.note)) for page in pages)
+        self.file.writelines(line(record(page)) for page in pages)
 
     def finish(self) -> None:
         self.file.flush()
+
+
+def record(page: PageFile) -> dict[str, Any]:
+    """A page's line, with the file that it came from: so it lies there again when a folder is made of it."""
+    origin = {} if page.origin is None else {ORIGIN: page.origin}
+    return to_record(page.note) | origin
 
 
 def line(record: dict[str, Any]) -> bytes:

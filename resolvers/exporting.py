@@ -31,6 +31,8 @@ class PageFile:
 
     path: str
     note: Note
+    origin: Any = None
+    """The file that it was imported from, as its metadata has it."""
 
 
 class Export:
@@ -51,7 +53,7 @@ class Export:
             known = await self.known(rows)
             for row in rows:
                 origin = row["metadata"].get(ORIGIN)
-                yield PageFile(paths.take(row["type"], row["slug"], origin), note(row, known))
+                yield PageFile(paths.take(row["type"], row["slug"], origin), note(row, known), origin)
             if len(rows) < PAGES_AT_ONCE:
                 return
             type, slug = rows[-1]["type"], rows[-1]["slug"]

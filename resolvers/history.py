@@ -60,7 +60,7 @@ async def restore_state(
     *,
     expected_version: int | None = None,
 ) -> Saved:
-    """A new version with the title, summary, text and tags of an earlier one; slug, names and metadata stay."""
+    """A new version with the title, summary, text, tags and metadata of an earlier one; slug and names stay."""
     if version not in VERSIONS:
         raise BadInput("Versions count from 1.", "version")
     async with writing_page(database, scope, page_id) as (writer, page):
@@ -72,6 +72,7 @@ async def restore_state(
             title=state.title,
             summary=state.summary,
             tags=state.tags,
+            metadata=page.metadata if state.metadata is None else state.metadata,
             sections=outline.keeping(text.sections, page.sections),
         )
         saved = await save(writer, page, after, text=text, edit_summary=f"Restored to version {version}")

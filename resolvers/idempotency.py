@@ -17,6 +17,7 @@ from db.one_transaction import OneTransaction
 from db.scope import Scope
 from db.sql import statements
 from selection.engine import Answer
+from selection.trail import errors_noted, forget_errors
 
 from .errors import CairnError, LimitExceeded
 from .refusals import in_our_words
@@ -99,7 +100,10 @@ async def once(database: Database, attempt: Attempt, run: Callable[[Database], A
     if (known := await attempt.look(database)) is not None:
         return Answered(Answer(known), replayed=True)
     async with OneTransaction(database, attempt.claim) as whole:
+        noted = errors_noted()
         answer = await run(whole)
+        if attempt.found is not None or whole.refused is not None:
+            forget_errors(noted)
         if attempt.found is not None:
             return Answered(Answer(attempt.found), replayed=True)
         if whole.refused is not None:

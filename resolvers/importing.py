@@ -72,12 +72,17 @@ def silent(step: str, done: int, total: int, current: str) -> None:
     """Progress that nobody hears."""
 
 
-async def import_path(database: Database, scope: Scope, path: Path, *, report: Progress = silent) -> ImportResult:
-    """Import the folder, the `.zip` of one, or the `.jsonl` file, into the scope's wiki."""
+async def import_path(
+    database: Database, scope: Scope, path: Path, *, report: Progress = silent, unpacked_most: int | None = None
+) -> ImportResult:
+    """Import the folder, the `.zip` of one, or the `.jsonl` file, into the scope's wiki.
+
+    A zip may unpack to `unpacked_most` bytes, else to as many as any.
+    """
     with ExitStack() as stack:
         problems: list[Problem] = []
         if path.suffix.lower() == ARCHIVE and await asyncio.to_thread(path.is_file):
-            path, problems = await asyncio.to_thread(stack.enter_context, unpacked(path))
+            path, problems = await asyncio.to_thread(stack.enter_context, unpacked(path, unpacked_most))
         spool = stack.enter_context(Spool())
         return await Import(database, scope, report, spool, problems).run(path)
 

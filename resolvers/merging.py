@@ -1,6 +1,7 @@
 """Two pages about one thing made one: all that belonged to the one belongs to the other, and its names lead there."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -22,7 +23,7 @@ from .link_targets import resolve
 from .long_texts import read_through
 from .outline import Outline
 from .page_names import check_number, write_names
-from .page_slugs import find_slug, free_slug
+from .page_slugs import free_slug
 from .page_texts import read_sections
 from .records import Page, Saved, find_page
 from .revisions import save
@@ -35,6 +36,7 @@ MERGING = statements("merging")
 PAGES = statements("pages")
 SECTIONS = statements("sections")
 SUFFIX = "-merged"
+MOST = 20  # pages of one merge: about a second of the wiki's time
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,41 +63,74 @@ async def merge_pages(
     if from_id == into_id:
         raise BadInput("A page cannot be merged into itself.", "fromPageId")
     async with writing_page(database, scope, into_id) as (writer, into):
-        await check_same_wiki(writer, from_id, "fromPageId")
-        gone = await find_page(writer, from_id)
-        if gone is None:
-            raise NotFound(NO_PAGE)
+        gone = await find_source(writer, from_id, "fromPageId")
         if await is_merged(writer, gone, into):
             return Saved(into.id, into.version, changed=False)
         check_version(into, expected_version)
         check_version(gone, from_expected_version)
-        check_mergeable(gone, into)
-        counting = [*await dependants(writer, gone.id), *await dependants(writer, into.id)]
-        joined = await read_through(outline.size(gone.sections, into.sections), join, into.sections, gone.sections)
-        gone_after = await put_away(writer, gone, into)
-        into_after = await enrich(writer, gone, into, joined)
-        touched = await move_belongings(writer, gone, into, joined)
-        await rename_both(writer, gone_after, into_after)
-        await refresh_hubness(writer, [*counting, *touched, gone.id, into.id])
-        await record(writer, "page.merged", into.id, fromPageId=gone.id, version=into_after.version)
-        return Saved(into.id, into_after.version)
+        return await merge(writer, gone, into, "fromPageId")
+
+
+async def merge_many(
+    database: Database, scope: Scope, from_ids: Sequence[UUID], into_id: UUID, *, expected_version: int | None = None
+) -> Saved:
+    """Put several pages into another of their type, in this order: all of them, or none."""
+    named = [
+        (page_id, f"fromPageIds.{place}") for place, page_id in enumerate(checks.few(from_ids, MOST, "fromPageIds"))
+    ]
+    if not named:
+        raise BadInput("Name the pages that are to be merged into the other.", "fromPageIds")
+    async with writing_page(database, scope, into_id) as (writer, into):
+        waiting: dict[UUID, str] = {}
+        for page_id, field in named:
+            if page_id == into_id:
+                raise BadInput("A page cannot be merged into itself.", field)
+            if not await is_merged(writer, await find_source(writer, page_id, field), into):
+                waiting.setdefault(page_id, field)
+        saved = Saved(into.id, into.version, changed=False)
+        if waiting:
+            check_version(into, expected_version)
+        for page_id, field in waiting.items():
+            now = await find_page(writer, into_id)
+            assert now is not None, "nobody else writes the wiki"
+            saved = await merge(writer, await find_source(writer, page_id, field), now, field)
+        return saved
+
+
+async def find_source(writer: Writer, page_id: UUID, field: str) -> Page:
+    """The page that is to go, of the writer's wiki."""
+    await check_same_wiki(writer, page_id, field)
+    page = await find_page(writer, page_id)
+    if page is None:
+        raise NotFound(NO_PAGE)
+    return page
 
 
 async def is_merged(writer: Writer, gone: Page, into: Page) -> bool:
-    """Whether the one went into the other before: its old slug leads there, and it is what was left of it."""
-    slug = gone.slug.removesuffix(SUFFIX)
-    if gone.status == "active" or slug == gone.slug:
-        return False
-    found = await find_slug(writer, gone.type, slug)
-    return found is not None and found.id == into.id
+    """Whether the one went into the other before, and nobody has brought it back since."""
+    found = await writer.value(MERGING["find_merged"], page_id=gone.id)
+    return gone.status == "archived" and found == into.id
 
 
-def check_mergeable(gone: Page, into: Page) -> None:
+async def merge(writer: Writer, gone: Page, into: Page, field: str) -> Saved:
+    check_mergeable(gone, into, field)
+    counting = [*await dependants(writer, gone.id), *await dependants(writer, into.id)]
+    joined = await read_through(outline.size(gone.sections, into.sections), join, into.sections, gone.sections)
+    gone_after = await put_away(writer, gone, into)
+    into_after = await enrich(writer, gone, into, joined)
+    touched = await move_belongings(writer, gone, into, joined)
+    await rename_both(writer, gone_after, into_after)
+    await refresh_hubness(writer, [*counting, *touched, gone.id, into.id])
+    await record(writer, "page.merged", into.id, fromPageId=gone.id, version=into_after.version)
+    return Saved(into.id, into_after.version)
+
+
+def check_mergeable(gone: Page, into: Page, field: str) -> None:
     if gone.type != into.type:
         raise BadInput(
             f"{gone.name} cannot go into {into.name}: a page's type never changes. "
-            f"Make a {into.type} of what it says, and archive it.",
-            "fromPageId",
+            f"Make a page of the type {into.type} of what it says, and archive it.",
+            field,
         )
     if into.status != "active":
         raise BadInput(f"{into.name} is archived. Bring it back first.", "intoPageId")
@@ -142,6 +177,8 @@ async def put_away(writer: Writer, gone: Page, into: Page) -> Page:
     after = replace(gone, slug=slug, status="archived")
     saved = await save(writer, gone, after, edit_summary=f"Merged into {into.title}")
     await writer.run(MERGING["move_slugs"], from_id=gone.id, into_id=into.id)
+    await writer.run(MERGING["move_merged"], from_id=gone.id, into_id=into.id)
+    await writer.run(MERGING["write_merged"], page_id=gone.id, into_id=into.id)
     return replace(after, version=saved.version)
 
 

@@ -18,21 +18,21 @@ PIECE = 1 << 16
 
 
 @contextmanager
-def unpacked(archive: Path) -> Iterator[tuple[Path, list[Problem]]]:
+def unpacked(archive: Path, most: int | None = None) -> Iterator[tuple[Path, list[Problem]]]:
     """The folder, and what of the zip is not in it and why. Other files than notes are left out in silence."""
     with tempfile.TemporaryDirectory(prefix="cairn-import-") as folder:
         try:
             with ZipFile(archive) as zip:
-                yield Path(folder), unpack(zip, Path(folder))
+                yield Path(folder), unpack(zip, Path(folder), BYTES_MAX if most is None else most)
         except (BadZipFile, NotImplementedError) as error:
             raise BadInput(f"{archive.name} is no zip that can be read: {error}", "path") from None
 
 
-def unpack(zip: ZipFile, folder: Path) -> list[Problem]:
+def unpack(zip: ZipFile, folder: Path, most: int) -> list[Problem]:
     """Raises LimitExceeded for what would fill the disk."""
     if len(zip.infolist()) > ENTRIES_MAX:
         raise LimitExceeded(f"The zip has more than {ENTRIES_MAX:,} entries. Import it in parts.")
-    problems, left = list[Problem](), BYTES_MAX
+    problems, left = list[Problem](), most
     for info in zip.infolist():
         if info.is_dir() or not is_wanted(info.filename):
             continue
@@ -43,7 +43,7 @@ def unpack(zip: ZipFile, folder: Path) -> list[Problem]:
             left -= lay_out(zip, info, folder, min(left, limit_of(info)))
         except TooLarge:
             if left <= limit_of(info):
-                raise LimitExceeded(f"The zip unpacks to more than {BYTES_MAX:,} bytes. Import it in parts.") from None
+                raise LimitExceeded(f"The zip unpacks to more than {most:,} bytes. Import it in parts.") from None
             problems.append(Problem(info.filename, LimitExceeded.code, f"it has more than {NOTE_MAX:,} bytes"))
         except (BadZipFile, RuntimeError, OSError, EOFError) as error:
             problems.append(Problem(info.filename, "UNREADABLE", f"it cannot be read from the zip: {error}"))

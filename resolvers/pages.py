@@ -73,7 +73,21 @@ async def upsert_page(
     if mark_compiled and ready.draft.status == "archived":
         raise BadInput("A compile brings a page back: it cannot archive it as well.", "status")
     async with writing(database, scope) as writer:
+        if expected_version is None:
+            await check_slug_is_own(writer, ready)
         return await upsert(writer, ready, mark_compiled=mark_compiled, expected_version=expected_version)
+
+
+async def check_slug_is_own(writer: Writer, ready: Prepared) -> None:
+    """Refuse a slug that leads to a page which gave it up: who writes to it has not seen what is there now."""
+    row = await writer.one(PAGES["find_heir"], type=ready.draft.type, slug=ready.slug)
+    if row:
+        raise Conflict(
+            f'The slug "{ready.slug}" leads to the {ready.draft.type} "{row["title"]}", '
+            f'whose slug is "{row["slug"]}" now. Write to that slug, or say expectedVersion if this page is meant.',
+            row["version"],
+            row["id"],
+        )
 
 
 async def upsert_pages(database: Database, scope: Scope, drafts: Sequence[Prepared]) -> list[Saved]:

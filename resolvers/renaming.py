@@ -3,40 +3,32 @@
 What is not rewritten goes on meaning the page: its old slug and its old title stay names of it.
 """
 
-from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from time import monotonic
 from uuid import UUID
 
-from content.links import Target, can_be_linked, rename_links
-from content.names import normalise
-from content.sections import Section
-from content.slugs import NoSlug, is_slug, slugify
 from db.database import Database
+from db.one_transaction import OneTransaction
 from db.scope import Scope
-from db.sql import statements
 
-from . import checks, outline
+from . import checks
 from .activity import record
-from .errors import BadInput
-from .long_texts import read_through
-from .outline import Outline
+from .errors import CairnError
 from .page_slugs import check_free
-from .records import Page, Saved, find_page
+from .records import Saved
+from .renamed_links import find_renamings, rewrite_first, rewrite_next
 from .revisions import save
 from .unset import UNSET, Given
-from .writer import Writer
 from .writing import check_version, writing_page
 
-TARGETS = statements("link_targets")
-# So many texts are rewritten in the one transaction, the greatest hubs first: about two seconds of the wiki's time.
-REWRITTEN_MAX = 200
-
-Respelling = Callable[[Target, str], str | None]
+PATIENCE = 5.0
+"""Seconds for which a caller is kept waiting while the texts beyond the first ones are rewritten."""
 
 
 @dataclass(frozen=True, slots=True)
 class Renamed:
-    """`rewritten` are the pages whose links were spelled anew; `left` is how many more link to the page."""
+    """`rewritten` pages have their links spelled anew; `left` texts are yet to be looked at, by the service."""
 
     saved: Saved
     rewritten: tuple[UUID, ...] = ()
@@ -52,8 +44,13 @@ async def rename_page(
     slug: Given[str] = UNSET,
     expected_version: int | None = None,
     summary: str | None = None,
+    patience: float | None = None,
 ) -> Renamed:
-    """Another title, another slug, or both; and the new name in the links of texts that say the old one."""
+    """Another title, another slug, or both; and the new name in the links of texts that say the old one.
+
+    The name and the first texts are one transaction. The others follow in transactions of their own: here, as long as
+    `patience` (seconds) lasts, and then by `renamed_links.rewrite_rest`. The same rename again goes on with them.
+    """
     title = title if title is UNSET else checks.title(title)
     slug = slug if slug is UNSET else checks.slug(slug)
     summary = checks.optional(summary, "summary")
@@ -62,81 +59,31 @@ async def rename_page(
         after = replace(page, title=page.title if title is UNSET else title, slug=page.slug if slug is UNSET else slug)
         if after.slug != page.slug:
             await check_free(writer, page.type, after.slug, but=page)
-        linking, left = await find_linking(writer, page)
         saved = await save(writer, page, after, edit_summary=summary)
-        if not saved.changed:
-            return Renamed(saved)
-        name = NewName(page, after, await means(writer, after, after.slug), await means(writer, after, after.title))
-        rewritten = await rewrite(writer, linking, name)
-        saved = replace(saved, version=rewritten.get(page.id, saved.version))
-        await record(writer, "page.renamed", page.id, version=saved.version, texts=len(rewritten))
-        return Renamed(saved, tuple(rewritten), left)
+        done = Renamed(saved)
+        if saved.changed:
+            first = await rewrite_first(writer, page, replace(after, version=saved.version))
+            version = first.versions.get(page.id, saved.version)
+            done = Renamed(replace(saved, version=version), tuple(first.versions), first.left)
+            await record(writer, "page.renamed", page.id, version=version, texts=len(first.versions))
+        waiting = await find_renamings(writer, page.id)
+        scope = writer.scope
+    if isinstance(database, OneTransaction):
+        return replace(done, left=sum(waiting.values()))
+    return await rewritten(database, scope, done, waiting, PATIENCE if patience is None else patience)
 
 
-@dataclass(frozen=True, slots=True)
-class NewName:
-    """What a page was called and is called, and whether its slug and its title, as the name in a link, mean it."""
-
-    old: Page
-    new: Page
-    slug_means_it: bool
-    title_means_it: bool
-
-    def respelled(self, link: Target, written: str) -> str | None:
-        """The new name in a link to the page; None where the link does not call it by the old name."""
-        if link.type is not None or (link.slug == self.old.slug and (not written or is_slug(written.strip()))):
-            changed = link.slug == self.old.slug and self.new.slug != self.old.slug
-            return self.new.slug if changed and (link.type is not None or self.slug_means_it) else None
-        if not written or link.alias != normalise(self.old.title) or self.new.title == self.old.title:
-            return None
-        return self.new.title if self.title_means_it and can_be_linked(self.new.title) else None
-
-
-async def find_linking(writer: Writer, page: Page) -> tuple[dict[UUID, frozenset[str]], int]:
-    """The targets by which texts mean the page, text by text; and how many texts more there are."""
-    rows = await writer.all(TARGETS["find_linking"], page_id=page.id, most=REWRITTEN_MAX)
-    found = {row["id"]: frozenset(row["targets"]) for row in rows}
-    return found, rows[0]["total"] - len(rows) if rows else 0
-
-
-async def means(writer: Writer, page: Page, name: str) -> bool:
-    """Whether a link without a type that says the name is one to the page, now."""
-    try:
-        slug = slugify(name)
-    except NoSlug:
-        return False
-    return bool(await writer.value(TARGETS["find_meant"], slug=slug, alias=normalise(name)) == page.id)
-
-
-async def rewrite(writer: Writer, linking: Mapping[UUID, frozenset[str]], name: NewName) -> dict[UUID, int]:
-    """The versions of the pages whose texts were rewritten."""
+async def rewritten(
+    database: Database, scope: Scope, done: Renamed, waiting: dict[UUID, int], patience: float
+) -> Renamed:
+    """What was done, and as much of what waits as there is time for. The name itself is written already."""
     versions: dict[UUID, int] = {}
-    for page_id, targets in linking.items():
-        page = await find_page(writer, page_id)
-        if page is None:
-            continue
-        sections = await read_through(outline.size(page.sections), renamed, page.sections, targets, name)
-        if sections != page.sections:
-            summary = f"Renamed link: {name.old.title} → {name.new.title}"
-            versions[page_id] = (
-                await save(writer, page, replace(page, sections=sections), edit_summary=summary)
-            ).version
-    return versions
-
-
-def renamed(sections: Outline, targets: frozenset[str], name: NewName) -> Outline:
-    """The sections with the links spelled anew; as they were where the new name is too long for them."""
-
-    def respelling(link: Target, written: str) -> str | None:
-        return name.respelled(link, written) if link.target in targets else None
-
-    try:
-        return outline.standing((respelled(section, respelling) for section in sections), "title")
-    except BadInput:
-        return sections
-
-
-def respelled(section: Section, respelling: Respelling) -> Section:
-    return replace(
-        section, heading=rename_links(section.heading, respelling), body=rename_links(section.body, respelling)
-    )
+    end = monotonic() + patience
+    with suppress(CairnError):
+        for renaming_id in waiting:
+            while waiting[renaming_id] and monotonic() < end:
+                some = await rewrite_next(database, scope, renaming_id)
+                waiting[renaming_id] = some.left if some else 0
+                versions |= some.versions if some else {}
+    saved = replace(done.saved, version=versions.get(done.saved.page_id, done.saved.version))
+    return Renamed(saved, tuple(dict.fromkeys([*done.rewritten, *versions])), sum(waiting.values()))

@@ -28,7 +28,7 @@ INSERT_PAGE = inserting(pages, "tenant_id", "owner_id", "id", "type", *CONTENT, 
 INSERT_REVISION = inserting(
     revisions, "tenant_id", "owner_id", "id", "page_id", "version", "title", "summary", "body_md", "tags",
     "edit_summary", "author_kind", "author_id", "created_at", "base_version", "base_starts", "base_lengths",
-    "base_texts",
+    "base_texts", "slug", "metadata", "aliases", "facts_version",
 )  # fmt: skip
 
 
@@ -55,13 +55,13 @@ async def save(
     if revised and (text is None or text.body != after.body):
         text = await read_sections(after.sections)
     dropped = text is not None and texts and await write_text(writer, before, after, text)
-    if revised:
-        await write_revision(writer, before, after, edit_summary)
     added = await name(writer, after, aliases, alias_source) + await keep_slugs(writer, after, former_slugs)
     restated = before is not None and after.status != before.status
     renamed = added or restated or before is None or (after.slug, after.title) != (before.slug, before.title)
     names = await (write_names if renamed else find_names)(writer, after)
     check_number(names, "aliases")
+    if revised:
+        await write_revision(writer, before, after, names, edit_summary)
     if revised or added:
         await write_search(writer, after, names, text.words if text else None)
     elif restated:
@@ -69,6 +69,8 @@ async def save(
     if renamed or texts:
         await resolve(writer, names if renamed else Names(), after.id if texts else None, dropped=dropped)
     if restated:
+        if after.status == "active":
+            await writer.run(PAGES["drop_merged"], page_id=after.id)
         await refresh_hubness(writer, await dependants(writer, after.id))
     if added or after != before:
         writer.changes.add(kind_of_change(before, after), after.id, after.version)
@@ -161,7 +163,9 @@ def normalised(names: Sequence[str]) -> dict[str, str]:
     return {alias: name for name in reversed(names) if (alias := normalise(name))}
 
 
-async def write_revision(writer: Writer, before: Page | None, page: Page, edit_summary: str | None) -> None:
+async def write_revision(
+    writer: Writer, before: Page | None, page: Page, names: Names, edit_summary: str | None
+) -> None:
     """The state as it is now, for ever."""
     actor = writer.scope.actor
     await writer.run(
@@ -171,7 +175,7 @@ async def write_revision(writer: Writer, before: Page | None, page: Page, edit_s
         version=page.version,
         title=page.title,
         summary=page.summary,
-        **await compact(writer, before, page),
+        **await compact(writer, before, page, names.aliases),
         tags=page.tags,
         edit_summary=edit_summary,
         author_kind=actor.kind.value,

@@ -28,18 +28,31 @@ class State:
     summary: str | None
     body: str
     tags: tuple[str, ...]
+    metadata: dict[str, Any] | None
+    """None in states that were kept before it was."""
 
 
-async def compact(writer: Writer, before: Page | None, page: Page) -> dict[str, Any]:
-    """The columns that keep the text of a page's new version."""
+NO_BASE = dict.fromkeys(("base_version", "base_starts", "base_lengths", "base_texts"))
+ELSEWHERE = dict.fromkeys(("slug", "metadata", "aliases"))
+
+
+async def compact(writer: Writer, before: Page | None, page: Page, aliases: Collection[str]) -> dict[str, Any]:
+    """The columns that keep the text, the slug, the metadata and the aliases of a page's new version.
+
+    Facts that are those of a version since the base are kept there alone.
+    """
     body, found = page.body, None
-    base = await writer.one(REVISIONS["find_base"], page_id=page.id) if before else None
+    facts = {"slug": page.slug, "metadata": page.metadata or {}, "aliases": sorted(aliases)}
+    base = await writer.one(REVISIONS["find_base"], page_id=page.id, **facts) if before else None
     if base is not None:
         age = page.version - base["version"]
         found = await read_through(len(body), spared, base["body_md"], body, age)
     if base is None or found is None:
-        return {"body_md": body, "base_version": None, "base_starts": None, "base_lengths": None, "base_texts": None}
+        return {"body_md": body, **NO_BASE, **facts, "facts_version": None}
+    told = base["facts_version"]
     return {
+        **(facts if told is None else ELSEWHERE),
+        "facts_version": told,
         "body_md": "",
         "base_version": base["version"],
         "base_starts": found.starts,
@@ -78,4 +91,4 @@ async def find_states(connection: Connection, scope: Scope, page_id: UUID, versi
 
 
 def state(row: Row) -> State:
-    return State(row["version"], row["title"], row["summary"], row["body_md"], tuple(row["tags"]))
+    return State(row["version"], row["title"], row["summary"], row["body_md"], tuple(row["tags"]), row["metadata"])

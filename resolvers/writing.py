@@ -17,6 +17,7 @@ from db.sql import Statement, statements
 from .changes import announce
 from .errors import BadInput, CairnError, Conflict, NotFound, Unavailable
 from .permissions import Action, authorise
+from .positions import advance
 from .records import Page, find_page
 from .refusals import in_our_words
 from .turns import BUSY, turn
@@ -66,6 +67,12 @@ async def writing_row(
         yield writer
 
 
+async def check_may_write(database: Database, scope: Scope) -> None:
+    """For who would send much before a write could refuse it."""
+    async with looking(database) as connection:
+        await authorise(connection, scope, scope.owner_id, Action.WRITE)
+
+
 @asynccontextmanager
 async def looking(database: Database) -> AsyncIterator[Connection]:
     """For what has to be known before a write."""
@@ -90,6 +97,7 @@ async def alone(database: Database, scope: Scope, action: Action) -> AsyncIterat
         await lock_wiki(connection, scope)
         writer = Writer(connection, scope)
         yield writer
+        await advance(writer)
         await announce(writer, writer.changes.all())
 
 

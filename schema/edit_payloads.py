@@ -90,7 +90,9 @@ class WikiRenamePayload:
         default=0, description="In how many pages links were spelled anew: each has a new version."
     )
     pages_left: int = strawberry.field(
-        default=0, description="How many more pages link here, beyond those looked at; their links find it as before."
+        default=0,
+        description="How many more call it by the old name, which leads to it: they are rewritten after this answer. "
+        "WikiPage.pagesToRewrite is 0 once all are, and the same rename again goes on with them.",
     )
     page: WikiPage | None = source(relations.pages.by_ids, "The page as it is now.", access=BY_ID, step=kept("page_id"))
 

@@ -90,6 +90,13 @@ class WikiRole(StrEnum):
     ADMIN = "admin"
 
 
+@strawberry.enum(description="What became of a page by its last change.")
+class WikiPageState(Enum):
+    ACTIVE = strawberry.enum_value("active", description="It is there.")
+    ARCHIVED = strawberry.enum_value("archived", description="It was put away, and may come back.")
+    DELETED = strawberry.enum_value("deleted", description="It is gone for good.")
+
+
 @strawberry.enum(description="Where a compile job stands.")
 class WikiJobStatus(StrEnum):
     PENDING = "pending"

@@ -51,6 +51,14 @@ class WikiPage(Node):
         pages.redirected_from, "The old slug it was found by, when it was asked for by one."
     )
 
+    merged_into: "WikiPage | None" = relation(
+        pages.merged_into, "The page that it became a part of, when it was merged; this one is archived."
+    )
+    pages_to_rewrite: int = expression(
+        pages.pages_to_rewrite,
+        "How many texts are yet to be looked at for a name it had: 0 once a rename is done.",
+    )
+
     sections: list[Annotated["WikiSection", strawberry.lazy(".sections")]] = relation(
         relations.sections.of_page, "Its sections in order.", limit=50, most=200
     )
@@ -128,7 +136,10 @@ class WikiPageFilter:
     types: list[WikiPageType] | None = strawberry.field(default=None, description="Of one of these types.")
     tags: list[str] | None = strawberry.field(default=None, description="With all of these tags.")
     status: WikiPageStatus | None = strawberry.field(default=None, description="Active ones when left out.")
-    updated_since: datetime | None = strawberry.field(default=None, description="Changed then or later.")
+    updated_since: datetime | None = strawberry.field(
+        default=None,
+        description="With an updatedAt then or later. Who keeps a copy of a wiki asks wikiChanges instead.",
+    )
     title_prefix: str | None = strawberry.field(
         default=None, description="With a title that begins so, whatever its case and accents."
     )

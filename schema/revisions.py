@@ -3,6 +3,7 @@
 from datetime import datetime
 
 import strawberry
+from strawberry.scalars import JSON
 
 from db import relations
 
@@ -19,6 +20,13 @@ class WikiRevision(Node):
     summary: str | None = column("The summary then.")
     body_md: str = expression(relations.pages.revision_body, "The whole text then.")
     tags: list[str] = column("The tags then.")
+    slug: str | None = expression(
+        relations.pages.revision_slug, "The slug then; null in versions that were kept before it was."
+    )
+    aliases: list[str] | None = expression(
+        relations.pages.revision_aliases, "The other names then, normalised; null like the slug."
+    )
+    metadata: JSON | None = expression(relations.pages.revision_metadata, "The metadata then; null like the slug.")
     edit_summary: str | None = column("What the author said of the change.")
     author_kind: WikiAuthorKind = column("Who wrote.")
     author_id: str = column("The author as the credential named it.")

@@ -19,6 +19,7 @@ from .mutations import Mutation
 from .nodes import NodeQueries
 from .owners import OwnerQueries, WikiOwner
 from .pages import PageQueries
+from .positions import PositionQueries
 from .rate_limits import RateLimitQueries
 from .revisions import WikiRevision
 from .scalars import SCALARS
@@ -41,6 +42,7 @@ class Query(
     MentionQueries,
     SourceQueries,
     TagQueries,
+    PositionQueries,
     HistoryQueries,
     OwnerQueries,
     JobQueries,

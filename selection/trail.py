@@ -124,5 +124,16 @@ def note_error(code: str) -> None:
         trail.codes.append(code)
 
 
+def errors_noted() -> int:
+    """How many errors the answer has so far."""
+    return len(trail.codes) if (trail := TRAIL.get()) is not None else 0
+
+
+def forget_errors(kept: int) -> None:
+    """All but the first ones were in an answer that is not given."""
+    if (trail := TRAIL.get()) is not None:
+        del trail.codes[kept:]
+
+
 def request_id() -> str | None:
     return trail.request_id if (trail := TRAIL.get()) is not None else None

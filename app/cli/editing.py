@@ -1,6 +1,7 @@
 """`cairn edit`, `append`, `rename`, `merge`, `archive`: pages changed from a terminal."""
 
 import sys
+from math import inf
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -146,6 +147,7 @@ def rename(
             slug=UNSET if slug is None else slug,
             expected_version=expected_version,
             summary=summary,
+            patience=inf,
         )
         counts = {"pagesRewritten": len(done.rewritten), "pagesLeft": done.left}
         return {"version": done.saved.version, "changed": done.saved.changed, **counts}
@@ -156,33 +158,38 @@ def rename(
     if as_json:
         show(done)
     else:
-        say(f"Renamed, at version {done['version']}; links rewritten in {done['pagesRewritten']} pages.")
+        left = f"; {done['pagesLeft']} are left: the service goes on with them" if done["pagesLeft"] else ""
+        say(f"Renamed, at version {done['version']}; links rewritten in {done['pagesRewritten']} pages{left}.")
 
 
 def merge(
-    gone: PageName,
+    gone: Annotated[list[str], typer.Argument(metavar="TYPE/SLUG…", help="The pages that go, twenty at most.")],
     into: PageName,
     tenant: Tenant,
     owner: Owner,
     expected_version: ExpectedVersion = None,
     as_json: AsJson = False,
 ) -> None:
-    """Put the first page into the second, of the same type. What is left of the first is archived."""
+    """Put pages into the last one, of the same type. What is left of them is archived."""
+    from .reading import page_name
+
+    gone = [page_name(name) for name in gone]
 
     async def work(database: "Database", scope: "Scope", page_id: "UUID") -> dict[str, Any]:
-        from resolvers.merging import merge_pages
+        from resolvers.merging import merge_many
 
         from .pages import find_page_id
 
-        from_id = await find_page_id(database, scope, gone)
-        saved = await merge_pages(database, scope, from_id, page_id, expected_version=expected_version)
+        from_ids = [await find_page_id(database, scope, name) for name in gone]
+        saved = await merge_many(database, scope, from_ids, page_id, expected_version=expected_version)
         return {"version": saved.version}
 
     done = on_page(into, tenant, owner, work)
     if as_json:
         show(done)
     else:
-        say(f"{into} is at version {done['version']}, and {gone} leads to it.")
+        lead = f"{', '.join(gone)} lead" if len(gone) > 1 else f"{gone[0]} leads"
+        say(f"{into} is at version {done['version']}, and {lead} to it.")
 
 
 def archive(

@@ -48,6 +48,22 @@ async def find_page_id(database: "Database", scope: "Scope", name: str) -> "UUID
         raise NotFound(f"There is no page {name} in this wiki. Find others with: cairn search") from None
 
 
+async def find_each(
+    database: "Database", scope: "Scope", names: Sequence[str]
+) -> "tuple[dict[str, UUID], dict[str, str]]":
+    """The ids of those that there are, and what is wrong with the others."""
+    from resolvers.errors import BadInput, NotFound
+
+    found: dict[str, UUID] = {}
+    missing: dict[str, str] = {}
+    for name in names:
+        try:
+            found[name] = await find_page_id(database, scope, name)
+        except (BadInput, NotFound) as error:
+            missing[name] = error.message
+    return found, missing
+
+
 def each_page(names: Sequence[str], tenant: str, owner: str, *, back: bool) -> list[dict[str, Any]]:
     """Archive pages or bring them back; what became of each."""
     from .session import session
@@ -60,15 +76,11 @@ def each_page(names: Sequence[str], tenant: str, owner: str, *, back: bool) -> l
         from resolvers.batches import archive_pages, unarchive_pages
 
         scope = (await find_wiki(database, tenant, owner)).scope(Role.MEMBER)
-        ids = [await find_page_id(database, scope, name) for name in wanted]
-        outcomes = await (unarchive_pages if back else archive_pages)(database, scope, ids)
-        return [
-            {
-                "page": wanted[one.position],
-                "changed": one.saved is not None and one.saved.changed,
-                "error": one.error and one.error.message,
-            }
-            for one in outcomes
-        ]
+        found, missing = await find_each(database, scope, wanted)
+        outcomes = await (unarchive_pages if back else archive_pages)(database, scope, list(found.values()))
+        names = list(found)
+        changed = {names[one.position]: one.saved is not None and one.saved.changed for one in outcomes}
+        errors = missing | {names[one.position]: one.error.message for one in outcomes if one.error}
+        return [{"page": name, "changed": changed.get(name, False), "error": errors.get(name)} for name in wanted]
 
     return session(run)

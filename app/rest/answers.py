@@ -39,8 +39,17 @@ async def answer_written_page(call: Call, body: bytes, headers: Headers = (), *,
     page = await made(len(body), lambda: orjson.loads(body))
     more = [*headers, ("ETag", page_tag(page["version"], await tagged(body)))]
     if is_new:
-        more.append(("Location", f"{call.request.scope['root_path']}/pages/{quote(page['slug'])}?type={page['type']}"))
+        more.append(("Location", place_of(call, page)))
     return await answer_write(call, body, 201 if is_new else 200, more)
+
+
+def place_of(call: Call, page: dict[str, Any]) -> str:
+    return f"{call.request.scope['root_path']}/pages/{quote(page['slug'])}?type={page['type'].lower()}"
+
+
+def answer_moved(call: Call, page: dict[str, Any]) -> Response:
+    """Where the page is now. Not to be kept: what was merged can be brought back."""
+    return Response(status_code=301, headers={"Location": place_of(call, page), "Cache-Control": "no-store"})
 
 
 def response(sent: Delivery, headers: Headers = ()) -> Response:

@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match, Mount
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from db.database import Database
 from resolvers.credentials import Credentials
@@ -21,11 +21,11 @@ from ..bounds import Bounds
 from ..health import Readiness
 from ..request import Bodies
 from ..settings import Settings
-from . import edits, exports, health, history, links, models, pages, search, sources
+from . import changes, edits, exports, health, history, imports, links, models, names, pages, search, sources
 from .door import PATH, Door
 from .problems import problem_of
 
-PARTS = (pages, edits, history, links, search, sources, exports, health)
+PARTS = (pages, edits, names, history, links, search, sources, changes, imports, exports, health)
 ABOUT = """
 The wiki that a credential belongs to, or with `X-Cairn-Owner` another one that it may use. Every error is a problem
 (RFC 9457) whose `code` is that of the GraphQL API. Lists go on with `cursor`, the `next` of what came before.
@@ -49,7 +49,7 @@ KEY = {
     "description": "1 to 255 visible ASCII characters: the same request with it is done once.",
     "schema": {"type": "string", "pattern": "^[!-~]{1,255}$"},
 }
-CHANGING = ("/edit", "/restore", "/archive", "/unarchive")
+CHANGING = ("/edit", "/rename", "/merge", "/restore", "/archive", "/unarchive")
 OPEN = ("/health",)
 
 
@@ -58,7 +58,13 @@ def rest_application(settings: Settings, database: Database, credentials: Creden
     application = paths()
     application.state.readiness = Readiness(database)
     application.state.door = Door(
-        make_engine(), database, credentials, bounds, Bodies(settings.max_body), settings.compress_over
+        make_engine(),
+        database,
+        credentials,
+        bounds,
+        Bodies(settings.max_body),
+        settings.compress_over,
+        settings.max_import,
     )
     return application
 
@@ -89,6 +95,8 @@ async def refuse(request: Request, error: Exception) -> Response:
         every = (route for part in PARTS for route in part.routes.routes if isinstance(route, APIRoute))
         asked = (route for route in every if route.matches(request.scope)[0] is Match.PARTIAL)
         allowed = {name for route in asked for name in route.methods or ()}
+        if "GET" in allowed:
+            allowed.add("HEAD")
         answer.headers["Allow"] = ", ".join(sorted(allowed))
     return answer
 
@@ -99,6 +107,12 @@ class Below(Mount):
     def __init__(self, path: str, app: ASGIApp) -> None:
         super().__init__(path, app)
         self.path_regex = re.compile(self.path_regex.pattern, re.DOTALL)
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """HEAD is GET without what it says, and that the server leaves out."""
+        if scope.get("method") == "HEAD":
+            scope = {**scope, "method": "GET"}
+        await super().handle(scope, receive, send)
 
 
 class Contracted(FastAPI):
@@ -142,7 +156,7 @@ def complete(operation: dict[str, Any], path: str, method: str) -> None:
     operation["security"] = [{"bearer": []}]
     given = operation.setdefault("parameters", [])
     given.append(OWNER)
-    if method == "post":
+    if method == "post" and path != "/import":
         given.append(KEY)
     if method == "delete" or path.endswith(CHANGING):
         given.append(IF_MATCH)

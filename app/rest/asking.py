@@ -26,6 +26,7 @@ Cursor = Annotated[
 
 ALWAYS = (401, 403, 422, 429, 503, 504)
 SAID = {
+    301: "It was merged into the page at Location.",
     400: "The request cannot be read.",
     401: "A credential is needed.",
     403: "The credential is valid, and may not do this.",
@@ -54,3 +55,8 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
 def reading(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The same of what a client may keep."""
     return {304: {"description": "You have it: If-None-Match names what would be sent."}, **problems(*statuses)}
+
+
+def moving(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The same of what may be elsewhere."""
+    return {301: {"description": SAID[301]}, **reading(*statuses)}

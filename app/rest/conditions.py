@@ -22,8 +22,10 @@ class PreconditionFailed(CairnError):
 
     code = "PRECONDITION_FAILED"
 
-    def __init__(self, conflict: Conflict) -> None:
-        super().__init__(conflict.message)
+    def __init__(self, conflict: Conflict, *, is_read: bool) -> None:
+        super().__init__(
+            conflict.message if is_read else "If-Match has no tag of this page. Read it, and send its ETag."
+        )
         self.current_version = conflict.current_version
 
     @property
@@ -61,4 +63,4 @@ class Expected:
     def refusal(self, error: Conflict) -> CairnError:
         """A stale version by the door that it came through."""
         is_stale = error.current_version is not None and self.matched is not None
-        return PreconditionFailed(error) if is_stale else error
+        return PreconditionFailed(error, is_read=self.matched != NEVER) if is_stale else error

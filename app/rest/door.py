@@ -29,7 +29,7 @@ STOPPED = "The service stopped before this was done. Read what is there before y
 
 @dataclass(frozen=True)
 class Door:
-    """What requests share. `compress_over` in bytes, 0 for never."""
+    """What requests share. `compress_over` and `max_import` in bytes; 0 never compresses."""
 
     engine: Engine
     database: Database
@@ -37,6 +37,7 @@ class Door:
     bounds: Bounds
     bodies: Bodies
     compress_over: int
+    max_import: int
 
 
 @dataclass(frozen=True)

@@ -35,9 +35,11 @@ class Given(BaseModel):
 
 
 def as_text(value: object) -> object:
-    """JSON has no moments: only a text can be one."""
-    if not isinstance(value, str):
-        raise ValueError("Input should be a text like 2026-11-20T10:00:00Z")
+    """JSON has no moments: only a text can be one, and one of digits alone is a number in quotes."""
+    try:
+        datetime.fromisoformat(value)  # type: ignore[arg-type]  # what is no text is an error too
+    except (TypeError, ValueError):
+        raise ValueError("Input should be a text like 2026-11-20T10:00:00Z") from None
     return value
 
 
@@ -86,10 +88,28 @@ class Edit(Given):
 
 
 class Restoration(Given):
-    """A version whose title, summary, text and tags come again, as a new version."""
+    """A version whose title, summary, text, tags and metadata come again, as a new version."""
 
     version: Version
     expected_version: ExpectedVersion = None
+
+
+class NewName(Given):
+    """A new title, a new slug, or both. The old ones lead to the page, and links that say them are rewritten."""
+
+    title: Annotated[str | None, Field(min_length=1, max_length=TITLE_MAX)] = None
+    slug: Annotated[str | None, Field(min_length=1, max_length=SLUG_MAX)] = None
+    edit_summary: EditSummary = None
+    expected_version: ExpectedVersion = None
+
+
+class Merger(Given):
+    """The page that stays, by its slug, and of this one's type."""
+
+    into: Annotated[str, Field(min_length=1, max_length=SLUG_MAX)]
+    expected_version: Annotated[
+        int | None, Field(ge=1, le=VERSION_MAX, description="Of the page that stays. If-Match is of the one that goes.")
+    ] = None
 
 
 class NewSource(Given):
@@ -136,15 +156,21 @@ class PageItem(Shown):
 
 
 class Page(PageItem):
-    """A page, with its first hundred links. `redirected_from`: the former slug by which it was asked for."""
+    """A page, with its first hundred links. `redirected_from`: the former slug by which it was asked for.
+
+    `merged_into`: the page that it became a part of. `pages_to_rewrite`: texts that may call it by a name it had, and
+    are yet to be rewritten; 0 once a rename is done.
+    """
 
     content: str
     aliases: list[str]
     related: list[str]
     links: list[Link]
+    pages_to_rewrite: int
     created_by: str
     updated_by: str
     redirected_from: str | None
+    merged_into: PageName | None
 
 
 class Highlight(Shown):
@@ -226,6 +252,23 @@ class Pages(Listed):
     items: list[PageItem]
 
 
+class Change(Shown):
+    """The last change of a page; `page` as it is now, archived ones too."""
+
+    position: int
+    page_id: UUID
+    state: Literal["active", "archived", "deleted"]
+    changed_at: datetime
+    page: PageItem | None
+
+
+class Changes(Listed):
+    """`resume` is the `cursor` with which to ask later for what has changed since."""
+
+    items: list[Change]
+    resume: str | None
+
+
 class Hits(Listed):
     """`did_you_mean` is what was searched for instead, when a word had to be corrected."""
 
@@ -243,6 +286,27 @@ class Links(Listed):
 
 class Sources(Listed):
     items: list[SourceItem]
+
+
+class ImportFault(Shown):
+    """What could not be imported, and why."""
+
+    path: str
+    code: str
+    message: str
+
+
+class Imported(Shown):
+    """What came of an import, as `cairn import` says it; the first thousand of the errors."""
+
+    created: int
+    changed: int
+    unchanged: int
+    failed: int
+    sources: int
+    links: int
+    broken_links: int
+    errors: list[ImportFault]
 
 
 class Health(Shown):

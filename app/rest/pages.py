@@ -16,8 +16,8 @@ from resolvers.writing import NO_PAGE
 from schema.enums import WikiPageOrder, WikiPageStatus
 
 from . import models, shapes
-from .answers import answer, answer_page, answer_written_page
-from .asking import OF_PAGE, SENT, Archived, Caller, Cursor, Limit, Slug, Tags, Type, Types, problems, reading
+from .answers import answer, answer_moved, answer_page, answer_written_page
+from .asking import OF_PAGE, SENT, Archived, Caller, Cursor, Limit, Slug, Tags, Type, Types, moving, problems, reading
 from .conditions import Expected
 from .door import Call, WikiRoute
 from .reading import read, read_of_page, type_of
@@ -44,7 +44,7 @@ async def list_pages(
     return await answer(call, shapes.listed(found, [shapes.named(page) for page in found["nodes"]]))
 
 
-@routes.get("/pages/{slug}", response_model=models.Page, responses=reading(*OF_PAGE))
+@routes.get("/pages/{slug}", response_model=models.Page, responses=moving(*OF_PAGE))
 async def get_page(
     call: Caller,
     slug: Slug,
@@ -52,15 +52,27 @@ async def get_page(
     version: Annotated[int | None, Query(ge=1, le=models.VERSION_MAX, description="What it said then.")] = None,
     include_archived: Archived = False,
 ) -> Response:
-    """A page by its slug, or by one that it once had."""
+    """A page by its slug, or by one that it once had; one that was merged into another answers where that is."""
     found_type = await type_of(call, slug, type)
     if version is None:
-        found = await read_of_page(call, "page", "RestPage", found_type, slug, include_archived)
+        try:
+            found = await read_of_page(call, "page", "RestPage", found_type, slug, include_archived)
+        except NotFound:
+            return await elsewhere(call, found_type, slug)
     else:
         found = await read_of_page(call, "page", "RestPageAt", found_type, slug, include_archived, version=version)
         if found["state"] is None:
             raise NotFound(f"The page has no version {version}. Its history says which there are.")
     return await answer_page(call, shapes.page(found))
+
+
+async def elsewhere(call: Call, type: str, slug: str) -> Response:
+    """To the page that an archived one became a part of; NotFound where it is not one of those."""
+    where: dict[str, Any] = {"tenantId": str(call.wiki.tenant_id), "type": type.upper(), "slug": slug}
+    gone = (await read(call, "page", "RestMerged", **where))["page"]
+    if not gone or not gone["into"]:
+        raise NotFound(NO_PAGE)
+    return answer_moved(call, gone["into"])
 
 
 @routes.post("/pages", status_code=201, response_model=models.Page, responses=problems(*SENT))

@@ -15,7 +15,9 @@ def page(row: Row) -> Row:
     broken = row.pop("broken")["nodes"]
     first, last = row.pop("first"), row.pop("last")["nodes"]
     state = row.pop("state", None) or {}
-    shown = named(row | state)
+    known = {name: value for name, value in state.items() if value is not None or name == "summary"}
+    shown = named(row | known)
+    shown["merged_into"] = row["merged_into"] and named(row["merged_into"])
     shown["related"] = [link["page"]["slug"] for link in linked if link["reasons"] != ["text"]]
     shown["links"] = [whole_link(link["page"]) for link in linked] + [broken_link(link) for link in broken]
     shown["created_by"] = first["by"]
@@ -29,6 +31,10 @@ def whole_link(other: Row) -> Row:
 
 def broken_link(target: Row) -> Row:
     return named(target) | {"broken": True}
+
+
+def change(row: Row) -> Row:
+    return named(row) | {"state": row["state"].lower(), "page": row["page"] and named(row["page"])}
 
 
 def hit(edge: Row) -> Row:

@@ -18,6 +18,7 @@ from ..request import JSON, Bodies, Refused, header
 from ..settings import Settings
 from ..subscriptions.origins import is_same_site
 from .caller import Caller, Reach
+from .messages import check_extent
 from .server import Asked, make_server
 
 CALLER = "cairn.caller"  # where a request keeps who calls
@@ -29,6 +30,7 @@ class ToolsEndpoint:
 
     def __init__(self, reach: Reach, credentials: Credentials, settings: Settings) -> None:
         self.reach, self.credentials, self.bodies = reach, credentials, Bodies(settings.max_body)
+        self.most_values = settings.max_variables
         self.origins = frozenset(settings.cors_origins or ())
         self.manager = StreamableHTTPSessionManager(
             make_server(caller_of), json_response=True, stateless=True, max_request_body_size=settings.max_body
@@ -57,6 +59,7 @@ class ToolsEndpoint:
                 raise Refused(403, "Pages of this origin may not ask here.", "FORBIDDEN")
             wiki = await self.credentials.scope(header(scope, b"authorization"), header(scope, b"x-cairn-owner"))
             body = await self.bodies.read(scope, receive)
+            await check_extent(body, self.most_values)
         except Refused as refused:
             status, told = refused.status, error_body(refused.message, refused.code)
         except CairnError as error:

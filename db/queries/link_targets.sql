@@ -101,13 +101,13 @@ WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.from_page_id = A
   );
 
 -- name: find_linking
--- The texts that mean a page, those that can be seen and the greatest hubs first; and how many there are.
-SELECT f.id, array_agg(t.target) AS targets, count(*) OVER () AS total
+-- The texts after `reached_id` that call a page by one of these names, by their pages' ids; and how many there are.
+SELECT t.from_page_id AS id, array_agg(t.target) AS targets, count(*) OVER () AS total
 FROM link_targets AS t
-JOIN pages AS f ON f.tenant_id = :tenant_id AND f.owner_id = :owner_id AND f.id = t.from_page_id
 WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.to_page_id = :page_id
-GROUP BY f.id, f.status, f.hubness_score
-ORDER BY f.status <> 'active', f.hubness_score DESC, f.id
+  AND (t.slug = :slug OR t.alias = :alias) AND t.from_page_id > CAST(:reached_id AS uuid)
+GROUP BY t.from_page_id
+ORDER BY t.from_page_id
 LIMIT CAST(:most AS integer);
 
 -- name: find_meant

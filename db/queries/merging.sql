@@ -127,3 +127,19 @@ ON CONFLICT (tenant_id, owner_id, page_id, alias) DO NOTHING;
 -- Names seen in sources that meant a page mean another one.
 UPDATE mentions SET promoted_page_id = :into_id
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND promoted_page_id = :from_id;
+
+-- name: find_merged
+-- The page that a page became a part of.
+SELECT into_page_id FROM merged_pages
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;
+
+-- name: move_merged
+-- What went into a page before is in another one with it.
+UPDATE merged_pages SET into_page_id = :into_id
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND into_page_id = :from_id AND page_id <> :into_id;
+
+-- name: write_merged
+-- A page became a part of another.
+INSERT INTO merged_pages (tenant_id, owner_id, page_id, into_page_id, created_at)
+VALUES (:tenant_id, :owner_id, :page_id, :into_id, :now)
+ON CONFLICT (tenant_id, page_id) DO UPDATE SET into_page_id = excluded.into_page_id;

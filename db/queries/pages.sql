@@ -20,6 +20,12 @@ UNION
 SELECT page_id FROM old_slugs
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND type = :type AND slug = :slug;
 
+-- name: find_heir
+-- The page of a type that once had this slug and has another now.
+SELECT p.id, p.slug, p.title, p.version FROM old_slugs AS o
+JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = o.page_id
+WHERE o.tenant_id = :tenant_id AND o.owner_id = :owner_id AND o.type = :type AND o.slug = :slug;
+
 -- name: find_by_slugs
 -- The pages of these types that have one of these slugs, or once had it.
 SELECT id, type, slug, status, FALSE AS is_former FROM pages
@@ -77,6 +83,10 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND type = :type AND slug 
 -- Every active page of a wiki, out of sight.
 UPDATE pages SET status = 'archived', updated_at = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'active';
+
+-- name: drop_merged
+-- A page that was merged into another is one of its own again.
+DELETE FROM merged_pages WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;
 
 -- name: orphan_children
 -- The children of a page that goes become parentless.

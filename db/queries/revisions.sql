@@ -1,13 +1,24 @@
 -- name: find_base
--- The newest state of a page that is kept whole.
-SELECT version, body_md FROM revisions
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND base_version IS NULL
-ORDER BY version DESC
+-- The newest state of a page that is kept whole, and the one since then that holds these facts, if any does.
+SELECT base.version, base.body_md, (
+    SELECT max(told.version) FROM revisions AS told
+    WHERE told.tenant_id = :tenant_id AND told.owner_id = :owner_id AND told.page_id = :page_id
+      AND told.version >= base.version AND told.slug = CAST(:slug AS text)
+      AND told.metadata = CAST(:metadata AS jsonb) AND told.aliases = CAST(:aliases AS text[])
+) AS facts_version
+FROM revisions AS base
+WHERE base.tenant_id = :tenant_id AND base.owner_id = :owner_id AND base.page_id = :page_id
+  AND base.base_version IS NULL
+ORDER BY base.version DESC
 LIMIT 1;
 
 -- name: find_states
 -- States of a page as they were, whole or put together from the bytes of their base and what is their own.
-SELECT r.version, r.title, r.summary, r.tags,
+SELECT r.version, r.title, r.summary, r.tags, (
+    SELECT told.metadata FROM revisions AS told
+    WHERE told.tenant_id = :tenant_id AND told.owner_id = :owner_id AND told.page_id = r.page_id
+      AND told.version = coalesce(r.facts_version, r.version)
+) AS metadata,
     CASE WHEN r.base_version IS NULL THEN r.body_md ELSE (
         SELECT convert_from(
             string_agg(

@@ -14,6 +14,7 @@ from . import (
     nodes,
     owners,
     pages,
+    positions,
     search,
     sections,
     sources,
@@ -22,6 +23,6 @@ from . import (
 )
 
 __all__ = [
-    "changes", "graph", "history", "jobs", "links", "mentions", "nodes", "owners", "pages", "search", "sections",
-    "sources", "suggestions", "tags",
+    "changes", "graph", "history", "jobs", "links", "mentions", "nodes", "owners", "pages", "positions", "search",
+    "sections", "sources", "suggestions", "tags",
 ]  # fmt: skip

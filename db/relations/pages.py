@@ -29,7 +29,18 @@ from content.names import ALIAS_MAX, normalise
 from selection import in_tenant
 from selection.rows import OuterRow
 
-from ..tables import aliases, old_slugs, page_names, pages, revisions, section_sources, sections, sources
+from ..tables import (
+    aliases,
+    merged_pages,
+    old_slugs,
+    page_names,
+    pages,
+    renamings,
+    revisions,
+    section_sources,
+    sections,
+    sources,
+)
 from .references import found, referred
 
 ONE = literal(1, Integer)
@@ -115,6 +126,12 @@ def redirected_from(page: OuterRow) -> ColumnElement[Any]:
     return page.c.redirected_from if "redirected_from" in page.c else cast(null(), Text)
 
 
+def pages_to_rewrite(page: OuterRow) -> ColumnElement[Any]:
+    renaming = renamings.alias()
+    left = select(func.coalesce(cast(func.sum(renaming.c.remaining), Integer), literal_column("0")))
+    return in_tenant(left.where(renaming.c.page_id == page.c.id)).scalar_subquery()
+
+
 def source_count(page: OuterRow) -> ColumnElement[Any]:
     cited = section_sources.alias()
     query = select(func.count(func.distinct(cited.c.source_id))).where(cited.c.page_id == page.c.id)
@@ -143,6 +160,12 @@ def memory_ids(page: OuterRow) -> Select[Any]:
         .group_by(source.c.ref)
         .order_by(newest.desc(), source.c.ref)
     )
+
+
+def merged_into(page: OuterRow) -> Select[Any]:
+    """The page that this one became a part of."""
+    merged, into = merged_pages.alias(), pages.alias()
+    return select(into).join(merged, merged.c.into_page_id == into.c.id).where(merged.c.page_id == page.c.id)
 
 
 # -- names
@@ -265,6 +288,23 @@ def revision_body(revision: OuterRow) -> ColumnElement[Any]:
         func.convert_from(func.string_agg(joined, aggregate_order_by(literal_column("''::bytea"), piece.c.n)), "UTF8")
     ).select_from(whole.join(piece, true()))
     return case((revision.c.base_version.is_(None), revision.c.body_md), else_=restored.scalar_subquery())
+
+
+def fact(name: str) -> Callable[[OuterRow], ColumnElement[Any]]:
+    """What a state says of its page besides the text: kept on it, or on the earlier state where it is the same."""
+
+    def value(revision: OuterRow) -> ColumnElement[Any]:
+        told = revisions.alias()
+        elsewhere = select(told.c[name]).where(
+            told.c.page_id == revision.c.page_id, told.c.version == revision.c.facts_version
+        )
+        own = getattr(revision.c, name)
+        return case((revision.c.facts_version.is_(None), own), else_=in_tenant(elsewhere).scalar_subquery())
+
+    return value
+
+
+revision_slug, revision_aliases, revision_metadata = map(fact, ("slug", "aliases", "metadata"))
 
 
 def active_one(page_id: Any) -> Select[Any]:

@@ -4,9 +4,12 @@ from .columns import metadata
 from .idempotency import idempotency_keys
 from .jobs import activity, compile_cursors, compile_jobs
 from .links import link_targets, links
+from .merged_pages import merged_pages
 from .model_usage import model_usage
 from .pages import PAGE_TYPES, aliases, old_slugs, pages, revisions, section_sources, sections
 from .placements import placements
+from .positions import page_positions
+from .renamings import renamings
 from .search import page_names, search_changes, search_pages, search_scopes, search_terms, search_vocabulary
 from .sources import SOURCE_KINDS, mentions, sightings, sources
 from .tenants import api_keys, grants, owners, tenants
@@ -15,7 +18,8 @@ from .tool_calls import tool_calls
 
 __all__ = [
     "PAGE_TYPES", "SOURCE_KINDS", "activity", "aliases", "api_keys", "compile_cursors", "compile_jobs", "grants",
-    "idempotency_keys", "link_targets", "links", "mentions", "metadata", "model_usage", "old_slugs", "owners",
-    "page_names", "pages", "placements", "revisions", "search_changes", "search_pages", "search_scopes", "search_terms",
-    "search_vocabulary", "section_sources", "sections", "sightings", "sources", "tenants", "throttles", "tool_calls",
+    "idempotency_keys", "link_targets", "links", "mentions", "merged_pages", "metadata", "model_usage", "old_slugs",
+    "owners", "page_names", "page_positions", "pages", "placements", "renamings", "revisions", "search_changes",
+    "search_pages", "search_scopes", "search_terms", "search_vocabulary", "section_sources", "sections", "sightings",
+    "sources", "tenants", "throttles", "tool_calls",
 ]  # fmt: skip

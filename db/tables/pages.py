@@ -101,6 +101,7 @@ old_slugs = scoped_table(
 Index("old_slugs_page_ix", old_slugs.c.tenant_id, old_slugs.c.page_id)
 
 # The text of a state is whole, or empty here and made of that of `base_version`: docs/decisions/0020-revisions.md.
+# Its slug, metadata and aliases are here or, where they are the same, at `facts_version`; unknown in states of before.
 revisions = scoped_table(
     "revisions",
     identifier("page_id"),
@@ -117,6 +118,10 @@ revisions = scoped_table(
     Column("base_starts", ARRAY(Integer)),
     Column("base_lengths", ARRAY(Integer)),
     Column("base_texts", ARRAY(Text)),
+    words("slug", nullable=True),
+    document("metadata", nullable=True),
+    Column("aliases", ARRAY(Text)),
+    number("facts_version", nullable=True),
     UniqueConstraint("tenant_id", "page_id", "version", name="revisions_version_uq"),
     refers("revisions", "page_id", "pages"),
 )

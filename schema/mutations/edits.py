@@ -47,7 +47,7 @@ class AppendToWikiPageInput(WikiPageInWikiInput):
 @strawberry.input(description="An earlier version of a page.")
 class RestoreWikiRevisionInput:
     page_id: strawberry.ID = strawberry.field(description="The page.")
-    version: int = strawberry.field(description="The version whose title, summary, text and tags come again.")
+    version: int = strawberry.field(description="The version whose title, summary, text, tags and metadata come again.")
     expected_version: int | None = strawberry.field(default=None, description="Refuse if it has another version.")
 
 

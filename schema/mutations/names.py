@@ -2,7 +2,8 @@
 
 import strawberry
 
-from resolvers import merging, renaming
+from resolvers import checks, merging, renaming
+from resolvers.errors import BadInput
 from resolvers.records import Saved
 
 from ..edit_payloads import WikiRenamePayload, rename_payload
@@ -19,10 +20,13 @@ class RenameWikiPageInput:
     summary: str | None = strawberry.field(default=None, description="What to say of it in the history.")
 
 
-@strawberry.input(description="Two pages of one type and wiki that are about one thing.")
+@strawberry.input(description="Pages of one type and wiki that are about one thing.")
 class MergeWikiPagesInput:
-    from_page_id: strawberry.ID = strawberry.field(
-        description="The page that is archived; its slugs lead to the other."
+    from_page_id: strawberry.ID | None = strawberry.field(
+        default=None, description="The page that is archived; its slugs lead to the other."
+    )
+    from_page_ids: list[strawberry.ID] | None = strawberry.field(
+        default=None, description="Several such pages instead, twenty at most, in this order: all of them, or none."
     )
     into_page_id: strawberry.ID = strawberry.field(description="The page that stays.")
     expected_version: int | None = strawberry.field(
@@ -48,14 +52,22 @@ class NameMutations:
 
         return await rename_payload(saving())
 
-    @strawberry.mutation(description="Put one page into another: texts, names, evidence, links, children and tags.")
+    @strawberry.mutation(
+        description="Put one page, or several, into another: texts, names, evidence, links, children and tags."
+    )
     async def merge_wiki_pages(self, info: Request, input: MergeWikiPagesInput) -> WikiPagePayload:
         async def saving() -> Saved:
+            database, scope, into_id = info.context.database, info.context.scope, id_of(input.into_page_id)
+            if input.from_page_ids is not None and input.from_page_id is None:
+                ids = [id_of(id) for id in checks.few(input.from_page_ids, merging.MOST, "fromPageIds")]
+                return await merging.merge_many(database, scope, ids, into_id, expected_version=input.expected_version)
+            if input.from_page_id is None or input.from_page_ids is not None:
+                raise BadInput("Name the page that goes by fromPageId, or several by fromPageIds.", "fromPageId")
             return await merging.merge_pages(
-                info.context.database,
-                info.context.scope,
+                database,
+                scope,
                 id_of(input.from_page_id),
-                id_of(input.into_page_id),
+                into_id,
                 expected_version=input.expected_version,
                 from_expected_version=input.from_expected_version,
             )

@@ -297,3 +297,9 @@ async def test_a_write_with_a_key_is_read_back_inside_its_transaction(service: S
         assert "errors" not in answer
         (payload,) = answer["data"].values()
         assert next(iter(payload.values())) is not None
+
+
+async def test_two_keys_on_one_request_are_none(service: Service, token: str) -> None:
+    headers = [("authorization", f"Bearer {token}"), ("idempotency-key", "a"), ("idempotency-key", "b")]
+    response = await service.http.post("/graphql", json={"query": NUMBERED}, headers=headers)
+    assert code(response) == "BAD_USER_INPUT"

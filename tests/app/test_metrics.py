@@ -1,5 +1,6 @@
 """Metrics: what is counted, that processes add up, and who may read them."""
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -174,3 +175,13 @@ def documented() -> Iterator[tuple[str, ...]]:
 def test_every_metric_is_documented_as_it_is() -> None:
     rows = "\n".join(["| name | kind | labels | what it tells |", "|---|---|---|---|", *documented()])
     assert rows in DOCUMENT.read_text()
+
+
+async def test_an_error_that_nobody_is_shown_is_not_counted(counting: Service, token: str) -> None:
+    """Of requests with one key at once all but one wait inside for the answer, and are given it or told to wait."""
+    create = 'mutation { createWikiPage(input: {type: TOPIC, title: "T"}) { page { id } } }'
+    headers = {"idempotency-key": "same"}
+    answers = await asyncio.gather(*(counting.post(create, token, **headers) for _ in range(8)))
+    shown = sum(response.status_code != 200 for response in answers)
+    found = await counted(counting)
+    assert sum(value for (name, *_), value in found.items() if name == "cairn_errors_total") == shown

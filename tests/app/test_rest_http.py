@@ -223,7 +223,7 @@ async def test_each_refusal_has_its_status_and_its_code(rest: Rest) -> None:
 
 
 async def test_a_path_that_is_asked_otherwise_says_how(service: Service) -> None:
-    for path, allowed in (("/pages", "GET, POST"), ("/pages/a", "DELETE, GET"), ("/pages/a/edit", "POST")):
+    for path, allowed in (("/pages", "GET, HEAD, POST"), ("/pages/a", "DELETE, GET, HEAD"), ("/pages/a/edit", "POST")):
         assert (await service.http.put(PATH + path)).headers["allow"] == allowed
 
 
@@ -280,3 +280,30 @@ async def test_long_answers_are_compressed_for_those_who_take_it(rest: Rest) -> 
     assert short.headers["content-encoding"] == "gzip"
     assert short.headers["etag"] == f"W/{plain.headers['etag']}"
     assert orjson.loads(short.content) == orjson.loads(plain.content)
+
+
+async def test_head_is_get_without_what_it_says(service: Service, token: str, rest: Rest) -> None:
+    await rest.page("Austin")
+    bearer = {"authorization": f"Bearer {token}"}
+    for path in ("/pages/austin", "/pages", "/openapi.json", "/health"):
+        got = await service.http.get(PATH + path, headers=bearer)
+        head = await service.http.head(PATH + path, headers=bearer)
+        assert (head.status_code, head.content) == (200, b"")
+        assert head.headers["content-length"] == got.headers["content-length"]
+        assert head.headers.get("etag") == got.headers.get("etag")
+    assert (await service.http.head(PATH + "/pages/nobody", headers=bearer)).status_code == 404
+
+
+async def test_a_moment_is_a_date_and_no_number(rest: Rest) -> None:
+    source = {"kind": "document", "ref": "r", "content": "c"}
+    for moment in ("0000", "1700000000", 1700000000, "yesterday"):
+        answer = await rest.post("/sources", source | {"captured_at": moment})
+        assert (*refused(answer), answer.json()["field"]) == (422, "BAD_USER_INPUT", "captured_at")
+    assert (await rest.post("/sources", source | {"captured_at": "2026-11-20T10:00:00+01:00"})).status_code == 201
+
+
+async def test_a_tag_of_nothing_is_told_as_one(rest: Rest) -> None:
+    await rest.page("Austin")
+    answer = await rest.post("/pages/austin/archive", headers={"if-match": "nonsense"})
+    assert refused(answer) == (412, "PRECONDITION_FAILED")
+    assert "Read it" in answer.json()["detail"]

@@ -74,6 +74,26 @@ async def test_what_is_no_request_is_refused_and_nothing_breaks(service: Service
     assert (await post(service, token)).status_code == 200
 
 
+async def test_a_message_of_very_many_values_is_refused_before_it_is_read(service: Service, token: str) -> None:
+    many: list[Any] = [
+        LIST | {"params": {"x": [0] * 200_000}},
+        [LIST] * 20_000,
+        LIST | {"params": {"x": nested(60_000)}},
+    ]
+    for body in many:
+        response = await post(service, token, body)
+        assert (response.status_code, response.json()["errors"][0]["extensions"]["code"]) == (413, "LIMIT_EXCEEDED")
+    assert (await post(service, token, LIST | {"params": {"cursor": "x" * 200_000}})).status_code != 413
+
+
+def nested(levels: int) -> Any:
+    """Wider than deep: JSON is not read below a thousand levels."""
+    inner: Any = ["x" * levels]
+    for _ in range(100):
+        inner = [inner]
+    return inner
+
+
 async def test_a_body_has_a_limit_and_a_rate_holds(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     limits = {"max_body": 2000, "credential_rate": 1, "credential_burst": 300}
     async with serving(dsn, tmp_path, **limits) as service:

@@ -122,10 +122,16 @@ def test_a_failure_names_the_passes_and_the_nearest_text() -> None:
 
 
 def test_passes_that_cannot_look_for_a_text_are_not_tried() -> None:
-    for old, passes in (("zz", 4), ("\n\n\n\n", 1), ("zz\nyy", 5)):
+    for old, passes in (("zz", 4), ("zz\nyy", 5)):
         with pytest.raises(EditFailed) as failed:
             edit(PAGE, old, "x")
         assert len(failed.value.passes) == passes
+
+
+def test_whitespace_alone_is_found_as_it_stands_or_not_at_all() -> None:
+    assert edit("a\tb", "\t", " ").text == "a b"
+    with pytest.raises(NothingToFind, match="quote the words"):
+        edit("a\tb", " ", "-")
 
 
 def test_nothing_is_nearest_in_an_empty_text() -> None:

@@ -103,6 +103,12 @@ CASES = {
     # Planned for its values each time: nothing tells a plan without them how few pages are so new.
     "pages since": Case("wikiPages", "filter: {updatedSince: $since}, first: 20", LIST, {"pages_updated_ix"}),
     "pages by prefix": Case("wikiPages", "filter: {titlePrefix: $prefix}", LIST, {"page_names_name_ix"}),
+    "changes": Case(
+        "wikiChanges",
+        "first: 20, after: $after",
+        "{ nodes { pageId state page { title } } pageInfo { endCursor hasNextPage } }",
+        {"page_positions_order_ix"},
+    ),
     "recent pages": Case("recentWikiPages", "limit: 20", ROW, {"pages_updated_ix"}),
     # In the order of their hubness: each page that links here is looked at, however few are shown.
     "backlinks of a hub": Case("wikiBacklinks", "pageId: $hub, limit: 20", ROW, {"links_to_ix"}, per_page=1),

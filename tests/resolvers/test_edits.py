@@ -66,6 +66,7 @@ async def test_a_failed_edit_writes_nothing_and_shows_the_nearest_text(wiki: Wik
     ("edit", "field"),
     [
         ({"old_text": "", "new_text": "x"}, "oldText"),
+        ({"old_text": "\t", "new_text": "x"}, "oldText"),
         ({"old_text": "2019", "new_text": "\0"}, "newText"),
         ({"old_text": "- filter", "new_text": "## Two", "section_slug": "notes"}, "newText"),
     ],
@@ -74,6 +75,13 @@ async def test_what_cannot_stand_is_refused_by_its_field(wiki: Wiki, page: PageA
     with pytest.raises(BadInput) as refused:
         await edit_page(wiki.database, wiki.scope, page, **edit)
     assert refused.value.field == field
+
+
+async def test_what_cannot_be_appended_to_is_named(wiki: Wiki, page: PageAddress) -> None:
+    for section, text, field in (("No Slug", "x", "sectionSlug"), ("notes", "## Two", "text"), (None, " ", "text")):
+        with pytest.raises(BadInput) as refused:
+            await append_to_page(wiki.database, wiki.scope, page, text=text, section_slug=section)
+        assert refused.value.field == field
 
 
 async def test_an_edit_that_changes_nothing_says_so(wiki: Wiki, page: PageAddress) -> None:

@@ -111,6 +111,17 @@ async def test_lines_come_back_to_the_byte(wiki: Wiki, tmp_path: Path) -> None:
     assert (tmp_path / "two.jsonl").read_bytes() == (tmp_path / "one.jsonl").read_bytes()
 
 
+async def test_lines_keep_where_the_files_lay(wiki: Wiki, tmp_path: Path) -> None:
+    write(tmp_path / "vault", {"Plugins/Templates.md": "One.", "Clipper/Templates.md": "Two. [[Plugins/Templates]]"})
+    await run(wiki, tmp_path / "vault")
+    folder = await exported(wiki, tmp_path / "folder")
+    await export_path(wiki.database, wiki.scope, tmp_path / "lines.jsonl")
+    copy = await wiki.neighbour()
+    await run(copy, tmp_path / "lines.jsonl")
+    assert "Plugins/Templates.md" in folder
+    assert await exported(copy, tmp_path / "again") == folder
+
+
 async def test_a_zip_is_the_folder(wiki: Wiki, tmp_path: Path) -> None:
     await a_wiki(wiki)
     folder = await exported(wiki, tmp_path / "folder")

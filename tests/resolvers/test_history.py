@@ -82,11 +82,39 @@ async def test_restoring_makes_a_new_version_that_says_what_the_old_one_said(wik
     page = await wiki.page(page_id)
     assert (saved.version, page["title"], page["summary"], page["tags"]) == (3, "Austin", "A city.", ["us"])
     assert page["body_md"] == "Lead.\n\n## Food\n\nTacos."
-    assert (page["slug"], page["metadata"]) == ("waterloo", {}), "a URL and what an import keeps are no part of it"
+    assert (page["slug"], page["metadata"]) == ("waterloo", {"a": 1}), "a URL that others may hold stays"
     assert [row["edit_summary"] for row in await wiki.rows("revisions", "version")][-1] == "Restored to version 1"
     assert (await wiki.actions())[-1] == "page.restored"
     again = await restore_state(wiki.database, wiki.scope, page_id, 3)
     assert (again.changed, again.version) == (False, 3)
+
+
+async def test_a_version_that_changed_metadata_alone_can_be_undone(wiki: Wiki) -> None:
+    page_id = await create(wiki, "Hot.", metadata={"confidence": "high"})
+    await update_page(wiki.database, wiki.scope, page_id, metadata={"confidence": "low"})
+    saved = await restore_state(wiki.database, wiki.scope, page_id, 1)
+    assert (saved.changed, (await wiki.page(page_id))["metadata"]) == (True, {"confidence": "high"})
+
+
+async def test_a_version_from_before_metadata_was_kept_leaves_it(wiki: Wiki) -> None:
+    page_id = await create(wiki, "Hot.", metadata={"a": 1})
+    unknown = "slug = NULL, metadata = NULL, aliases = NULL, facts_version = NULL"
+    await wiki.look.execute(f"UPDATE revisions SET {unknown} WHERE page_id = $1", page_id)
+    await update_page(wiki.database, wiki.scope, page_id, body="Cold.", metadata={"a": 2})
+    await restore_state(wiki.database, wiki.scope, page_id, 1)
+    page = await wiki.page(page_id)
+    assert (page["body_md"], page["metadata"]) == ("Hot.", {"a": 2})
+
+
+async def test_what_did_not_change_is_kept_once(wiki: Wiki) -> None:
+    page_id = await create(wiki, "A line that stays.\n" * 100, metadata={"long": "x" * 1_000})
+    for number in range(5):
+        await update_page(wiki.database, wiki.scope, page_id, summary=f"{number}")
+    await update_page(wiki.database, wiki.scope, page_id, slug="austin-texas")
+    await update_page(wiki.database, wiki.scope, page_id, summary="Last.")
+    rows = await wiki.rows("revisions", "version")
+    assert [row["facts_version"] for row in rows] == [None, 1, 1, 1, 1, 1, None, 7]
+    assert [row["slug"] for row in rows] == ["austin", *[None] * 5, "austin-texas", None]
 
 
 async def test_a_restore_is_refused_like_any_write(wiki: Wiki) -> None:

@@ -6,7 +6,7 @@ from resolvers.errors import BadInput, Conflict, NotFound
 from resolvers.hierarchy import set_parent
 from resolvers.links import link_pages
 from resolvers.mentions import record_mention
-from resolvers.merging import merge_pages
+from resolvers.merging import merge_many, merge_pages
 from resolvers.pages import PageDraft, archive_page, create_page, unarchive_page, update_page, upsert_page
 from resolvers.sources import cite_source
 from tests.wiki import Wiki
@@ -54,8 +54,9 @@ async def test_what_is_left_is_archived_with_its_history_and_its_names_lead_to_t
         "old-austin": into,
         "older": into,
     }
-    found = await upsert_page(wiki.database, wiki.scope, PageDraft("topic", "Austin", slug="older", summary="Here."))
-    assert (found.page_id, found.created) == (into, False)
+    with pytest.raises(Conflict) as refused:
+        await upsert_page(wiki.database, wiki.scope, PageDraft("topic", "Old Austin", slug="older", summary="Here."))
+    assert refused.value.page_id == into
 
 
 async def test_redirects_lead_straight_there_however_often_pages_are_merged(wiki: Wiki) -> None:
@@ -124,6 +125,42 @@ async def test_what_was_merged_can_come_back_as_a_page_of_its_own(wiki: Wiki) ->
     await merge(wiki, gone, into)
     await unarchive_page(wiki.database, wiki.scope, gone)
     assert (await wiki.page(gone))["slug"] == "atx-merged"
+
+
+async def test_a_page_that_went_says_where_and_never_by_way_of_another(wiki: Wiki) -> None:
+    c, b, a = [await create(wiki, title) for title in ("C", "B", "A")]
+    await merge(wiki, a, b)
+    await merge(wiki, b, c)
+    rows = {row["page_id"]: row["into_page_id"] for row in await wiki.rows("merged_pages", "page_id")}
+    assert rows == {a: c, b: c}
+    await unarchive_page(wiki.database, wiki.scope, a)
+    assert [row["page_id"] for row in await wiki.rows("merged_pages", "page_id")] == [b]
+    await merge(wiki, c, a)
+    rows = {row["page_id"]: row["into_page_id"] for row in await wiki.rows("merged_pages", "page_id")}
+    assert rows == {b: a, c: a}
+
+
+async def test_many_pages_are_merged_as_one_by_one(wiki: Wiki) -> None:
+    into, *gone = [await create(wiki, title, f"{title} text.") for title in ("Into", "One", "Two", "Three")]
+    saved = await merge_many(wiki.database, wiki.scope, [*gone, gone[0]], into, expected_version=1)
+    page = await wiki.page(into)
+    assert (saved.version, page["version"]) == (4, 4)
+    assert page["body_md"] == "Into text.\n\nOne text.\n\nTwo text.\n\nThree text."
+    assert {row["slug"]: row["page_id"] for row in await wiki.rows("old_slugs", "slug")} == dict.fromkeys(
+        ("one", "two", "three"), into
+    )
+    again = await merge_many(wiki.database, wiki.scope, gone, into, expected_version=1)
+    assert again.changed is False
+
+
+async def test_of_many_pages_all_are_merged_or_none(wiki: Wiki) -> None:
+    into, one = await create(wiki, "Into"), await create(wiki, "One")
+    entity = await create(wiki, "E", type="entity")
+    for ids, field in (([one, entity], "fromPageIds.1"), ([one, into], "fromPageIds.1"), ([], "fromPageIds")):
+        with pytest.raises(BadInput) as refused:
+            await merge_many(wiki.database, wiki.scope, ids, into)
+        assert refused.value.field == field
+    assert "page.merged" not in await wiki.actions()
 
 
 async def test_a_merge_again_changes_nothing(wiki: Wiki) -> None:

@@ -148,13 +148,6 @@ async def test_an_upsert_leaves_alone_what_it_does_not_mention(wiki: Wiki) -> No
     assert page["body_md"] == "The capital.\n\n## Food\n\nMore tacos."
 
 
-async def test_an_upsert_finds_a_page_by_its_former_slug(wiki: Wiki) -> None:
-    page_id = await create(wiki, "Austin")
-    await update_page(wiki.database, wiki.scope, page_id, slug="atx")
-    saved = await upsert_page(wiki.database, wiki.scope, PageDraft("topic", "Austin"))
-    assert (saved.page_id, (await wiki.page(page_id))["slug"]) == (page_id, "atx")
-
-
 async def test_a_compile_brings_an_archived_page_back_and_stamps_it(wiki: Wiki) -> None:
     page_id = await create(wiki, "Austin")
     await archive_page(wiki.database, wiki.scope, page_id)
@@ -369,3 +362,15 @@ async def test_a_parent_survives_an_upsert_that_does_not_name_one(wiki: Wiki) ->
     await set_parent(wiki.database, wiki.scope, austin, parent_id=texas)
     await upsert_page(wiki.database, wiki.scope, PageDraft("topic", "Austin"))
     assert (await wiki.page(austin))["parent_page_id"] == texas
+
+
+async def test_an_upsert_under_a_slug_that_a_page_gave_up_changes_no_page(wiki: Wiki) -> None:
+    page_id = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "ATX", body="Bats."))).page_id
+    await update_page(wiki.database, wiki.scope, page_id, title="Austin", slug="austin")
+    draft = PageDraft("topic", "ATX", body="Other.")
+    with pytest.raises(Conflict, match='whose slug is "austin" now') as refused:
+        await upsert_page(wiki.database, wiki.scope, draft)
+    assert (refused.value.page_id, refused.value.current_version) == (page_id, 2)
+    assert (await wiki.page(page_id))["title"] == "Austin"
+    saved = await upsert_page(wiki.database, wiki.scope, draft, expected_version=2)
+    assert (saved.page_id, (await wiki.page(page_id))["body_md"]) == (page_id, "Other.")

@@ -1,12 +1,19 @@
 """Pages under other names, and the texts that call them by the old ones."""
 
+from collections.abc import Awaitable
+from typing import Any
+from uuid import UUID
+
 import pytest
 
-from resolvers import renaming
+from db.ids import new_id
+from resolvers import renamed_links
 from resolvers.aliases import add_alias
 from resolvers.errors import BadInput, Conflict
-from resolvers.pages import PageDraft, create_page, update_page
+from resolvers.pages import PageDraft, create_page, delete_page, update_page
+from resolvers.renamed_links import AT_ONCE, rewrite_next, rewrite_rest
 from resolvers.renaming import rename_page
+from tests.listening import ListeningDatabase
 from tests.wiki import Wiki
 
 
@@ -99,15 +106,106 @@ async def test_back_and_forth_leads_nowhere_else(wiki: Wiki) -> None:
     assert {row["slug"]: row["page_id"] for row in await wiki.rows("old_slugs", "slug")} == {"b": page, "c": page}
 
 
-async def test_a_hub_is_renamed_with_as_many_texts_as_fit(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(renaming, "REWRITTEN_MAX", 2)
-    old = await create(wiki, "Old Town")
-    linking = [await create(wiki, f"Linking {n}", "[[Old Town]]") for n in range(5)]
+@pytest.fixture
+def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(renamed_links, "AT_ONCE", 2)
+
+
+async def hub(wiki: Wiki, number: int = 5) -> tuple[UUID, list[UUID]]:
+    """A page, and those that link to it."""
+    return await create(wiki, "Old Town"), [await create(wiki, f"Linking {n}", "[[Old Town]]") for n in range(number)]
+
+
+@pytest.mark.usefixtures("small_steps")
+async def test_all_texts_say_the_new_name_however_many_there_are(wiki: Wiki) -> None:
+    old, linking = await hub(wiki)
     done = await rename_page(wiki.database, wiki.scope, old, title="New Town")
+    assert (done.rewritten, done.left) == (tuple(linking), 0)
+    assert [await body(wiki, page) for page in linking] == ["[[New Town]]"] * 5
+    assert await wiki.rows("renamings") == []
+
+
+@pytest.mark.usefixtures("small_steps")
+async def test_what_a_caller_is_not_kept_waiting_for_the_service_does(wiki: Wiki) -> None:
+    old, linking = await hub(wiki)
+    done = await rename_page(wiki.database, wiki.scope, old, title="New Town", patience=0)
     assert (len(done.rewritten), done.left) == (2, 3)
-    assert [await wiki.targets(page) for page in linking].count({"old-town": old}) == 3
-    for page in linking:
-        assert set((await wiki.targets(page)).values()) == {old}
+    assert [set((await wiki.targets(page)).values()) for page in linking] == [{old}] * 5
+    assert await rewrite_rest(wiki.database) == 3
+    assert [await body(wiki, page) for page in linking] == ["[[New Town]]"] * 5
+    assert await rewrite_rest(wiki.database) == 0
+    revisions = await wiki.rows("revisions", "version", page_id=linking[-1])
+    assert [(row["version"], row["author_id"]) for row in revisions] == [(1, "marco"), (2, "marco")]
+
+
+@pytest.mark.usefixtures("small_steps")
+async def test_the_same_rename_again_goes_on_where_it_was(wiki: Wiki) -> None:
+    old, linking = await hub(wiki)
+    await rename_page(wiki.database, wiki.scope, old, title="New Town", patience=0)
+    again = await rename_page(wiki.database, wiki.scope, old, title="New Town")
+    assert (again.saved.changed, len(again.rewritten), again.left) == (False, 3, 0)
+    assert [await body(wiki, page) for page in linking] == ["[[New Town]]"] * 5
+
+
+@pytest.mark.usefixtures("small_steps")
+async def test_a_page_that_is_renamed_meanwhile_is_called_by_its_last_name(wiki: Wiki) -> None:
+    old, linking = await hub(wiki)
+    await rename_page(wiki.database, wiki.scope, old, title="New Town", patience=0)
+    await rename_page(wiki.database, wiki.scope, old, title="Newest Town", patience=0)
+    await rewrite_rest(wiki.database)
+    assert [await body(wiki, page) for page in linking] == ["[[Newest Town]]"] * 5
+
+
+@pytest.mark.usefixtures("small_steps")
+async def test_what_is_left_of_a_rename_goes_with_its_page(wiki: Wiki) -> None:
+    old, _ = await hub(wiki)
+    await rename_page(wiki.database, wiki.scope, old, title="New Town", patience=0)
+    await delete_page(wiki.database, wiki.scope, old)
+    assert await rewrite_rest(wiki.database) == 0
+
+
+async def copy_page(wiki: Wiki, page_id: UUID, number: int) -> None:
+    """So many pages more that say what the page says, as far as a rename looks."""
+    ids = [new_id() for _ in range(number)]
+    for table, own, copied in (
+        ("pages", "id", "type, slug || '-' || n, title || ' ' || n, body_md"),
+        ("link_targets", "from_page_id", "target, space, type, slug, alias, to_page_id"),
+        ("links", "from_page_id", "gen_random_uuid(), to_page_id, kind, reasons"),
+        ("sections", "page_id", "gen_random_uuid(), section_slug, heading, body_md, position"),
+    ):
+        columns = copied.replace(" || '-' || n", "").replace(" || ' ' || n", "").replace("gen_random_uuid()", "id")
+        await wiki.look.execute(
+            f"INSERT INTO {table} (tenant_id, owner_id, {own}, {columns}) SELECT tenant_id, owner_id, given, {copied} "
+            f"FROM {table} CROSS JOIN unnest($1::uuid[]) WITH ORDINALITY AS new (given, n) WHERE {own} = $2",
+            ids,
+            page_id,
+        )
+
+
+async def test_a_hub_of_two_thousand_is_renamed_in_bounded_transactions(wiki: Wiki, dsn: str) -> None:
+    """What a text costs does not grow with the number of texts, and no transaction has more than a hundred."""
+    old = await create(wiki, "Old Town")
+    linking = await create(wiki, "Linking", "[[Old Town]]")
+    database = ListeningDatabase(dsn)
+    await database.open()
+
+    async def sent(work: Awaitable[Any]) -> int:
+        before = len(await database.heard())
+        await work
+        return len(await database.heard()) - before
+
+    none = await sent(rename_page(database, wiki.scope, linking, title="Links"))
+    one = await sent(rename_page(database, wiki.scope, old, title="New Town"))
+    await copy_page(wiki, linking, 1_999)
+    first = await sent(rename_page(database, wiki.scope, old, title="Newest Town", patience=0))
+    left = await wiki.row("renamings")
+    second = await sent(rewrite_next(database, wiki.scope, left["id"]))
+    assert left["remaining"] == 2_000 - AT_ONCE
+    assert (await wiki.row("renamings"))["remaining"] == 2_000 - 2 * AT_ONCE
+    assert max(first, second) <= AT_ONCE * (one - none + 1)
+    await database.close()
+    await wiki.look.execute("DELETE FROM link_targets WHERE tenant_id = $1", wiki.scope.tenant_id)
+    await wiki.empty()
 
 
 async def test_a_rename_is_refused_whole(wiki: Wiki) -> None:

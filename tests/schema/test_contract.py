@@ -59,6 +59,7 @@ def stored(type_name: str, field_name: str) -> bool:
         ("WikiDiffLine", "parts"),
         ("WikiEditFailure", "passesTried"),
         ("WikiEditAmbiguity", "lines"),
+        ("WikiRevision", "aliases"),
         ("WikiRevision", "tags"),
         ("WikiLink", "reasons"),
         ("UserError", "field"),

@@ -38,6 +38,9 @@ class WikiMaker(Draws):
         self.mentions(pages, sources)
         self.jobs()
         self.tool_calls(pages)
+        self.positions(pages)
+        self.renamings(pages)
+        self.merged(pages)
 
     def add(self, table: str, **values: Any) -> Row:
         row = {**self.scope, **values}
@@ -159,6 +162,10 @@ class WikiMaker(Draws):
                 base_starts=found and found.starts,
                 base_lengths=found and found.lengths,
                 base_texts=found and found.texts,
+                slug=None if version > 1 else "once",
+                metadata=None if version > 1 else {"é": [1]},
+                aliases=None if version > 1 else ["café", "x"],
+                facts_version=1 if version == 2 else None,
                 tags=self.rng.sample(TAGS, 2),
                 edit_summary=self.maybe("", "Restored to version 1"),
                 author_kind=self.rng.choice(["agent", "user", "compiler", "service"]),
@@ -275,6 +282,22 @@ class WikiMaker(Draws):
                 metrics=self.document(),
                 created_at=self.moment(),
             )
+
+    def positions(self, pages: list[Row]) -> None:
+        """A page that is gone has one too."""
+        ids = [page["id"] for page in reversed(pages)] + [UUID(int=self.scope["owner_id"].int + 2**100)]
+        for position, page_id in enumerate(ids, start=3):
+            self.add("page_positions", page_id=page_id, position=position, changed_at=pages[0]["created_at"])
+
+    def merged(self, pages: list[Row]) -> None:
+        for page in pages[1:3]:
+            self.add("merged_pages", page_id=page["id"], into_page_id=pages[0]["id"], created_at=page["created_at"])
+
+    def renamings(self, pages: list[Row]) -> None:
+        for number, page in enumerate(pages[:3] + pages[:1], start=1):
+            own = UUID(int=page["id"].int + number)
+            self.add("renamings", id=own, page_id=page["id"], slug="old", title="Old", reached_id=page["id"],
+                     remaining=number, actor_kind="user", actor_id="mara", created_at=page["created_at"])  # fmt: skip
 
     def tool_calls(self, pages: list[Row]) -> None:
         """Some pages were read today, and a tool was called of which a tag may speak."""

@@ -18,6 +18,7 @@ from tests.schema.world import World
 TYPES: Mapping[str, type[Any]] = {
     "WikiPage": pages.Pages,
     "WikiAlias": pages.OnPage,
+    "WikiChange": pages.Changes,
     "WikiRevision": pages.Revisions,
     "WikiLink": pages.Links,
     "WikiSection": evidence.Sections,

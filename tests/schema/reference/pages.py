@@ -21,6 +21,13 @@ class Pages:
     def owner(self, page: Row) -> Row | None:
         return self.rows.one("owners", id=page["owner_id"])
 
+    def pages_to_rewrite(self, page: Row) -> int:
+        return sum(row["remaining"] for row in self.rows.where("renamings", page_id=page["id"]))
+
+    def merged_into(self, page: Row) -> Row | None:
+        merged = self.rows.one("merged_pages", page_id=page["id"])
+        return merged and self.rows.page(merged["into_page_id"])
+
     def redirected_from(self, page: Row) -> str | None:
         return page.get("redirected_from")
 
@@ -171,8 +178,30 @@ class OnPage:
         return self.rows.page(row["page_id"])
 
 
+class Changes(OnPage):
+    """The last change of a page, which may be gone."""
+
+    def state(self, row: Row) -> str:
+        page = self.rows.page(row["page_id"])
+        return str(page["status"]) if page else "deleted"
+
+
 class Revisions(OnPage):
     """A state: the text that is not its own is taken of its base."""
+
+    def told(self, revision: Row) -> Row:
+        """The state that holds what this one says besides its text."""
+        elsewhere = {"page_id": revision["page_id"], "version": revision["facts_version"]}
+        return self.rows.one("revisions", **elsewhere) or revision
+
+    def slug(self, revision: Row) -> str | None:
+        return self.told(revision)["slug"]
+
+    def aliases(self, revision: Row) -> list[str] | None:
+        return self.told(revision)["aliases"]
+
+    def metadata(self, revision: Row) -> Row | None:
+        return self.told(revision)["metadata"]
 
     def body_md(self, revision: Row) -> str:
         base = self.rows.one("revisions", page_id=revision["page_id"], version=revision["base_version"])

@@ -82,6 +82,10 @@ class Query:
         pages = [page for page in self.inside("pages", where) if passes(page, filter or {})]
         return Paged(self.rows, pages, *ORDERS[order_by]).part(**paging)
 
+    def wiki_changes(self, _: Any, **given: Any) -> Row:
+        where, paging = parted(given)
+        return Paged(self.rows, self.inside("page_positions", where), "position").part(**paging)
+
     def recent_wiki_pages(self, _: Any, limit: int | None, **where: Any) -> list[Row]:
         pages = [page for page in self.inside("pages", where) if page["status"] == "active"]
         return limited(self.rows.sorted(pages, "-updated_at", "-id"), limit, 50)

@@ -1,0 +1,38 @@
+"""python -m benchmarks.editing: generated edits are checked, then edits, history and renames are measured."""
+
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import uvloop
+from rich.console import Console
+from rich.table import Table
+
+from db.embedded import EmbeddedServer
+
+from .generated import checked
+from .passes import differences, passes
+from .stored import stored
+
+
+def main(
+    edits: Annotated[int, typer.Option(min=1, help="Generated edits to check.")] = 10_000,
+    versions: Annotated[int, typer.Option(min=100, help="Versions of the page with a long history.")] = 10_000,
+) -> None:
+    """Check and measure edits, history and renames."""
+    console = Console()
+    console.print(f"{edits} generated edits: {checked(edits)} by pass; all of them kept what they do not name.")
+    figures = [*passes(), *differences()]
+    with tempfile.TemporaryDirectory(prefix="cairn-bench-") as folder:
+        Path(folder).chmod(0o755)
+        with EmbeddedServer(Path(folder) / "data", durable=False) as dsn:
+            figures += uvloop.run(stored(dsn, versions))
+    table = Table("what", "figure")
+    for name, figure in figures:
+        table.add_row(name, figure)
+    console.print(table)
+
+
+if __name__ == "__main__":
+    typer.run(main)

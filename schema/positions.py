@@ -1,0 +1,38 @@
+"""The changes of a wiki for who keeps a copy of it: of each page the last one, in their order."""
+
+from datetime import datetime
+
+import strawberry
+
+from db import relations
+
+from .connections import Connection
+from .enums import WikiPageState
+from .fields import column, expression, relation, source
+from .pages import WikiPage
+
+positions = relations.positions
+
+
+@strawberry.type(description="The last change of a page. The next one gives the page a greater position.")
+class WikiChange:
+    position: int = column("Where it stands among the changes of its wiki; positions only grow.")
+    page_id: strawberry.ID = column("The page.")
+    state: WikiPageState = expression(positions.state, "What became of the page.")
+    changed_at: datetime = column("When it was written; the page's own updatedAt may be a date that it came with.")
+    page: WikiPage | None = relation(positions.page, "The page as it is now, archived ones too; null when it is gone.")
+
+
+@strawberry.type
+class PositionQueries:
+    @source(
+        positions.changes,
+        "Every page of a wiki once, by its last change. Who asks `after` the last endCursor that they got hears of all "
+        "that changed since then, came, was put away or deleted, and of nothing twice.",
+    )
+    def wiki_changes(
+        tenant_id: strawberry.ID | None = None,
+        owner_id: strawberry.ID | None = None,
+        user_id: strawberry.ID | None = None,
+        agent_id: strawberry.ID | None = None,
+    ) -> Connection[WikiChange]: ...

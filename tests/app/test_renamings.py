@@ -1,0 +1,78 @@
+"""Hubs under other names: who asks is told how far it has come, and the service does what is left."""
+
+import asyncio
+
+import pytest
+
+from app import renamings
+from app.renamings import renamings_finished
+from resolvers import renamed_links, renaming
+from resolvers.pages import PageDraft, create_page
+from tests.app.rest_client import Rest, refused
+from tests.app.service import Service
+from tests.wiki import Wiki, check
+
+LEFT = "query($id: ID!) { node(id: $id) { ... on WikiPage { pagesToRewrite } } }"
+RENAME = "mutation($input: RenameWikiPageInput!) { renameWikiPage(input: $input) { pagesRewritten pagesLeft } }"
+
+
+@pytest.fixture
+def rest(service: Service, token: str) -> Rest:
+    return Rest(service.http, token)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(renamed_links, "AT_ONCE", 2)
+    monkeypatch.setattr(renaming, "PATIENCE", 0.0)
+    monkeypatch.setattr(renamings, "LOOKED_EVERY", 0.05)
+
+
+async def hub(wiki: Wiki) -> str:
+    for n in range(5):
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Linking {n}", body="[[Austin]]"))
+    return str((await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin", body=""))).page_id)
+
+
+async def test_a_page_is_renamed_with_the_links_to_it(rest: Rest, wiki: Wiki) -> None:
+    await hub(wiki)
+    tag = {"if-match": (await rest.get("/pages/austin")).headers["etag"]}
+    answer = await rest.post("/pages/austin/rename", {"title": "Austin, Texas", "slug": "austin-texas"}, headers=tag)
+    page = answer.json()
+    assert (answer.status_code, page["slug"], page["version"], page["pages_to_rewrite"]) == (200, "austin-texas", 2, 0)
+    assert (await rest.get("/pages/austin")).json()["redirected_from"] == "austin"
+    assert (await rest.get("/pages/linking-3")).json()["content"] == "[[Austin, Texas]]"
+    assert refused(await rest.post("/pages/austin/rename", {"title": "X"}, headers=tag)) == (412, "PRECONDITION_FAILED")
+    assert refused(await rest.post("/pages/austin/rename", {"slug": "linking-1"})) == (409, "CONFLICT")
+    assert refused(await rest.post("/pages/austin/rename", {})) == (422, "BAD_USER_INPUT")
+    assert refused(await rest.post("/pages/nobody/rename", {"slug": "x"})) == (404, "NOT_FOUND")
+    await check(wiki)
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_who_renames_a_hub_sees_how_far_it_has_come(service: Service, token: str, rest: Rest, wiki: Wiki) -> None:
+    page_id = await hub(wiki)
+    asked = {"query": RENAME, "variables": {"input": {"pageId": page_id, "title": "Austin, Texas"}}}
+    bearer = {"authorization": f"Bearer {token}"}
+    done = (await service.http.post("/graphql", json=asked, headers=bearer)).json()["data"]["renameWikiPage"]
+    assert done == {"pagesRewritten": 2, "pagesLeft": 3}
+    async with renamings_finished(wiki.database):
+        while (await rest.get("/pages/austin")).json()["pages_to_rewrite"]:
+            await asyncio.sleep(0.05)
+    shown = await service.http.post("/graphql", json={"query": LEFT, "variables": {"id": page_id}}, headers=bearer)
+    assert shown.json()["data"]["node"] == {"pagesToRewrite": 0}
+    for n in range(5):
+        assert (await rest.get(f"/pages/linking-{n}")).json()["content"] == "[[Austin, Texas]]"
+    await check(wiki)
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_a_repeated_rename_is_one_transaction_and_the_rest_follows(rest: Rest, wiki: Wiki) -> None:
+    await hub(wiki)
+    key = {"idempotency-key": "once"}
+    first = await rest.post("/pages/austin/rename", {"title": "Austin, Texas"}, headers=key)
+    assert first.json()["pages_to_rewrite"] == 3
+    assert await renamed_links.rewrite_rest(wiki.database) == 3
+    again = await rest.post("/pages/austin/rename", {"title": "Austin, Texas"}, headers=key)
+    assert again.content == first.content
+    assert (await rest.get("/pages/austin")).json()["pages_to_rewrite"] == 0

@@ -1,0 +1,34 @@
+"""A copy of a wiki that is kept up to date over REST."""
+
+import pytest
+
+from db.scope import Role
+from resolvers.pages import delete_page
+from tests.app.rest_client import Rest, refused
+from tests.app.service import Service
+from tests.wiki import Wiki
+
+
+@pytest.fixture
+def rest(service: Service, token: str) -> Rest:
+    return Rest(service.http, token)
+
+
+async def test_who_resumes_hears_of_what_changed_since(rest: Rest, wiki: Wiki) -> None:
+    made = [await rest.page(title) for title in "ABC"]
+    first = (await rest.get("/changes?limit=2")).json()
+    assert [item["page"]["slug"] for item in first["items"]] == ["a", "b"]
+    rest_of_it = (await rest.get("/changes", params={"cursor": first["next"]})).json()
+    assert ([item["page"]["slug"] for item in rest_of_it["items"]], rest_of_it["next"]) == (["c"], None)
+    resume = {"cursor": rest_of_it["resume"]}
+    assert (await rest.get("/changes", params=resume)).json() == {
+        "items": [],
+        "next": None,
+        "resume": resume["cursor"],
+    }
+    await rest.ask("DELETE", "/pages/a")
+    await delete_page(wiki.database, wiki.acting(Role.ADMIN).scope, made[1]["id"])
+    since = (await rest.get("/changes", params=resume)).json()["items"]
+    told = [(item["page_id"], item["state"], item["page"] and item["page"]["status"]) for item in since]
+    assert told == [(made[0]["id"], "archived", "archived"), (made[1]["id"], "deleted", None)]
+    assert refused(await rest.get("/changes?cursor=x")) == (422, "BAD_USER_INPUT")

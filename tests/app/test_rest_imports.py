@@ -1,0 +1,88 @@
+"""Notes that come over REST, and what is refused of them."""
+
+import io
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from app.rest import imports
+from db.scope import Role
+from tests.app.rest_client import Rest, refused
+from tests.app.service import Service, serving
+from tests.wiki import Wiki, check
+
+ZIP = {"content-type": "application/zip"}
+NOTES = {"A.md": "See [[B]].", "folder/B.md": "---\ntags: [x]\n---\nText.", "../out.md": "Out."}
+
+
+@pytest.fixture
+def rest(service: Service, token: str) -> Rest:
+    return Rest(service.http, token)
+
+
+def zipped(notes: Mapping[str, str]) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as made:
+        for path, text in notes.items():
+            made.writestr(path, text)
+    return file.getvalue()
+
+
+async def test_a_zip_becomes_pages_and_the_same_again_changes_nothing(rest: Rest, wiki: Wiki) -> None:
+    answer = await rest.ask("POST", "/import", content=zipped(NOTES), headers=ZIP)
+    said = answer.json()
+    assert answer.status_code == 200
+    assert (said["created"], said["links"], said["broken_links"]) == (2, 1, 0)
+    assert [(one["path"], one["code"]) for one in said["errors"]] == [("../out.md", "BAD_USER_INPUT")]
+    assert (await rest.get("/pages/b")).json()["tags"] == ["x"]
+    again = (await rest.ask("POST", "/import", content=zipped(NOTES), headers=ZIP)).json()
+    assert (again["created"], again["changed"], again["unchanged"]) == (0, 0, 2)
+    await check(wiki)
+
+
+async def test_what_was_exported_comes_back(rest: Rest) -> None:
+    await rest.page("Austin", content="Hot. [[Bats]]", tags=["us"])
+    exported = (await rest.get("/export.zip")).content
+    await rest.ask("DELETE", "/pages/austin")
+    said = (await rest.ask("POST", "/import", content=exported, headers=ZIP)).json()
+    assert (said["created"], said["failed"]) == (0, 0)
+    assert (await rest.get("/export.zip")).status_code == 200
+
+
+async def test_lines_are_imported_too(rest: Rest) -> None:
+    lines = b'{"title": "Austin", "body": "Hot."}\n{"title": 7}\n'
+    for kind in ("application/jsonl", "application/x-ndjson; charset=utf-8"):
+        said = (await rest.ask("POST", "/import", content=lines, headers={"content-type": kind})).json()
+        assert (said["created"] + said["unchanged"], said["failed"]) == (1, 1)
+
+
+async def test_what_is_no_zip_is_refused(rest: Rest) -> None:
+    for content in (b"", b"PK", b"\xff" * 1000, zipped({"A.md": "x"})[:-30]):
+        answer = await rest.ask("POST", "/import", content=content, headers=ZIP)
+        assert refused(answer) == (422, "BAD_USER_INPUT")
+    assert imports.at_work == 0
+
+
+async def test_other_kinds_and_readers_are_refused(rest: Rest, service: Service, wiki: Wiki) -> None:
+    for kind in ({}, {"content-type": "text/markdown"}):
+        answer = await rest.ask("POST", "/import", content=b"# A", headers=kind)
+        assert refused(answer) == (415, "UNSUPPORTED_MEDIA_TYPE")
+    reader = Rest(service.http, service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER))
+    assert refused(await reader.ask("POST", "/import", content=zipped(NOTES), headers=ZIP)) == (403, "FORBIDDEN")
+
+
+async def test_an_upload_has_a_limit_and_so_has_what_it_unpacks_to(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+    async with serving(dsn, tmp_path, max_import=10_000) as service:
+        rest = Rest(service.http, service.token(wiki.scope.tenant_id, wiki.scope.owner_id))
+        for content in (b"x" * 10_001, zipped({f"{n}.md": "x" * 90_000 for n in range(9)})):
+            answer = await rest.ask("POST", "/import", content=content, headers=ZIP)
+            assert refused(answer) == (413, "LIMIT_EXCEEDED")
+    assert await wiki.rows("pages") == []
+
+
+async def test_few_imports_are_at_work_at_once(rest: Rest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(imports, "AT_ONCE", 0)
+    answer = await rest.ask("POST", "/import", content=zipped(NOTES), headers=ZIP)
+    assert (*refused(answer), answer.headers["retry-after"]) == (503, "UNAVAILABLE", "1")
