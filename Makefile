@@ -11,7 +11,7 @@ pip_install := $(python) -m pip install --disable-pip-version-check --constraint
 say := @printf '\n== %s\n'
 
 .PHONY: help install demo serve migrate schema schema-check check test conformance mutants differential bench
-.PHONY: bench-graphql bench-search graphiql wheel clean
+.PHONY: bench-graphql bench-search bench-moving graphiql wheel clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -67,6 +67,9 @@ bench-graphql: .venv/.installed  ## what a request costs, beside SQL by hand, Po
 
 bench-search: .venv/.benchmarking  ## what search finds, against its peers; ARGS='latency --help': what it costs
 	@exec $(python) -m benchmarks.search $(if $(filter quality corpus latency compare,$(ARGS)),,quality) $(ARGS)
+
+bench-moving: .venv/.installed  ## what an import and an export cost: make bench-moving ARGS='--pages 5000'
+	@exec $(python) -m benchmarks.moving $(ARGS)
 
 graphiql: .venv/.installed  ## fetch GraphiQL's own files from npm, hash-checked
 	@$(python) -m app.graphiql.assets

@@ -27,6 +27,11 @@ SPELLINGS = str.maketrans(
 
 def fold(text: str) -> str:
     """`Café` → `cafe`, `ﬁ` → `fi`; й, が and ไทย keep the marks that make them what they are."""
+    return text.lower() if text.isascii() else fold_letters(text)
+
+
+def fold_letters(text: str) -> str:
+    """The same of any text, letter by letter."""
     text = INVISIBLE.sub("", text)
     for _ in range(2):  # folding case can bring back what NFKC replaces, and the other way round
         text = unicodedata.normalize("NFKC", unicodedata.normalize("NFD", text).casefold())

@@ -16,7 +16,8 @@ from ruamel.yaml.reader import ReaderError
 from ruamel.yaml.resolver import VersionedResolver
 
 from .limits import BadText, clean
-from .values import DEPTH_MAX, INTEGERS, jsonable
+from .plain_headers import is_json_number, is_plain, read_plain
+from .values import DEPTH_MAX, jsonable
 
 HEADER_MAX = 256 * 1024
 ALIASES_MAX = 10
@@ -24,9 +25,6 @@ ALIASES_MAX = 10
 OPENING = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\r|\n)")
 CLOSING = re.compile(r"(?<=[\r\n])(?:---|\.\.\.)[ \t]*(?:\r\n|\r|\n|\Z)")
 BLANK = re.compile(r"[ \t]*(?:\r\n|\r|\n)")
-# What can stand without quotes and mean itself, to this reader and to those of YAML 1.1.
-PLAIN = re.compile(r"(?:[^\W_]|/(?=\w))(?:[\w.,()/'+&%@=$*~!?;-]|:(?=[\w/])| (?=[\w(/&+-])){0,200}")
-TAKEN = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
 # YAML writes these as escapes alone, or takes them for line ends.
 UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 KEY_MAX = 1_000  # characters of a key that may stand before its colon
@@ -59,6 +57,11 @@ def join(metadata: Mapping[str, Any], body: str) -> str:
 
 
 def _read(header: str) -> dict[str, Any]:
+    values = read_plain(header)
+    return read_in_full(header) if values is None else values
+
+
+def read_in_full(header: str) -> dict[str, Any]:
     try:
         values = _yaml().load(clean(header))
         if isinstance(values, dict):
@@ -99,7 +102,7 @@ class Verbatim(VersionedResolver):
     def resolve(self, kind: Any, value: Any, implicit: Any) -> Any:
         tag = super().resolve(kind, value, implicit)
         name = str(tag).rpartition(":")[2]
-        stays = name in ("timestamp", "value") or (name in ("int", "float") and not _is_json_number(value))
+        stays = name in ("timestamp", "value") or (name in ("int", "float") and not is_json_number(value))
         return self.DEFAULT_SCALAR_TAG if stays else tag
 
 
@@ -141,20 +144,11 @@ def _short(value: Any) -> str:
 
 
 def _scalar(text: str) -> str:
-    is_plain = PLAIN.fullmatch(text) and text.lower() not in TAKEN and not _is_json_number(text)
-    return text if is_plain else _escaped(json.dumps(text, ensure_ascii=False))
+    return text if is_plain(text) else _escaped(json.dumps(text, ensure_ascii=False))
 
 
 def _escaped(text: str) -> str:
     return UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-
-
-def _is_json_number(text: str) -> bool:
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return False
-    return json.dumps(value) == text and (isinstance(value, float) or value in INTEGERS)
 
 
 def _yaml() -> YAML:

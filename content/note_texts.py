@@ -26,7 +26,8 @@ def to_record(note: Note) -> dict[str, Any]:
 
 def header(note: Note, read: Read) -> dict[str, Any]:
     """The fields of a note. What would come back as something else is said again, exactly, in a field of its own."""
-    metadata = {key: note.metadata[key] for key in sorted(note.metadata)} if is_harmless(note, read) else {}
+    is_told = bool(note.metadata) and is_harmless(note, read)
+    metadata = {key: note.metadata[key] for key in sorted(note.metadata)} if is_told else {}
     fields = own(note) | metadata | own(note)
     corrections = exact(note, read(fields))
     return fields | {EXACT: corrections} if corrections else fields

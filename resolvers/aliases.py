@@ -9,13 +9,13 @@ from db.sql import statements
 
 from . import checks
 from .activity import record
+from .creating import aliases, write_aliases
 from .drafts import ALIAS_SOURCES
 from .errors import BadInput
 from .link_targets import resolve
 from .page_names import Names, check_number, write_names
 from .records import Page, Saved
-from .revisions import write_aliases
-from .search.index import write_search
+from .search.index import Findable, write_search
 from .writer import Writer
 from .writing import writing_page
 
@@ -28,7 +28,7 @@ async def add_alias(database: Database, scope: Scope, page_id: UUID, *, name: st
     name = checks.alias(name)
     checks.one_of(source, ALIAS_SOURCES, "source")
     async with writing_page(database, scope, page_id) as (writer, page):
-        added = await write_aliases(writer, page, [name], source)
+        added = await write_aliases(writer, {page.id: aliases([name], source)})
         if added:
             check_number(await renamed(writer, page, Names(), "alias.added", name), "name")
         return Saved(page.id, page.version, changed=bool(added))
@@ -50,7 +50,7 @@ async def renamed(writer: Writer, page: Page, lost: Names, action: str, name: st
     """Everything that depends on what a page is called; its names now."""
     await writer.run(PAGES["touch_page"], page_id=page.id)
     names = await write_names(writer, page)
-    await write_search(writer, page, names)
+    await write_search(writer, Findable(page, names))
     await resolve(writer, names | lost)
     await record(writer, action, page.id, name=name)
     return names

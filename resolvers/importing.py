@@ -14,21 +14,22 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Protocol, TypeVar
 
 from content.names import normalise
-from content.notes import BadNote, Note
+from content.notes import Note
 from content.source_records import SourceRecord
 from db.database import Database
+from db.measuring import measure
 from db.scope import Scope
 from db.sql import statements
 
 from .errors import BadInput, Conflict, LimitExceeded
 from .note_archives import unpacked
-from .note_files import Piece, Problem, is_export, pieces, read, unreadable
+from .note_files import Piece, Problem, is_export, pieces, read_all
 from .note_names import Vault, names
 from .note_places import Found, Known, Placed, place
 from .note_sources import Sources
 from .note_spool import Spool, outline_of
 from .note_ties import REASON, Tied, Ties, Written, problem, wiki
-from .pages import PageDraft, Prepared, Saved, prepared, upsert_pages
+from .pages import PageDraft, Prepared, Saved, count_new_words, prepared, upsert_pages
 from .sources import SourceDraft, add_source
 from .writing import writing
 
@@ -40,7 +41,10 @@ ORIGIN = "imported_from"
 EDIT_SUMMARY = "Imported"
 ARCHIVE = ".zip"
 TIED_AT_ONCE = 500
-WRITTEN_AT_ONCE = 25
+READ_AT_ONCE = 10
+WRITTEN_AT_ONCE = 50
+GROWN = ("aliases", "link_targets", "links", "old_slugs", "pages", "sections")
+MEASURED_AGAIN = 5  # times as many pages
 
 
 class Progress(Protocol):
@@ -132,28 +136,27 @@ class Import:
 
     async def read(self, pieces: Sequence[Piece]) -> list[Found]:
         """The notes; the sources among them are kept at once, so that pages can cite them."""
-        found = []
-        for done, piece in enumerate(pieces):
-            self.report("Reading", done, len(pieces), piece.label)
-            try:
-                one = await asyncio.to_thread(read, piece)
-                if isinstance(one, SourceRecord):
-                    await self.add(one)
-                else:
+        found, numbered = [], list(enumerate(pieces))
+        for some in batches(numbered, READ_AT_ONCE):
+            contents = await asyncio.to_thread(read_all, [piece for _, piece in some])
+            for (done, piece), one in zip(some, contents, strict=True):
+                self.report("Reading", done, len(pieces), piece.label)
+                if isinstance(one, Note):
                     found.append(self.found(piece, one))
-            except BadNote as error:
-                self.problems.append(Problem(piece.label, BadInput.code, str(error)))
-            except (BadInput, LimitExceeded) as error:
-                self.problems.append(problem(piece.label, error))
-            except OSError as error:
-                self.problems.append(unreadable(piece.label, error))
+                elif isinstance(one, SourceRecord):
+                    await self.add(piece, one)
+                else:
+                    self.problems.append(one)
         return found
 
-    async def add(self, record: SourceRecord) -> None:
+    async def add(self, piece: Piece, record: SourceRecord) -> None:
         draft = SourceDraft(
             record.kind, record.ref, record.content, record.title, record.captured_at, record.metadata, record.version
         )
-        self.sources_added += (await add_source(self.database, self.scope, draft)).created
+        try:
+            self.sources_added += (await add_source(self.database, self.scope, draft)).created
+        except (BadInput, LimitExceeded) as error:
+            self.problems.append(problem(piece.label, error))
 
     def found(self, piece: Piece, note: Note) -> Found:
         path = None if piece.is_line else PurePosixPath(piece.label)
@@ -168,8 +171,14 @@ class Import:
         """Some pages in one transaction, while the next ones are read."""
         written: list[Written] = []
         numbered = list(enumerate(notes))
+        due = WRITTEN_AT_ONCE
         async for ready in one_ahead(self.prepare(some, vault, sources) for some in batches(numbered, WRITTEN_AT_ONCE)):
             written += await self.upsert(ready)
+            if len(written) >= due:
+                await measure(self.database, GROWN, self.scope.owner_id, due)
+                due *= MEASURED_AGAIN
+        if any(saved.created for saved in self.saved):
+            await count_new_words(self.database, self.scope)
         return written
 
     async def prepare(

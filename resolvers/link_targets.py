@@ -4,7 +4,7 @@ A target always has the page that its words mean now. So the order in which page
 link to a page that is not there yet heals when it comes.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID
 
 from content.links import Target
@@ -22,27 +22,36 @@ LINKS = statements("links")
 async def write_targets(writer: Writer, page_id: UUID, targets: Sequence[Target]) -> bool:
     """Store what a page's text points at; true when it no longer points at something."""
     dropped = await writer.run(TARGETS["drop_targets"], page_id=page_id, targets=[t.target for t in targets])
-    if targets:
-        await writer.run(
-            TARGETS["write_targets"],
-            page_id=page_id,
-            targets=[t.target for t in targets],
-            spaces=[t.space for t in targets],
-            types=[t.type for t in targets],
-            slugs=[t.slug for t in targets],
-            aliases=[t.alias for t in targets],
-        )
+    await add_targets(writer, {page_id: targets})
     return dropped > 0
 
 
-async def resolve(writer: Writer, names: Names, page_id: UUID | None = None, *, dropped: bool = False) -> None:
-    """Find the pages of all targets that mean one of these names, and of those in the text of one page."""
+async def add_targets(writer: Writer, texts: Mapping[UUID, Sequence[Target]]) -> None:
+    """What the texts of these pages point at besides what is known of them."""
+    found = [(page_id, target) for page_id, targets in texts.items() for target in targets]
+    if found:
+        await writer.run(
+            TARGETS["write_targets"],
+            page_ids=[page_id for page_id, _ in found],
+            targets=[t.target for _, t in found],
+            spaces=[t.space for _, t in found],
+            types=[t.type for _, t in found],
+            slugs=[t.slug for _, t in found],
+            aliases=[t.alias for _, t in found],
+        )
+
+
+async def resolve(writer: Writer, names: Names, page_ids: Sequence[UUID] = (), *, dropped: bool = False) -> None:
+    """Find the pages of all targets that mean one of these names, and of those in the texts of some pages.
+
+    `dropped` when those texts may point at less than before.
+    """
     moved = await writer.all(
-        TARGETS["resolve_targets"], page_id=page_id, slugs=sorted(names.slugs), aliases=sorted(names.aliases)
+        TARGETS["resolve_targets"], page_ids=page_ids, slugs=sorted(names.slugs), aliases=sorted(names.aliases)
     )
     texts = {row["from_page_id"] for row in moved}
-    if dropped and page_id:
-        texts.add(page_id)
+    if dropped:
+        texts.update(page_ids)
     if texts:
         await follow(writer, texts)
 

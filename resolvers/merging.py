@@ -27,7 +27,7 @@ from .page_slugs import free_slug
 from .page_texts import read_sections
 from .records import Page, Saved, find_page
 from .revisions import save
-from .search.index import write_search
+from .search.index import Findable, write_search
 from .writer import Writer
 from .writing import NO_PAGE, check_same_wiki, check_version, writing_page
 
@@ -273,6 +273,5 @@ async def rename_both(writer: Writer, gone: Page, into: Page) -> None:
     names = await write_names(writer, into)
     check_number(names, "fromPageId")
     left = await write_names(writer, gone)
-    await write_search(writer, into, names)
-    await write_search(writer, gone, left)
+    await write_search(writer, Findable(into, names), Findable(gone, left))
     await resolve(writer, names | left)

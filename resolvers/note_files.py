@@ -1,7 +1,7 @@
 """Where notes are read from: a folder of markdown files, or a `.jsonl` file with a page on each line."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,6 +65,22 @@ def exported_sources(root: Path) -> Iterator[Piece]:
     """What the pages of an export rest on."""
     if (root / SOURCES).is_file():
         yield from in_lines(root / SOURCES)
+
+
+def read_all(pieces: Iterable[Piece]) -> list[Note | SourceRecord | Problem]:
+    return [readable(piece) for piece in pieces]
+
+
+def readable(piece: Piece) -> Note | SourceRecord | Problem:
+    """What it holds, or why that is nothing."""
+    try:
+        return read(piece)
+    except BadNote as error:
+        return Problem(piece.label, BadInput.code, str(error))
+    except LimitExceeded as error:
+        return Problem(piece.label, error.code, error.message)
+    except OSError as error:
+        return unreadable(piece.label, error)
 
 
 def read(piece: Piece) -> Note | SourceRecord:

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from itertools import chain, count
 
 from .note_files import MARKDOWN
 
@@ -21,8 +22,8 @@ class Paths:
         """`origin` is the path of the file that the page was imported from, as anybody may have written it."""
         own = f"{type}/{file_name(slug)}.md"
         wanted = [origin] if isinstance(origin, str) and is_safe(origin) else []
-        numbered = (f"{type}/{file_name(slug)}.{n}.md" for n in range(2, len(self.taken) + 3))
-        path = next(path for path in (*wanted, own, *numbered) if path.casefold() not in self.taken)
+        numbered = (f"{own.removesuffix('.md')}.{n}.md" for n in count(2))
+        path = next(path for path in chain(wanted, [own], numbered) if path.casefold() not in self.taken)
         self.taken.add(path.casefold())
         return path
 

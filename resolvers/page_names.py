@@ -1,6 +1,6 @@
 """Every name that a page answers to: for search, and for the links in texts that mean it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from content.names import normalise
@@ -45,6 +45,28 @@ async def write_names(writer: Writer, page: Page) -> Names:
         status=page.status,
     )
     return names
+
+
+async def add_names(writer: Writer, new: Sequence[tuple[Page, Names]]) -> None:
+    """The rows that search reads, of pages that have none yet."""
+    rows = [
+        (page, *row)
+        for page, names in new
+        for row in sorted(searchable_names(page, names.aliases, names.slugs - {page.slug}))
+    ]
+    await writer.run(
+        SEARCH["add_names"],
+        page_ids=[page.id for page, *_ in rows],
+        kinds=[kind for _, kind, _ in rows],
+        names=[name for *_, name in rows],
+        statuses=[page.status for page, *_ in rows],
+    )
+
+
+def everyone(several: Iterable[Names]) -> Names:
+    """All that any of them answers to."""
+    names = list(several)
+    return Names(frozenset().union(*(one.slugs for one in names)), frozenset().union(*(one.aliases for one in names)))
 
 
 def check_number(names: Names, field: str) -> None:

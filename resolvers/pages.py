@@ -11,8 +11,9 @@ from db.scope import Scope
 from db.sql import statements
 
 from . import checks, outline
-from .activity import record
+from .activity import record, record_each
 from .changes import ChangeKind
+from .creating import NewPage, create
 from .drafts import PageDraft, SectionDraft, checked
 from .errors import BadInput, Conflict
 from .hierarchy import place
@@ -26,14 +27,15 @@ from .permissions import Action
 from .records import Page, Saved
 from .related_pages import relate
 from .revisions import save
-from .search.index import forget_search
+from .search.index import count_words, forget_search
 from .unset import UNSET, Given
 from .writer import Writer
 from .writing import check_version, writing, writing_page
 
 __all__ = [
-    "UNSET", "PageDraft", "Saved", "SectionDraft", "add_former_slugs", "archive_page", "archive_scope", "create_page",
-    "delete_page", "prepared", "unarchive_page", "update_page", "upsert_page", "upsert_pages",
+    "UNSET", "PageDraft", "Saved", "SectionDraft", "add_former_slugs", "archive_page", "archive_scope",
+    "count_new_words", "create_page", "delete_page", "prepared", "unarchive_page", "update_page", "upsert_page",
+    "upsert_pages",
 ]  # fmt: skip
 
 PAGES = statements("pages")
@@ -91,9 +93,47 @@ async def check_slug_is_own(writer: Writer, ready: Prepared) -> None:
 
 
 async def upsert_pages(database: Database, scope: Scope, drafts: Sequence[Prepared]) -> list[Saved]:
-    """The same for many drafts that were prepared: all of them, or none when one is refused."""
+    """The same for many drafts that were prepared: all of them, or none when one is refused.
+
+    `count_new_words` is to follow once there are no more of them.
+    """
     async with writing(database, scope) as writer:
-        return [await upsert(writer, ready) for ready in drafts]
+        created = await create_new(writer, drafts)
+        return [created.get(n) or await upsert(writer, ready) for n, ready in enumerate(drafts)]
+
+
+async def count_new_words(database: Database, scope: Scope) -> None:
+    """What pages written one batch after the other have left for the end: how often their words are said."""
+    async with writing(database, scope) as writer:
+        await count_words(writer)
+
+
+async def create_new(writer: Writer, drafts: Sequence[Prepared]) -> dict[int, Saved]:
+    """Those of the drafts that are a page nobody has yet, all at once; by their places. Not those that need others."""
+    rows = await writer.all(
+        PAGES["find_by_slugs"], types=list({one.draft.type for one in drafts}), slugs=[one.slug for one in drafts]
+    )
+    taken = {(row["type"], row["slug"]) for row in rows}
+    new: dict[int, tuple[Prepared, PageText]] = {}
+    for n, ready in enumerate(drafts):
+        key, text = (ready.draft.type, ready.slug), ready.text
+        if text and key not in taken and ready.draft.parent_id is None and not ready.draft.related:
+            new[n] = ready, text
+            taken.add(key)
+    if not new:
+        return {}
+    ids = sorted(new_id() for _ in new)  # of pages that share a name, links mean the oldest
+    made = [new_page(page_id, *one) for page_id, one in zip(ids, new.values(), strict=True)]
+    saved = await create(writer, *made, later=True)
+    await record_each(writer, "page.created", saved)
+    return dict(zip(new, saved, strict=True))
+
+
+def new_page(page_id: UUID, ready: Prepared, text: PageText) -> NewPage:
+    draft = ready.draft
+    sections = outline.named(text.sections, draft.section_slugs) or text.sections
+    page = replace(drafted(draft, ready.slug, sections), id=page_id)
+    return NewPage(page, text, draft.aliases, draft.alias_source, draft.former_slugs, draft.edit_summary)
 
 
 async def prepared(draft: PageDraft) -> Prepared:

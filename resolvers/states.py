@@ -36,22 +36,31 @@ NO_BASE = dict.fromkeys(("base_version", "base_starts", "base_lengths", "base_te
 ELSEWHERE = dict.fromkeys(("slug", "metadata", "aliases"))
 
 
-async def compact(writer: Writer, before: Page | None, page: Page, aliases: Collection[str]) -> dict[str, Any]:
-    """The columns that keep the text, the slug, the metadata and the aliases of a page's new version.
+def whole(page: Page, body: str, aliases: Collection[str]) -> dict[str, Any]:
+    """The columns that keep text, slug, metadata and aliases of a version by themselves."""
+    return {"body_md": body, **NO_BASE, **facts(page, aliases), "facts_version": None}
+
+
+def facts(page: Page, aliases: Collection[str]) -> dict[str, Any]:
+    return {"slug": page.slug, "metadata": page.metadata or {}, "aliases": sorted(aliases)}
+
+
+async def compact(writer: Writer, page: Page, aliases: Collection[str]) -> dict[str, Any]:
+    """The columns that keep the text, the slug, the metadata and the aliases of a known page's new version.
 
     Facts that are those of a version since the base are kept there alone.
     """
     body, found = page.body, None
-    facts = {"slug": page.slug, "metadata": page.metadata or {}, "aliases": sorted(aliases)}
-    base = await writer.one(REVISIONS["find_base"], page_id=page.id, **facts) if before else None
+    own = facts(page, aliases)
+    base = await writer.one(REVISIONS["find_base"], page_id=page.id, **own)
     if base is not None:
         age = page.version - base["version"]
         found = await read_through(len(body), spared, base["body_md"], body, age)
     if base is None or found is None:
-        return {"body_md": body, **NO_BASE, **facts, "facts_version": None}
+        return whole(page, body, aliases)
     told = base["facts_version"]
     return {
-        **(facts if told is None else ELSEWHERE),
+        **(own if told is None else ELSEWHERE),
         "facts_version": told,
         "body_md": "",
         "base_version": base["version"],

@@ -1,6 +1,6 @@
 """A transaction at work in one wiki."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -31,6 +31,9 @@ class Writer(Connection):
 
     async def run(self, statement: Statement, **values: Any) -> int:
         return await super().run(statement, **self.completed(values))
+
+    async def each(self, statement: Statement, rows: Iterable[Mapping[str, Any]]) -> None:
+        await super().each(statement, [self.completed(row) for row in rows])
 
     def completed(self, values: Mapping[str, Any]) -> dict[str, Any]:
         return {"tenant_id": self.scope.tenant_id, "owner_id": self.scope.owner_id, "now": self.now, **values}

@@ -2,6 +2,7 @@
 
 Beside it stands one with a tenth of the pages, and the same wiki of 1,000 in it: what that wiki's searches cost there
 and here is how they grow with other tenants' pages. Every wiki has its own seed, and is written whole or not at all.
+Its search rows are the product's own; but the index of their words is made once, when all of them are there.
 """
 
 import asyncio
@@ -17,21 +18,25 @@ import uvloop
 from platformdirs import user_cache_path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.schema import CreateIndex
 
 from db.database import Database
 from db.embedded import EmbeddedServer
 from db.migrate import migrate
+from db.tables import metadata
 from resolvers.search.reindexing import reindex
 
 from ..wikis import Wiki, wiki
 from .prose import Author, Stock, stock
 from .wiki import write
 
-MEMORY = {"shared_buffers": "3GB", "maintenance_work_mem": "512MB", "max_wal_size": "8GB"}
+MEMORY = {"shared_buffers": "3GB", "maintenance_work_mem": "512MB", "max_wal_size": "8GB", "autovacuum": "off"}
 MEASURED = (1_000, 10_000, 100_000)
 REST = 1_000
 SHARE = 10  # the small database has one page in so many
 WHOLE, TENTH = "cairn", "tenth"
+WORDS = next(one for one in metadata.tables["search_pages"].indexes if one.name == "search_pages_words_ix")
 WORKERS = 2  # wikis that are written at once: while Postgres stores the one, Python reads the other
 notes = Console(stderr=True)
 Folder = Annotated[Path, typer.Option(help="Where the database is, or is made.")]
@@ -85,6 +90,9 @@ def measured_wiki(pages: int) -> Wiki:
     return wiki(number, number, pages)
 
 
+LARGE = {measured_wiki(pages).owner_id for pages in MEASURED}
+
+
 def dsn_of(dsn: str, name: str) -> str:
     return dsn.replace(f"/{WHOLE}?", f"/{name}?")
 
@@ -92,16 +100,33 @@ def dsn_of(dsn: str, name: str) -> str:
 async def fill(dsn: str, name: str, wikis: Sequence[Wiki], made: Stock, step: Callable[[int], None]) -> None:
     """`step` hears how many pages more are there."""
     await create(dsn, name)
-    own = dsn_of(dsn, name)
+    await fill_database(dsn_of(dsn, name), name, wikis, made, step)
+
+
+async def fill_database(own: str, name: str, wikis: Sequence[Wiki], made: Stock, step: Callable[[int], None]) -> None:
+    """Stopped anywhere, even killed, it goes on where it was; wikis that were whole stay as they are."""
     await migrate(own)
     async with connected(own) as connection:
         rows = await connection.fetch("SELECT owner_id FROM search_scopes WHERE state = 'ready'")
         ready = {row["owner_id"] for row in rows}
         step(sum(one.pages for one in wikis if one.owner_id in ready))
         if lacking := [one for one in wikis if one.owner_id not in ready]:
+            await connection.execute(f"DROP INDEX IF EXISTS {WORDS.name}")
             left = iter(lacking)
             await asyncio.gather(*(work(own, left, made, step) for _ in range(WORKERS)))
-            await connection.execute("VACUUM ANALYZE")
+        if not await is_indexed(connection):
+            await index(connection, name)
+
+
+async def is_indexed(connection: asyncpg.Connection) -> bool:
+    return await connection.fetchval("SELECT to_regclass($1) IS NOT NULL", WORDS.name)  # type: ignore[no-any-return]
+
+
+async def index(connection: asyncpg.Connection, name: str) -> None:
+    """What a search goes by, made last: entry by entry it takes as long as all that is in it."""
+    notes.print(f"Indexing the words of {name}")
+    await connection.execute(str(CreateIndex(WORDS).compile(dialect=postgresql.dialect())))  # type: ignore[no-untyped-call]
+    await connection.execute("VACUUM ANALYZE")
 
 
 async def work(dsn: str, left: Iterator[Wiki], made: Stock, step: Callable[[int], None]) -> None:
@@ -112,7 +137,7 @@ async def work(dsn: str, left: Iterator[Wiki], made: Stock, step: Callable[[int]
         async with connected(dsn) as connection:
             for one in left:
                 await add(database, connection, one, made, step)
-                if one.pages in MEASURED:
+                if one.owner_id in LARGE:
                     await connection.execute("ANALYZE")
     finally:
         await database.close()

@@ -24,7 +24,7 @@ from ..wikis import Wiki
 from . import costs, sizes, writes
 from .backend import Backend
 from .cairn import scope_of
-from .corpus import MEASURED, TENTH, USUAL, WHOLE, Folder, connected, dsn_of, measured_wiki, served
+from .corpus import MEASURED, TENTH, USUAL, WHOLE, Folder, connected, dsn_of, is_indexed, measured_wiki, served
 from .costs import Found, Times
 from .prose import Author, Stock, stock
 from .questions import Vocabulary, questions
@@ -90,6 +90,8 @@ async def ready(dsn: str) -> set[UUID]:
     """The owners whose wikis `corpus` has finished."""
     try:
         async with connected(dsn) as connection:
+            if not await is_indexed(connection):
+                return set()
             rows = await connection.fetch("SELECT owner_id FROM search_scopes WHERE state = 'ready'")
     except (asyncpg.InvalidCatalogNameError, asyncpg.UndefinedTableError):
         return set()

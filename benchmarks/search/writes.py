@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any
 from unittest.mock import patch
 
-from resolvers import revisions
+from resolvers import creating
 from resolvers.drafts import PageDraft
 from resolvers.pages import create_page, delete_page
 from resolvers.search.index import searchable, write_search
@@ -59,12 +59,12 @@ def watched_search(backend: Backend) -> Iterator[list[Spent]]:
     """What the rows that search reads cost in each write, the counting that is due now and then among it."""
     found: list[Spent] = []
 
-    async def watched(*arguments: Any) -> None:
+    async def watched(*arguments: Any, **options: Any) -> None:
         with backend.watched() as spent:
-            await write_search(*arguments)
+            await write_search(*arguments, **options)
         found.append(spent)
 
-    with patch.object(revisions, write_search.__name__, watched):
+    with patch.object(creating, write_search.__name__, watched):
         yield found
 
 

@@ -1,9 +1,12 @@
 -- name: write_aliases
--- Other names of a page; those it has already stay as they are.
+-- Other names of pages; those they have already stay as they are.
 INSERT INTO aliases (tenant_id, owner_id, id, page_id, alias, name, source, created_at)
-SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.id, CAST(:page_id AS uuid), given.alias, given.name,
-       CAST(:source AS text), CAST(:now AS timestamptz)
-FROM unnest(CAST(:ids AS uuid[]), CAST(:aliases AS text[]), CAST(:names AS text[])) AS given (id, alias, name)
+SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.id, given.page_id, given.alias, given.name, given.source,
+       CAST(:now AS timestamptz)
+FROM unnest(
+    CAST(:ids AS uuid[]), CAST(:page_ids AS uuid[]), CAST(:aliases AS text[]), CAST(:names AS text[]),
+    CAST(:sources AS text[])
+) AS given (id, page_id, alias, name, source)
 ON CONFLICT (tenant_id, page_id, alias) DO NOTHING;
 
 -- name: delete_alias

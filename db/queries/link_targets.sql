@@ -5,14 +5,14 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = :page_i
   AND target <> ALL(CAST(:targets AS text[]));
 
 -- name: write_targets
--- What a page's text points at, found or not.
+-- What the texts of pages point at, found or not.
 INSERT INTO link_targets (tenant_id, owner_id, from_page_id, target, space, type, slug, alias)
-SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), CAST(:page_id AS uuid), given.target, given.space, given.type,
+SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.page_id, given.target, given.space, given.type,
        given.slug, given.alias
 FROM unnest(
-    CAST(:targets AS text[]), CAST(:spaces AS text[]), CAST(:types AS text[]), CAST(:slugs AS text[]),
-    CAST(:aliases AS text[])
-) AS given (target, space, type, slug, alias)
+    CAST(:page_ids AS uuid[]), CAST(:targets AS text[]), CAST(:spaces AS text[]), CAST(:types AS text[]),
+    CAST(:slugs AS text[]), CAST(:aliases AS text[])
+) AS given (page_id, target, space, type, slug, alias)
 ON CONFLICT (tenant_id, from_page_id, target) DO UPDATE
 SET slug = excluded.slug, alias = excluded.alias
 WHERE (link_targets.slug, link_targets.alias) IS DISTINCT FROM (excluded.slug, excluded.alias);
@@ -24,13 +24,13 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND to_page_id = :page_id
 RETURNING slug, alias;
 
 -- name: resolve_targets
--- Find the page for a text's targets and for those that mean one of these names, whether or not they had one.
+-- Find the pages for the targets of texts and for those that mean one of these names, whether or not they had one.
 -- Active before archived, then a slug before a former slug before an alias, then the oldest page.
 WITH affected AS (
     SELECT from_page_id, target, type, slug, alias FROM link_targets
     WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND space IS NULL
       AND (
-          from_page_id = CAST(:page_id AS uuid)
+          from_page_id = ANY(CAST(:page_ids AS uuid[]))
           OR slug = ANY(CAST(:slugs AS text[]))
           OR alias = ANY(CAST(:aliases AS text[]))
       )

@@ -63,16 +63,17 @@ INSERT INTO old_slugs (tenant_id, owner_id, type, slug, page_id, created_at)
 VALUES (:tenant_id, :owner_id, :type, :slug, :page_id, :now);
 
 -- name: keep_slugs
--- Slugs that resolve to a page besides its own, as far as no page of the type has or had them.
+-- Slugs that resolve to pages besides their own, as far as no page of the type has or had them.
 INSERT INTO old_slugs (tenant_id, owner_id, type, slug, page_id, created_at)
-SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), CAST(:type AS text), given.slug, CAST(:page_id AS uuid),
+SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.type, given.slug, given.page_id,
        CAST(:now AS timestamptz)
-FROM unnest(CAST(:slugs AS text[])) AS given (slug)
+FROM unnest(CAST(:types AS text[]), CAST(:slugs AS text[]), CAST(:page_ids AS uuid[])) AS given (type, slug, page_id)
 WHERE NOT EXISTS (
     SELECT FROM pages AS p
-    WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.type = :type AND p.slug = given.slug
+    WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.type = given.type AND p.slug = given.slug
 )
-ON CONFLICT (tenant_id, owner_id, type, slug) DO NOTHING;
+ON CONFLICT (tenant_id, owner_id, type, slug) DO NOTHING
+RETURNING page_id, slug;
 
 -- name: reclaim_slug
 -- A page takes up a slug that it had before.

@@ -1,48 +1,52 @@
--- name: write_page
--- What is found of a page, and what that changes in the words of its wiki. The texts are words of content.words;
--- each lexeme of theirs is written with the letter of its scope before it. Answers with what waits to be folded.
+-- name: write_pages
+-- What is found of pages, and what that changes in the words of their wiki. The texts are words of content.words; each
+-- lexeme of theirs is written with the letter of its scope before it. Answers with what waited to be folded before.
 -- A language that this Postgres has no stemmer for is `simple`. Marks (a colon behind the letter) are not counted.
-WITH configured AS (
-    SELECT CAST(
-        CASE WHEN pg_input_is_valid(CAST(:language AS text), 'regconfig') THEN CAST(:language AS text) ELSE 'simple' END
-        AS regconfig
-    ) AS language
+WITH given AS (
+    SELECT
+        page_id, change_id, status, type, tags, title, names, leads, body, marks, title_words, words, text_words,
+        name_words, CAST(
+            CASE WHEN pg_input_is_valid(language, 'regconfig') THEN language ELSE 'simple' END AS regconfig
+        ) AS language
+    FROM unnest(
+        CAST(:page_ids AS uuid[]), CAST(:change_ids AS uuid[]), CAST(:languages AS text[]), CAST(:statuses AS text[]),
+        CAST(:types AS text[]), CAST(:tags AS text[]), CAST(:titles AS text[]), CAST(:names AS text[]),
+        CAST(:leads AS text[]), CAST(:bodies AS text[]), CAST(:marks AS text[]), CAST(:title_words AS integer[]),
+        CAST(:words AS integer[]), CAST(:text_words AS text[]), CAST(:name_words AS text[])
+    ) AS given (
+        page_id, change_id, language, status, type, tags, title, names, leads, body, marks, title_words, words,
+        text_words, name_words
+    )
 ), old AS (
-    SELECT words, ARRAY(
+    SELECT page_id, words, ARRAY(
         SELECT lexeme FROM unnest(tsvector_to_array(tsv)) AS lexeme WHERE substr(lexeme, 2, 1) <> ':'
-    ) AS lexemes_before
+    ) AS lexemes
     FROM search_pages
-    WHERE page_id = CAST(:page_id AS uuid) AND tenant_id = CAST(:tenant_id AS uuid)
+    WHERE page_id = ANY(CAST(:page_ids AS uuid[])) AND tenant_id = CAST(:tenant_id AS uuid)
       AND analyser = CAST(:analyser AS smallint)
 ), said AS (
     SELECT
-        setweight(to_tsvector(language, CAST(:title AS text)), 'A')
-            || setweight(to_tsvector(language, CAST(:names AS text)), 'B')
-            || setweight(to_tsvector(language, CAST(:leads AS text)), 'C')
-            || setweight(to_tsvector(language, CAST(:body AS text)), 'D') AS tsv,
-        setweight(to_tsvector('simple', CAST(:title AS text)), 'A')
-            || setweight(to_tsvector(language, CAST(:title AS text)), 'A')
-            || setweight(to_tsvector('simple', CAST(:names AS text)), 'B')
-            || setweight(to_tsvector(language, CAST(:names AS text)), 'B') AS name_tsv,
-        CAST(language AS text) AS language
-    FROM configured
-), written AS (
+        page_id,
+        setweight(to_tsvector(language, title), 'A') || setweight(to_tsvector(language, names), 'B')
+            || setweight(to_tsvector(language, leads), 'C') || setweight(to_tsvector(language, body), 'D') AS tsv,
+        setweight(to_tsvector('simple', title), 'A') || setweight(to_tsvector(language, title), 'A')
+            || setweight(to_tsvector('simple', names), 'B') || setweight(to_tsvector(language, names), 'B') AS name_tsv
+    FROM given
+), lettered AS MATERIALIZED (
     SELECT
-        CAST(replace(' ' || CAST(tsv AS text), ' ''', ' ''' || CAST(:letter AS text)) AS tsvector)
-            || array_to_tsvector(CAST(:marks AS text[])) AS tsv,
-        CAST(replace(' ' || CAST(name_tsv AS text), ' ''', ' ''' || CAST(:letter AS text)) AS tsvector) AS name_tsv,
-        ARRAY(SELECT CAST(:letter AS text) || lexeme FROM unnest(tsvector_to_array(tsv)) AS lexeme) AS lexemes,
-        language
+        page_id,
+        CAST(replace(' ' || CAST(tsv AS text), ' ''', ' ''' || CAST(:letter AS text)) AS tsvector) AS tsv,
+        CAST(replace(' ' || CAST(name_tsv AS text), ' ''', ' ''' || CAST(:letter AS text)) AS tsvector) AS name_tsv
     FROM said
 ), saved AS (
     INSERT INTO search_pages (
         tenant_id, owner_id, page_id, analyser, status, type, tags, title_words, words, tsv, name_tsv
     )
     SELECT
-        CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), CAST(:page_id AS uuid), CAST(:analyser AS smallint),
-        CAST(:status AS text), CAST(:type AS text), CAST(:tags AS text[]),
-        CAST(:title_words AS integer), CAST(:words AS integer), tsv, name_tsv
-    FROM written
+        CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), g.page_id, CAST(:analyser AS smallint), g.status, g.type,
+        string_to_array(g.tags, chr(10)), g.title_words, g.words,
+        l.tsv || array_to_tsvector(string_to_array(g.marks, chr(10))), l.name_tsv
+    FROM given AS g JOIN lettered AS l ON l.page_id = g.page_id
     ON CONFLICT (page_id, tenant_id, analyser) DO UPDATE
     SET status = excluded.status, type = excluded.type, tags = excluded.tags,
         title_words = excluded.title_words, words = excluded.words,
@@ -52,12 +56,20 @@ WITH configured AS (
         tenant_id, owner_id, id, analyser, gained, lost, text_words, name_words, language, pages, words
     )
     SELECT
-        CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), CAST(:change_id AS uuid), CAST(:analyser AS smallint),
-        ARRAY(SELECT unnest(lexemes) EXCEPT SELECT unnest(lexemes_before) FROM old),
-        ARRAY(SELECT unnest(lexemes_before) FROM old EXCEPT SELECT unnest(lexemes)),
-        CAST(:text_words AS text[]), CAST(:name_words AS text[]), language,
-        1 - (SELECT count(*) FROM old), CAST(:words AS integer) - coalesce((SELECT words FROM old), 0)
-    FROM written
+        CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), g.change_id, CAST(:analyser AS smallint),
+        CASE
+            WHEN o.page_id IS NULL THEN tsvector_to_array(l.tsv)
+            ELSE ARRAY(SELECT unnest(tsvector_to_array(l.tsv)) EXCEPT SELECT unnest(o.lexemes))
+        END,
+        CASE
+            WHEN o.page_id IS NULL THEN CAST('{}' AS text[])
+            ELSE ARRAY(SELECT unnest(o.lexemes) EXCEPT SELECT unnest(tsvector_to_array(l.tsv)))
+        END,
+        string_to_array(g.text_words, ' '), string_to_array(g.name_words, ' '), CAST(g.language AS text),
+        CASE WHEN o.page_id IS NULL THEN 1 ELSE 0 END, g.words - coalesce(o.words, 0)
+    FROM given AS g
+    JOIN lettered AS l ON l.page_id = g.page_id
+    LEFT JOIN old AS o ON o.page_id = g.page_id
 )
 SELECT
     s.pages,
@@ -128,10 +140,17 @@ SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), CAST(:analyser AS smal
        CASE WHEN EXISTS (
            SELECT FROM pages AS p
            WHERE p.tenant_id = CAST(:tenant_id AS uuid) AND p.owner_id = CAST(:owner_id AS uuid)
-             AND p.id <> CAST(:page_id AS uuid)
+             AND p.id <> ALL(CAST(:page_ids AS uuid[]))
        ) THEN 'building' ELSE 'ready' END,
        0, 0
 ON CONFLICT (tenant_id, owner_id, analyser) DO NOTHING;
+
+-- name: add_names
+-- Every name that new pages answer to.
+INSERT INTO page_names (tenant_id, owner_id, page_id, kind, name, status)
+SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.page_id, given.kind, given.name, given.status
+FROM unnest(CAST(:page_ids AS uuid[]), CAST(:kinds AS text[]), CAST(:names AS text[]), CAST(:statuses AS text[]))
+    AS given (page_id, kind, name, status);
 
 -- name: write_names
 -- Every name that a page answers to, and no other.

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from content.languages import language_of
@@ -48,31 +48,68 @@ class Said:
     words: str
 
 
-async def write_search(writer: Writer, page: Page, names: Names, words: str | None = None) -> None:
-    """What can be found of the page, whether or not it may be found now. `words` are those of its body, if known."""
-    if words is None:
-        words = await read_through(len(page.body), searchable, page.body)
-    language, editions = await find_editions(writer, page)
+class Findable(NamedTuple):
+    """A page, the names that it answers to, and the words of its body, if they are known."""
+
+    page: Page
+    names: Names
+    words: str | None = None
+
+
+async def write_search(writer: Writer, *pages: Findable, later: bool = False) -> None:
+    """What can be found of these pages, whether or not they may be found now.
+
+    `later` when their words are soon to be counted together with others', by `count_words`.
+    """
+    known = [one if one.words is not None else one._replace(words=await words_of(one.page)) for one in pages]
+    page_ids = [one.page.id for one in pages]
+    language, editions = await find_editions(writer, page_ids)
     for edition in editions:
         if edition.analyser in ANALYSERS:
-            await write_page(writer, page, names, words, language, edition)
+            await write_pages(writer, known, language, edition, later)
         else:
-            await writer.run(INDEX["leave_page"], page_id=page.id, change_id=new_id(), analysers=list(ANALYSERS))
+            await leave_pages(writer, page_ids)
 
 
-async def find_editions(writer: Writer, page: Page) -> tuple[str, list[Edition]]:
-    """The wiki's language and what there is to write; the first page of a wiki opens its index."""
+async def find_editions(writer: Writer, page_ids: Sequence[UUID]) -> tuple[str, list[Edition]]:
+    """The wiki's language and what there is to write; the first pages of a wiki open its index."""
     rows = await writer.all(INDEX["find_analysers"])
     if rows[0]["analyser"] is None:
-        await writer.run(INDEX["open_scope"], page_id=page.id, analyser=ANALYSER)
+        await writer.run(INDEX["open_scope"], page_ids=page_ids, analyser=ANALYSER)
         rows = await writer.all(INDEX["find_analysers"])
     return rows[0]["language"], [Edition(row["analyser"], row["state"] == "ready") for row in rows]
 
 
-async def write_page(writer: Writer, page: Page, names: Names, words: str, language: str, edition: Edition) -> None:
-    if edition.analyser != ANALYSER:
-        words = await read_through(len(page.body), searchable, page.body, edition.analyser)
-    said = Said(
+async def write_pages(writer: Writer, pages: Sequence[Findable], language: str, edition: Edition, later: bool) -> None:
+    analyser = edition.analyser
+    if analyser != ANALYSER:
+        pages = [one._replace(words=await words_of(one.page, analyser)) for one in pages]
+    said = [said_of(one, language) for one in pages]
+    values = await read_through(sum(len(one.words) for one in said), rows_of, writer.scope, analyser, said)
+    row = await writer.one(INDEX["write_pages"], **values)
+    if row is not None and edition.is_ready:
+        waiting = row["waiting"] + len(pages)
+        await fold_when_due(writer, analyser, pages=row["pages"], waiting=waiting, later=later)
+
+
+async def count_words(writer: Writer) -> None:
+    """All that waits, at once."""
+    for analyser in ANALYSERS:
+        await fold(writer, analyser)
+
+
+async def leave_pages(writer: Writer, page_ids: Sequence[UUID]) -> None:
+    for page_id in page_ids:
+        await writer.run(INDEX["leave_page"], page_id=page_id, change_id=new_id(), analysers=list(ANALYSERS))
+
+
+async def words_of(page: Page, analyser: int = ANALYSER) -> str:
+    return await read_through(len(page.body), searchable, page.body, analyser)
+
+
+def said_of(one: Findable, language: str) -> Said:
+    page, names, words = one
+    return Said(
         page_id=page.id,
         type=page.type,
         status=page.status,
@@ -82,40 +119,40 @@ async def write_page(writer: Writer, page: Page, names: Names, words: str, langu
         summary=page.summary or "",
         headings=[section.heading for section in page.sections],
         names=sorted(names.aliases | names.slugs),
-        words=words,
+        words=words or "",
     )
-    values = await read_through(len(words), row_of, writer.scope, edition.analyser, said)
-    row = await writer.one(INDEX["write_page"], **values)
-    if row is not None and edition.is_ready:
-        await fold_when_due(writer, edition.analyser, pages=row["pages"], waiting=row["waiting"] + 1)
 
 
-def row_of(scope: Scope, analyser: int, said: Said) -> dict[str, Any]:
-    """What the statement takes, but for the scope."""
+def rows_of(scope: Scope, analyser: int, pages: Sequence[Said]) -> dict[str, Any]:
+    """What the statement takes, but for the scope: a list of each, one for a page."""
+    letter = scope_letter(scope.tenant_id, scope.owner_id, analyser)
+    rows = [row_of(letter, analyser, said) for said in pages]
+    return {"analyser": analyser, "letter": letter, **{name: [row[name] for row in rows] for name in rows[0]}}
+
+
+def row_of(letter: str, analyser: int, said: Said) -> dict[str, Any]:
+    """One page in each of the lists. Tags and marks hold no line breaks, words no spaces."""
     analyse = ANALYSERS[analyser]
     title, summary = analyse(said.title), analyse(said.summary)
     others = other_words(title, map(analyse, said.names))
     headings = [heading for given in said.headings if (heading := " ".join(analyse(given)))]
     body = said.words.split(" ") if said.words else []
-    letter = scope_letter(scope.tenant_id, scope.owner_id, analyser)
     return {
-        "page_id": said.page_id,
-        "analyser": analyser,
-        "letter": letter,
-        "marks": marks(letter, said.type, said.tags, headings),
-        "language": said.language,
-        "status": said.status,
-        "type": said.type,
-        "tags": said.tags,
-        "title": " ".join(title),
+        "page_ids": said.page_id,
+        "change_ids": new_id(),
+        "languages": said.language,
+        "statuses": said.status,
+        "types": said.type,
+        "tags": "\n".join(said.tags),
+        "titles": " ".join(title),
         "names": " ".join(others),
         "leads": " ".join([*headings, *summary]),
-        "body": said.words,
+        "bodies": said.words,
+        "marks": "\n".join(marks(letter, said.type, said.tags, headings)),
         "title_words": len(title),
         "words": len(title) + len(summary) + len(body),
-        "change_id": new_id(),
-        "text_words": vocabulary([*summary, *body]),
-        "name_words": vocabulary([*title, *others]),
+        "text_words": " ".join(vocabulary([*summary, *body])),
+        "name_words": " ".join(vocabulary([*title, *others])),
     }
 
 
@@ -133,8 +170,7 @@ async def restate_search(writer: Writer, page: Page) -> None:
 async def forget_search(writer: Writer, page_id: UUID) -> None:
     """Before the page goes. With fewer pages fewer may wait to be counted, so that is done."""
     await writer.run(INDEX["forget_page"], page_id=page_id)
-    for analyser in ANALYSERS:
-        await fold(writer, analyser)
+    await count_words(writer)
 
 
 def vocabulary(words: Sequence[str]) -> list[str]:

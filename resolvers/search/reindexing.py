@@ -17,7 +17,7 @@ from db.sql import statements
 from ..long_texts import read_through
 from ..writer import Writer
 from ..writing import lock_wiki, transaction
-from .index import INDEX, Said, row_of, searchable
+from .index import INDEX, Said, rows_of, searchable
 from .statistics import fold, forget_words
 
 REINDEXING = statements("search_reindexing")
@@ -78,10 +78,11 @@ async def read_batch(database: Database, scope: Scope, after: UUID) -> list[UUID
     async with transaction(database) as connection:
         await lock_wiki(connection, scope)
         rows = await run_all(connection, scope, "find_unread", after=after, size=BATCH, bytes=BYTES)
-        values = await read_through(sum(len(row["body_md"]) for row in rows), rows_of, scope, rows)
-        await connection.each(INDEX["write_page"], values)
         if rows:
-            await fold(Writer(connection, scope), ANALYSER)
+            values = await read_through(sum(len(row["body_md"]) for row in rows), read_rows, scope, rows)
+            writer = Writer(connection, scope)
+            await writer.all(INDEX["write_pages"], **values)
+            await fold(writer, ANALYSER)
             await run(connection, scope, "reach_page", page_id=rows[-1]["id"])
         return [row["id"] for row in rows]
 
@@ -121,9 +122,8 @@ async def drop_older(database: Database, scope: Scope) -> bool:
     return False
 
 
-def rows_of(scope: Scope, rows: list[Row]) -> list[dict[str, Any]]:
-    where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
-    return [where | row_of(scope, ANALYSER, said(row)) for row in rows]
+def read_rows(scope: Scope, rows: list[Row]) -> dict[str, Any]:
+    return rows_of(scope, ANALYSER, [said(row) for row in rows])
 
 
 def said(row: Row) -> Said:

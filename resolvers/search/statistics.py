@@ -1,8 +1,8 @@
 """What the words of a wiki are like: in how many pages each is, how long pages are, how words are written.
 
 A write only adds to a log, and the write that finds the log long folds it in. A wiki has one writer at a time, so
-nobody waits for a hot row and nobody folds twice. Ranking is therefore behind by at most `tolerated` pages. Only what
-goes with a deleted page is counted at once.
+nobody waits for a hot row and nobody folds twice. Ranking is therefore behind by at most `tolerated` pages, and while
+an import writes by MOST. Only what goes with a deleted page is counted at once.
 """
 
 from db.sql import statements
@@ -18,8 +18,9 @@ def tolerated(pages: int) -> int:
     return min(MOST, pages // SHARE)
 
 
-async def fold_when_due(writer: Writer, analyser: int, *, pages: int, waiting: int) -> None:
-    if waiting > tolerated(pages):
+async def fold_when_due(writer: Writer, analyser: int, *, pages: int, waiting: int, later: bool = False) -> None:
+    """`later` when more pages follow at once and `fold` after them: they wait together, but for a wiki's first."""
+    if waiting > (MOST if later and pages else tolerated(pages)):
         await fold(writer, analyser)
 
 

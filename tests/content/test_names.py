@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.names import ALIAS_MAX, normalise
+from content.folding import fold, fold_letters
+from content.names import ALIAS_MAX, NEITHER, normalise, parted
 
 
 @pytest.mark.parametrize(
@@ -74,3 +75,10 @@ def test_only_words_are_left(name: str) -> None:
     normal = normalise(name)
     assert normal == " ".join(normal.split())
     assert all(any(map(str.isalnum, word)) and word[0] not in "'-" and word[-1] not in "'-" for word in normal.split())
+
+
+@given(st.text(st.characters(max_codepoint=127)))
+def test_plain_letters_are_read_as_all_letters_are(text: str) -> None:
+    """ASCII has a shorter way."""
+    assert fold(text) == fold_letters(text)
+    assert NEITHER.sub(" ", fold(text)).split() == parted(fold(text)).split()

@@ -125,7 +125,7 @@ FOLD = named("search_statistics")["fold_terms"]
 WRITES = {
     "addWikiSource": 7,
     "retainWikiSources": 10,
-    "createWikiPage": 19,
+    "createWikiPage": 16,
     "upsertWikiPage": 22,
     "updateWikiPage": 25,
     "patchWikiSection": 21,
@@ -148,7 +148,7 @@ WRITES = {
     "archiveWikiPages": 17,
     "unarchiveWikiPages": 18,
     "tagWikiPages": 16,
-    "mergeWikiPages": 75,
+    "mergeWikiPages": 72,
     "deleteWikiPage": 18,
     "archiveWikiScope": 13,
 }
