@@ -11,7 +11,7 @@ pip_install := $(python) -m pip install --disable-pip-version-check --constraint
 say := @printf '\n== %s\n'
 
 .PHONY: help install demo serve migrate schema schema-check check test conformance mutants differential bench
-.PHONY: bench-graphql bench-search bench-moving graphiql wheel clean
+.PHONY: bench-graphql bench-search bench-moving bench-compiler graphiql wheel clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -70,6 +70,9 @@ bench-search: .venv/.benchmarking  ## what search finds, against its peers; ARGS
 
 bench-moving: .venv/.installed  ## what an import and an export cost: make bench-moving ARGS='--pages 5000'
 	@exec $(python) -m benchmarks.moving $(ARGS)
+
+bench-compiler: .venv/.installed  ## what the compiler makes of notes, and what it costs; ARGS='sizes', 'crashes' or 'storm': see --help
+	@exec $(python) -m benchmarks.compiler $(if $(filter whole sizes crashes storm,$(ARGS)),,whole) $(ARGS)
 
 graphiql: .venv/.installed  ## fetch GraphiQL's own files from npm, hash-checked
 	@$(python) -m app.graphiql.assets

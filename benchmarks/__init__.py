@@ -1,1 +1,1 @@
-"""What Cairn costs and what it finds: `python -m benchmarks.graphql`, `python -m benchmarks.search`."""
+"""What Cairn costs and what it finds: `python -m benchmarks.graphql`, `.search`, `.compiler`."""

@@ -1,88 +1,99 @@
-"""A composition stored: pages, evidence, names and links of one batch, in the transaction that moves the cursor."""
+"""A composition stored: pages, evidence, names and links of one batch, in the transaction that moves the cursor.
+
+So many statements for a batch, whatever it holds.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from uuid import UUID
 
 from db.ids import new_id
-from db.sql import statements
-from resolvers.activity import record
-from resolvers.hubness import refresh_hubness
-from resolvers.mentions import sight
-from resolvers.revisions import save
+from resolvers.activity import record, record_each
+from resolvers.many_mentions import Sighted, sight_all
+from resolvers.references import Reference, assert_references
+from resolvers.revisions import save_all
 from resolvers.writer import Writer
 
 from .composing import Composition, PageChange
+from .deterministic_links import CO_MENTION, evident_references
 from .metrics import Metrics
 from .stored import COMPILING, Batch
 
-LINKS = statements("links")
 PLANNED = "planner"
 
 
-async def apply(writer: Writer, batch: Batch, composition: Composition) -> Metrics:
+async def apply(writer: Writer, batch: Batch, composition: Composition, *, links_by_evidence: bool = True) -> Metrics:
     """Everything but the cursor; what was done."""
     metrics = Metrics() + composition.metrics
-    for change in composition.changes:
-        await store(writer, change, metrics, len(batch.sources))
-    await cite(writer, composition.changes)
+    await store(writer, composition.changes, metrics, len(batch.sources))
+    await cite(writer, composition)
     await hold(writer, composition, metrics)
     await promote(writer, composition.changes, metrics)
-    written = await link(writer, composition.links, PLANNED)
-    metrics.add("links_written", written)
-    await refresh_hubness(writer, [end for _, end in composition.links])
+    references: list[Reference] = [(start, end, PLANNED) for start, end in composition.links]
+    if links_by_evidence:
+        references += await evident_references(writer, composition.changes)
+    await link(writer, references, metrics)
     metrics.add("batches")
     metrics.add("sources_read", len(batch.sources))
     await record(writer, "wiki.compiled", sources=len(batch.sources), pages=len(composition.changes))
     return metrics
 
 
-async def store(writer: Writer, change: PageChange, metrics: Metrics, sources: int) -> None:
-    """One page as it is now, compiled at this moment."""
-    after = replace(change.after, last_compiled_at=writer.now)
-    saved = await save(
+async def store(writer: Writer, changes: Sequence[PageChange], metrics: Metrics, sources: int) -> None:
+    """The pages as they are now, compiled at this moment."""
+    states = [(change.before, replace(change.after, last_compiled_at=writer.now), change.aliases) for change in changes]
+    saved = await save_all(
         writer,
-        change.before,
-        after,
+        states,
         edit_summary=f"Compiled from {sources} new source{'s' * (sources != 1)}",
-        aliases=change.aliases,
         alias_source="compiler",
     )
-    if change.before and change.before.status != "active":
-        metrics.add("pages_resurrected")
-    elif change.before and saved.changed:
-        metrics.add("pages_updated")
-    if saved.changed:
-        action = "page.created" if change.before is None else "page.compiled"
-        await record(writer, action, saved.page_id, version=saved.version)
+    for change, one in zip(changes, saved, strict=True):
+        if change.before and change.before.status != "active":
+            metrics.add("pages_resurrected")
+        elif change.before and one.changed:
+            metrics.add("pages_updated")
+    await record_each(writer, "page.created", [one for one in saved if one.created])
+    await record_each(writer, "page.compiled", [one for one in saved if one.changed and not one.created])
 
 
-async def cite(writer: Writer, changes: Sequence[PageChange]) -> None:
+async def cite(writer: Writer, composition: Composition) -> None:
     """Each section rests on what was cited for it, and on nothing else."""
     cited = [
         (change.after.id, slug, source_id)
-        for change in changes
+        for change in composition.changes
         for slug, source_ids in change.cited.items()
         for source_id in source_ids
     ]
     if not cited:
         return
-    values = {"page_ids": [page_id for page_id, _, _ in cited], "source_ids": [source_id for *_, source_id in cited]}
-    await writer.run(COMPILING["cite"], **values, ids=[new_id() for _ in cited], slugs=[slug for _, slug, _ in cited])
-    await writer.run(COMPILING["advance_sections"], **values)
+    await writer.run(
+        COMPILING["cite"],
+        ids=[new_id() for _ in cited],
+        page_ids=[page_id for page_id, _, _ in cited],
+        slugs=[slug for _, slug, _ in cited],
+        source_ids=[source_id for *_, source_id in cited],
+    )
+    newest: dict[tuple[UUID, str], datetime] = {}
+    for page_id, slug, source_id in cited:
+        at = composition.sources[source_id]["captured_at"]
+        newest[page_id, slug] = max(at, newest.get((page_id, slug), at))
+    await writer.run(
+        COMPILING["advance_sections"],
+        page_ids=[page_id for page_id, _ in newest],
+        slugs=[slug for _, slug in newest],
+        captured_at=list(newest.values()),
+    )
 
 
 async def hold(writer: Writer, composition: Composition, metrics: Metrics) -> None:
     """Names that have not earned a page: each source counts once for a name."""
-    clusters = {}
-    for held in composition.held:
-        source = composition.sources[held.source_id]
-        seen = await sight(writer, held.name, source, held.context or None, held.suggested_type)
-        metrics.add("mentions_recorded", seen.changed)
-        if held.cluster:
-            clusters[seen.mention_id] = dict(held.cluster)
-    if clusters:
-        await writer.run(COMPILING["keep_clusters"], mention_ids=list(clusters), clusters=list(clusters.values()))
+    seen = [
+        Sighted(held.name, composition.sources[held.source_id], held.context or None, held.suggested_type, held.cluster)
+        for held in composition.held
+    ]
+    metrics.add("mentions_recorded", await sight_all(writer, seen))
 
 
 async def promote(writer: Writer, changes: Sequence[PageChange], metrics: Metrics) -> None:
@@ -95,15 +106,13 @@ async def promote(writer: Writer, changes: Sequence[PageChange], metrics: Metric
         metrics.add("mentions_promoted", done)
 
 
-async def link(writer: Writer, pairs: Sequence[tuple[UUID, UUID]], reason: str) -> int:
-    """One more reason for each of these references; how many did not have it."""
-    if not pairs:
-        return 0
-    return await writer.run(
-        LINKS["write_links"],
-        ids=[new_id() for _ in pairs],
-        from_page_ids=[start for start, _ in pairs],
-        to_page_ids=[end for _, end in pairs],
-        kinds=["reference" for _ in pairs],
-        reason=reason,
-    )
+async def link(writer: Writer, references: Sequence[Reference], metrics: Metrics) -> None:
+    """References with their reasons, each counted under the kind of its reason."""
+    for reason, written in (await assert_references(writer, references)).items():
+        metrics.add(counter_of(reason), written)
+
+
+def counter_of(reason: str) -> str:
+    if reason == PLANNED:
+        return "links_written"
+    return "links_written_co_mention" if reason.startswith(CO_MENTION) else "links_written_deterministic"

@@ -4,9 +4,8 @@ It is done twice. The first time, outside of any transaction, says which section
 in the wiki, finds their texts ready. If the wiki changed in between, what changed is written anew and it is done again.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 from uuid import UUID
 
 from rapidfuzz.distance import Levenshtein
@@ -20,6 +19,7 @@ from resolvers import outline
 from resolvers.drafts import SectionDraft
 from resolvers.errors import BadInput
 from resolvers.long_texts import read_through
+from resolvers.page_names import ALIASES_MAX
 from resolvers.records import Page
 from resolvers.writer import Writer
 
@@ -28,21 +28,20 @@ from .linking import Links
 from .matching import match
 from .metrics import Metrics
 from .planner import HeldName, NewPage, PageName, PageUpdate, Plan, SectionProposal, SectionTask
+from .source_texts import find_facts
 from .stored import (
+    CITED_MAX,
     find_cards,
     find_citations,
     find_compiled_summaries,
     find_mentions,
     find_pages,
     find_rollups,
-    find_sources,
-    source_of,
 )
+from .tasks import TaskKey, drafts_of, tasks_of
 
 CHANGE_LEAST = 0.05
-RELATED_MAX = 50
 
-TaskKey = tuple[Any, ...]
 Texts = Mapping[TaskKey, str]
 
 
@@ -84,7 +83,7 @@ class PageChange:
 
 @dataclass(frozen=True, slots=True)
 class Composition:
-    """Everything to be stored for a batch. While `missing` holds tasks it is not whole."""
+    """Everything to be stored for a batch. While `missing` holds tasks it is not whole, and `metrics` are at most."""
 
     missing: Mapping[TaskKey, SectionTask]
     changes: tuple[PageChange, ...] = ()
@@ -94,29 +93,31 @@ class Composition:
     metrics: Metrics = field(default_factory=Metrics)
 
 
-async def compose(reader: Writer, plan: Plan, texts: Texts) -> Composition:
-    """What becomes of the wiki as it is now; `texts` are the sections that were written already."""
+async def compose(reader: Writer, plan: Plan, texts: Texts, sources_max: int = CITED_MAX) -> Composition:
+    """What becomes of the wiki as it is now; `texts` are the sections that were written already.
+
+    A writer is given the `sources_max` newest sources of a section besides the new ones.
+    """
     metrics = Metrics()
     metrics.use(plan.usage)
     for reason, times in plan.dropped.items():
         metrics.drop(reason, times)
-    sources = await find_sources(reader, cited_in(plan))
+    facts = await find_facts(reader, cited_in(plan))
     cards = {card.id: card for card in await find_cards(reader, ids=pages_in(plan))}
-    guard = Guard(sources.keys(), cards.keys(), metrics)
+    guard = Guard(facts.keys(), cards.keys(), metrics)
     work, names = await assign(reader, plan, guard, metrics)
     await leave_lists(reader, work, guard)
-    cited = await find_citations(reader, [(one.page.id, slug) for one in work.values() for slug in one.sections])
-    sources |= await find_sources(reader, {id for ids in cited.values() for id in ids} - sources.keys())
-    tasks = {
-        (one.page.id, slug): task_of(one, slug, cited.get((one.page.id, slug), []), sources, work)
-        for one in work.values()
-        for slug in one.sections
-    }
-    missing = {key: task for task in tasks.values() if (key := key_of(task)) not in texts}
+    cited = await find_citations(
+        reader, [(one.page.id, slug) for one in work.values() for slug in one.sections], sources_max
+    )
+    facts |= await find_facts(reader, {id for ids in cited.values() for id in ids} - facts.keys())
+    drafts = drafts_of(work.values(), cited, facts)
+    keys = {place: draft.key for place, draft in drafts.items()}
+    missing = {keys[place]: draft for place, draft in drafts.items() if keys[place] not in texts}
     if missing:
-        return Composition(missing)
+        return Composition(await tasks_of(reader, missing, facts), metrics=at_most(work.values()))
     links = Links(guard, work.values())
-    written = {place: texts[key_of(task)] for place, task in tasks.items()}
+    written = {place: texts[key] for place, key in keys.items()}
     await links.look_up(reader, written.values())
     compiled = await find_compiled_summaries(reader, [one.page.id for one in work.values() if one.page.summary])
     changes = [
@@ -131,8 +132,15 @@ async def compose(reader: Writer, plan: Plan, texts: Texts) -> Composition:
         changes=tuple(changes),
         held=tuple(guard.held(plan)),
         links=tuple(dict.fromkeys(pairs(plan, guard, names, standing))),
-        sources=sources,
+        sources=facts,
         metrics=metrics,
+    )
+
+
+def at_most(work: Collection[Work]) -> Metrics:
+    """What a job does at most of what it is asked for: that is known before anything is written."""
+    return Metrics(
+        {"pages_created": sum(one.is_new for one in work), "sections_written": sum(len(one.sections) for one in work)}
     )
 
 
@@ -202,61 +210,25 @@ def keys_of(page: NewPage) -> list[tuple[str, str]]:
     return [(page.type, alias) for name in (page.title, *page.aliases) if (alias := normalise(name))]
 
 
-def task_of(
-    one: Work, slug: str, cited: Collection[UUID], sources: Mapping[UUID, Row], work: Mapping[UUID, Work]
-) -> SectionTask:
-    """What the section's writer is given: the section, and the sources that it rests on, oldest first."""
-    proposal = one.sections[slug]
-    ids = dict.fromkeys((*cited, *proposal.source_ids))
-    read = sorted(
-        (source_of(sources[id]) for id in ids), key=lambda source: (source.captured_at, source.ref, source.id)
-    )
-    before = next((section for section in one.page.sections if section.slug == slug), None)
-    others = [other.page for other in work.values() if other.page.id != one.page.id][:RELATED_MAX]
-    return SectionTask(
-        page_type=one.page.type,
-        page_title=one.page.title,
-        page_aliases=one.known_aliases,
-        slug=slug,
-        heading=before.heading if before else proposal.heading or outline.usual_heading(one.page.type, slug),
-        body=before.body if before else "",
-        sources=tuple(read),
-        related=tuple((other.title, other.type, other.slug) for other in others),
-        page_id=None if one.is_new else one.page.id,
-    )
-
-
-def key_of(task: SectionTask) -> TaskKey:
-    """The same key, the same text."""
-    ids = tuple(source.id for source in task.sources)
-    return (task.page_type, task.page_title, task.page_aliases, task.slug, task.heading, task.body, ids, task.related)
-
-
 async def changed(
     one: Work, written: Mapping[tuple[UUID, str], str], links: Links, guard: Guard, *, has_own_summary: bool
 ) -> PageChange | None:
     """The page with what was written; none for a new one of which nothing stands."""
-    sections, cited = one.page.sections, {}
+    standing = {section.slug: section.body for section in one.page.sections}
+    cited: dict[str, tuple[UUID, ...]] = {}
+    drafts = []
     for slug in in_order(one.page.type, one.sections):
-        body = written[one.page.id, slug].strip()
+        body, before, proposal = written[one.page.id, slug].strip(), standing.get(slug, ""), one.sections[slug]
         if not body:
             guard.drop("empty_section", (one.page.title, slug))
-            continue
-        proposal = one.sections[slug]
-        before = next((section.body for section in sections if section.slug == slug), "")
-        if before and not await read_through(len(body) + len(before), differs, before, body):
+        elif before and not await read_through(len(body) + len(before), differs, before, body):
             guard.metrics.add("sections_skipped")
             cited[slug] = proposal.source_ids
-            continue
-        draft = SectionDraft(links.linked(body, one.page.id), slug, None if before else proposal.heading)
-        try:
-            size = outline.size(sections, [draft])
-            sections = await read_through(size, outline.merged, one.page.type, sections, [draft])
-        except BadInput as error:
-            guard.drop("bad_section", f"{one.page.title}: {error.message}")
-            continue
-        guard.metrics.add("sections_written")
-        cited[slug] = proposal.source_ids
+        else:
+            drafts.append(SectionDraft(links.linked(body, one.page.id), slug, None if before else proposal.heading))
+    sections, kept = await merged(one.page, drafts, guard)
+    guard.metrics.add("sections_written", len(kept))
+    cited |= {slug: one.sections[slug].source_ids for slug in kept}
     if one.is_new and not sections:
         return None
     if not one.is_new and not cited and one.sections:
@@ -270,7 +242,30 @@ async def changed(
         status="active",
     )
     new_names = [name for name in one.aliases if normalise(name) not in one.known_aliases or one.is_new]
-    return PageChange(None if one.is_new else one.page, after, tuple(new_names), tuple(one.promotes), cited)
+    room = max(0, ALIASES_MAX - 1 - len(one.known_aliases) * (not one.is_new))
+    return PageChange(None if one.is_new else one.page, after, tuple(new_names[:room]), tuple(one.promotes), cited)
+
+
+async def merged(page: Page, drafts: Sequence[SectionDraft], guard: Guard) -> tuple[outline.Outline, list[str]]:
+    """The page's sections with these, and which of them can stand; one that cannot leaves the others as they are."""
+    try:
+        return await with_drafts(page, page.sections, drafts), [str(draft.slug) for draft in drafts]
+    except BadInput:
+        pass
+    sections, kept = page.sections, []
+    for draft in drafts:
+        try:
+            sections = await with_drafts(page, sections, [draft])
+            kept.append(str(draft.slug))
+        except BadInput as error:
+            guard.drop("bad_section", f"{page.title}: {error.message}")
+    return sections, kept
+
+
+async def with_drafts(page: Page, sections: outline.Outline, drafts: Sequence[SectionDraft]) -> outline.Outline:
+    if not drafts:
+        return sections
+    return await read_through(outline.size(sections, drafts), outline.merged, page.type, sections, drafts)
 
 
 def in_order(page_type: str, slugs: Collection[str]) -> list[str]:

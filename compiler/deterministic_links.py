@@ -10,29 +10,25 @@ from itertools import combinations
 from uuid import UUID
 
 from content.names import normalise
-from resolvers.hubness import refresh_hubness
+from resolvers.references import Reference
 from resolvers.writer import Writer
 
-from .applying import link
 from .composing import PageChange
-from .metrics import Metrics
 from .stored import COMPILING
 
+CO_MENTION = "co_mention:"
 PAIRS_MAX = 5  # of one source: ten directed links
 
 Pair = tuple[UUID, UUID]
 
 
-async def link_by_evidence(writer: Writer, changes: Sequence[PageChange], metrics: Metrics) -> None:
+async def evident_references(writer: Writer, changes: Sequence[PageChange]) -> list[Reference]:
     """For the entities that were just compiled, and the sources that were just cited."""
     entities = [change.after.id for change in changes if change.after.type == "entity"]
     if not entities:
-        return
+        return []
     found = {**await parents(writer, entities), **await companions(writer, changes)}
-    for reason, pairs in found.items():
-        written = await link(writer, pairs, reason)
-        metrics.add("links_written_co_mention" if reason.startswith("co_") else "links_written_deterministic", written)
-    await refresh_hubness(writer, [end for pairs in found.values() for _, end in pairs])
+    return [(start, end, reason) for reason, pairs in found.items() for start, end in pairs]
 
 
 async def parents(writer: Writer, entities: Sequence[UUID]) -> dict[str, list[Pair]]:
@@ -59,7 +55,7 @@ async def companions(writer: Writer, changes: Sequence[PageChange]) -> dict[str,
     for row in rows:
         together[row["source_id"]].append(row["page_id"])
     return {
-        f"co_mention:{source_id}": [pair for one, other in pairs for pair in ((one, other), (other, one))]
+        f"{CO_MENTION}{source_id}": [pair for one, other in pairs for pair in ((one, other), (other, one))]
         for source_id, page_ids in together.items()
         if (pairs := list(combinations(page_ids, 2))[:PAIRS_MAX])
     }

@@ -23,12 +23,12 @@ from resolvers.writing import looking, writing
 from .aggregation.aggregation_pass import aggregate
 from .applying import apply
 from .authors import Authors, Hiring, Stop
-from .composing import Composition, TaskKey, compose
-from .deterministic_links import link_by_evidence
+from .composing import compose
 from .knowledge import StoredKnowledge
 from .metrics import Metrics
 from .planner import Plan, Planner, SectionWriter
-from .stored import COMPILING, Batch, Cursor, find_batch, find_cursor, is_behind
+from .stored import CITED_MAX, COMPILING, Batch, Cursor, find_batch, find_cursor, is_behind
+from .tasks import TaskKey
 
 ACTOR = Actor(ActorKind.COMPILER, "cairn")
 ROUNDS = 5
@@ -109,6 +109,16 @@ class Run:
             return Authors(self.compiler.planner, self.compiler.writer)
         return self.compiler.hiring.authors(self.database, self.scope, self.job, lambda: self.metrics)
 
+    @property
+    def is_free(self) -> bool:
+        """Whether text costs nothing: then none is worth being thrifty with."""
+        return getattr(self.authors.writer, "is_free", False)
+
+    @property
+    def sources_max(self) -> int:
+        """How many sources of a section its writer reads, besides new ones."""
+        return getattr(self.authors.writer, "sources_max", CITED_MAX)
+
     async def step(self) -> bool:
         """One batch; true when the job is over."""
         if stop := await self.authors.stop():
@@ -142,10 +152,8 @@ class Run:
         if plan.read is not None:
             batch = batch.first(plan.read)
         texts: dict[TaskKey, str] = {}
-        is_divisible = len(batch.sources) > 1 or not self.is_fresh
         for _ in range(ROUNDS):
-            composition = await self.written(plan, texts)
-            if is_divisible and self.compiler.caps.are_passed(self.metrics + composition.metrics):
+            if not await self.write(plan, texts, is_divisible=len(batch.sources) > 1 or not self.is_fresh):
                 return Outcome.TOO_MUCH
             try:
                 return await self.store(batch, plan, texts, began)
@@ -153,29 +161,29 @@ class Run:
                 continue
         raise Unavailable(BUSY)
 
-    async def written(self, plan: Plan, texts: dict[TaskKey, str]) -> Composition:
-        """The plan composed, with every section written that it needs: no connection is held meanwhile."""
-        for _ in range(ROUNDS):
-            async with looking(self.database) as connection:
-                composition = await compose(Writer(connection, self.scope), plan, texts)
-            if not composition.missing:
-                return composition
-            writing_now = (self.authors.writer.write(task) for task in composition.missing.values())
-            texts.update(zip(composition.missing, await in_turns(writing_now), strict=True))
-        raise Unavailable(BUSY)
+    async def write(self, plan: Plan, texts: dict[TaskKey, str], *, is_divisible: bool) -> bool:
+        """Write every section that the plan needs, as the wiki is now: no connection is held meanwhile.
+
+        False when it asks for more than the job may do, if that matters. Nothing is written then.
+        """
+        async with looking(self.database) as connection:
+            composition = await compose(Writer(connection, self.scope), plan, texts, self.sources_max)
+        if is_divisible and not self.is_free and self.compiler.caps.are_passed(self.metrics + composition.metrics):
+            return False
+        writing_now = (self.authors.writer.write(task) for task in composition.missing.values())
+        texts.update(zip(composition.missing, await in_turns(writing_now), strict=True))
+        return True
 
     async def store(self, batch: Batch, plan: Plan, texts: dict[TaskKey, str], began: float) -> Outcome:
         """Pages, evidence, cursor and what was done, all of it or nothing. Raises Stale and Lost."""
         async with writing(self.database, self.scope) as writer:
             if await find_cursor(writer) != batch.start:
                 return Outcome.MOVED
-            composition = await compose(writer, plan, texts)
+            composition = await compose(writer, plan, texts, self.sources_max)
             if composition.missing:
                 raise Stale
-            done = await apply(writer, batch, composition)
-            if self.compiler.links_by_evidence:
-                await link_by_evidence(writer, composition.changes, done)
-            else:
+            done = await apply(writer, batch, composition, links_by_evidence=self.compiler.links_by_evidence)
+            if not self.compiler.links_by_evidence:
                 done.add("deterministic_linking_flag_suppressed")
             await aggregate(writer, composition.changes, done)
             await move_cursor(writer, batch.end)

@@ -172,6 +172,10 @@ class Planner(Protocol):
 
 
 class SectionWriter(Protocol):
-    """Writes the text of one section from its sources, and from nothing else."""
+    """Writes the text of one section from its sources, and from nothing else.
+
+    It may say `is_free = True`, so that its batches are never divided to keep a job small, and `sources_max`: how many
+    sources of a section it is given besides the new ones, the newest.
+    """
 
     async def write(self, task: SectionTask) -> str: ...

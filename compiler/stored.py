@@ -136,14 +136,15 @@ def page_of(row: Row, sections: Sequence[Section]) -> Page:
     )
 
 
-async def find_citations(reader: Writer, wanted: Collection[tuple[UUID, str]]) -> Mapping[tuple[UUID, str], list[UUID]]:
-    """What each (page, section slug) rests on."""
-    found: dict[tuple[UUID, str], list[UUID]] = defaultdict(list)
-    if wanted:
-        values: dict[str, Any] = {"page_ids": [id for id, _ in wanted], "slugs": [slug for _, slug in wanted]}
-        for row in await reader.all(COMPILING["find_citations"], **values, most=CITED_MAX):
-            found[row["page_id"], row["slug"]].append(row["source_id"])
-    return found
+async def find_citations(
+    reader: Writer, wanted: Collection[tuple[UUID, str]], most: int = CITED_MAX
+) -> Mapping[tuple[UUID, str], Sequence[UUID]]:
+    """What each (page, section slug) rests on, if there is such a section: so many sources at most, the newest."""
+    if not wanted:
+        return {}
+    values: dict[str, Any] = {"page_ids": [id for id, _ in wanted], "slugs": [slug for _, slug in wanted]}
+    rows = await reader.all(COMPILING["find_citations"], **values, most=most)
+    return {(row["page_id"], row["slug"]): row["source_ids"] for row in rows}
 
 
 async def find_compiled_summaries(reader: Writer, page_ids: Collection[UUID]) -> set[UUID]:

@@ -4,10 +4,15 @@ import os
 import time
 from uuid import UUID
 
+FRACTIONS = 4_096  # of a millisecond, that 12 bits can tell
+
 
 def new_id() -> UUID:
-    """48 bits of milliseconds, then 74 random bits (RFC 9562)."""
-    stamp = time.time_ns() // 1_000_000
-    value = (stamp << 80) | int.from_bytes(os.urandom(10), "big")
-    value = (value & ~(0xF << 76)) | (0x7 << 76)
-    return UUID(int=(value & ~(0x3 << 62)) | (0x2 << 62))
+    """48 bits of milliseconds, 12 of the fraction of one, then 62 random bits (RFC 9562, 6.2, method 3).
+
+    So ids that one process makes one after the other sort like that, within a millisecond, too.
+    """
+    millisecond, rest = divmod(time.time_ns(), 1_000_000)
+    fraction = rest * FRACTIONS // 1_000_000
+    own = int.from_bytes(os.urandom(8), "big") >> 2
+    return UUID(int=millisecond << 80 | 0x7 << 76 | fraction << 64 | 0x2 << 62 | own)

@@ -13,7 +13,7 @@ from .creating import aliases, write_aliases
 from .drafts import ALIAS_SOURCES
 from .errors import BadInput
 from .link_targets import resolve
-from .page_names import Names, check_number, write_names
+from .page_names import Names, check_number, renew_names
 from .records import Page, Saved
 from .search.index import Findable, write_search
 from .writer import Writer
@@ -49,7 +49,7 @@ async def remove_alias(database: Database, scope: Scope, page_id: UUID, *, name:
 async def renamed(writer: Writer, page: Page, lost: Names, action: str, name: str) -> Names:
     """Everything that depends on what a page is called; its names now."""
     await writer.run(PAGES["touch_page"], page_id=page.id)
-    names = await write_names(writer, page)
+    names = await renew_names(writer, page)
     await write_search(writer, Findable(page, names))
     await resolve(writer, names | lost)
     await record(writer, action, page.id, name=name)

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from content.names import normalise
+from content.sections import Section
 from db.ids import new_id
 from db.sql import inserting, statements
 from db.tables import pages, revisions
@@ -49,7 +50,7 @@ async def create(writer: Writer, *new: NewPage, later: bool = False) -> list[Sav
     new = tuple(replace(one, page=replace(one.page, version=1)) for one in new)
     made = [one.page for one in new]
     await writer.each(INSERT_PAGE, [page_row(writer, one) for one in new])
-    await write_sections(writer, made)
+    await write_sections(writer, [(page.id, *placed) for page in made for placed in enumerate(page.sections)])
     names = await name(writer, new)
     await writer.each(INSERT_REVISION, [first_revision(writer, one, names[one.page.id]) for one in new])
     found = (Findable(one.page, names[one.page.id], one.text.words) for one in new)
@@ -105,9 +106,8 @@ def revision_row(writer: Writer, page: Page, edit_summary: str | None) -> dict[s
     }
 
 
-async def write_sections(writer: Writer, owners: Iterable[Page]) -> None:
-    """Those of these pages, new ones and changed ones."""
-    found = [(page.id, place, section) for page in owners for place, section in enumerate(page.sections)]
+async def write_sections(writer: Writer, found: Sequence[tuple[UUID, int, Section]]) -> None:
+    """Sections at their places on pages, new ones and changed ones."""
     if found:
         await writer.run(
             SECTIONS["write_sections"],
@@ -156,10 +156,10 @@ def aliases(names: Sequence[str], source: str) -> dict[str, tuple[str, str]]:
     return {alias: (name, source) for name in reversed(names) if (alias := normalise(name))}
 
 
-async def write_aliases(writer: Writer, called: Called) -> int:
-    """How many of these names their pages did not answer to before."""
+async def write_aliases(writer: Writer, called: Called) -> set[UUID]:
+    """The pages that did not answer to all of these names before."""
     rows = [(page_id, alias, *given) for page_id, own in called.items() for alias, given in own.items()]
-    return await writer.run(
+    added = await writer.all(
         ALIASES["write_aliases"],
         ids=[new_id() for _ in rows],
         page_ids=[row[0] for row in rows],
@@ -167,6 +167,7 @@ async def write_aliases(writer: Writer, called: Called) -> int:
         names=[row[2] for row in rows],
         sources=[row[3] for row in rows],
     )
+    return {row["page_id"] for row in added}
 
 
 async def keep_slugs(writer: Writer, slugs: Sequence[tuple[Page, str]]) -> list[tuple[UUID, str]]:

@@ -21,6 +21,6 @@ async def refresh_all_hubness(writer: Writer) -> None:
     await refresh_hubness(writer, [row["id"] for row in await writer.all(PAGES["find_all"])])
 
 
-async def dependants(writer: Writer, page_id: UUID) -> list[UUID]:
-    """The pages whose hubness counts this one."""
-    return [row["id"] for row in await writer.all(PAGES["find_dependants"], page_id=page_id)]
+async def dependants(writer: Writer, *page_ids: UUID) -> list[UUID]:
+    """The pages whose hubness counts these."""
+    return [row["id"] for row in await writer.all(PAGES["find_dependants"], page_ids=page_ids)]

@@ -19,11 +19,16 @@ TARGETS = statements("link_targets")
 LINKS = statements("links")
 
 
-async def write_targets(writer: Writer, page_id: UUID, targets: Sequence[Target]) -> bool:
-    """Store what a page's text points at; true when it no longer points at something."""
-    dropped = await writer.run(TARGETS["drop_targets"], page_id=page_id, targets=[t.target for t in targets])
-    await add_targets(writer, {page_id: targets})
-    return dropped > 0
+async def write_targets(writer: Writer, texts: Mapping[UUID, Sequence[Target]]) -> set[UUID]:
+    """Store what the changed texts of pages point at; those that no longer point at something."""
+    dropped = await writer.all(
+        TARGETS["drop_targets"],
+        changed=list(texts),
+        page_ids=[page_id for page_id, targets in texts.items() for _ in targets],
+        targets=[target.target for targets in texts.values() for target in targets],
+    )
+    await add_targets(writer, texts)
+    return {row["from_page_id"] for row in dropped}
 
 
 async def add_targets(writer: Writer, texts: Mapping[UUID, Sequence[Target]]) -> None:
@@ -41,17 +46,15 @@ async def add_targets(writer: Writer, texts: Mapping[UUID, Sequence[Target]]) ->
         )
 
 
-async def resolve(writer: Writer, names: Names, page_ids: Sequence[UUID] = (), *, dropped: bool = False) -> None:
+async def resolve(writer: Writer, names: Names, page_ids: Sequence[UUID] = (), *, dropped: Iterable[UUID] = ()) -> None:
     """Find the pages of all targets that mean one of these names, and of those in the texts of some pages.
 
-    `dropped` when those texts may point at less than before.
+    The `dropped` are those that no longer point at something.
     """
     moved = await writer.all(
         TARGETS["resolve_targets"], page_ids=page_ids, slugs=sorted(names.slugs), aliases=sorted(names.aliases)
     )
-    texts = {row["from_page_id"] for row in moved}
-    if dropped:
-        texts.update(page_ids)
+    texts = {row["from_page_id"] for row in moved} | set(dropped)
     if texts:
         await follow(writer, texts)
 

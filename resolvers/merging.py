@@ -22,7 +22,7 @@ from .hubness import dependants, refresh_hubness
 from .link_targets import resolve
 from .long_texts import read_through
 from .outline import Outline
-from .page_names import check_number, write_names
+from .page_names import check_number, renew_names
 from .page_slugs import free_slug
 from .page_texts import read_sections
 from .records import Page, Saved, find_page
@@ -114,7 +114,7 @@ async def is_merged(writer: Writer, gone: Page, into: Page) -> bool:
 
 async def merge(writer: Writer, gone: Page, into: Page, field: str) -> Saved:
     check_mergeable(gone, into, field)
-    counting = [*await dependants(writer, gone.id), *await dependants(writer, into.id)]
+    counting = await dependants(writer, gone.id, into.id)
     joined = await read_through(outline.size(gone.sections, into.sections), join, into.sections, gone.sections)
     gone_after = await put_away(writer, gone, into)
     into_after = await enrich(writer, gone, into, joined)
@@ -270,8 +270,8 @@ async def move_references(writer: Writer, gone: Page, into: Page) -> list[UUID]:
 
 async def rename_both(writer: Writer, gone: Page, into: Page) -> None:
     """Both answer to other names than before; so every link that says one of them is looked at again."""
-    names = await write_names(writer, into)
+    names = await renew_names(writer, into)
     check_number(names, "fromPageId")
-    left = await write_names(writer, gone)
+    left = await renew_names(writer, gone)
     await write_search(writer, Findable(into, names), Findable(gone, left))
     await resolve(writer, names | left)

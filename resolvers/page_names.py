@@ -1,7 +1,10 @@
 """Every name that a page answers to: for search, and for the links in texts that mean it."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
 
 from content.names import normalise
 from db.sql import statements
@@ -26,41 +29,46 @@ class Names:
         return Names(self.slugs | other.slugs, self.aliases | other.aliases)
 
 
-async def find_names(writer: Writer, page: Page) -> Names:
-    """What it answers to besides its title: its aliases, its slug and those that it had."""
-    rows = [(row["kind"], row["name"]) for row in await writer.all(ALIASES["find_names"], page_id=page.id)]
-    old_slugs = {name for kind, name in rows if kind == "old_slug"}
-    return Names(frozenset(old_slugs | {page.slug}), frozenset(name for kind, name in rows if kind == "alias"))
+async def find_names(writer: Writer, *pages: Page) -> dict[UUID, Names]:
+    """What they answer to besides their titles: their aliases, their slugs and those that they had."""
+    found: dict[tuple[UUID, str], set[str]] = defaultdict(set)
+    for row in await writer.all(ALIASES["find_names"], page_ids=[page.id for page in pages]):
+        found[row["page_id"], row["kind"]].add(row["name"])
+    return {
+        page.id: Names(frozenset(found[page.id, "old_slug"] | {page.slug}), frozenset(found[page.id, "alias"]))
+        for page in pages
+    }
 
 
-async def write_names(writer: Writer, page: Page) -> Names:
+async def renew_names(writer: Writer, page: Page) -> Names:
     """Bring the rows that search reads in step with the page, its aliases and its old slugs."""
-    names = await find_names(writer, page)
-    rows = sorted(searchable_names(page, names.aliases, names.slugs - {page.slug}))
-    await writer.run(
-        SEARCH["write_names"],
-        page_id=page.id,
-        kinds=[kind for kind, _ in rows],
-        names=[name for _, name in rows],
-        status=page.status,
-    )
+    names = (await find_names(writer, page))[page.id]
+    await write_names(writer, [(page, names)])
     return names
+
+
+async def write_names(writer: Writer, named: Sequence[tuple[Page, Names]]) -> None:
+    """The rows that search reads, of pages that may have others."""
+    await writer.run(SEARCH["write_names"], **rows_of(named))
 
 
 async def add_names(writer: Writer, new: Sequence[tuple[Page, Names]]) -> None:
     """The rows that search reads, of pages that have none yet."""
+    await writer.run(SEARCH["add_names"], **rows_of(new))
+
+
+def rows_of(named: Sequence[tuple[Page, Names]]) -> dict[str, Any]:
     rows = [
         (page, *row)
-        for page, names in new
+        for page, names in named
         for row in sorted(searchable_names(page, names.aliases, names.slugs - {page.slug}))
     ]
-    await writer.run(
-        SEARCH["add_names"],
-        page_ids=[page.id for page, *_ in rows],
-        kinds=[kind for _, kind, _ in rows],
-        names=[name for *_, name in rows],
-        statuses=[page.status for page, *_ in rows],
-    )
+    return {
+        "page_ids": [page.id for page, *_ in rows],
+        "kinds": [kind for _, kind, _ in rows],
+        "names": [name for *_, name in rows],
+        "statuses": [page.status for page, *_ in rows],
+    }
 
 
 def everyone(several: Iterable[Names]) -> Names:

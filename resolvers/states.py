@@ -1,6 +1,6 @@
 """How the states of a page are kept, and found again: each is one row, or one row and its base."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -45,14 +45,20 @@ def facts(page: Page, aliases: Collection[str]) -> dict[str, Any]:
     return {"slug": page.slug, "metadata": page.metadata or {}, "aliases": sorted(aliases)}
 
 
-async def compact(writer: Writer, page: Page, aliases: Collection[str]) -> dict[str, Any]:
-    """The columns that keep the text, the slug, the metadata and the aliases of a known page's new version.
+async def compacted(writer: Writer, known: Mapping[UUID, tuple[Page, Collection[str]]]) -> dict[UUID, dict[str, Any]]:
+    """The columns that keep text, slug, metadata and aliases of the new versions of known pages, by page.
 
     Facts that are those of a version since the base are kept there alone.
     """
+    told = [{"page_id": str(id), **facts(page, aliases)} for id, (page, aliases) in known.items()]
+    bases = {row["page_id"]: row for row in await writer.all(REVISIONS["find_bases"], pages=told)}
+    return {id: await columns(bases.get(id), page, aliases) for id, (page, aliases) in known.items()}
+
+
+async def columns(base: Row | None, page: Page, aliases: Collection[str]) -> dict[str, Any]:
+    """`base` is the newest state that is kept whole, with the version that told these facts."""
     body, found = page.body, None
     own = facts(page, aliases)
-    base = await writer.one(REVISIONS["find_base"], page_id=page.id, **own)
     if base is not None:
         age = page.version - base["version"]
         found = await read_through(len(body), spared, base["body_md"], body, age)

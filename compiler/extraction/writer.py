@@ -35,6 +35,9 @@ RELATED_LINE = re.compile(
 class ExtractiveWriter:
     """A `SectionWriter` of rules. The same set of sources gives the same text, in whatever order they come."""
 
+    is_free = True
+    sources_max = 60
+
     async def write(self, task: SectionTask) -> str:
         """The section's text, at most 6 kB beside what people wrote; without sources what stands there."""
         sources = sorted({source.id: source for source in task.sources}.values(), key=_newest_first)

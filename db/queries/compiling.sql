@@ -28,8 +28,14 @@ SELECT EXISTS (
 );
 
 -- name: find_sources
--- Sources of this wiki by their ids.
-SELECT id, kind, ref, version, title, content, metadata, captured_at FROM sources
+-- Sources of this wiki by their ids, with a digest of what they say.
+SELECT id, kind, ref, version, title, content, metadata, captured_at, hashtextextended(content, 0) AS digest
+FROM sources
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
+
+-- name: find_facts
+-- The same without their texts.
+SELECT id, kind, ref, version, captured_at, hashtextextended(content, 0) AS digest FROM sources
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
 
 -- name: find_cards
@@ -111,16 +117,15 @@ ORDER BY r.page_id, r.version;
 
 -- name: find_citations
 -- What each of these sections rests on: of what it cites the newest, as many as a writer is given.
-SELECT given.page_id, given.slug, cited.source_id
-FROM unnest(CAST(:page_ids AS uuid[]), CAST(:slugs AS text[])) AS given (page_id, slug)
-JOIN sections AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = given.page_id
-    AND s.section_slug = given.slug
-CROSS JOIN LATERAL (
+SELECT given.page_id, given.slug, ARRAY(
     SELECT c.source_id FROM section_sources AS c
     WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.section_id = s.id
     ORDER BY c.id DESC
     LIMIT :most
-) AS cited;
+) AS source_ids
+FROM unnest(CAST(:page_ids AS uuid[]), CAST(:slugs AS text[])) AS given (page_id, slug)
+JOIN sections AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = given.page_id
+    AND s.section_slug = given.slug;
 
 -- name: find_titles
 -- Active pages with exactly these titles, the oldest first.
@@ -141,24 +146,12 @@ JOIN sections AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.
 ON CONFLICT (tenant_id, section_id, source_id) DO NOTHING;
 
 -- name: advance_sections
--- The newest evidence that the sections of these pages rest on.
-UPDATE sections AS s SET last_source_at = newest.captured_at
-FROM (
-    SELECT c.section_id, max(e.captured_at) AS captured_at
-    FROM section_sources AS c
-    JOIN sources AS e ON e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.id = c.source_id
-    WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.source_id = ANY(CAST(:source_ids AS uuid[]))
-      AND c.page_id = ANY(CAST(:page_ids AS uuid[]))
-    GROUP BY c.section_id
-) AS newest
-WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = newest.section_id
-  AND (s.last_source_at IS NULL OR s.last_source_at < newest.captured_at);
-
--- name: keep_clusters
--- What a planner keeps with names that are held.
-UPDATE mentions AS m SET cluster = given.cluster
-FROM unnest(CAST(:mention_ids AS uuid[]), CAST(:clusters AS jsonb[])) AS given (id, cluster)
-WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.id = given.id;
+-- The newest evidence that sections rest on.
+UPDATE sections AS s SET last_source_at = given.captured_at
+FROM unnest(CAST(:page_ids AS uuid[]), CAST(:slugs AS text[]), CAST(:captured_at AS timestamptz[]))
+    AS given (page_id, slug, captured_at)
+WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = given.page_id
+  AND s.section_slug = given.slug AND (s.last_source_at IS NULL OR s.last_source_at < given.captured_at);
 
 -- name: absorb_sightings
 -- A name is promoted again, after its page was deleted: what was seen then counts for it too.

@@ -1,8 +1,12 @@
 -- name: drop_targets
--- What a page's text no longer points at.
-DELETE FROM link_targets
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = :page_id
-  AND target <> ALL(CAST(:targets AS text[]));
+-- What the changed texts of pages no longer point at.
+DELETE FROM link_targets AS t
+WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.from_page_id = ANY(CAST(:changed AS uuid[]))
+  AND NOT EXISTS (
+      SELECT FROM unnest(CAST(:page_ids AS uuid[]), CAST(:targets AS text[])) AS given (page_id, target)
+      WHERE given.page_id = t.from_page_id AND given.target = t.target
+  )
+RETURNING t.from_page_id;
 
 -- name: write_targets
 -- What the texts of pages point at, found or not.

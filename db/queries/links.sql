@@ -35,6 +35,22 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id
   AND (from_page_id, to_page_id, kind)
       IN ((:parent_id, :page_id, 'parent_of'), (:page_id, :parent_id, 'child_of'));
 
+-- name: find_standing
+-- Why each of these pages refers to the other already.
+SELECT l.from_page_id, l.to_page_id, l.reasons
+FROM unnest(CAST(:from_page_ids AS uuid[]), CAST(:to_page_ids AS uuid[])) AS given (from_page_id, to_page_id)
+JOIN links AS l ON l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.from_page_id = given.from_page_id
+    AND l.to_page_id = given.to_page_id AND l.kind = 'reference';
+
+-- name: write_references
+-- References with the reasons for them; one that stands has these besides its own.
+INSERT INTO links (tenant_id, owner_id, id, from_page_id, to_page_id, kind, reasons, created_at)
+SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.id, given.from_page_id, given.to_page_id, 'reference',
+       given.reasons, CAST(:now AS timestamptz)
+FROM jsonb_to_recordset(CAST(:links AS jsonb)) AS given (id uuid, from_page_id uuid, to_page_id uuid, reasons text[])
+ON CONFLICT (tenant_id, from_page_id, to_page_id, kind) DO UPDATE
+SET reasons = links.reasons || excluded.reasons;
+
 -- name: count_kind
 -- How many references have a reason of this kind, and how many of them no other.
 SELECT count(*) AS links, count(*) FILTER (WHERE NOT counted.has_other) AS deleted

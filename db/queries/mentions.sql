@@ -52,3 +52,61 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :mention_id;
 -- Nobody wants a page for it.
 UPDATE mentions SET status = 'ignored'
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :mention_id;
+
+-- name: find_each_counting
+-- The mention that a new sighting of each of these names counts for, as in find_counting.
+SELECT DISTINCT ON (alias) id, name, alias, status, mention_count, suggested_type, contexts, cluster, first_seen_at,
+    last_seen_at
+FROM mentions
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND alias = ANY(CAST(:aliases AS text[]))
+  AND (status <> 'promoted' OR promoted_page_id IS NOT NULL)
+ORDER BY alias, CASE status WHEN 'ignored' THEN 1 WHEN 'promoted' THEN 2 ELSE 3 END;
+
+-- name: find_seen
+-- For each mention the versions of a source that stand for it already: there is one at most.
+SELECT given.mention_id, named.kind, named.ref, named.id AS source_id, named.version
+FROM unnest(CAST(:mention_ids AS uuid[]), CAST(:kinds AS text[]), CAST(:refs AS text[]))
+    AS given (mention_id, kind, ref)
+JOIN sources AS named ON named.tenant_id = :tenant_id AND named.owner_id = :owner_id
+    AND named.kind = given.kind AND named.ref = given.ref
+JOIN sightings AS seen ON seen.tenant_id = :tenant_id AND seen.owner_id = :owner_id
+    AND seen.mention_id = given.mention_id AND seen.source_id = named.id;
+
+-- name: add_each
+-- Names that are seen for the first time.
+INSERT INTO mentions (
+    tenant_id, owner_id, id, name, alias, status, mention_count, suggested_type, contexts, cluster, first_seen_at,
+    last_seen_at
+)
+SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.id, given.name, given.alias, 'open',
+       given.mention_count, given.suggested_type, given.contexts, given.cluster, given.first_seen_at,
+       given.last_seen_at
+FROM jsonb_to_recordset(CAST(:mentions AS jsonb)) AS given (
+    id uuid, name text, alias text, mention_count integer, suggested_type text, contexts jsonb, cluster jsonb,
+    first_seen_at timestamptz, last_seen_at timestamptz
+);
+
+-- name: update_each
+-- What names that were seen before have come to.
+UPDATE mentions AS m
+SET mention_count = given.mention_count, suggested_type = given.suggested_type, contexts = given.contexts,
+    cluster = given.cluster, first_seen_at = given.first_seen_at, last_seen_at = given.last_seen_at
+FROM jsonb_to_recordset(CAST(:mentions AS jsonb)) AS given (
+    id uuid, mention_count integer, suggested_type text, contexts jsonb, cluster jsonb, first_seen_at timestamptz,
+    last_seen_at timestamptz
+)
+WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.id = given.id;
+
+-- name: drop_seen
+-- Older versions of sources, in whose place a newer one stands now.
+DELETE FROM sightings AS seen
+USING unnest(CAST(:mention_ids AS uuid[]), CAST(:source_ids AS uuid[])) AS given (mention_id, source_id)
+WHERE seen.tenant_id = :tenant_id AND seen.owner_id = :owner_id AND seen.mention_id = given.mention_id
+  AND seen.source_id = given.source_id;
+
+-- name: add_seen
+-- Sources that name something.
+INSERT INTO sightings (tenant_id, owner_id, mention_id, source_id, seen_at)
+SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.mention_id, given.source_id, given.seen_at
+FROM unnest(CAST(:mention_ids AS uuid[]), CAST(:source_ids AS uuid[]), CAST(:seen_at AS timestamptz[]))
+    AS given (mention_id, source_id, seen_at);

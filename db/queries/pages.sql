@@ -57,11 +57,6 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :page_id;
 UPDATE pages SET updated_at = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :page_id;
 
--- name: keep_slug
--- The slug that a page had goes on resolving to it.
-INSERT INTO old_slugs (tenant_id, owner_id, type, slug, page_id, created_at)
-VALUES (:tenant_id, :owner_id, :type, :slug, :page_id, :now);
-
 -- name: keep_slugs
 -- Slugs that resolve to pages besides their own, as far as no page of the type has or had them.
 INSERT INTO old_slugs (tenant_id, owner_id, type, slug, page_id, created_at)
@@ -86,8 +81,9 @@ UPDATE pages SET status = 'archived', updated_at = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'active';
 
 -- name: drop_merged
--- A page that was merged into another is one of its own again.
-DELETE FROM merged_pages WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;
+-- Pages that were merged into others are of their own again.
+DELETE FROM merged_pages
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:page_ids AS uuid[]));
 
 -- name: orphan_children
 -- The children of a page that goes become parentless.
@@ -126,18 +122,19 @@ UPDATE pages SET parent_page_id = CAST(:parent_id AS uuid), updated_at = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :page_id;
 
 -- name: find_dependants
--- The pages whose hubness counts this page: those it refers to, and its parent.
+-- The pages whose hubness counts these pages: those they refer to, and their parents.
 SELECT to_page_id AS id FROM links
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = :page_id AND kind = 'reference'
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = ANY(CAST(:page_ids AS uuid[]))
+  AND kind = 'reference'
 UNION
 SELECT parent_page_id FROM pages
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :page_id AND parent_page_id IS NOT NULL;
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:page_ids AS uuid[]))
+  AND parent_page_id IS NOT NULL;
 
 -- name: refresh_hubness
 -- References and children that can be seen, and a tenth of what aggregated sections rest on.
-UPDATE pages AS page
-SET hubness_score = counted.score
-FROM (
+-- They are counted once: as a mere subselect Postgres would count for each place where the score is said.
+WITH counted AS MATERIALIZED (
     SELECT
         p.id,
         (
@@ -156,6 +153,9 @@ FROM (
         ) AS score
     FROM pages AS p
     WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = ANY(CAST(:page_ids AS uuid[]))
-) AS counted
+)
+UPDATE pages AS page
+SET hubness_score = counted.score
+FROM counted
 WHERE page.tenant_id = :tenant_id AND page.owner_id = :owner_id AND page.id = counted.id
   AND page.hubness_score <> counted.score;

@@ -1,16 +1,19 @@
--- name: find_base
--- The newest state of a page that is kept whole, and the one since then that holds these facts, if any does.
-SELECT base.version, base.body_md, (
+-- name: find_bases
+-- The newest state of each page that is kept whole, and the one since then that holds these facts, if any does.
+SELECT base.page_id, base.version, base.body_md, (
     SELECT max(told.version) FROM revisions AS told
-    WHERE told.tenant_id = :tenant_id AND told.owner_id = :owner_id AND told.page_id = :page_id
-      AND told.version >= base.version AND told.slug = CAST(:slug AS text)
-      AND told.metadata = CAST(:metadata AS jsonb) AND told.aliases = CAST(:aliases AS text[])
+    WHERE told.tenant_id = :tenant_id AND told.owner_id = :owner_id AND told.page_id = base.page_id
+      AND told.version >= base.version AND told.slug = given.slug AND told.metadata = given.metadata
+      AND told.aliases = given.aliases
 ) AS facts_version
-FROM revisions AS base
-WHERE base.tenant_id = :tenant_id AND base.owner_id = :owner_id AND base.page_id = :page_id
-  AND base.base_version IS NULL
-ORDER BY base.version DESC
-LIMIT 1;
+FROM jsonb_to_recordset(CAST(:pages AS jsonb)) AS given (page_id uuid, slug text, metadata jsonb, aliases text[])
+CROSS JOIN LATERAL (
+    SELECT r.page_id, r.version, r.body_md FROM revisions AS r
+    WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = given.page_id
+      AND r.base_version IS NULL
+    ORDER BY r.version DESC
+    LIMIT 1
+) AS base;
 
 -- name: find_states
 -- States of a page as they were, whole or put together from the bytes of their base and what is their own.

@@ -80,10 +80,11 @@ FROM search_scopes s
 WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = CAST(:owner_id AS uuid)
   AND s.analyser = CAST(:analyser AS smallint);
 
--- name: mark_page
--- A page whose words are the same, but not its status.
-UPDATE search_pages SET status = :status
-WHERE page_id = :page_id AND tenant_id = :tenant_id;
+-- name: mark_pages
+-- Pages whose words are the same, but not their status.
+UPDATE search_pages AS p SET status = given.status
+FROM unnest(CAST(:page_ids AS uuid[]), CAST(:statuses AS text[])) AS given (page_id, status)
+WHERE p.page_id = given.page_id AND p.tenant_id = :tenant_id;
 
 -- name: leave_page
 -- Analysers that this release does not know have to read the page again; until then their words are fewer.
@@ -153,17 +154,20 @@ FROM unnest(CAST(:page_ids AS uuid[]), CAST(:kinds AS text[]), CAST(:names AS te
     AS given (page_id, kind, name, status);
 
 -- name: write_names
--- Every name that a page answers to, and no other.
+-- Every name that these pages answer to, and no other.
 WITH given AS (
-    SELECT kind, name FROM unnest(CAST(:kinds AS text[]), CAST(:names AS text[])) AS given (kind, name)
+    SELECT page_id, kind, name, status FROM unnest(
+        CAST(:page_ids AS uuid[]), CAST(:kinds AS text[]), CAST(:names AS text[]), CAST(:statuses AS text[])
+    ) AS given (page_id, kind, name, status)
 ), gone AS (
     DELETE FROM page_names AS n
-    WHERE n.tenant_id = :tenant_id AND n.owner_id = :owner_id AND n.page_id = :page_id
-      AND NOT EXISTS (SELECT 1 FROM given WHERE given.kind = n.kind AND given.name = n.name)
+    WHERE n.tenant_id = :tenant_id AND n.owner_id = :owner_id AND n.page_id = ANY(CAST(:page_ids AS uuid[]))
+      AND NOT EXISTS (
+          SELECT 1 FROM given WHERE given.page_id = n.page_id AND given.kind = n.kind AND given.name = n.name
+      )
 )
 INSERT INTO page_names (tenant_id, owner_id, page_id, kind, name, status)
-SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), CAST(:page_id AS uuid), given.kind, given.name,
-       CAST(:status AS text)
+SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.page_id, given.kind, given.name, given.status
 FROM given
 ON CONFLICT (tenant_id, page_id, kind, name) DO UPDATE
 SET status = excluded.status

@@ -162,9 +162,11 @@ def other_words(title: list[str], names: Iterable[list[str]]) -> list[str]:
     return [word for name in different.values() for word in name]
 
 
-async def restate_search(writer: Writer, page: Page) -> None:
-    """Its words are the same: only the status changed."""
-    await writer.run(INDEX["mark_page"], page_id=page.id, status=page.status)
+async def restate_search(writer: Writer, pages: Sequence[Page]) -> None:
+    """Their words are the same: only the status changed."""
+    if pages:
+        statuses = [page.status for page in pages]
+        await writer.run(INDEX["mark_pages"], page_ids=[page.id for page in pages], statuses=statuses)
 
 
 async def forget_search(writer: Writer, page_id: UUID) -> None:

@@ -81,7 +81,7 @@ async def test_an_end_at_any_statement_of_a_batch_makes_the_same_wiki(
             deaths += errors.subgroup(Died) is not None
         except Died:
             deaths += 1
-        dies_at += 17
+        dies_at += 5
     await database.close()
     assert deaths >= 20
     monkeypatch.undo()

@@ -1,0 +1,110 @@
+"""What a compiled wiki has in it, read from its rows."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from uuid import UUID
+
+import asyncpg
+
+from compiler.extraction.citing import mark
+from compiler.planner import SourceText
+from content.snippets import said
+from db.scope import Scope
+
+from ..planner.measure import QUOTE, UNESCAPED
+
+LETTERS = re.compile(r"[\W_]+")
+HUBS = 8
+NUMBERS = {
+    "pages": "SELECT type, count(*) FROM pages WHERE {own} AND status = 'active' GROUP BY 1 ORDER BY 2 DESC",
+    "links": "SELECT kind, count(*) FROM links WHERE {own} GROUP BY 1 ORDER BY 2 DESC",
+    "reasons": """SELECT split_part(reason, ':', 1), count(*) FROM links, unnest(reasons) AS reason
+        WHERE {own} GROUP BY 1 ORDER BY 2 DESC""",
+    "mentions": "SELECT status, count(*) FROM mentions WHERE {own} GROUP BY 1 ORDER BY 1",
+}
+FIGURES = {
+    "sections": "SELECT count(*) FROM sections WHERE {own} AND aggregation IS NULL",
+    "cited": """SELECT count(*) FROM sections AS s WHERE {own} AND aggregation IS NULL AND EXISTS (
+        SELECT FROM section_sources AS c WHERE c.tenant_id = s.tenant_id AND c.section_id = s.id)""",
+    "rollups": "SELECT count(*) FROM sections WHERE {own} AND aggregation IS NOT NULL",
+    "promoted": """SELECT count(*) FROM sections
+        WHERE {own} AND aggregation IS NOT NULL AND promoted_page_id IS NOT NULL""",
+    "duplicates": """SELECT coalesce(sum(n - 1), 0) FROM (
+        SELECT count(*) AS n FROM pages WHERE {own} AND status = 'active' GROUP BY type, lower(title)) AS titles""",
+    "uncited_sources": """SELECT count(*) FROM sources AS e WHERE {own} AND NOT EXISTS (
+        SELECT FROM section_sources AS c WHERE c.tenant_id = e.tenant_id AND c.source_id = e.id)""",
+}
+
+
+@dataclass(slots=True)
+class Contents:
+    """Numbers of one wiki. `duplicates` are pages of a type that share their title with an older one."""
+
+    counts: dict[str, dict[str, int]] = field(default_factory=dict)
+    figures: dict[str, int] = field(default_factory=dict)
+    hubs: list[tuple[str, str, int]] = field(default_factory=list)
+    quotes: int = 0
+    verbatim: int = 0
+
+    @property
+    def faults(self) -> list[str]:
+        """What may not be, in words."""
+        figures, found = self.figures, []
+        if figures["cited"] < figures["sections"]:
+            found.append(f"{figures['sections'] - figures['cited']} sections have no provenance")
+        if figures["duplicates"]:
+            found.append(f"{figures['duplicates']} pages share type and title with another")
+        return found
+
+
+async def contents(dsn: str, scope: Scope) -> Contents:
+    connection = await asyncpg.connect(dsn)
+    own, where = "tenant_id = $1 AND owner_id = $2", (scope.tenant_id, scope.owner_id)
+    try:
+        found = Contents()
+        for name, sql in NUMBERS.items():
+            found.counts[name] = {row[0]: row[1] for row in await connection.fetch(sql.format(own=own), *where)}
+        for name, sql in FIGURES.items():
+            found.figures[name] = int(await connection.fetchval(sql.format(own=own), *where))
+        hubs = f"""SELECT title, type, hubness_score FROM pages WHERE {own} AND status = 'active'
+            ORDER BY hubness_score DESC, title LIMIT {HUBS}"""
+        found.hubs = [tuple(row) for row in await connection.fetch(hubs, *where)]
+        await compare_quotes(connection, scope, found)
+        return found
+    finally:
+        await connection.close()
+
+
+async def compare_quotes(connection: asyncpg.Connection, scope: Scope, found: Contents) -> None:
+    """Every quote, with the source whose mark stands behind it."""
+    where = (scope.tenant_id, scope.owner_id)
+    rows = await connection.fetch(
+        "SELECT id, ref, content FROM sources WHERE tenant_id = $1 AND owner_id = $2 ORDER BY version", *where
+    )
+    by_mark = {mark(marked(row["id"], row["ref"])): row["content"] for row in rows}
+    texts: dict[str, tuple[str, str]] = {}
+    sections = await connection.fetch("SELECT body_md FROM sections WHERE tenant_id = $1 AND owner_id = $2", *where)
+    for line in (line for row in sections for line in row["body_md"].splitlines()):
+        label = line.rpartition(" ")[2]
+        if label not in by_mark:
+            continue
+        content = by_mark[label]
+        pair = texts.setdefault(label, (letters(content), letters(said(content))))
+        for quote in QUOTE.finditer(line[: -len(label)]):
+            found.quotes += 1
+            found.verbatim += any(letters(UNESCAPED.sub("", quote[1])) in text for text in pair)
+
+
+def marked(id: UUID, ref: str) -> SourceText:
+    return SourceText(id, "", ref, "", None)  # type: ignore[arg-type]
+
+
+def letters(text: str) -> str:
+    return LETTERS.sub("", text)
+
+
+def per_page(found: Contents) -> Counter[str]:
+    """Links of a page, by kind, times a hundred."""
+    pages = sum(found.counts["pages"].values()) or 1
+    return Counter({kind: round(100 * count / pages) for kind, count in found.counts["links"].items()})

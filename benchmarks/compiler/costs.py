@@ -1,0 +1,116 @@
+"""What a compile costs: the processor's time of this process and of its backends, statements, and memory."""
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import asyncpg
+
+from compiler.extraction import ExtractivePlanner, ExtractiveWriter
+from compiler.leaf_pass import CAPS, Caps, Compiler
+from compiler.metrics import Metrics
+from compiler.worker import work_once
+from db.database import Database
+
+from ..processes import backends, cpu_seconds, resident_mb
+
+NAME = "cairn"  # of the product's connections in Postgres
+
+
+@dataclass(slots=True)
+class Cost:
+    """Of some sources, in seconds and MB. `python` and `postgres` are time of the processor."""
+
+    sources: int = 0
+    jobs: int = 0
+    wall: float = 0.0
+    python: float = 0.0
+    postgres: float = 0.0
+    statements: int = 0
+    resident: float = 0.0
+
+    def add(self, other: "Cost") -> None:
+        """Of some sources more; the memory is that of the last."""
+        for name in ("sources", "jobs", "wall", "python", "postgres", "statements"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.resident = other.resident
+
+    @property
+    def per_source(self) -> float:
+        """Milliseconds of the processor."""
+        return 1000 * (self.python + self.postgres) / self.sources if self.sources else 0.0
+
+    @property
+    def per_second(self) -> float:
+        """Sources that one worker does on a quiet machine, where it waits for nothing but its own Postgres."""
+        return 1000 / self.per_source if self.sources else 0.0
+
+
+@dataclass(slots=True)
+class Watch:
+    """Looks at the clocks whenever it is asked."""
+
+    backends: list[int]
+    statements: int = 0
+    began: Cost = field(default_factory=Cost)
+
+    def look(self) -> Cost:
+        return Cost(
+            wall=time.perf_counter(),
+            python=time.process_time(),
+            postgres=cpu_seconds(self.backends),
+            statements=self.statements,
+            resident=resident_mb([os.getpid()]),
+        )
+
+    def start(self) -> None:
+        self.began = self.look()
+
+    def stop(self, sources: int, jobs: int = 0) -> Cost:
+        """Since the start."""
+        now, then = self.look(), self.began
+        return Cost(
+            sources,
+            jobs,
+            now.wall - then.wall,
+            now.python - then.python,
+            now.postgres - then.postgres,
+            now.statements - then.statements,
+            now.resident,
+        )
+
+
+async def watching(database: Database) -> Watch:
+    """Every statement of the database's connections, as many as there are now."""
+    watch = Watch(await backends(database.dsn, NAME))
+
+    def count(_: object) -> None:
+        watch.statements += 1
+
+    for pool in filter(None, (database.pool, database.read_pool)):
+        for connection in pool.idle:
+            connection.add_query_logger(count)
+    return watch
+
+
+def usual(told: Callable[[Metrics], None] = lambda _: None, caps: Caps = CAPS) -> Compiler:
+    """As it is without any setting."""
+    return Compiler(ExtractivePlanner(), ExtractiveWriter(), caps, told=told)
+
+
+async def compiled(database: Database, compiler: Compiler) -> int:
+    """Every job that there is, one after the other; how many there were."""
+    jobs = 0
+    while await work_once(database, compiler, "bench"):
+        jobs += 1
+    return jobs
+
+
+async def look_at_tables(dsn: str) -> None:
+    """As autovacuum does each minute where rows have become many more: it is too slow for a benchmark."""
+    connection = await asyncpg.connect(dsn)
+    try:
+        await connection.execute("ANALYZE")
+    finally:
+        await connection.close()

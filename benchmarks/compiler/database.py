@@ -1,0 +1,63 @@
+"""An own Postgres with wikis in it that have sources and, so far, no pages."""
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import UUID
+
+from db.database import Database
+from db.embedded import EmbeddedServer
+from db.migrate import migrate
+from db.scope import Actor, ActorKind, Role, Scope
+from resolvers.owners import OwnerKind, create_owner
+from resolvers.retaining import BATCH_MAX, retain_sources
+from resolvers.sources import SourceDraft
+from resolvers.tenants import create_tenant
+
+MEMORY = {"shared_buffers": "1GB", "max_wal_size": "4GB", "max_connections": "200"}
+
+
+@contextmanager
+def served() -> Iterator[str]:
+    """A server with one empty database, gone afterwards. A crash of the machine may lose it."""
+    with tempfile.TemporaryDirectory(prefix="cairn-bench-") as folder:
+        Path(folder).chmod(0o755)
+        server = EmbeddedServer(Path(folder) / "data", durable=False)
+        server.settings = server.settings | MEMORY
+        with server as dsn:
+            yield dsn
+
+
+async def opened(dsn: str, size: int = 2) -> Database:
+    """A migrated database."""
+    await migrate(dsn)
+    database = Database(dsn, size=size)
+    await database.open()
+    return database
+
+
+async def new_wiki(database: Database, tenant: str, owner: str) -> Scope:
+    """A tenant's first wiki."""
+    made = await create_tenant(database, tenant, tenant)
+    return await another_wiki(database, member(made.id), owner)
+
+
+async def another_wiki(database: Database, scope: Scope, owner: str) -> Scope:
+    made = await create_owner(database, scope.tenant_id, OwnerKind.USER, owner, owner)
+    return scope.in_owner(made.id)
+
+
+def member(tenant_id: UUID) -> Scope:
+    return Scope(tenant_id, tenant_id, Role.ADMIN, Actor(ActorKind.USER, "bench"), ())
+
+
+async def retain(
+    database: Database, scope: Scope, drafts: Sequence[SourceDraft], told: Callable[[int], object] = lambda _: None
+) -> None:
+    """`told` hears how many more are kept."""
+    for start in range(0, len(drafts), BATCH_MAX):
+        part = drafts[start : start + BATCH_MAX]
+        kept = await retain_sources(database, scope, part)
+        assert all(one.saved for one in kept.items), [one.error for one in kept.items if one.error][:1]
+        told(len(part))

@@ -1,0 +1,133 @@
+"""Sources as people and their agents leave them: days, memories, ideas of journals, what was read; over two years.
+
+The same number gives the same ones, to the byte. Who is often met is often written of, and some names come once.
+"""
+
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import accumulate
+from typing import Any, TypeVar
+
+from resolvers.sources import SourceDraft
+
+from .lives import LANGUAGES, Life, life
+from .writings import Writing, quotable
+
+BEGAN = datetime(2024, 11, 1, tzinfo=UTC)
+DAYS = 730
+DOCUMENTS = 0.22  # of all sources, where there are texts enough
+KINDS = {"daily_note": 0.50, "memory_unit": 0.32, "journal_idea": 0.10, "reading": 0.08}
+TONGUES = {"en": 8.0, "de": 3.0, "fr": 2.0, "pt": 2.0, "zh": 1.0, "ja": 1.0}
+TALK = 6  # memories of one thread
+SLOT = re.compile(r"\{(\w+)\}")
+T = TypeVar("T")
+
+
+def notes(
+    count: int, seed: int = 1, texts: Sequence[Writing] = (), languages: Sequence[str] = LANGUAGES
+) -> list[SourceDraft]:
+    """So many sources, the oldest first."""
+    author = Author(seed, texts, languages)
+    read = author.rng.sample(texts, min(len(texts), int(count * DOCUMENTS)))
+    made = [*map(author.document, read), *(author.note(number) for number in range(count - len(read)))]
+    return sorted(made, key=lambda draft: (draft.captured_at or BEGAN, draft.ref))
+
+
+def load(sources: int, scopes: int, seed: int = 1) -> Iterator[tuple[int, list[SourceDraft]]]:
+    """(scope, its sources): each a life of its own in one language, the first few longer than the rest."""
+    weights = [1 + 4 / (scope + 1) for scope in range(scopes)]
+    whole, before = sum(weights), 0
+    for scope, reached in enumerate(accumulate(weights)):
+        upto = round(sources * reached / whole)
+        yield scope, notes(upto - before, seed * 100_000 + scope, (), (LANGUAGES[scope % len(LANGUAGES)],))
+        before = upto
+
+
+class Author:
+    """Writes one wiki's sources."""
+
+    def __init__(self, seed: int, texts: Sequence[Writing], languages: Sequence[str]) -> None:
+        self.rng = random.Random(seed)
+        self.languages = list(languages)
+        self.quotes = quotable(texts)
+
+    def note(self, number: int) -> SourceDraft:
+        kinds = list(KINDS)[: len(KINDS) if self.quotes else -1]
+        kind = self.rng.choices(kinds, [KINDS[kind] for kind in kinds])[0]
+        language = self.rng.choices(self.languages, [TONGUES[one] for one in self.languages])[0]
+        at = self.moment()
+        said = Saying(self.rng, life(language), self.rng.choice(self.quotes) if self.quotes else ("", ""))
+        return getattr(self, kind)(said, at, number)  # type: ignore[no-any-return]
+
+    def moment(self) -> datetime:
+        """More is written as time goes on."""
+        day = int(DAYS * self.rng.random() ** 0.8)
+        return BEGAN + timedelta(days=day, seconds=self.rng.randrange(6 * 3600, 23 * 3600))
+
+    def daily_note(self, said: "Saying", at: datetime, number: int) -> SourceDraft:
+        content = said.some_of(said.life.days, self.rng.choice((1, 1, 2, 3)))
+        return draft("daily_note", f"{at:%Y-%m-%d}-{number}", content, at, said.metadata(city=0.9, place=0.5))
+
+    def memory_unit(self, said: "Saying", at: datetime, number: int) -> SourceDraft:
+        thread = {"thread_id": f"thread-{number // TALK}"}
+        content = said.some_of(said.life.memories)
+        return draft("memory_unit", f"memory-{number}", content, at, thread | said.metadata(city=0.3, person=0.4))
+
+    def journal_idea(self, said: "Saying", at: datetime, number: int) -> SourceDraft:
+        journal = {"journal_id": self.rng.choice(said.life.journals)}
+        content = said.some_of(said.life.ideas)
+        return draft("journal_idea", f"idea-{number}", content, at, journal | said.metadata(city=1.0, place=0.9))
+
+    def reading(self, said: "Saying", at: datetime, number: int) -> SourceDraft:
+        return draft("daily_note", f"read-{number}", said.some_of(said.life.reading), at, said.metadata())
+
+    def document(self, text: Writing) -> SourceDraft:
+        tags = [text.name.partition("/")[0]]
+        return SourceDraft("document", text.name[:400], text.text, text.title, self.moment(), {"tags": tags})
+
+
+def draft(kind: str, ref: str, content: str, at: datetime, metadata: dict[str, Any]) -> SourceDraft:
+    return SourceDraft(kind, ref, content, None, at, metadata)
+
+
+class Saying:
+    """One note: what its sentences name stays the same from one to the next."""
+
+    def __init__(self, rng: random.Random, of: Life, read: tuple[str, str]) -> None:
+        self.rng, self.life = rng, of
+        place, city = often(rng, of.places)
+        person, other = often(rng, of.people), rng.choice(of.people)
+        self.names: Mapping[str, str] = {
+            "person": person,
+            "other": other if other != person else rng.choice([one for one in of.people if one != person]),
+            "place": place,
+            "city": city,
+            "project": often(rng, of.projects),
+            "tool": rng.choice(of.tools),
+            "thing": rng.choice(of.things),
+            "rare": f"{rng.choice(of.first)}{'' if not of.first[0].isascii() else ' '}{rng.choice(of.last)}",
+            "number": str(rng.randrange(3, 29)),
+            "title": read[0],
+            "quote": read[1],
+        }
+        self.said: set[str] = set()
+
+    def some_of(self, sentences: Sequence[str], count: int = 1) -> str:
+        chosen = "\n\n".join(self.rng.sample(sentences, count))
+        self.said.update(SLOT.findall(chosen))
+        return SLOT.sub(lambda slot: self.names[slot[1]], chosen)
+
+    def metadata(self, **chances: float) -> dict[str, Any]:
+        """Tags always; the rest as often as is said, and only of what the sentences name, but for the city."""
+        found: dict[str, Any] = {"tags": self.rng.sample(self.life.tags, self.rng.choice((1, 1, 2)))}
+        for kind, chance in chances.items():
+            if self.rng.random() < chance and (kind in self.said or kind == "city"):
+                found[kind] = self.names[kind]
+        return found
+
+
+def often(rng: random.Random, among: Sequence[T]) -> T:
+    """The first ones more often than the last."""
+    return among[int(len(among) * rng.random() ** 1.6)]

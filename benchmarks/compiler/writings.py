@@ -1,0 +1,69 @@
+"""What there is to read: the collections that search is measured on, and a vault of markdown notes."""
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..search.collection import NoCollections, found, read_all
+
+VAULTS = "vaults"
+NAMES = (
+    "cacm",
+    "cisi",
+    "cppdocs",
+    "cran",
+    "hugo",
+    *(f"obs_{code}" for code in ("de", "en", "fr", "ko", "th", "vi", "zh")),
+)
+EACH = 24  # documents of one collection
+LONGEST = 6_000  # characters of one
+SENTENCE = re.compile(r"(?<=[.!?。])\s+|\n+")
+MARKUP = frozenset("[]{}<>|`")
+QUOTED = range(30, 220)  # characters of a sentence that is worth a quote
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """A text of somebody else's. `name` says where it comes from, and is the same each time."""
+
+    name: str
+    title: str
+    text: str
+    is_markdown: bool = False
+
+    @property
+    def quotes(self) -> list[str]:
+        sentences = (" ".join(one.split()) for one in SENTENCE.split(self.text))
+        return [one for one in sentences if len(one) in QUOTED and one[-1] in ".!?。" and MARKUP.isdisjoint(one)]
+
+
+def writings(data: Path | None) -> tuple[Writing, ...]:
+    """A few of each collection, and every note of the vaults beside them; the same ones each time."""
+    folder = found(data)
+    return (*collected(folder), *noted(folder.parent / VAULTS))
+
+
+def collected(folder: Path) -> Iterator[Writing]:
+    names = [name for name in NAMES if (folder / name).exists()]
+    for collection in read_all(folder, names):
+        titled = [one for one in collection.documents if one.title.strip() and len(one.text) >= QUOTED.start]
+        for one in random.Random(collection.name).sample(titled, min(EACH, len(titled))):
+            title = " ".join(one.title.split())[:200]
+            yield Writing(f"{collection.name}/{one.id}", title, one.text[:LONGEST])
+
+
+def noted(folder: Path) -> Iterator[Writing]:
+    for path in sorted(folder.rglob("*.md")):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        if text.strip():
+            yield Writing(path.relative_to(folder).as_posix(), path.stem, text, is_markdown=True)
+
+
+def quotable(texts: Sequence[Writing]) -> list[tuple[str, str]]:
+    """(title, sentence) of every text that has one."""
+    return [(one.title, quotes[0]) for one in texts if (quotes := one.quotes)]
+
+
+__all__ = ["NoCollections", "Writing", "quotable", "writings"]

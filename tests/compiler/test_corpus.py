@@ -1,0 +1,105 @@
+"""Notes as people write them, compiled by the planner and the writer of rules."""
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.compiler.contents import contents
+from benchmarks.compiler.costs import compiled, usual
+from benchmarks.compiler.crashes import compared
+from benchmarks.compiler.database import new_wiki, opened, retain
+from benchmarks.compiler.notes import notes
+from benchmarks.compiler.rows import Rows, differences, rows
+from benchmarks.compiler.storm import weathered
+from compiler.leaf_pass import CAPS
+from tests.compiler.story import Story, compile_all, story
+from tests.compiler.story import retain as told
+from tests.compiler.test_leaf_pass import word
+from tests.listening import ListeningDatabase
+from tests.wiki import Wiki, check
+
+EVIDENCE = ("planner", "co_mention", "deterministic")
+
+
+async def test_every_section_of_a_compiled_wiki_has_provenance_and_no_page_is_there_twice(wiki: Wiki) -> None:
+    await retain(wiki.database, wiki.scope, notes(80, 5))
+    await compiled(wiki.database, usual())
+    found = await contents(wiki.database.dsn, wiki.scope)
+    assert found.faults == []
+    assert found.figures["sections"] == found.figures["cited"] > 60
+    assert found.verbatim == found.quotes > 100
+    assert found.hubs[0][2] >= 5
+    await check(wiki)
+
+
+async def test_killed_workers_leave_the_wiki_of_one_who_was_left_in_peace(dsn: str) -> None:
+    database = await opened(dsn)
+    try:
+        calm, wild, struck = await compared(database, 2, 50, 3, 0.5)
+    finally:
+        await database.close()
+    assert struck >= 1, "how many it hits depends on how fast the machine is"
+    assert differences(calm, wild) == []
+    assert all(calm[name] for name in ("pages", "sections", "citations", "links", "mentions"))
+
+
+async def test_workers_at_once_lose_nothing_and_read_nothing_twice(dsn: str) -> None:
+    weather = await weathered(dsn, workers=3, scopes=6, sources=90)
+    assert weather.faults == []
+    assert weather.jobs >= 6
+
+
+async def test_order_and_size_of_batches_change_no_page_and_few_links(dsn: str) -> None:
+    database, found = await opened(dsn), []
+    try:
+        for batch, shuffle in ((50, None), (7, None), (1, None), (50, 1), (7, 2)):
+            scope = await new_wiki(database, f"batch-{len(found)}", "mara")
+            drafts = notes(45, 4, languages=("en",))
+            if shuffle is not None:
+                random.Random(shuffle).shuffle(drafts)
+            await retain(database, scope, drafts)
+            await compiled(database, usual(caps=CAPS._replace(batch=batch)))
+            found.append(await rows(dsn, scope))
+    finally:
+        await database.close()
+    first, *others = found
+    for other in others:
+        assert {(row[0], row[2]) for row in other["pages"]} == {(row[0], row[2]) for row in first["pages"]}
+        one, two = by_evidence(first), by_evidence(other)
+        assert len(one ^ two) <= 0.1 * len(one | two)
+
+
+def by_evidence(found: Rows) -> set[tuple[str, str, str]]:
+    """(from, to, kind of reason) of the links that do not follow from the text of a section."""
+    kinds = ((row[1], row[3], reason.partition(":")[0]) for row in found["links"] for reason in row[5])
+    return {pair for pair in kinds if pair[2] in EVIDENCE}
+
+
+@pytest.mark.parametrize("links", [True, False])
+async def test_a_batch_takes_as_many_statements_whatever_it_holds(wiki: Wiki, links: bool) -> None:
+    database = ListeningDatabase(wiki.database.dsn)
+    await database.open()
+    listening = replace(wiki, database=database)
+
+    async def batch(start: int, size: int) -> list[str]:
+        await told(wiki, *(orders(n) for n in range(start, start + size)), start=start)
+        before = len(await database.heard())
+        await compile_all(
+            listening, replace(story(Story()), links_by_evidence=links, caps=CAPS._replace(new_pages=500, sections=500))
+        )
+        return [sent.sql for sent in (await database.heard())[before:] if "search_" not in sent.sql]
+
+    await batch(0, 8)  # types, and the first page of a wiki
+    few, many = await batch(10, 4), await batch(20, 40)
+    assert len(many) <= len(few), sorted(set(many) - set(few))
+    await database.close()
+
+
+def orders(n: int) -> str:
+    """A source with a page, news of an older one, a link, and names that are held."""
+    return (
+        f"page entity {word(n)} | {word(n)} House\nNote {n} of **{word(n % 8)}**.\n"
+        f"to entity {word(n % 8)} # visits\nVisit {n}.\n"
+        f"link {word(n)} > {word(n % 8)}\nhold Chef {word(n)}\nhold Chef {word(n % 8)}"
+    )
