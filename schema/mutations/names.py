@@ -26,7 +26,7 @@ class MergeWikiPagesInput:
         default=None, description="The page that is archived; its slugs lead to the other."
     )
     from_page_ids: list[strawberry.ID] | None = strawberry.field(
-        default=None, description="Several such pages instead, twenty at most, in this order: all of them, or none."
+        default=None, description="Several such pages, twenty at most, in this order: all of them, or none."
     )
     into_page_id: strawberry.ID = strawberry.field(description="The page that stays.")
     expected_version: int | None = strawberry.field(
@@ -58,11 +58,12 @@ class NameMutations:
     async def merge_wiki_pages(self, info: Request, input: MergeWikiPagesInput) -> WikiPagePayload:
         async def saving() -> Saved:
             database, scope, into_id = info.context.database, info.context.scope, id_of(input.into_page_id)
-            if input.from_page_ids is not None and input.from_page_id is None:
-                ids = [id_of(id) for id in checks.few(input.from_page_ids, merging.MOST, "fromPageIds")]
+            named = [*(input.from_page_ids or ()), *filter(None, [input.from_page_id])]
+            if input.from_page_id is None or len(named) > 1:
+                if input.from_expected_version is not None:
+                    raise BadInput("fromExpectedVersion is for one page: fromPageId alone.", "fromExpectedVersion")
+                ids = [id_of(id) for id in checks.few(named, merging.MOST, "fromPageIds")]
                 return await merging.merge_many(database, scope, ids, into_id, expected_version=input.expected_version)
-            if input.from_page_id is None or input.from_page_ids is not None:
-                raise BadInput("Name the page that goes by fromPageId, or several by fromPageIds.", "fromPageId")
             return await merging.merge_pages(
                 database,
                 scope,

@@ -17,13 +17,14 @@ from content.names import normalise
 from content.notes import from_markdown
 from content.sections import parse, render
 from db.scope import Role
+from resolvers import note_paths
 from resolvers.aliases import add_alias
 from resolvers.errors import BadInput, NotFound
 from resolvers.export_files import export_folder, export_path, export_zip
 from resolvers.hierarchy import set_parent
 from resolvers.importing import import_path
 from resolvers.links import link_pages
-from resolvers.note_paths import Paths, is_safe
+from resolvers.note_paths import Paths, file_name, is_safe
 from resolvers.pages import PageDraft, SectionDraft, archive_page, create_page, update_page
 from resolvers.sources import SourceDraft, add_source, cite_source
 from tests.content.test_vault import VAULT
@@ -346,3 +347,18 @@ async def test_an_export_is_imported_by_anybody(wiki: Wiki, tmp_path: Path) -> N
     result = await import_path(wiki.database, wiki.scope, tmp_path)
     assert counts(result) == (1, 0, 0, 2)
     assert orjson.dumps([problem.path for problem in result.errors]) == b'["sources.jsonl:1","sources.jsonl:2"]'
+
+
+def test_a_path_is_found_at_once_among_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No page looks at names that it does not need."""
+    looked: list[str] = []
+
+    def watched(slug: str) -> str:
+        looked.append(slug)
+        return file_name(slug)
+
+    monkeypatch.setattr(note_paths, "file_name", watched)
+    paths = Paths()
+    assert [paths.take("topic", f"page-{n}") for n in range(500)][-1] == "topic/page-499.md"
+    assert paths.take("topic", "Page-7") == "topic/Page-7.2.md"
+    assert len(looked) == 501

@@ -70,7 +70,7 @@ class Wiki:
     def input(self, type_: GraphQLInputObjectType, number: int = 0) -> Row:
         """What is required, and the page where there are other ways to name it."""
         fields = type_.fields.items()
-        wanted = [name for name, field in fields if is_required_input_field(field) or name == "pageId"]
+        wanted = [name for name, field in fields if is_required_input_field(field) or name in ("pageId", "fromPageId")]
         return {name: self.value(name, type_.fields[name].type, number) for name in wanted}
 
     def arguments(self, field: GraphQLField) -> Row:

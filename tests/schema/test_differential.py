@@ -57,7 +57,7 @@ async def test_random_documents(database: Database, world: World, engine: Engine
             await run.check(database, CALLERS[caller], expected, tally)
         tally["plans"] += len(document.operation.plans.entries)
     print(f"{tally['runs'] / (time.perf_counter() - started):.0f} runs/s", dict(tally))  # shown with -s
-    assert tally["bytes"] > tally["runs"] / 2 or tally["runs"] < MANY, "most documents compile as a whole"
+    assert tally["bytes"] > tally["runs"] / 3 or tally["runs"] < MANY, "many documents compile as a whole"
 
 
 class Run:

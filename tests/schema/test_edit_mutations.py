@@ -168,3 +168,20 @@ async def test_a_type_is_never_changed_and_the_answer_says_what_to_do(change: Ch
     assert done["userErrors"][0]["field"] == ["type"]
     assert "never changes" in done["userErrors"][0]["message"]
     assert (await change("updateWikiPage", shown, pageId=page_id, type="ENTITY", title="T"))["changed"]
+
+
+async def test_pages_are_merged_one_or_several_at_once(wiki: Wiki, change: Change) -> None:
+    ids = [str((await create_page(wiki.database, wiki.scope, PageDraft("topic", title))).page_id) for title in "ABCD"]
+    shown = "changed page { title } userErrors { field }"
+    one = await change("mergeWikiPages", shown, fromPageId=ids[1], intoPageId=ids[0], fromExpectedVersion=1)
+    several = await change("mergeWikiPages", shown, fromPageIds=ids[1:], intoPageId=ids[0])
+    assert (one["changed"], several["changed"]) == (True, True)
+    gone = await wiki.rows("merged_pages", "page_id")
+    assert {str(row["into_page_id"]) for row in gone} == {ids[0]}
+    assert len(gone) == 3
+    for given, field in (
+        ({}, "fromPageIds"),
+        ({"fromPageIds": [ids[1]], "fromExpectedVersion": 1}, "fromExpectedVersion"),
+    ):
+        refused = await change("mergeWikiPages", shown, intoPageId=ids[0], **given)
+        assert refused["userErrors"] == [{"field": [field]}]
