@@ -1,6 +1,6 @@
 """The HTTP service: what is served where, and what lives as long as the process."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
@@ -42,7 +42,7 @@ from .tools.seeding import seeded
 from .watchers import Watchers
 
 
-def create_app(settings: Settings, *, dsn: str) -> Starlette:
+def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
     """The service over the database at `dsn`, which must be migrated."""
     database = Database(
         dsn,
@@ -91,7 +91,7 @@ def create_app(settings: Settings, *, dsn: str) -> Starlette:
         finally:
             await database.close()
 
-    return Starlette(
+    paths = Starlette(
         routes=[
             Route("/", to_graphiql),
             *graphiql_routes("/graphql"),
@@ -99,34 +99,30 @@ def create_app(settings: Settings, *, dsn: str) -> Starlette:
             Below(REST, rest_application(settings, database, credentials, bounds)),
             *watchers.routes(),
         ],
-        middleware=[
-            Middleware(RequestLog, settings=settings, headers=security_headers(settings), watchers=list(watchers)),
-            *browser_rules(settings),
-            Middleware(Shortcut, path="/graphql", endpoint=doors.before(endpoint, streams)),
-            Middleware(Shortcut, path="/mcp", endpoint=tools),
-            Middleware(Caught),
-        ],
+        middleware=[Middleware(Caught)],
         exception_handlers={HTTPException: not_served},
         lifespan=lifespan,
     )
+    app: ASGIApp = shortened(paths, {"/graphql": doors.before(endpoint, streams), "/mcp": tools})
+    for rule in reversed(browser_rules(settings)):
+        app = rule.cls(app, *rule.args, **rule.kwargs)
+    return RequestLog(app, settings, security_headers(settings), list(watchers))
 
 
-class Shortcut:
-    """To the one path that is asked all the time, past the router and what it wraps around each answer."""
+def shortened(app: ASGIApp, shortcuts: Mapping[str, ASGIApp]) -> ASGIApp:
+    """To the paths that are asked all the time, past the router and what it wraps around each answer."""
 
-    def __init__(self, app: ASGIApp, path: str, endpoint: ASGIApp) -> None:
-        self.app, self.path, self.endpoint = app, path, endpoint
+    def choose(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        return shortcuts.get(scope.get("path", ""), app)(scope, receive, send)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_short = scope["type"] != "lifespan" and scope["path"] == self.path
-        await (self.endpoint if is_short else self.app)(scope, receive, send)
+    return choose
 
 
 async def to_graphiql(request: Request) -> Response:
     return RedirectResponse("/graphiql", status_code=307)
 
 
-def from_environment() -> Starlette:
+def from_environment() -> ASGIApp:
     """For a server that starts several processes: each reads the same environment."""
     settings = Settings()
     configure(settings)

@@ -101,7 +101,7 @@ class RequestLog:
             await self.app(scope, receive, noting)
         finally:
             trail.ended = perf_counter()
-            took = round(trail.took * 1000, 2)
+            took = int((trail.ended - trail.began) * 100_000) / 100  # ms; round() takes ten times as long
             path = trail.path or scope["path"]
             self.write({"method": scope["method"], "path": path, "status": status, "ms": took}, trail)
             for watcher in self.watchers:
@@ -133,7 +133,7 @@ def write_json(record: dict[str, Any], trail: Trail, pid: int) -> None:
 
 def new_request_id() -> str:
     """32 hexadecimal digits that sort by time, like our other ids. They must differ, and may be guessed."""
-    return f"{time_ns() // 1_000_000:012x}{getrandbits(80):020x}"
+    return (time_ns() // 1_000_000 << 80 | getrandbits(80)).to_bytes(16, "big").hex()
 
 
 def known_id(given: str | None) -> str | None:

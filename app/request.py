@@ -40,7 +40,7 @@ class Operation(NamedTuple):
 
 def header(scope: Scope, name: bytes) -> str | None:
     """The first such header's text; bytes that are no text do not raise."""
-    value: bytes | None = (scope.get(NAMED) or named(scope)).get(name)
+    value: bytes | None = (scope[NAMED] if NAMED in scope else named(scope)).get(name)
     return None if value is None else value.decode("latin-1")
 
 
@@ -128,6 +128,8 @@ def too_large(most: int) -> Refused:
 
 async def from_body(scope: Scope, body: bytes) -> Operation:
     check_kind(header(scope, b"content-type") or "")
+    if len(body) <= large_bodies.AT_ONCE:
+        return operation(parsed(body, "The body"))
     return operation(await large_bodies.read(len(body), lambda: parsed(body, "The body")))
 
 

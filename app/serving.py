@@ -7,17 +7,20 @@ import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 
+from uvicorn.protocols.http import httptools_impl
 from uvicorn.supervisors import Multiprocess
 
 from resolvers.errors import CairnError
 
 from .asgi import create_app
 from .draining import Config, Server
+from .exchange import Exchange
 from .logging import configure
 from .settings import Settings
 
 START = 60  # seconds that a worker is given to start
 SILENT = 30  # seconds without a sign of life after which a worker is replaced
+httptools_impl.RequestResponseCycle = Exchange  # type: ignore[misc]  # the only way to say what uvicorn makes
 
 
 class AddressTaken(CairnError):
@@ -114,7 +117,8 @@ def options(app: object, settings: Settings) -> Config:
 def bind(host: str, port: int) -> socket.socket:
     """A listening socket, or an error that says what to do."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
+    # Named, or asyncio does not see that it is TCP, and Nagle's algorithm holds back what follows a first packet.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))

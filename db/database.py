@@ -74,7 +74,7 @@ class Database:
         """The one JSON value of a compiled read, as Postgres wrote it."""
         pool = opened(self.read_pool)
         with noted("wait"):
-            connection = await pool.take()
+            connection = pool.take_idle() or await pool.take()
         try:
             with noted("sql", sql):
                 value: bytes | None = await connection.fetchval(sql, *arguments)

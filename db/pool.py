@@ -67,12 +67,16 @@ class Pool:
 
     async def take(self) -> asyncpg.Connection:
         """The same without a block: whoever takes one must give it back, whatever happens."""
+        return self.take_idle() or await self.wait()
+
+    def take_idle(self) -> asyncpg.Connection | None:
+        """One that can be had without waiting."""
         while self.idle:
             connection = self.idle.pop()
             if not connection.is_closed():
                 return self.lending(connection)
             self.leave()
-        return await self.wait()
+        return None
 
     def give(self, connection: asyncpg.Connection, error: BaseException | None = None) -> None:
         """`error` is what ended its use."""

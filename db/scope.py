@@ -1,6 +1,6 @@
 """Whose wiki a call works in, and what its credential may do: the first argument of everything that touches data."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from uuid import UUID
 
@@ -43,6 +43,11 @@ class Scope:
     role: Role
     actor: Actor
     owners: tuple[UUID, ...]
+    credential: str = field(init=False, repr=False, compare=False)
+    """Who acts, in whichever wiki: an API key's id or a token's subject, and its tenant."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "credential", f"{self.tenant_id}:{self.actor.kind}:{self.actor.id}")
 
     @property
     def actor_kind(self) -> str:

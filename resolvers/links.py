@@ -13,9 +13,8 @@ from . import checks
 from .activity import record
 from .errors import BadInput
 from .hubness import refresh_hubness
-from .records import Page
 from .writer import Writer
-from .writing import check_same_wiki, writing_page
+from .writing import writing_pages
 
 LINKS = statements("links")
 PAGES = statements("pages")
@@ -47,19 +46,15 @@ async def link_pages(
     reason = named_reason(reason)
     if from_page_id == to_page_id:
         raise BadInput("A page cannot link to itself.", "toPageId")
-    async with writing_page(database, scope, from_page_id) as (writer, page):
-        await check_same_wiki(writer, to_page_id, "toPageId")
-        changed = await writer.run(
-            LINKS["write_links"],
-            ids=[new_id()],
-            from_page_ids=[page.id],
-            to_page_ids=[to_page_id],
-            kinds=[kind],
-            reason=reason,
+    async with writing_pages(database, scope, from_page_id, to_page_id, "toPageId") as writer:
+        reasons = await writer.value(
+            LINKS["write_link"], id=new_id(), from_page_id=from_page_id, to_page_id=to_page_id, reason=reason
         )
-        if changed:
-            await relinked(writer, page, to_page_id, "link.added", [reason])
-        return SavedLink(page.id, to_page_id, await reasons_of(writer, page, to_page_id), bool(changed))
+        if reasons is None:
+            standing = await reasons_of(writer, from_page_id, to_page_id)
+            return SavedLink(from_page_id, to_page_id, standing, changed=False)
+        await relinked(writer, from_page_id, to_page_id, "link.added", [reason])
+        return SavedLink(from_page_id, to_page_id, tuple(reasons), changed=True)
 
 
 async def unlink_pages(
@@ -74,27 +69,27 @@ async def unlink_pages(
     """Take back one reason, or all; the link goes with the last one. What the text says only the text can take back."""
     check_kind(kind)
     reason = None if reason is None else named_reason(reason)
-    async with writing_page(database, scope, from_page_id) as (writer, page):
-        await check_same_wiki(writer, to_page_id, "toPageId")
-        reasons = await reasons_of(writer, page, to_page_id)
+    async with writing_pages(database, scope, from_page_id, to_page_id, "toPageId") as writer:
+        reasons = await reasons_of(writer, from_page_id, to_page_id)
         left = tuple(why for why in reasons if why == TEXT or reason not in (None, why))
         if left != reasons:
             statement = LINKS["set_reasons"] if left else LINKS["delete_link"]
-            await writer.run(statement, from_page_id=page.id, to_page_id=to_page_id, reasons=left)
-            await relinked(writer, page, to_page_id, "link.removed", [why for why in reasons if why not in left])
-        return SavedLink(page.id, to_page_id, left, changed=left != reasons)
+            await writer.run(statement, from_page_id=from_page_id, to_page_id=to_page_id, reasons=left)
+            gone = [why for why in reasons if why not in left]
+            await relinked(writer, from_page_id, to_page_id, "link.removed", gone)
+        return SavedLink(from_page_id, to_page_id, left, changed=left != reasons)
 
 
-async def reasons_of(writer: Writer, page: Page, to_page_id: UUID) -> tuple[str, ...]:
-    found = await writer.value(LINKS["find_reasons"], from_page_id=page.id, to_page_id=to_page_id)
+async def reasons_of(writer: Writer, from_page_id: UUID, to_page_id: UUID) -> tuple[str, ...]:
+    found = await writer.value(LINKS["find_reasons"], from_page_id=from_page_id, to_page_id=to_page_id)
     return tuple(found or ())
 
 
-async def relinked(writer: Writer, page: Page, to_page_id: UUID, action: str, reasons: Sequence[str]) -> None:
+async def relinked(writer: Writer, from_page_id: UUID, to_page_id: UUID, action: str, reasons: Sequence[str]) -> None:
     """Everything that depends on a reference."""
-    await writer.run(PAGES["touch_page"], page_id=page.id)
+    await writer.run(PAGES["touch_page"], page_id=from_page_id)
     await refresh_hubness(writer, [to_page_id])
-    await record(writer, action, page.id, toPageId=to_page_id, reasons=list(reasons))
+    await record(writer, action, from_page_id, toPageId=to_page_id, reasons=list(reasons))
 
 
 def check_kind(kind: str) -> None:

@@ -5,13 +5,14 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import orjson
+
 from content.sections import Section, render
 from db.sql import statements
 
 from .writer import Writer
 
 PAGES = statements("pages")
-SECTIONS = statements("sections")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +62,14 @@ async def find_page(writer: Writer, page_id: UUID) -> Page | None:
     row = await writer.one(PAGES["find_page"], page_id=page_id)
     if row is None:
         return None
-    sections = await writer.all(SECTIONS["find_sections"], page_id=page_id)
+    sections = orjson.loads(row["sections"] or b"[]")
     return Page(
         id=row["id"],
         type=row["type"],
         slug=row["slug"],
         title=row["title"],
         summary=row["summary"],
-        sections=tuple(Section(s["section_slug"], s["heading"], s["body_md"]) for s in sections),
+        sections=tuple(Section(slug, heading, body) for slug, heading, body in sections),
         tags=tuple(row["tags"]),
         metadata=row["metadata"],
         status=row["status"],

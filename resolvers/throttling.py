@@ -112,9 +112,7 @@ class Throttle:
         self.forgetting: set[asyncio.Task[None]] = set()
 
     def account(self, scope: Scope) -> Account:
-        """By who acts: an API key's id or a token's subject, in whichever wiki it works."""
-        actor = scope.actor
-        return self.accounts.get((scope.tenant_id, actor.kind, actor.id), partial(self.open, scope))
+        return self.accounts.find(scope.credential) or self.accounts.keep(scope.credential, self.open(scope))
 
     def open(self, scope: Scope) -> Account:
         subject = f"{scope.actor.kind}:{scope.actor.id}"

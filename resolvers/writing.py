@@ -51,6 +51,20 @@ async def writing_page(
 
 
 @asynccontextmanager
+async def writing_pages(
+    database: Database, scope: Scope, page_id: UUID, other_id: UUID, field: str
+) -> AsyncIterator[Writer]:
+    """The same in the wiki where two pages lie; `field` is where the client named the other one."""
+    async with writing_row(database, scope, PAGES["find_owner"], page_id, NO_PAGE) as writer:
+        rows = await writer.all(PAGES["find_owners"], ids=[page_id, other_id])
+        owners = {row["id"]: row["owner_id"] for row in rows}
+        if owners.get(page_id) != writer.scope.owner_id:
+            raise NotFound(NO_PAGE)
+        await check_own(writer, owners.get(other_id), field)
+        yield writer
+
+
+@asynccontextmanager
 async def writing_row(
     database: Database, scope: Scope, find_owner: Statement, row_id: UUID, missing: str, action: Action = Action.WRITE
 ) -> AsyncIterator[Writer]:
@@ -123,7 +137,11 @@ def check_version(page: Page, expected: int | None) -> None:
 
 async def check_same_wiki(writer: Writer, page_id: UUID, field: str) -> None:
     """Refuse a page of another wiki; one that the caller may not even see is as unknown as any."""
-    owner_id = await writer.value(PAGES["find_owner"], id=page_id)
+    await check_own(writer, await writer.value(PAGES["find_owner"], id=page_id), field)
+
+
+async def check_own(writer: Writer, owner_id: UUID | None, field: str) -> None:
+    """The same for a page of which it is known in whose wiki it lies, if it is there."""
     if owner_id == writer.scope.owner_id:
         return
     if owner_id is None or not await visible(writer, owner_id):

@@ -83,5 +83,4 @@ class Binds:
     def getter(self, name: str) -> Getter:
         if not name.startswith(SCOPE):
             return self.getters[name]
-        read = attrgetter(name.removeprefix(SCOPE))
-        return lambda request: read(request.scope)
+        return attrgetter(f"scope.{name.removeprefix(SCOPE)}")

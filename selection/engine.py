@@ -22,6 +22,7 @@ from .limits import Limits
 from .lru import LRU, Tally
 from .operation import Document, Invalid, Operation, coerced, large, too_long
 from .plan import Context, Plan
+from .resolve import PassingOn
 from .subscription import check_has_event
 from .trail import note_error, note_operation, note_values
 from .wire import json_object
@@ -62,6 +63,8 @@ class Engine:
             check_has_event(document.operation, context)
             if document.introspected and not context.may_introspect:
                 raise not_introspected()
+            if document.operation.is_mutation:
+                return await self.as_values(document, variables or {}, name, context)
             try:
                 return Answer(await self.as_bytes(document.operation, variables or {}, context))
             except NotCompilable:
@@ -83,7 +86,8 @@ class Engine:
         """Invalid ones are remembered too: they cost the most."""
         if len(text) > self.limits.characters:
             raise too_long(self.limits)
-        found = await self.documents.get_apart((text, name), lambda: self.read(text, name))
+        key = text, name
+        found = self.documents.find(key) or await self.documents.get_apart(key, lambda: self.read(text, name))
         if isinstance(found, Invalid):
             raise found
         return found
@@ -96,11 +100,12 @@ class Engine:
 
     async def as_bytes(self, operation: Operation, given: dict[str, Any], context: Context) -> bytes:
         variables = await self.coerced(operation, given)
-        plan: Plan | Constant | None = await operation.plans.get_apart(
-            operation.shape(variables), lambda: self.whole_plan(operation, variables)
+        shape = operation.shape(variables)
+        plan: Plan | Constant | NotCompilable = operation.plans.find(shape) or await operation.plans.get_apart(
+            shape, lambda: self.whole_plan(operation, variables)
         )
-        if plan is None:
-            raise NotCompilable
+        if isinstance(plan, NotCompilable):
+            raise NotCompilable(*plan.args)
         data = await plan.run(context, Request(variables, context.scope, [])) or b"null"
         return COMPILED % (data, context.spent, context.budget)
 
@@ -118,17 +123,21 @@ class Engine:
         except Final as error:
             return self.answer(ExecutionResult(None, [error]), context)
         hide = not self.limits.suggestions
-        run = partial(execute, self.schema, document.ast, None, context, given, name, hide_suggestions=hide)
+        run = partial(
+            execute, self.schema, document.ast, PassingOn, context, given, name,
+            hide_suggestions=hide, executor_class=PassingOn,
+        )  # fmt: skip
         result = await apart(run) if document.only_introspects else run()
         return self.answer(await result if isawaitable(result) else result, context)
 
-    def whole_plan(self, operation: Operation, variables: VariableValues) -> Plan | Constant | None:
+    def whole_plan(self, operation: Operation, variables: VariableValues) -> Plan | Constant | NotCompilable:
+        """Or why there is none."""
         try:
             if is_constant(operation.definition, operation.fragments):
                 return Constant(self.schema, operation.definition, operation.fragments)
             return compile_operation(self.schema, operation, variables)
-        except NotCompilable:
-            return None
+        except NotCompilable as reason:
+            return reason.with_traceback(None)
 
     def answer(self, result: ExecutionResult, context: Context | None = None) -> Answer:
         """Without a context the operation was not executed: there are neither data nor cost."""

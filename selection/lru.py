@@ -18,7 +18,7 @@ class Tally:
 
 
 class LRU(Generic[V]):
-    """At most `size` entries."""
+    """At most `size` entries, none of them None."""
 
     def __init__(self, size: int, making: str = "", tally: Tally | None = None) -> None:
         """`making` is what a request's trail calls the making of an entry."""
@@ -27,20 +27,25 @@ class LRU(Generic[V]):
         self.entries: OrderedDict[Hashable, V] = OrderedDict()
 
     def get(self, key: Hashable, make: Callable[[], V]) -> V:
-        return self.found(key) if key in self.entries else self.keep(key, make())
+        found = self.find(key)
+        return self.keep(key, make()) if found is None else found
 
     async def get_apart(self, key: Hashable, make: Callable[[], V]) -> V:
         """The same for what takes long to make. Two who ask at once may both make it; one of the two is kept."""
-        if key in self.entries:
-            return self.found(key)
+        found = self.find(key)
+        if found is not None:
+            return found
         with noted(self.making):
             made = await apart(make)
         return self.keep(key, made)
 
-    def found(self, key: Hashable) -> V:
-        self.tally.hits += 1
-        self.entries.move_to_end(key)
-        return self.entries[key]
+    def find(self, key: Hashable) -> V | None:
+        """The entry, where there is one."""
+        found = self.entries.get(key)
+        if found is not None:
+            self.tally.hits += 1
+            self.entries.move_to_end(key)
+        return found
 
     def keep(self, key: Hashable, made: V) -> V:
         self.tally.misses += 1

@@ -1,6 +1,6 @@
 """A parsed and validated operation, and the plans made for it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from graphql import (
     OperationType,
     get_nullable_type,
     get_operation_ast,
+    is_enum_type,
     is_leaf_type,
     is_list_type,
     is_non_null_type,
@@ -67,6 +68,7 @@ class Operation:
         plans: Tally | None = None,
     ) -> None:
         self.definition, self.fragments = definition, fragments
+        self.is_mutation = definition.operation is OperationType.MUTATION
         self.plans: LRU[Any] = LRU(PLANS_PER_OPERATION, "plan", plans)
         self.shaping: list[tuple[str, GraphQLInputType]] = []
         self.plain: dict[str, Plain] = {}
@@ -89,10 +91,18 @@ def reader(type_: GraphQLInputType) -> Callable[[Any], Any] | None:
     """How a value that is not null is read; nothing where graphql-core must do it. What it raises is told at length."""
     nullable: Any = get_nullable_type(type_)
     if is_leaf_type(nullable):
-        return nullable.coerce_input_value
+        return leaf_reader(nullable)
     if is_list_type(nullable) and is_leaf_type(leaf := get_nullable_type(nullable.of_type)):
-        return partial(each_read, leaf.coerce_input_value, is_non_null_type(nullable.of_type))
+        return partial(each_read, leaf_reader(leaf), is_non_null_type(nullable.of_type))
     return None
+
+
+def leaf_reader(leaf: Any) -> Callable[[Any], Any]:
+    """Of an enum it is looked up: a member is the same each time."""
+    if is_enum_type(leaf):
+        return {name: leaf.coerce_input_value(name) for name in leaf.values}.__getitem__
+    read: Callable[[Any], Any] = leaf.coerce_input_value
+    return read
 
 
 def each_read(read: Callable[[Any], Any], is_required: bool, given: Any) -> list[Any]:
@@ -100,14 +110,9 @@ def each_read(read: Callable[[Any], Any], is_required: bool, given: Any) -> list
     if type(given) is not list or (is_required and None in given):
         raise ValueError
     items = [None if item is None else read(item) for item in given]
-    if is_undefined(items):
+    if any(item is Undefined for item in items):  # by identity: it equals None
         raise ValueError
     return items
-
-
-def is_undefined(values: Iterable[Any]) -> bool:
-    """Is any of them? By identity: graphql-core's Undefined equals None."""
-    return any(value is Undefined for value in values)
 
 
 class Document:
@@ -185,10 +190,12 @@ def at_once(operation: Operation, given: dict[str, Any]) -> VariableValues | Non
             if value is None and is_required:
                 return None
             sources[name] = VariableValueSource(signature, value)
-            values[name] = None if value is None else read(value)
+            values[name] = found = None if value is None else read(value)
+            if found is Undefined:
+                return None
     except Exception:  # what is wrong with them is told at length
         return None
-    return None if is_undefined(values.values()) else VariableValues(sources, values)
+    return VariableValues(sources, values)
 
 
 def at_length(schema: GraphQLSchema, operation: Operation, given: dict[str, Any], limits: Limits) -> VariableValues:

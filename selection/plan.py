@@ -49,7 +49,7 @@ class Plan:
         self.fixed = [get.value if isinstance(get, Fixed) else None for get in getters]
         self.varying = [(place, get) for place, get in enumerate(getters) if not isinstance(get, Fixed)]
         self.steps = compiler.steps
-        self.checks = compiler.checks
+        self.checks = [(check, given(arguments)) for check, arguments in compiler.checks]
         self.anew = compiler.binds.decides
         self.cost = compiler.cost
         self.cost.fold()
@@ -64,10 +64,10 @@ class Plan:
             request = request._replace(found=await self.find(context, request, parent))
             if self.nothing is not None and not any(request.found):
                 return self.nothing
-        given = self.fixed.copy()
+        parameters = self.fixed.copy()
         for place, get in self.varying:
-            given[place] = get(request)
-        return await context.fetch(self.sql, given, self.anew)
+            parameters[place] = get(request)
+        return await context.fetch(self.sql, parameters, self.anew)
 
     async def find(self, context: Context, request: Request, parent: Any) -> list[list[tuple[Any, ...]]]:
         """What each step finds: several at once, and one without a task of its own."""
@@ -78,6 +78,11 @@ class Plan:
 async def run_step(finding: Finding, context: Context, request: Request, parent: Any) -> list[tuple[Any, ...]]:
     step, wanted, arguments = finding
     return await step.run(context, parent, wanted, **values(arguments, request))
+
+
+def given(arguments: dict[str, Argument]) -> dict[str, Argument]:
+    """Without those that are null in every request: a check has that as its default."""
+    return {name: one for name, one in arguments.items() if not (isinstance(one.get, Fixed) and one.get.value is None)}
 
 
 def values(arguments: dict[str, Argument], request: Request) -> dict[str, Any]:

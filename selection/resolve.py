@@ -1,6 +1,7 @@
 """graphql-core over compiled values: a source runs one statement, everything below it is already there."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,16 +13,19 @@ from graphql import (
     GraphQLResolveInfo,
     GraphQLSchema,
     GraphQLUnionType,
+    OperationType,
     get_named_type,
     is_enum_type,
     is_introspection_type,
 )
+from graphql.execution import Executor
 from graphql.execution.values import VariableValues
 
 from .binds import Request
 from .collect import Collector
 from .compiler import TYPE, Compiler, Mode
 from .contract import lists_what_a_step_finds, mapping_of, python_name
+from .errors import NotCompilable
 from .lru import LRU
 from .mapping import Computed, Known, Source
 from .operation import Operation
@@ -60,28 +64,57 @@ class Resolvers:
                     field.resolve = by_response_key
 
     def source(self, field: GraphQLField, source: Source) -> Callable[..., Any]:
+        async def run(mode: Mode, parent: Any, info: Info) -> bytes | None:
+            plan = await self.plan(field, source, info, mode)
+            return await plan.run(info.context, Request(variables_of(info), info.context.scope, []), parent)
+
         async def resolve(parent: Any, info: Info, **arguments: Any) -> Any:
-            plan = await self.plan(field, source, info)
-            data = await plan.run(info.context, Request(variables_of(info), info.context.scope, []), parent)
+            if info.root_value is PassingOn and info.operation.operation is OperationType.MUTATION:
+                with suppress(NotCompilable):
+                    return completed(await run(Mode.BYTES, parent, info))
+            data = await run(Mode.VALUES, parent, info)
             return None if data is None else orjson.loads(data)
 
         return resolve
 
-    async def plan(self, field: GraphQLField, source: Source, info: Info) -> Plan:
+    async def plan(self, field: GraphQLField, source: Source, info: Info, mode: Mode) -> Plan:
         operation, variables = self.operation(info), variables_of(info)
         keys = tuple(key for key in info.path.as_list() if isinstance(key, str))
 
-        def make() -> Plan:
-            compiler = Compiler(Collector(self.schema, info.fragments, variables), Mode.VALUES)
+        def make() -> Plan | NotCompilable:
+            compiler = Compiler(Collector(self.schema, info.fragments, variables), mode)
             nothing = b"[]" if lists_what_a_step_finds(field) else None
-            return Plan(compiler, compiler.source(field, list(info.field_nodes), source), nothing)
+            try:
+                return Plan(compiler, compiler.source(field, list(info.field_nodes), source), nothing)
+            except NotCompilable as reason:
+                return reason.with_traceback(None)
 
-        plan: Plan = await operation.plans.get_apart((keys, operation.shape(variables)), make)
-        return plan
+        plan = await operation.plans.get_apart((mode, keys, operation.shape(variables)), make)
+        if isinstance(plan, NotCompilable):
+            raise NotCompilable(*plan.args)
+        found: Plan = plan
+        return found
 
     def operation(self, info: Info) -> Operation:
         """By identity: the entry keeps the node alive, so that its id cannot be another's."""
         return self.operations.get(id(info.operation), lambda: Operation(self.schema, info.operation, info.fragments))
+
+
+def completed(data: bytes | None) -> orjson.Fragment | None:
+    """What the compiler has completed, to be passed on."""
+    return None if data is None else orjson.Fragment(data)
+
+
+class PassingOn(Executor[None]):
+    """graphql-core's executor, but for values that are complete already: they go into the answer as they are.
+
+    The fields of mutations answer with such, where it is the root value that says so.
+    """
+
+    def complete_value(self, return_type: Any, details: Any, info: Any, path: Any, result: Any, position: Any) -> Any:
+        if isinstance(result, orjson.Fragment):
+            return result
+        return super().complete_value(return_type, details, info, path, result, position)
 
 
 def know(known: Known) -> Callable[..., Any]:

@@ -31,20 +31,21 @@ class Part(NamedTuple):
 class Trail:
     """`way` is how the operation was executed: as bytes of Postgres, or as values through graphql-core."""
 
+    document: str | None = None
+    definition: OperationDefinitionNode | None = None
+    way = "bytes"
+    context: Any = None
+    ended: float | None = None
+    span: Any = None  # of whoever traces
+    trace_id: str | None = None
+    path: str | None = None  # without what a client has put into it
+    is_stream = False  # its length says nothing of how fast it was answered
+
     def __init__(self, request_id: str) -> None:
         self.request_id = request_id
         self.began = perf_counter()
         self.parts: list[Part] = []
-        self.document: str | None = None
-        self.definition: OperationDefinitionNode | None = None
-        self.way = "bytes"
         self.codes: list[str] = []
-        self.context: Any = None
-        self.ended: float | None = None
-        self.span: Any = None  # of whoever traces
-        self.trace_id: str | None = None
-        self.path: str | None = None  # without what a client has put into it
-        self.is_stream = False  # its length says nothing of how fast it was answered
 
     @property
     def took(self) -> float:

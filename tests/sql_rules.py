@@ -104,7 +104,7 @@ def whole_faults(found: list[Level], parts: list[exp.Expr], tables: frozenset[st
         yield f"two tenants: tenant_id is compared with {' and '.join(sorted(given))}: bind one parameter everywhere"
     for table, alias in (pair for level in found for pair in level.unbound if pair[0] in REFERENCE_TABLES):
         yield f"{table} {alias}: it is no way to the tenant: look the tenant up in a statement of its own"
-    if "pg_notify" in set().union(*map(called, parts)):
+    if any(isinstance(part, exp.Anonymous) and part.name.lower() == "pg_notify" for part in parts):
         yield "pg_notify in a query over a tenant table: a worker would lose it: send it in a statement of its own"
     for name in (part.alias.lower() for part in parts if isinstance(part, exp.CTE)):
         if name in tables | REFERENCE_TABLES:

@@ -55,6 +55,9 @@ def respelt(lexeme: re.Match[str]) -> str:
 
 def tree(statement: str) -> exp.Expr:
     """Raises SqlglotError where the statement cannot be read."""
-    parsed: Any = sqlglot.parse_one(statement, read="postgres")
+    try:
+        parsed: Any = sqlglot.parse_one(statement, read="postgres")
+    except TypeError as error:  # it trips over some texts that are no SQL
+        raise sqlglot.ParseError(str(error)) from error
     assert isinstance(parsed, exp.Expr)
     return parsed

@@ -37,7 +37,7 @@
   function settings(endpoint, handed, storage) {
     const token = handed.token ?? storage?.getItem(TOKEN);
     return {
-      fetcher: GraphiQL.createFetcher({ url: endpoint }),
+      fetcher: fetcher(endpoint),
       plugins: [GraphiQLPluginExplorer.explorerPlugin({ showAttribution: false })],
       storage,
       // Safe, because the storage is this tab's own: closing the tab forgets the token.
@@ -49,6 +49,65 @@
       query: handed.query ?? undefined,
       variables: handed.variables ?? undefined,
     };
+  }
+
+  // Subscriptions come as server-sent events, which carry the headers of the editor; a WebSocket could not.
+  function fetcher(endpoint) {
+    const once = GraphiQL.createFetcher({ url: endpoint });
+    return (asked, options) => (isSubscription(asked, options) ? followed(endpoint, asked, options) : once(asked, options));
+  }
+
+  function isSubscription(asked, options) {
+    const operations = options?.documentAST?.definitions.filter((one) => one.kind === "OperationDefinition") ?? [];
+    const chosen = operations.find((one) => !asked.operationName || one.name?.value === asked.operationName);
+    return chosen?.operation === "subscription";
+  }
+
+  // GraphiQL calls `return` to stop: the request ends at once, whatever is being waited for.
+  function followed(endpoint, asked, options) {
+    const stopping = new AbortController();
+    const answers = events(endpoint, asked, options?.headers, stopping.signal);
+    return {
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+      next: () => answers.next(),
+      return() {
+        stopping.abort();
+        return answers.return();
+      },
+    };
+  }
+
+  async function* events(endpoint, asked, headers, signal) {
+    try {
+      const response = await fetch(endpoint, {
+        method: "POST",
+        headers: { Accept: "text/event-stream", "Content-Type": "application/json", ...headers },
+        body: JSON.stringify(asked),
+        signal,
+      });
+      if (!response.headers.get("Content-Type")?.startsWith("text/event-stream")) {
+        yield await response.json(); // why it was refused
+        return;
+      }
+      yield* answersIn(response.body.pipeThrough(new TextDecoderStream()).getReader());
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  async function* answersIn(reader) {
+    let rest = "";
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      const blocks = (rest + read.value).split("\n\n");
+      rest = blocks.pop();
+      for (const lines of blocks.map((block) => block.split("\n"))) {
+        if (lines.includes("event: complete")) return;
+        const data = lines.filter((line) => line.startsWith("data: ")).map((line) => line.slice(6));
+        if (data.length) yield JSON.parse(data.join("\n"));
+      }
+    }
   }
 
   function takeFragment() {

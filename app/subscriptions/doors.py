@@ -1,5 +1,7 @@
 """Which requests stream: WebSockets, and those that accept events. The endpoint behind the doors answers the others."""
 
+from collections.abc import Awaitable
+
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from .origins import is_same_site
@@ -11,13 +13,12 @@ from .websocket import Connection, refuse
 def before(endpoint: ASGIApp, streams: Streams) -> ASGIApp:
     """The endpoint, with the doors of what streams before it."""
 
-    async def choose(scope: Scope, receive: Receive, send: Send) -> None:
+    def choose(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         if scope["type"] == "websocket":
-            await connect(streams, scope, receive, send)
-        elif wants_events(scope):
-            await EventStream(streams, scope, receive, send).serve()
-        else:
-            await endpoint(scope, receive, send)
+            return connect(streams, scope, receive, send)
+        if wants_events(scope):
+            return EventStream(streams, scope, receive, send).serve()
+        return endpoint(scope, receive, send)
 
     return choose
 

@@ -10,6 +10,15 @@ ON CONFLICT (tenant_id, from_page_id, to_page_id, kind) DO UPDATE
 SET reasons = links.reasons || excluded.reasons
 WHERE NOT links.reasons @> excluded.reasons;
 
+-- name: write_link
+-- Assert a reference for a reason, and say all of its reasons; nothing where it had this one.
+INSERT INTO links (tenant_id, owner_id, id, from_page_id, to_page_id, kind, reasons, created_at)
+VALUES (:tenant_id, :owner_id, :id, :from_page_id, :to_page_id, 'reference', ARRAY[CAST(:reason AS text)], :now)
+ON CONFLICT (tenant_id, from_page_id, to_page_id, kind) DO UPDATE
+SET reasons = links.reasons || excluded.reasons
+WHERE NOT links.reasons @> excluded.reasons
+RETURNING reasons;
+
 -- name: find_reasons
 -- Why a page refers to another.
 SELECT reasons FROM links

@@ -2,11 +2,21 @@
 -- In whose wiki a page lies.
 SELECT owner_id FROM pages WHERE tenant_id = :tenant_id AND id = :id;
 
+-- name: find_owners
+-- In whose wikis pages lie.
+SELECT id, owner_id FROM pages WHERE tenant_id = :tenant_id AND id = ANY(CAST(:ids AS uuid[]));
+
 -- name: find_page
--- A page's own row.
-SELECT id, type, slug, title, summary, tags, metadata, status, parent_page_id, version, last_compiled_at
-FROM pages
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :page_id;
+-- A page with its sections: [slug, heading, text] of each, in order.
+SELECT p.id, p.type, p.slug, p.title, p.summary, p.tags, p.metadata, p.status, p.parent_page_id, p.version,
+       p.last_compiled_at,
+       (
+           SELECT json_agg(json_build_array(s.section_slug, s.heading, s.body_md) ORDER BY s.position, s.id)
+           FROM sections AS s
+           WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = :page_id
+       ) AS sections
+FROM pages AS p
+WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = :page_id;
 
 -- name: find_all
 -- Every page of a wiki.

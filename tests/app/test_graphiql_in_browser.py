@@ -1,9 +1,10 @@
 """GraphiQL in a real browser, where one is installed: it runs queries, carries the token, and asks no other server."""
 
+import asyncio
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote, urlsplit
@@ -13,7 +14,7 @@ import strawberry
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from app.graphiql.assets import missing
@@ -49,14 +50,28 @@ class Api:
     def __init__(self) -> None:
         self.schema = strawberry.Schema(Query)
         self.authorizations: list[str | None] = []
+        self.follows = False
         routes = [Route("/graphql", self.answer, methods=["POST"]), *graphiql_routes()]
         self.app = Starlette(routes=routes)
 
     async def answer(self, request: Request) -> Response:
         self.authorizations.append(request.headers.get("authorization"))
+        if request.headers["accept"] == "text/event-stream":
+            return StreamingResponse(self.events(), media_type="text/event-stream")
         asked = await request.json()
         result = await self.schema.execute(asked["query"], operation_name=asked.get("operationName"))
         return JSONResponse({"data": result.data, "errors": [error.formatted for error in result.errors or []] or None})
+
+    async def events(self) -> AsyncIterator[str]:
+        """Two answers, the second in two lines and two pieces, and then nothing more until the client leaves."""
+        self.follows = True
+        try:
+            yield ':\n\nevent: next\ndata: {"data": {"changed": 1}}\n\n'
+            yield 'event: next\ndata: {"data":\n'
+            yield 'data: {"changed": 2}}\n\n'
+            await asyncio.sleep(60)
+        finally:
+            self.follows = False
 
 
 @contextmanager
@@ -164,3 +179,23 @@ def test_where_the_files_do_not_load_the_page_says_what_to_do(browser: Tab, addr
     browser.call("Network.setBlockedURLs", urls=["*graphiql-3*.js"])
     browser.open(f"{address}/graphiql")
     assert "make graphiql" in browser.wait_for("document.querySelector('.unstarted')?.textContent")
+
+
+def test_a_subscription_is_followed_until_it_is_stopped(browser: Tab, address: str, api: Api) -> None:
+    browser.open(f"{address}/graphiql#token={quote(TOKEN)}&query={quote('subscription { changed }')}")
+    editors(browser)
+    browser.run(RUN)
+    browser.wait_for(f"{EDITORS}[3].includes('2')")
+    assert json.loads(browser.run(f"{EDITORS}[3]")) == {"data": {"changed": 2}}
+    assert (api.follows, api.authorizations[-1]) == (True, f"Bearer {TOKEN}")
+    browser.run(RUN)
+    until(lambda: not api.follows)
+    assert browser.complaints() == []
+    assert browser.run(f"{EDITORS}[3].includes('Abort')") is False
+
+
+def until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)

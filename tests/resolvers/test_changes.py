@@ -142,7 +142,9 @@ def known(value: Any, ids: dict[str, str]) -> Any:
 
 async def test_every_mutation_announces_once_what_it_did(wiki: Wiki, ear: Ear) -> None:
     assert GRAPHQL.mutation_type is not None
-    assert set(MUTATIONS) | ASKS | OF_COMPILED == set(GRAPHQL.mutation_type.fields), "a new mutation: say here how it is called"
+    assert set(MUTATIONS) | ASKS | OF_COMPILED == set(GRAPHQL.mutation_type.fields), (
+        "a new mutation: say here how it is called"
+    )
     engine, ids = make_engine(), dict[str, str]()
     for name, given in MUTATIONS.items():
         field = GRAPHQL.mutation_type.fields[name]

@@ -15,7 +15,7 @@ class Recorder(Context):
     """A context that keeps the texts of its compiled reads, and what its steps asked."""
 
     statements: list[str]
-    searches: list[Asked | UUID]
+    searches: list[Asked | UUID | None]
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -32,6 +32,10 @@ class Recorder(Context):
     async def related(self, page_id: UUID, limit: int) -> list[tuple[UUID, float]]:
         self.searches.append(page_id)
         return await super().related(page_id, limit)
+
+    async def hot_index(self, owner_id: UUID | None, limit: int) -> list[tuple[UUID, float]]:
+        self.searches.append(owner_id)
+        return await super().hot_index(owner_id, limit)
 
 
 async def ask(engine: Engine, context: Context, text: str, **variables: Any) -> dict[str, Any]:

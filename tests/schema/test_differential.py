@@ -14,7 +14,6 @@ from typing import Any
 
 import orjson
 import pytest
-from graphql import build_schema
 
 from db.database import Database
 from db.scope import Scope
@@ -26,7 +25,7 @@ from selection.errors import NotCompilable
 from selection.operation import Document, Invalid
 from tests.schema.asking import Recorder
 from tests.schema.documents import Documents
-from tests.schema.reference.executor import Reference
+from tests.schema.reference.executor import Reference, contract
 from tests.schema.world import CALLERS, World
 from tests.sql_rules import violations
 
@@ -42,13 +41,13 @@ Answer = dict[str, Any]
 @pytest.mark.parametrize("part", range(4))
 async def test_random_documents(database: Database, world: World, engine: Engine, part: int) -> None:
     """Each document is run with two sets of variables on one plan cache, in both modes."""
-    contract = build_schema(SDL)
-    references = [Reference(SDL, world, scope, Context(database, scope)) for scope in CALLERS]
+    schema = contract(SDL)
+    references = [Reference(schema, world, scope, Context(database, scope)) for scope in CALLERS]
     tally: Counter[str] = Counter()
     started = time.perf_counter()
     for seed in range(SEED + part, SEED + COUNT, 4):
         caller = seed % len(CALLERS)
-        documents = Documents(contract, world, CALLERS[caller], seed)
+        documents = Documents(schema, world, CALLERS[caller], seed)
         text, variables, name = documents.make()
         document = Document(GRAPHQL, text, name, UNLIMITED)
         for given in (variables, documents.again(), variables):

@@ -277,3 +277,38 @@ def test_every_mutation_takes_one_input_and_answers_with_a_payload() -> None:
         payload = GRAPHQL.type_map[str(field.type).rstrip("!")]
         assert payload.name.endswith("Payload"), name
         assert is_object_type(payload)
+
+
+SHOWN = """
+    __typename id kind: type updatedAt parent { title } ...Texts
+    links(first: 5) { totalCount edges { node { kind toPage { title } } } pageInfo { endCursor } }
+    {more}
+"""
+TEXTS = "fragment Texts on WikiPage { sections { heading ... on WikiSection { bodyMd @skip(if: $bare) } } }"
+
+
+@pytest.mark.parametrize("more", ["", "excerpt(length: 3)"], ids=["as bytes", "with a field of Python"])
+@pytest.mark.parametrize("bare", [True, False])
+async def test_what_a_mutation_shows_is_what_a_query_shows(change: Ask, ask: Ask, more: str, bare: bool) -> None:
+    page, other = await make(change, bodyMd="## Café\n\n“Hot”."), await make(change, "Texas")
+    shown = SHOWN.replace("{more}", more)
+    linking = f"""mutation ($input: LinkWikiPagesInput!, $bare: Boolean!) {{
+        a: linkWikiPages(input: $input) {{ changed page {{ {shown} }} }}
+        b: linkWikiPages(input: $input) {{ changed page {{ {shown} }} }}
+    }} {TEXTS}"""
+    reading = f"query ($id: ID!, $bare: Boolean!) {{ node(id: $id) {{ ... on WikiPage {{ {shown} }} }} }} {TEXTS}"
+    link = {"fromPageId": page["id"], "toPageId": other["id"]}
+    told = (await ask(linking, input=link, bare=bare))["data"]
+    read = (await ask(reading, id=page["id"], bare=bare))["data"]["node"]
+    assert told == {"a": {"changed": True, "page": read}, "b": {"changed": False, "page": read}}
+    assert read["links"]["totalCount"] == 1
+
+
+async def test_what_is_wrong_below_a_payload_is_told_and_the_write_stands(change: Ask, ask: Ask) -> None:
+    page, other = await make(change), await make(change, "Texas")
+    text = """mutation ($input: LinkWikiPagesInput!) {
+        linkWikiPages(input: $input) { changed page { links(first: 2, after: "x") { totalCount } } } }"""
+    answer = await ask(text, input={"fromPageId": page["id"], "toPageId": other["id"]})
+    assert answer["data"] == {"linkWikiPages": {"changed": True, "page": None}}
+    (error,) = answer["errors"]
+    assert error["path"] == ["linkWikiPages", "page"]

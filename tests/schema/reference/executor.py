@@ -6,7 +6,16 @@ from inspect import isawaitable
 from typing import Any
 from uuid import UUID
 
-from graphql import GraphQLInterfaceType, GraphQLResolveInfo, build_schema, execute, get_named_type, is_enum_type, parse
+from graphql import (
+    GraphQLInterfaceType,
+    GraphQLResolveInfo,
+    GraphQLSchema,
+    build_schema,
+    execute,
+    get_named_type,
+    is_enum_type,
+    parse,
+)
 
 from db.scope import Scope
 from resolvers.context import Context
@@ -41,17 +50,23 @@ TYPES: Mapping[str, type[Any]] = {
 }
 
 
+def contract(sdl: str) -> GraphQLSchema:
+    """A schema for references: one serves them all."""
+    schema = build_schema(sdl)
+    node = schema.type_map["Node"]
+    assert isinstance(node, GraphQLInterfaceType)
+    node.resolve_type = lambda row, info, abstract: row["$kind"]
+    return schema
+
+
 class Reference:
     """Answers the operations of one caller."""
 
-    def __init__(self, sdl: str, world: World, scope: Scope, context: Context) -> None:
+    def __init__(self, schema: GraphQLSchema, world: World, scope: Scope, context: Context) -> None:
         rows = Rows(world, scope)
         self.fields: dict[str, Any] = {name: type_(rows) for name, type_ in TYPES.items()}
         self.fields["Query"] = Query(rows, context)
-        self.schema = build_schema(sdl)
-        node = self.schema.type_map["Node"]
-        assert isinstance(node, GraphQLInterfaceType)
-        node.resolve_type = lambda row, info, abstract: row["$kind"]
+        self.schema = schema
 
     async def execute(self, text: str, variables: dict[str, Any], name: str | None = None) -> dict[str, Any]:
         found = execute(

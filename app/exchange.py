@@ -1,0 +1,73 @@
+"""A request and its answer on the wire, where uvicorn leaves room: head and body of an answer in one write.
+
+uvicorn writes the head as soon as it has it, which is a system call and a packet more for each answer, and looks at
+each header by itself. The head of an answer whose length is known waits here for its body; all else goes uvicorn's way.
+"""
+
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
+
+Message = Any  # uvicorn's types of messages are not public
+CONTROLS = bytes([*range(0x09), *range(0x0A, 0x20), 0x7F])
+WITHOUT_BODY = {204, 304}
+
+
+class Exchange(RequestResponseCycle):
+    """Nothing is sent before there is a body: a fault until then is answered with a status of its own."""
+
+    head: Message = None
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start" and not self.response_started:
+            await self.begin(message)
+        elif self.head is not None:
+            await self.send_with(self.head, message)
+        else:
+            await super().send(message)
+
+    async def begin(self, head: Message) -> None:
+        self.head = head if self.may_wait(head) else None
+        if self.head is None:
+            await super().send(head)
+
+    def may_wait(self, head: Message) -> bool:
+        """Has the answer a body of a known length, and does the connection stay open after it?"""
+        headers = dict([*self.default_headers, *head["headers"]])
+        return (
+            b"content-length" in headers
+            and b"connection" not in headers
+            and self.keep_alive
+            and self.scope["method"] != "HEAD"
+            and head["status"] not in WITHOUT_BODY
+        )
+
+    async def send_with(self, head: Message, message: Message) -> None:
+        self.head = None
+        if self.is_whole(head, message):
+            self.send_whole(head, message.get("body", b""))
+        else:
+            await super().send(head)
+            await super().send(message)
+
+    def is_whole(self, head: Message, message: Message) -> bool:
+        """Is this all that was announced, and can it be written at once?"""
+        if message.get("more_body") or self.disconnected or self.flow.write_paused:
+            return False
+        return (b"content-length", b"%d" % len(message.get("body", b""))) in head["headers"]
+
+    def send_whole(self, head: Message, body: bytes) -> None:
+        self.transport.writelines((rendered(head["status"], [*self.default_headers, *head["headers"]]), body))
+        self.response_started = self.response_complete = True
+        self.waiting_for_100_continue = False
+        self.message_event.set()
+        self.on_response()
+
+
+def rendered(status: int, headers: list[tuple[bytes, bytes]]) -> bytes:
+    """The head of an answer. Nothing that would end a header early gets out."""
+    lines = [b"%b: %b\r\n" % pair for pair in headers]
+    head = b"".join([STATUS_LINE[status], *lines, b"\r\n"])
+    if len(head) - len(head.translate(None, CONTROLS)) != 2 * (len(lines) + 2):
+        raise RuntimeError("A header holds control characters.")
+    return head

@@ -1,0 +1,11 @@
+"""The faults of `make mutants` can be planted: each text is still there, once."""
+
+import pytest
+
+from tests.schema.faults import FAULTS, Fault
+from tests.schema.planted_faults import ROOT
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.file}: {fault.before}")
+def test_a_fault_has_one_place(fault: Fault) -> None:
+    assert (ROOT / fault.file).read_text().count(fault.before) == 1
