@@ -1,7 +1,8 @@
 """Statements ready for asyncpg: named ones from queries/<noun>.sql, and single-row ones composed with Core.
 
 A file holds blocks of `-- name: verb_noun`, one sentence of comment, and a statement with `:named` parameters;
-write CAST(:x AS type), because `:x::type` hides the parameter and an untyped one has no type for Postgres.
+write CAST(:x AS type), because `:x::type` hides the parameter and an untyped one has no type for Postgres. A line
+`-- after: verb_noun` says that the statement goes on where that block ends, which is then none by itself.
 """
 
 import re
@@ -16,6 +17,7 @@ from sqlalchemy.sql.elements import ClauseElement
 
 DIALECT: Dialect = asyncpg.dialect(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]
 HEADER = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+AFTER = re.compile(r"^-- after: (\w+)\n", re.MULTILINE)
 
 
 class Statement(NamedTuple):
@@ -37,9 +39,23 @@ def compiled(clause: ClauseElement) -> Statement:
 @cache
 def statements(noun: str) -> Mapping[str, Statement]:
     """The named statements of queries/<noun>.sql."""
+    return {name: compiled(text(body)) for name, body in texts(noun).items()}
+
+
+@cache
+def texts(noun: str) -> Mapping[str, str]:
+    """The same as they are written, for those that are part of another one."""
     source = (files("db") / "queries" / f"{noun}.sql").read_text(encoding="utf-8")
     _, *parts = HEADER.split(source)
-    return {name: compiled(text(body.strip().rstrip(";"))) for name, body in zip(parts[::2], parts[1::2], strict=True)}
+    bodies = {name: body.strip().rstrip(";") for name, body in zip(parts[::2], parts[1::2], strict=True)}
+    beginnings = {name for body in bodies.values() for name in AFTER.findall(body)}
+    return {name: whole(body, bodies) for name, body in bodies.items() if name not in beginnings}
+
+
+def whole(body: str, bodies: Mapping[str, str]) -> str:
+    """A statement with what it goes on from."""
+    beginning = AFTER.search(body)
+    return f"{bodies[beginning[1]]}\n{AFTER.sub('', body)}" if beginning else body
 
 
 @cache

@@ -18,7 +18,7 @@ from .errors import CairnError, NotFound, Unavailable
 from .feed import Feed
 from .history import Comparison, compare_states
 from .refusals import in_our_words
-from .search.asking import search
+from .search.asking import search, values_within
 from .search.related import related
 from .search.results import Asked, Found
 from .throttling import Account, Allowance
@@ -80,6 +80,11 @@ class Context:
         """What a step asks before the statement that shows it."""
         with once_only():
             return await search(self.database, self.scope, asked)
+
+    async def search_within(self, asked: Asked, again: bool) -> dict[str, Any] | None:
+        """What that statement takes to search by itself; nothing where `search` has to."""
+        with once_only():
+            return await values_within(self.database, self.scope, asked, again)
 
     async def related(self, page_id: UUID, limit: int) -> list[tuple[UUID, float]]:
         """(page id, how like it is), the likest first."""

@@ -7,7 +7,7 @@ import strawberry
 
 from db import relations
 from db.access import BY_ID, FOUND, FOUND_TOGETHER
-from selection import Step
+from selection import Step, Within
 from selection.arguments import identifier
 
 from .enums import WikiPageStatus, WikiPageType
@@ -15,7 +15,7 @@ from .fields import column, relation, source
 from .pages import WikiPage
 from .search_hits import MobileWikiSearchHit, WikiSearchHit
 from .search_results import WikiSearchConnection
-from .search_rows import Row, asked, hit_row, results_row
+from .search_rows import SHOWN, Row, asked, hit_row, results_row
 
 search = relations.search
 SEARCHING = 20  # rows that a search weighs besides what it shows: it ranks many times as many
@@ -59,6 +59,19 @@ async def find_hits(
     return [hit_row(hit) for hit in found.hits]
 
 
+async def find_within(
+    context: Any,
+    wanted: frozenset[str],
+    again: bool,
+    query: str,
+    limit: int | None = None,
+    filter: dict[str, Any] | None = None,
+    **where: str | None,
+) -> dict[str, Any] | None:
+    values: dict[str, Any] | None = await context.search_within(asked(wanted, query, limit, filter, where), again)
+    return values
+
+
 async def find_results(
     context: Any,
     parent: Any,
@@ -81,7 +94,8 @@ async def find_related(
     return found
 
 
-HITS = Step(find_hits, search.HIT, cost=SEARCHING)
+WITHIN = Within(find_within, search.hits_within, search.still_so, lacks=frozenset(SHOWN))
+HITS = Step(find_hits, search.HIT, cost=SEARCHING, within=WITHIN)
 RESULTS = Step(find_results, search.RESULTS, cost=SEARCHING)
 RELATED = Step(find_related, search.SCORED, cost=SEARCHING)
 

@@ -1,9 +1,9 @@
 """GraphQL selections compiled to one SQL statement. Start at mapping.py, then compiler.py."""
 
-from .binds import scope_value
+from .binds import own_values, scope_value
 from .engine import Answer, Engine
 from .limits import Limits
-from .mapping import Access, Choice, Column, Computed, Expression, Known, Paging, Part, Relation, Source, Step
+from .mapping import Access, Choice, Column, Computed, Expression, Known, Paging, Part, Relation, Source, Step, Within
 from .resolve import Resolvers
 from .tenancy import in_tenant
 
@@ -23,6 +23,8 @@ __all__ = [
     "Resolvers",
     "Source",
     "Step",
+    "Within",
     "in_tenant",
+    "own_values",
     "scope_value",
 ]

@@ -9,6 +9,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from graphql.execution.values import VariableValues
+from sqlalchemy import TextClause, text
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.elements import BindParameter
 from sqlalchemy.types import TypeEngine
@@ -28,8 +29,8 @@ class Bound(BindParameter[Any]):
 @compiles(Bound)
 def render(bound: Bound, compiler: Any, **options: Any) -> str:
     options.pop("literal_binds", None)
-    text: str = compiler.visit_bindparam(bound, **options)
-    return text
+    rendered: str = compiler.visit_bindparam(bound, **options)
+    return rendered
 
 
 class Request(NamedTuple):
@@ -37,7 +38,8 @@ class Request(NamedTuple):
 
     variables: VariableValues
     scope: Any
-    found: list[list[tuple[Any, ...]]]
+    found: list[Any]
+    """Of each step the rows; of the one that is found within the statement what its parameters are."""
 
 
 Getter = Callable[[Request], Any]
@@ -61,6 +63,13 @@ def scope_value(name: str, type_: TypeEngine[Any]) -> Bound:
     return Bound(SCOPE + name, type_=type_)
 
 
+def own_values(sql: str) -> TextClause:
+    """A step's own select. Its parameters are what the step says they are, but the tenant is the caller's."""
+    statement = text(sql.replace(":tenant_id", f":{SCOPE}tenant_id"))
+    compiled: Any = statement.compile()
+    return statement.bindparams(*map(Bound, compiled.params))
+
+
 class Binds:
     """The parameters of one statement as it is built."""
 
@@ -81,6 +90,8 @@ class Binds:
         return bound
 
     def getter(self, name: str) -> Getter:
-        if not name.startswith(SCOPE):
+        if name in self.getters:
             return self.getters[name]
+        if not name.startswith(SCOPE):
+            return lambda request: request.found[0][name]
         return attrgetter(f"scope.{name.removeprefix(SCOPE)}")

@@ -1,6 +1,6 @@
 """Selections to SQL expressions: objects become JSON_OBJECTs, relations become correlated sub-selects."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from enum import Enum
 from functools import partial
@@ -28,7 +28,7 @@ from .connection import Connection
 from .contract import is_connection, mapping_of, object_type, python_name
 from .cost import Cost
 from .errors import NotCompilable
-from .mapping import Column, Computed, Expression, Known, Paging, Part, Relation, Source, Step
+from .mapping import Column, Computed, Expression, Known, Paging, Part, Relation, Source, Step, Within
 from .paging import PAGING, Page, length
 from .rows import OuterRow
 from .tenancy import in_tenant
@@ -61,9 +61,11 @@ class Finding(NamedTuple):
 class Compiler:
     """Builds one statement. For values, the columns that Python fields need are fetched under `$name`."""
 
-    def __init__(self, collector: Collector, mode: Mode) -> None:
+    def __init__(self, collector: Collector, mode: Mode, *, within: bool = False) -> None:
+        """`within`: the only step's rows are found by the statement."""
         self.collector = collector
         self.mode = mode
+        self.within = within
         self.binds = Binds()
         self.cost = Cost()
         self.steps: list[Finding] = []
@@ -145,7 +147,8 @@ class Compiler:
             query = source.query(**self.bound(own))
         else:
             wanted = self.collector.wanted(nodes)
-            query = source.query(self.found(Finding(source.step, wanted, self.read(field, nodes))))
+            finding = Finding(source.step, wanted, self.read(field, nodes))
+            query = source.query(self.found_within(finding) if self.within else self.found(finding))
         query = in_tenant(query)
         if source.variants is not None:
             return self.rows(
@@ -224,6 +227,11 @@ class Compiler:
         rows = func.unnest(*arrays).table_valued(*columns, with_ordinality="ordinality")
         return rows.render_derived()
 
+    def found_within(self, finding: Finding) -> FromClause:
+        """The same rows, by the step's own select."""
+        self.adds(finding)
+        return within_of(finding).rows.subquery()
+
     def adds(self, finding: Finding) -> int:
         """The step's place among those of the plan."""
         self.steps.append(finding)
@@ -236,6 +244,16 @@ class Compiler:
         outer, self.cost = self.cost, self.cost.add(size)
         yield
         self.cost = outer
+
+
+def within_of(finding: Finding) -> Within:
+    assert finding.step.within is not None
+    return finding.step.within
+
+
+def is_within(findings: Sequence[Finding]) -> bool:
+    """Is there one step, and can the statement find all that is wanted of it?"""
+    return len(findings) == 1 and all(one.step.within and not one.step.within.lacks & one.wanted for one in findings)
 
 
 def found_value(step: int, column: int) -> Getter:

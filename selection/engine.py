@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import orjson
 from graphql import ExecutionResult, GraphQLError, GraphQLSchema, OperationType, execute
 from graphql.execution.values import VariableValues
-from sqlalchemy import ColumnElement
+from sqlalchemy import ColumnElement, case
 
 from .apart import apart
 from .binds import Request
 from .collect import Collector
-from .compiler import Compiler, Mode
+from .compiler import Compiler, Mode, is_within, within_of
 from .constant import Constant, is_constant
 from .contract import lists_what_a_step_finds
 from .errors import Final, MoreErrors, NotCompilable, TurnedAway
@@ -169,11 +169,20 @@ def compile_operation(schema: GraphQLSchema, operation: Operation, variables: Va
     if operation.definition.operation is OperationType.MUTATION or root is None:
         raise NotCompilable(operation.definition.operation.value)
     collector = Collector(schema, operation.fragments, variables)
-    compiler = Compiler(collector, Mode.BYTES)
     fields = collector.collect(root, [operation.definition.selection_set])
-    pairs: dict[str, ColumnElement[Any]] = {}
-    for key, nodes in fields.items():
-        pairs |= compiler.root(root, key, nodes)
+
+    def pairs(compiler: Compiler) -> ColumnElement[Any]:
+        found: dict[str, ColumnElement[Any]] = {}
+        for key, nodes in fields.items():
+            found |= compiler.root(root, key, nodes)
+        return json_object(found)
+
     found = [root.fields.get(nodes[0].name.value) for nodes in fields.values()]
     nothing = orjson.dumps({key: [] for key in fields}) if all(map(lists_what_a_step_finds, found)) else None
-    return Plan(compiler, json_object(pairs), nothing)
+    compiler = Compiler(collector, Mode.BYTES)
+    plan = Plan(compiler, pairs(compiler), nothing)
+    if is_within(compiler.steps):
+        compiler = Compiler(collector, Mode.BYTES, within=True)
+        shown = pairs(compiler)
+        plan.whole = Plan(compiler, case((within_of(compiler.steps[0]).holds, shown)))
+    return plan

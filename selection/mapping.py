@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
-from sqlalchemy import ColumnElement, FromClause, Select
+from sqlalchemy import ColumnElement, FromClause, Select, TextualSelect
 from sqlalchemy.types import TypeEngine
 
 from .rows import OuterRow
@@ -70,6 +70,21 @@ class Relation:
 
 
 @dataclass(frozen=True)
+class Within:
+    """How the statement that shows a step's rows finds them itself.
+
+    know(context, wanted, again, **arguments) -> what the parameters of the two selects are; None where the step is to
+    be run. `rows` has the step's columns and `ordinality`. When `holds` is not true, what was known is so no more and
+    is asked `again`, once. What `lacks` names it cannot find: where that is wanted the step is run as ever.
+    """
+
+    know: Callable[..., Awaitable[Table[str, Any] | None]]
+    rows: TextualSelect
+    holds: ColumnElement[bool]
+    lacks: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
 class Step:
     """run(context, parent, wanted, **arguments) -> tuples, found in Python before the statement that joins them.
 
@@ -80,6 +95,7 @@ class Step:
     columns: Table[str, TypeEngine[Any]]
     cost: int = 0
     """In rows, besides those that are shown."""
+    within: Within | None = None
 
 
 class Access(Protocol):

@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import asyncpg
 
 from .arguments import Argument
 from .binds import Fixed, Request
-from .compiler import Compiler, Finding
+from .compiler import Compiler, Finding, within_of
 from .tenancy import unbound_tables
 
 DIALECT: Dialect = asyncpg.dialect(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]
@@ -54,16 +54,35 @@ class Plan:
         self.cost = compiler.cost
         self.cost.fold()
         self.nothing = nothing
+        self.whole: Plan | None = None
+        """The same, where the statement finds what the step would."""
 
     async def run(self, context: Context, request: Request, parent: Any = None) -> bytes | None:
         """The statement's one JSON value. Its cost is spent before any SQL."""
         for check, arguments in self.checks:
             check(request.scope, **values(arguments, request))
         await context.spend(self.cost.inside(request))
+        if self.whole is not None and (value := await self.whole.at_once(context, request)) is not None:
+            return value
         if self.steps:
             request = request._replace(found=await self.find(context, request, parent))
             if self.nothing is not None and not any(request.found):
                 return self.nothing
+        return await self.fetch(context, request)
+
+    async def at_once(self, context: Context, request: Request) -> bytes | None:
+        """Without running the step; nothing where that has to be done."""
+        finding = self.steps[0]
+        _, wanted, arguments = finding
+        for again in (False, True):
+            known = await within_of(finding).know(context, wanted, again, **values(arguments, request))
+            if known is None:
+                return None
+            if (value := await self.fetch(context, request._replace(found=[known]))) is not None:
+                return value
+        return None
+
+    async def fetch(self, context: Context, request: Request) -> bytes | None:
         parameters = self.fixed.copy()
         for place, get in self.varying:
             parameters[place] = get(request)

@@ -67,7 +67,7 @@ async def prepared(dsn: str, requests: Requests, servers: Collection[str]) -> di
     needed = [name for name in RECORDED if name in requests and set(servers) - {"cairn"}]
     found = {name: await record(dsn, requests[name], OURS) for name in needed}
     if "search" in found:
-        await keep(dsn, requests["search"], found["search"])
+        await keep(dsn, requests["search"])
     return found
 
 

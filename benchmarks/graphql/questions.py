@@ -5,16 +5,22 @@ where Cairn reads and understands. So all find the same, and what differs is how
 """
 
 from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
 
 import asyncpg
 
-from resolvers.search.asking import RANKING
+from db.database import Database
+from resolvers.search.asking import values_within
+from resolvers.search.question import RANKING
+from resolvers.search.results import Asked
 
 from .database import connected
 from .operations import Drawn
-from .recording import Recorded
+from .recording import scope_of
 
-RANK = RANKING["rank_pages"].sql
+RANK = RANKING["rank_pages"]
+FIRST = 10
 SEARCH = """
     CREATE FUNCTION peers.search(tenant uuid, owner uuid, query text) RETURNS SETOF peers.hits LANGUAGE sql STABLE AS $$
         SELECT search.tenant, found.page_id, found.score
@@ -24,15 +30,11 @@ SEARCH = """
 """
 
 
-async def keep(dsn: str, drawn: Sequence[Drawn], recorded: Recorded) -> None:
+async def keep(dsn: str, drawn: Sequence[Drawn]) -> None:
     """The questions of a search, and the function that answers them."""
-    rows = {
-        (one.wiki.owner_id, one.variables["query"]): values
-        for one, sent in zip(drawn, recorded, strict=True)
-        for values in [statement.values for statement in sent if statement.sql == RANK][-1:]
-    }
+    rows = await understood(dsn, drawn)
     async with connected(dsn) as connection:
-        statement = await connection.prepare(RANK)
+        statement = await connection.prepare(RANK.sql)
         types = [f"a{number} {type_name(one)}" for number, one in enumerate(statement.get_parameters(), 1)]
         found = [f"{one.name} {type_name(one.type)}" for one in statement.get_attributes()]
         columns = [one.split()[0] for one in types]
@@ -43,7 +45,7 @@ async def keep(dsn: str, drawn: Sequence[Drawn], recorded: Recorded) -> None:
         await connection.execute(
             f"CREATE FUNCTION peers.ranked({', '.join(types)}) RETURNS TABLE ({', '.join(found)}) "
             "LANGUAGE plpgsql STABLE SET plan_cache_mode = force_generic_plan AS $ranked$\n"
-            f"#variable_conflict use_column\nBEGIN RETURN QUERY {RANK}; END $ranked$"
+            f"#variable_conflict use_column\nBEGIN RETURN QUERY {RANK.sql}; END $ranked$"
         )
         await connection.execute(SEARCH.format(columns=", ".join(f"q.{name}" for name in columns)))
         places = ", ".join(f"${number}" for number in range(1, len(types) + 3))
@@ -52,6 +54,21 @@ async def keep(dsn: str, drawn: Sequence[Drawn], recorded: Recorded) -> None:
         await connection.execute("COMMENT ON TABLE peers.questions IS E'@behavior -*'")
         await connection.execute("COMMENT ON FUNCTION peers.ranked IS E'@behavior -*'")
         await connection.execute("ANALYZE peers.questions")
+
+
+async def understood(dsn: str, drawn: Sequence[Drawn]) -> dict[tuple[UUID, str], list[Any]]:
+    """By owner and question, what the ranking takes; nothing of a question that finds no words."""
+    database, found = Database(dsn, size=1), {}
+    await database.open()
+    try:
+        for one in drawn:
+            asked = Asked(one.variables["query"], first=FIRST)
+            values = await values_within(database, scope_of(one.wiki), asked, again=False)
+            if values is not None:
+                found[one.wiki.owner_id, asked.text] = RANK.arguments(values)
+    finally:
+        await database.close()
+    return found
 
 
 def type_name(one: asyncpg.Type) -> str:

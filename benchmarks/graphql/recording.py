@@ -24,6 +24,7 @@ from .operations import Drawn
 OF_THE_DRIVER = ("typeinfo_tree", "current_setting('jit')")
 MADE_ID = 7  # the version of the UUIDs that a write makes
 NEW_ID = "new id"
+TIMES = {"search": 2}
 ACTOR = Actor(ActorKind.USER, "benchmark")
 
 
@@ -85,18 +86,20 @@ def fresh(value: Any) -> Any:
 
 
 async def record(dsn: str, drawn: Sequence[Drawn], documents: Mapping[str, str]) -> Recorded:
-    """The statements of each request, in order. Writes are done."""
+    """The statements of each request, in order. Writes are done; what a search asks has been understood before."""
     database, engine = ListeningDatabase(dsn), make_engine()
     await database.open()
     found: Recorded = []
     try:
         for one in track(drawn, f"Noting what {drawn[0].document} sends", console=notes):
-            context = Context(database, scope_of(one.wiki))
-            answer = await engine.execute(documents[one.document], one.variables, None, context)
-            assert b'"errors"' not in answer.body, answer.body
-            await asyncio.sleep(0)  # the notes of the last statement are due
+            for _ in range(TIMES.get(one.document, 1)):
+                await asyncio.sleep(0)  # the notes of the last statement are due
+                database.sent = []
+                context = Context(database, scope_of(one.wiki))
+                answer = await engine.execute(documents[one.document], one.variables, None, context)
+                assert b'"errors"' not in answer.body, answer.body
+            await asyncio.sleep(0)
             found.append(database.sent)
-            database.sent = []
     finally:
         await database.close()
     return found

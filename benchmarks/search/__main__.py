@@ -7,6 +7,7 @@ import typer
 from .collection import NoCollections
 from .compare import compare
 from .corpus import corpus
+from .fuzz import fuzz
 from .latency import latency
 from .quality import quality
 
@@ -16,6 +17,7 @@ for command, example in (
     (quality, "quality --collections cran,obs_de --cap 100"),
     (corpus, "corpus --pages 100000"),
     (latency, "latency --json latency.json"),
+    (fuzz, "fuzz --runs 10000"),
     (compare, "compare --pages-list 1000,10000,100000"),
 ):
     app.command(epilog=f"Example: python -m benchmarks.search {example}")(command)

@@ -1,10 +1,19 @@
--- name: rank_pages
--- The best pages for a question, with what each part of the score is. A lexeme in a page is weighed as in BM25, of
--- which ts_rank knows the hard part: for one lexeme it is 1 - u * 6 / pi^2, and u falls as the lexeme comes more often.
+-- name: weigh_pages
+-- The beginning of each ranking: the best pages for a question, with what each part of the score is. A lexeme in a page
+-- is weighed as in BM25, of which ts_rank knows the hard part: for one lexeme it is 1 - u * 6 / pi^2, and u falls as the
+-- lexeme comes more often. Said so that u stands once: Postgres computes an expression as often as it is written.
 -- Two things are for the planner alone. The limits are literal: of an unknown one it hopes that a walk past all pages
--- will end soon. And what finds pages is said twice: so it expects few of them, as is the case, and does not go through
--- the whole primary key first in order to visit fewer.
-WITH named AS MATERIALIZED (
+-- will end soon. And what finds pages is a sub-select: of a value that it cannot see it expects few pages, as is the
+-- case, and does not go through the whole primary key first in order to visit fewer. Beside the pages stands when the
+-- words of the wiki were last counted, by the analyser that questions read.
+WITH scope AS MATERIALIZED (
+    SELECT CASE WHEN analyser = CAST(:analyser AS smallint) THEN updated_at END AS counted_at
+    FROM search_scopes
+    WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
+      AND state = 'ready' AND analyser = ANY(CAST(:analysers AS smallint[]))
+    ORDER BY analyser DESC
+    LIMIT 1
+), named AS MATERIALIZED (
     SELECT DISTINCT ON (n.page_id) n.page_id, CASE WHEN n.kind <> 'title' THEN n.name END AS name, key.trust * CASE
         WHEN n.name <> key.name
             THEN CASE n.kind WHEN 'title' THEN 8 ELSE 5 END * length(key.name)::float8 / length(n.name)
@@ -36,48 +45,49 @@ WITH named AS MATERIALIZED (
     SELECT allowed.*, named.name, named.bonus FROM named JOIN allowed ON allowed.page_id = named.page_id
     UNION ALL
     (SELECT *, NULL, 0 FROM allowed
-    WHERE name_tsv @@ CAST(:called AS tsquery) AND name_tsv @@ CAST(:called AS tsquery)
+    WHERE name_tsv @@ (SELECT CAST(:called AS tsquery))
       AND page_id <> ALL(ARRAY(SELECT page_id FROM named))
     LIMIT 250)
     UNION ALL
     (SELECT *, NULL, 0 FROM allowed
-    WHERE tsv @@ CAST(:heading AS tsquery) AND tsv @@ CAST(:heading AS tsquery)
+    WHERE tsv @@ (SELECT CAST(:heading AS tsquery))
       AND (name_tsv @@ CAST(:called AS tsquery)) IS NOT TRUE
       AND page_id <> ALL(ARRAY(SELECT page_id FROM named))
     LIMIT 100)
     UNION ALL
     (SELECT *, NULL, 0 FROM allowed
-    WHERE tsv @@ CAST(:rare AS tsquery) AND tsv @@ CAST(:rare AS tsquery)
+    WHERE tsv @@ (SELECT CAST(:rare AS tsquery))
       AND (tsv @@ CAST(:heading AS tsquery)) IS NOT TRUE
       AND (name_tsv @@ CAST(:called AS tsquery)) IS NOT TRUE
       AND page_id <> ALL(ARRAY(SELECT page_id FROM named))
     LIMIT 600)
 ), best AS (
-    SELECT c.*, brevity, in_text, coalesce(in_names, 0) AS in_names
+    SELECT c.*, brevity, longness, in_text, coalesce(in_names, 0) AS in_names
     FROM candidate AS c
     CROSS JOIN LATERAL (
-        SELECT 1 / (0.5 + 0.125 * greatest(c.title_words, 1)) AS brevity,
+        SELECT 1 / (0.5::float8 + 0.125::float8 * greatest(c.title_words, 1)) AS brevity,
             CAST(:k1 AS float8) * (1 - CAST(:b AS float8) + CAST(:b AS float8) * c.words / CAST(:length AS float8))
-                - 0.6079271 AS longness
+                - 0.6079271::float8 AS longness
+        OFFSET 0
     ) AS shape
     CROSS JOIN LATERAL (
-        SELECT coalesce(sum(t.weight * (1 - 0.6079271 * u) / (1 + longness * u)), 0)
-            * (CAST(:k1 AS float8) + 1) AS in_text
+        SELECT coalesce(sum(t.weight * ((longness + 0.6079271::float8)
+            / (1 + longness * 1.6449341::float8 * (1 - ts_rank('{1,1,1,1}', c.tsv, t.lexeme))) - 0.6079271::float8)), 0)
+            / longness * (CAST(:k1 AS float8) + 1) AS in_text
         FROM unnest(CAST(:lexemes AS tsquery[]), CAST(:weights AS float8[])) AS t (lexeme, weight)
-        CROSS JOIN LATERAL (SELECT 1.6449341 * (1 - ts_rank('{1,1,1,1}', c.tsv, t.lexeme)) AS u) AS often
     ) AS said
     CROSS JOIN LATERAL (
         SELECT CAST(:w_name AS float8) * brevity
-            * sum(t.weight * least(1, ts_rank('{0.1,0.1,0.6,1}', c.name_tsv, t.lexeme) / 0.76)) AS in_names
+            * sum(t.weight * least(1, ts_rank('{0.1,0.1,0.6,1}', c.name_tsv, t.lexeme) / 0.76::float8)) AS in_names
         FROM unnest(CAST(:lexemes AS tsquery[]), CAST(:weights AS float8[])) AS t (lexeme, weight)
         WHERE c.name_tsv @@ CAST(:any AS tsquery)
     ) AS called
     ORDER BY in_text + coalesce(in_names, 0) + bonus DESC, c.page_id
     LIMIT 200
-), placed AS MATERIALIZED (
-    SELECT *, row_number() OVER (ORDER BY score DESC, page_id) AS place
-    FROM (SELECT *, in_text + in_names + named + together + heading + begun AS score FROM (
-        SELECT page_id, name, words, tsv, in_text, in_names, bonus AS named,
+), weighed AS (
+    SELECT *, in_text + in_names + named + together + heading + begun AS score
+    FROM (
+        SELECT page_id, name, words, longness, tsv, in_text, in_names, bonus AS named,
             CAST(:total AS float8) * CASE
                 WHEN tsv @@ CAST(:phrase AS tsquery) THEN CAST(:w_phrase AS float8)
                 WHEN tsv @@ CAST(:all AS tsquery) THEN CAST(:w_all AS float8)
@@ -92,20 +102,70 @@ WITH named AS MATERIALIZED (
                 ELSE 0
             END AS begun
         FROM best OFFSET 0
-    ) AS parts OFFSET 0) AS summed
-), model AS MATERIALIZED (
-    SELECT t.lexeme, i.idf, sum(1.0::float8 / f.place * cardinality(t.positions) / (f.words + CAST(:length AS float8)))
-        * i.idf AS weight
+    ) AS parts
+    OFFSET 0
+)
+
+-- name: rank_pages
+-- The pages of a question of few words, which says itself what it is about.
+-- after: weigh_pages
+SELECT page_id, name AS matched_alias, score, in_text, in_names, named, together, heading, begun, 0::float8 AS topic,
+    (SELECT counted_at FROM scope) AS counted_at
+FROM weighed
+WHERE CAST(:after_score AS float8) IS NULL OR score < CAST(:after_score AS float8)
+   OR (score = CAST(:after_score AS float8) AND page_id > CAST(:after_page AS uuid))
+ORDER BY score DESC, page_id
+LIMIT CAST(:size AS integer);
+
+-- name: rank_hits
+-- The same pages as part of the statement that shows them.
+-- after: weigh_pages
+SELECT page_id, score, name AS matched_alias, CAST(NULL AS uuid) AS section_id, CAST(NULL AS jsonb) AS snippet,
+    row_number() OVER (ORDER BY score DESC, page_id) AS ordinality
+FROM weighed
+ORDER BY score DESC, page_id
+LIMIT CAST(:size AS integer);
+
+-- name: is_so_counted
+-- Do questions read this index, and have the words of the wiki not been counted since the question was understood?
+SELECT coalesce((
+    SELECT analyser = CAST(:analyser AS smallint) AND updated_at = CAST(:counted_at AS timestamptz)
+    FROM search_scopes
+    WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
+      AND state = 'ready' AND analyser = ANY(CAST(:analysers AS smallint[]))
+    ORDER BY analyser DESC
+    LIMIT 1
+), false) AS holds;
+
+-- name: rank_pages_by_topic
+-- The pages of a longer one: what the first of them talk about weighs the best ones again.
+-- after: weigh_pages
+, placed AS MATERIALIZED (
+    SELECT *, row_number() OVER (ORDER BY score DESC, page_id) AS place FROM weighed
+), spoken AS MATERIALIZED (
+    SELECT t.lexeme, 1.0::float8 / f.place * cardinality(t.positions) / (f.words + CAST(:length AS float8)) AS share
     FROM placed AS f
     CROSS JOIN LATERAL unnest(f.tsv) AS t
-    JOIN search_terms AS s
-        ON s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = CAST(:owner_id AS uuid)
-       AND s.analyser = CAST(:analyser AS smallint) AND s.lexeme = t.lexeme
-       AND s.pages BETWEEN 2 AND CAST(:pages AS float8) * 0.1
-    CROSS JOIN LATERAL (SELECT ln(1 + (CAST(:pages AS float8) - s.pages + 0.5) / (s.pages + 0.5)) AS idf) AS i
     WHERE f.place <= CAST(:feedback_pages AS integer) AND cardinality(t.positions) > 0
-    GROUP BY t.lexeme, i.idf
-    ORDER BY weight DESC, t.lexeme
+), counted AS (
+    SELECT lexeme, sum(share) AS share, max(pages) AS pages
+    FROM (
+        SELECT lexeme, share, NULL AS pages FROM spoken
+        UNION ALL
+        SELECT lexeme, NULL, pages FROM search_terms
+        WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
+          AND analyser = CAST(:analyser AS smallint) AND lexeme = ANY(ARRAY(SELECT lexeme FROM spoken))
+          AND pages BETWEEN 2 AND CAST(:pages AS float8) * 0.1::float8
+    ) AS each
+    GROUP BY lexeme
+), model AS MATERIALIZED (
+    SELECT c.lexeme, i.idf, c.share * i.idf AS weight
+    FROM counted AS c
+    CROSS JOIN LATERAL (
+        SELECT ln(1 + (CAST(:pages AS float8) - c.pages + 0.5::float8) / (c.pages + 0.5::float8)) AS idf
+    ) AS i
+    WHERE c.pages IS NOT NULL
+    ORDER BY weight DESC, c.lexeme
     LIMIT CAST(:feedback_words AS integer)
 ), topic AS MATERIALIZED (
     SELECT array_agg(CAST(quote_literal(lexeme) AS tsquery)) AS lexemes,
@@ -115,16 +175,15 @@ WITH named AS MATERIALIZED (
     SELECT p.*, coalesce(again.topic, 0) AS topic
     FROM placed AS p
     CROSS JOIN LATERAL (
-        SELECT (CAST(:k1 AS float8) + 1) * sum(t.weight * (1 - 0.6079271 * u) / (1 + (CAST(:k1 AS float8)
-            * (1 - CAST(:b AS float8) + CAST(:b AS float8) * p.words / CAST(:length AS float8)) - 0.6079271) * u)
-        ) AS topic
+        SELECT sum(t.weight * ((longness + 0.6079271::float8)
+            / (1 + longness * 1.6449341::float8 * (1 - ts_rank('{1,1,1,1}', p.tsv, t.lexeme))) - 0.6079271::float8))
+            / longness * (CAST(:k1 AS float8) + 1) AS topic
         FROM unnest((SELECT lexemes FROM topic), (SELECT weights FROM topic)) AS t (lexeme, weight)
-        CROSS JOIN LATERAL (SELECT 1.6449341 * (1 - ts_rank('{1,1,1,1}', p.tsv, t.lexeme)) AS u) AS often
         WHERE p.place <= CAST(:feedback_depth AS integer)
     ) AS again
 )
 SELECT page_id, name AS matched_alias, score + topic AS score,
-    in_text, in_names, named, together, heading, begun, topic
+    in_text, in_names, named, together, heading, begun, topic, (SELECT counted_at FROM scope) AS counted_at
 FROM scored
 WHERE CAST(:after_score AS float8) IS NULL OR score + topic < CAST(:after_score AS float8)
    OR (score + topic = CAST(:after_score AS float8) AND page_id > CAST(:after_page AS uuid))
@@ -147,9 +206,9 @@ WITH named AS MATERIALIZED (
     FROM search_pages
     WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
       AND analyser = CAST(:analyser AS smallint) AND status = ANY(CAST(:statuses AS text[]))
-      AND (name_tsv @@ CAST(:called AS tsquery) AND name_tsv @@ CAST(:called AS tsquery)
-           OR tsv @@ CAST(:rare AS tsquery) AND tsv @@ CAST(:rare AS tsquery)
-           OR tsv @@ CAST(:heading AS tsquery) AND tsv @@ CAST(:heading AS tsquery)
+      AND (name_tsv @@ (SELECT CAST(:called AS tsquery))
+           OR tsv @@ (SELECT CAST(:rare AS tsquery))
+           OR tsv @@ (SELECT CAST(:heading AS tsquery))
            OR page_id = ANY(ARRAY(SELECT page_id FROM named)))
       AND (CAST(:required AS tsquery) IS NULL OR tsv @@ CAST(:required AS tsquery))
       AND (CAST(:since AS timestamptz) IS NULL OR EXISTS (
@@ -171,7 +230,7 @@ WITH matching AS MATERIALIZED (
     FROM search_pages
     WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
       AND analyser = CAST(:analyser AS smallint) AND status = ANY(CAST(:statuses AS text[]))
-      AND tsv @@ CAST(:required AS tsquery) AND tsv @@ CAST(:required AS tsquery)
+      AND tsv @@ (SELECT CAST(:required AS tsquery))
 ), hit AS MATERIALIZED (
     SELECT * FROM matching LIMIT 1001
 )

@@ -2,7 +2,7 @@
 -- What a wiki knows of the words of a question: their lexemes in its languages, in how many pages each is, and words
 -- that go on where the last one ends. The newest whole index speaks, whatever analyser it is of.
 WITH scope AS (
-    SELECT analyser, pages, words, languages
+    SELECT analyser, pages, words, languages, updated_at
     FROM search_scopes
     WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
       AND state = 'ready' AND analyser = ANY(CAST(:analysers AS smallint[]))
@@ -25,7 +25,7 @@ WITH scope AS (
     UNION ALL
     SELECT DISTINCT longer.word, 'longer' FROM longer
 )
-SELECT scope.analyser, scope.pages, scope.words AS words, word.origin, word.word, lexeme.text AS lexeme,
+SELECT scope.analyser, scope.pages, scope.words AS words, scope.updated_at AS counted_at, word.origin, word.word, lexeme.text AS lexeme,
        coalesce(t.pages, 0) AS found
 FROM scope
 CROSS JOIN word
@@ -79,6 +79,18 @@ LEFT JOIN LATERAL (
 LEFT JOIN search_terms AS t
     ON t.tenant_id = CAST(:tenant_id AS uuid) AND t.owner_id = CAST(:owner_id AS uuid)
    AND t.analyser = CAST(:analyser AS smallint) AND t.lexeme = lexeme.text;
+
+-- name: find_said
+-- Those of these lexemes that a page has which may be found; one look for each, however many the planner expects.
+SELECT given.lexeme
+FROM unnest(CAST(:lexemes AS text[])) AS given (lexeme)
+CROSS JOIN LATERAL (
+    SELECT FROM search_pages AS p
+    WHERE p.tenant_id = CAST(:tenant_id AS uuid) AND p.owner_id = CAST(:owner_id AS uuid)
+      AND p.analyser = CAST(:analyser AS smallint) AND p.status = ANY(CAST(:statuses AS text[]))
+      AND p.tsv @@ CAST(quote_literal(given.lexeme) AS tsquery)
+    LIMIT 1
+) AS page;
 
 -- name: find_topic
 -- What a page is about: the lexemes that it has more often than other pages of its wiki have them.

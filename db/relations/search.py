@@ -21,10 +21,11 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.types import TypeEngine
 
-from selection import in_tenant
+from selection import in_tenant, own_values
 from selection.rows import OuterRow
 
 from ..access import readable
+from ..sql import texts
 from ..tables import pages, sections
 from .kept import kept_row, kept_rows
 from .references import referred
@@ -47,6 +48,11 @@ RESULTS: Columns = {
 """`lists` holds edges, types and tags: one document, as an array of arrays would be another array."""
 
 page = referred(pages, "page_id")
+
+RANKING = texts("search_ranking")
+hits_within = own_values(RANKING["rank_hits"]).columns(**HIT, ordinality=Integer())
+"""Hits of a question of few words, found by the statement that shows them."""
+still_so = own_values(RANKING["is_so_counted"]).columns(holds=Boolean()).scalar_subquery()
 
 
 # -- where reads start

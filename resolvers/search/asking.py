@@ -6,25 +6,26 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
-from content.search_query import SearchQuery, understand
-from content.words import words
+from content.search_query import SearchQuery
+from content.words import ANALYSERS
 from db.database import Connection, Database, Row
 from db.scope import Scope
-from db.sql import statements
 
 from ..errors import NotFound
 from ..owners import find_owner
 from ..permissions import Action, authorise
 from . import cursors, demands
+from .meaning import Meaning, meaning
+from .memory import Memory, Understood, memory_of
 from .passages import with_passages
-from .question import Question, question
+from .question import RANKING, SHORT_QUESTION, Question, question
 from .reading import Reading, read
-from .results import MOST, Asked, Filter, Found, Hit
+from .results import MOST, Asked, Found, Hit
 from .weights import COUNTED, WEIGHTS
 
-RANKING = statements("search_ranking")
 PARTS = ("in_text", "in_names", "named", "together", "heading", "begun", "topic")
 ENOUGH = 10  # hits; with fewer a question is asked again in a wider way
+FROM_THE_FIRST = {"after_score": None, "after_page": None}
 EVER = (datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC))
 
 
@@ -33,21 +34,33 @@ async def search(database: Database, scope: Scope, asked: Asked) -> Found:
 
     A wiki that the caller may not read has no pages. Raises BadInput for a cursor of another search.
     """
-    query = understand(asked.text)
-    wanted = demands.merged(query, asked.filter)
-    if not (words(query.words) or narrows(asked, query)):
+    if not (meant := meaning(asked)).says_anything:
         return Found()
     try:
-        scope = await in_wiki(database, scope, asked, query)
+        scope = await in_wiki(database, scope, asked, meant.query)
     except NotFound:
         return Found()
     async with database.searching() as connection:
-        return await Search(connection, scope, asked, query, wanted).found()
+        return await Search(connection, scope, asked, meant, memory_of(database)).found()
 
 
-def narrows(asked: Asked, query: SearchQuery) -> bool:
-    """Is there anything to find pages by, besides words?"""
-    return replace(query, words="") != SearchQuery() or asked.filter != Filter()
+async def values_within(database: Database, scope: Scope, asked: Asked, again: bool) -> dict[str, Any] | None:
+    """What the statement that shows the hits takes to find them itself; nothing where `search` has to.
+
+    `again`: what it was given before holds no more.
+    """
+    meant = meaning(asked)
+    is_elsewhere = meant.query.owner or asked.owner_id not in (None, scope.owner_id)
+    if is_elsewhere or not 0 < meant.words < SHORT_QUESTION:
+        return None
+    memory = memory_of(database)
+    understood = None if again else memory.find(scope, asked.text, asked.filter)
+    if understood is None:
+        async with database.searching() as connection:
+            understood = await Search(connection, scope, asked, meant, memory).understood()
+    if understood is None or not understood.question.is_ranked_at_once:
+        return None
+    return {**understood.values, **FROM_THE_FIRST, "size": asked.first, "counted_at": understood.reading.counted_at}
 
 
 async def in_wiki(database: Database, scope: Scope, asked: Asked, query: SearchQuery) -> Scope:
@@ -65,8 +78,9 @@ async def in_wiki(database: Database, scope: Scope, asked: Asked, query: SearchQ
 class Search:
     """One question to one wiki."""
 
-    def __init__(self, connection: Connection, scope: Scope, asked: Asked, query: SearchQuery, wanted: Filter) -> None:
-        self.connection, self.scope, self.asked, self.query, self.wanted = connection, scope, asked, query, wanted
+    def __init__(self, connection: Connection, scope: Scope, asked: Asked, meant: Meaning, memory: Memory) -> None:
+        self.connection, self.scope, self.asked, self.memory = connection, scope, asked, memory
+        self.query, self.wanted = meant.query, meant.wanted
         self.size = max(1, min(asked.first, MOST))
         self.is_wide = False
         self.behind = cursors.place(self.identity, asked.after) if asked.after else None
@@ -77,57 +91,78 @@ class Search:
         return f"{self.scope.tenant_id}{self.scope.owner_id}{self.asked.text}\n{self.asked.filter}"
 
     async def found(self) -> Found:
+        """By what is remembered of the question, if that still holds."""
+        kept = None if self.behind else self.memory.find(self.scope, self.asked.text, self.asked.filter)
+        if kept is not None:
+            rows = await self.rows(kept)
+            if rows and rows[0]["counted_at"] == kept.reading.counted_at:
+                return await self.shown(kept, rows)
+        understood = await self.understood()
+        return await self.shown(understood, await self.rows(understood)) if understood else Found()
+
+    async def understood(self) -> Understood | None:
+        """Nothing when the wiki has no index yet."""
         besides = " ".join([*self.query.phrases, *self.query.excluded])
         text = self.query.words + " " * self.asked.text[-1:].isspace()  # after a space nobody is typing the last word
-        reading = await read(self.connection, self.scope, text, besides)
+        reading = await read(self.connection, self.scope, text, besides, self.wanted.statuses)
         if reading is None:
-            return Found()
+            return None
         if self.behind:
             reading.pages, reading.mean_length = self.behind.pages, self.behind.mean_length
             reading.found |= self.behind.found
         required = demands.required(reading, self.wanted, self.query)
         asked = question(reading, text, required, self.wanted.title_only)
-        values = self.values(reading, asked)
-        rows = await (self.ranked(values, asked) if asked.weights or asked.keys else self.listed(values))
+        understood = Understood(reading, asked, self.values(reading, asked))
+        if asked.finds_words and not self.behind:
+            self.memory.keep(self.scope, self.asked.text, self.asked.filter, understood)
+        return understood
+
+    def values(self, reading: Reading, asked: Question) -> dict[str, Any]:
+        """Of every statement of this question, but for where it goes on."""
+        is_bounded = self.wanted.updated_after or self.wanted.updated_before
+        return {
+            "tenant_id": self.scope.tenant_id,
+            "owner_id": self.scope.owner_id,
+            "analyser": reading.analyser,
+            "analysers": list(ANALYSERS),
+            "statuses": list(self.wanted.statuses),
+            "since": (self.wanted.updated_after or EVER[0]) if is_bounded else None,
+            "until": (self.wanted.updated_before or EVER[1]) if is_bounded else None,
+            "pages": reading.pages,
+            "length": reading.mean_length,
+            **WEIGHTS,
+            **asked.values(),
+        }
+
+    async def rows(self, understood: Understood) -> Sequence[Row]:
+        self.is_wide = False
+        behind, size = self.behind, max(self.size, ENOUGH) + 1
+        start = {"after_score": behind.score, "after_page": behind.page_id} if behind else FROM_THE_FIRST
+        values = {**understood.values, **start, "size": size}
+        asked = understood.question
+        return await (self.ranked(values, asked) if asked.finds_words else self.listed(values))
+
+    async def shown(self, understood: Understood, rows: Sequence[Row]) -> Found:
+        reading, asked, values = understood
         found = Found(
             hits=tuple(self.hit(reading, asked, row) for row in rows[: self.size]),
             has_next_page=len(rows) > self.size,
             did_you_mean=reading.did_you_mean(self.query.words),
         )
         if self.asked.with_counts:
-            found = await self.counted(found, values)
+            found = await self.counted(found, values | {"rare": asked.wide} if self.is_wide else values)
         if self.asked.with_snippets:
             found = replace(found, hits=await with_passages(self.connection, self.scope, reading, asked, found.hits))
         return found
 
-    def values(self, reading: Reading, asked: Question) -> dict[str, Any]:
-        """Of every statement of this question."""
-        is_bounded = self.wanted.updated_after or self.wanted.updated_before
-        return {
-            "tenant_id": self.scope.tenant_id,
-            "owner_id": self.scope.owner_id,
-            "analyser": reading.analyser,
-            "statuses": list(self.wanted.statuses),
-            "since": (self.wanted.updated_after or EVER[0]) if is_bounded else None,
-            "until": (self.wanted.updated_before or EVER[1]) if is_bounded else None,
-            "pages": reading.pages,
-            "length": reading.mean_length,
-            "after_score": self.behind.score if self.behind else None,
-            "after_page": self.behind.page_id if self.behind else None,
-            "size": max(self.size, ENOUGH) + 1,
-            **WEIGHTS,
-            **asked.values(),
-        }
-
     async def ranked(self, values: dict[str, Any], asked: Question) -> Sequence[Row]:
         """Where hardly a page has several of the common words that were asked, those that have one of them."""
         if not (self.behind and self.behind.is_wide):
-            rows = await self.connection.all(RANKING["rank_pages"], **values)
+            rows = await self.connection.all(asked.ranking, **values)
             if self.behind or asked.wide is None or len(rows) >= ENOUGH:
                 return rows
         self.is_wide = True
-        values["rare"] = asked.wide
-        return await self.connection.all(RANKING["rank_pages"], **values)
+        return await self.connection.all(asked.ranking, **values | {"rare": asked.wide})
 
     async def listed(self, values: dict[str, Any]) -> Sequence[Row]:
         """Without words there is nothing to weigh: what was changed last comes first."""

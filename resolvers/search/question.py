@@ -9,11 +9,13 @@ from math import prod
 from typing import Any
 
 from content.names import normalise
+from db.sql import Statement, statements
 
 from .lexemes import heading_mark, one_of, quoted
 from .reading import FEW_WORDS, LAST, Reading
 from .weights import BUDGET, FEEDBACK, FEEDBACK_PAGES, HEAVIEST, OPEN
 
+RANKING = statements("search_ranking")
 COMPOUND = re.compile(r"\w(?:::|->|[./\\])(\w+)\W*$")  # std::vector: its last part is a name, too
 SIGNED = re.compile(r"\W*\w+(?:\+\+|#)\W*")  # C++ is not C, though its name is kept as that
 MOST_COMBINED = 7  # of the rarest lexemes, where pairs and triples are looked for
@@ -40,6 +42,21 @@ class Question:
     feedback: float = 0.0
     terms: list[dict[str, Any]] = field(default_factory=list)
 
+    @property
+    def finds_words(self) -> bool:
+        """Has it any? Without words there is nothing to rank by."""
+        return bool(self.weights or self.keys)
+
+    @property
+    def is_ranked_at_once(self) -> bool:
+        """By the plain statement, and once, whatever that finds."""
+        return self.finds_words and self.wide is None and not self.feedback
+
+    @property
+    def ranking(self) -> Statement:
+        """What finds its pages."""
+        return RANKING["rank_pages_by_topic" if self.feedback else "rank_pages"]
+
     def values(self) -> dict[str, Any]:
         """What the statements take."""
         lexemes = sorted(self.weights, key=lambda lexeme: (-self.weights[lexeme], lexeme))[:HEAVIEST]
@@ -54,7 +71,7 @@ class Question:
             "any": "|".join(map(quoted, self.weights)) or None,
             "total": self.total,
             "w_feedback": self.feedback,
-            "feedback_pages": FEEDBACK_PAGES if self.feedback else 0,
+            "feedback_pages": FEEDBACK_PAGES,
             "rare": self.rare,
             "required": self.required,
             "called": "|".join(f"({part})" for part in (self.every, self.open) if part) or None,

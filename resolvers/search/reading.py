@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from math import log1p, log10
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from db.scope import Scope
 from db.sql import statements
 
 from .lexemes import scope_letter
-from .weights import MENDED, OPEN
+from .weights import BUDGET, MENDED, OPEN
 
 WORDS = statements("search_words")
 LAST = "\U0010ffff"
@@ -23,6 +24,7 @@ FEW_WORDS, SOME_WORDS = 6, 8  # up to here the last word may be unfinished; two 
 MOST_LONGER, MOST_OPEN, FEW_OPEN = 24, 5, 2  # words that go on: fetched, and used for a last word unknown or known
 COMMON = 50  # pages: who types a word that so many have is not looking for a longer one
 MOST_WRONG = 4  # words that are mended
+MOST_NEAR, MOST_FIXES = 6, 3  # words that each may be: looked up, and used
 SHORTEST_WRONG, LONGEST_WRONG = 4, 32  # characters; one less where other words of the question are known
 
 
@@ -36,13 +38,17 @@ class Option(NamedTuple):
 
 @dataclass(slots=True)
 class Reading:
-    """A question as one wiki understands it. `options` has an entry for each word of the question, in its order."""
+    """A question as one wiki understands it, by what was counted there at a moment.
+
+    `options` has an entry for each word of the question, in its order.
+    """
 
     letter: str
     analyser: int
     pages: int
     mean_length: float
     words: list[str]
+    counted_at: datetime | None = None
     stems: dict[str, tuple[str, ...]] = field(default_factory=dict)
     options: list[list[Option]] = field(default_factory=list)
     found: dict[str, int] = field(default_factory=dict)
@@ -53,6 +59,13 @@ class Reading:
         """BM25's idf."""
         found = max(self.found.get(lexeme, 0), 1)
         return log1p(max(0.0, self.pages - found + 0.5) / (found + 0.5))
+
+    def meant(self, word: str) -> tuple[str, ...]:
+        """The lexemes of a word, and of what it may be a mistyped form of."""
+        if word not in self.mended:
+            return self.stems.get(word, ())
+        options = self.options[self.words.index(word)]
+        return tuple(dict.fromkeys(lexeme for one in options if one.trust > OPEN for lexeme in one.lexemes))
 
     @property
     def mended_text(self) -> str:
@@ -72,9 +85,17 @@ class Reading:
 
 
 async def read(
-    connection: Connection, scope: Scope, text: str, besides: str = "", analyser: int = ANALYSER
+    connection: Connection,
+    scope: Scope,
+    text: str,
+    besides: str = "",
+    statuses: Sequence[str] = ("active",),
+    analyser: int = ANALYSER,
 ) -> Reading | None:
-    """Nothing when the wiki has no index yet. Of the words `besides` only the lexemes are found."""
+    """Nothing when the wiki has no index yet. Of the words `besides` only the lexemes are found.
+
+    A mistake is mended with words of pages of these statuses.
+    """
     analyse = ANALYSERS[analyser]
     words, others = analyse(text)[:MOST_WORDS], analyse(besides)[:MOST_BESIDES]
     beginning = words[-1] if words and may_go_on(text, words) else None
@@ -88,16 +109,16 @@ async def read(
     if not rows:
         return None
     if rows[0]["analyser"] != analyser:
-        return await read(connection, scope, text, besides, rows[0]["analyser"])
+        return await read(connection, scope, text, besides, statuses, rows[0]["analyser"])
     pages, length = max(rows[0]["pages"], 1), max(rows[0]["words"], 1)
-    reading = Reading(letter, analyser, pages, length / pages, words)
+    reading = Reading(letter, analyser, pages, length / pages, words, rows[0]["counted_at"])
     stems = reading.stems = lexemes_of(rows, reading.found)
     longer = [row for row in rows if row["origin"] == "longer"]
     reading.unknown = {word for word in words if word in stems and not any(map(reading.found.get, stems[word]))}
     going_on = open_options(reading, longer, stems) if beginning else []
     fixes = {}
     if wrong := [word for word in dict.fromkeys(words) if is_wrong(word, reading, bool(going_on))][:MOST_WRONG]:
-        fixes = await mend(connection, where, reading, wrong)
+        fixes = await mend(connection, where, reading, wrong, statuses)
     for place, word in enumerate(words):
         own = [Option(word, 1.0, stems[word])] if word in stems else []
         is_last = place == len(words) - 1
@@ -142,11 +163,22 @@ def is_wrong(word: str, reading: Reading, goes_on: bool) -> bool:
 
 
 async def mend(
-    connection: Connection, where: dict[str, object], reading: Reading, wrong: Sequence[str]
+    connection: Connection, where: dict[str, object], reading: Reading, wrong: Sequence[str], statuses: Sequence[str]
 ) -> dict[str, list[Option]]:
     """For each word up to three that it may be a mistyped form of."""
     rows = await connection.all(WORDS["mend_words"], **where, analyser=reading.analyser, words=list(wrong))
-    fixes = corrections(reading, rows)
+    if not (near := corrections(reading, rows)):
+        return {}
+    lexemes = {lexeme for options in near.values() for option in options for lexeme in option.lexemes}
+    rare = {lexeme for lexeme in lexemes if reading.found[lexeme] <= BUDGET}
+    rows = await connection.all(
+        WORDS["find_said"], tenant_id=where["tenant_id"], owner_id=where["owner_id"], analyser=reading.analyser,
+        lexemes=sorted(rare), statuses=list(statuses),
+    )  # fmt: skip
+    hidden = rare - {row["lexeme"] for row in rows}  # nobody hides so many pages that none of a common word is left
+    kept = {word: [one for one in options if not one.lexemes or set(one.lexemes) - hidden]
+            for word, options in near.items()}  # fmt: skip
+    fixes = {word: options[:MOST_FIXES] for word, options in kept.items() if options}
     reading.mended = {word: options[0].word for word, options in fixes.items()}
     return fixes
 
@@ -161,7 +193,7 @@ def corrections(reading: Reading, rows: Sequence[Row]) -> dict[str, list[Option]
         if is_there and is_close(reading, asked, word, edits, row["in_names"]):
             doubt = edits - 0.1 * log10(1 + row["found"]) - 0.5 * row["in_names"]
             near[asked][word] = (doubt, Option(word, MENDED[edits], stems.get(word, ())))
-    return {asked: [option for _, option in sorted(found.values())[:3]] for asked, found in near.items()}
+    return {asked: [option for _, option in sorted(found.values())[:MOST_NEAR]] for asked, found in near.items()}
 
 
 def is_close(reading: Reading, asked: str, word: str, edits: int, in_names: bool) -> bool:

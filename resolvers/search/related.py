@@ -18,7 +18,6 @@ from .weights import WEIGHTS
 
 PAGES = statements("pages")
 WORDS = statements("search_words")
-RANKING = statements("search_ranking")
 TOPIC = 16  # lexemes that say what a page is about
 
 
@@ -44,7 +43,7 @@ async def near(connection: Connection, scope: Scope, page_id: UUID, limit: int) 
     asked = Question(keys={}, weights=weights, total=sum(weights.values()))
     asked.rare = rare_enough(reading, sorted(weights, key=lambda lexeme: (reading.found[lexeme], lexeme)))
     rows = await connection.all(
-        RANKING["rank_pages"], **where, **WEIGHTS, **asked.values(), analyser=reading.analyser,
+        asked.ranking, **where, **WEIGHTS, **asked.values(), analyser=reading.analyser, analysers=list(ANALYSERS),
         statuses=["active"], since=None, until=None, pages=reading.pages, length=reading.mean_length,
         after_score=None, after_page=None, size=limit + 1,
     )  # fmt: skip

@@ -36,7 +36,7 @@ class Case:
 TYPES = {
     "tenant": "ID!", "page": "ID!", "hub": "ID!", "leaf": "ID!", "ids": "[ID!]!", "slug": "String!", "after": "String",
     "since": "DateTime!", "prefix": "String!", "common": "String!", "rare": "String!",
-    "alias": "String!",
+    "alias": "String!", "mistake": "String!",
 }  # fmt: skip
 
 
@@ -55,6 +55,7 @@ def values(wiki: Wiki) -> dict[str, Any]:
         "common": VOCABULARY[0],
         "rare": author.titles[middle].split()[-1],
         "alias": f"nick{middle}",
+        "mistake": author.titles[middle].replace(" ", "x ", 1),
     }
 
 
@@ -171,6 +172,7 @@ CASES = {
     "search by two letters": Case("wikiSearch", f'{IN}, query: "ka"', HITS, WORDS, per_page=0.4),
     "search by a rare word": Case("wikiSearch", f"{IN}, query: $rare", HITS, WORDS),
     "search by two words": Case("wikiSearch", f"{IN}, query: $prefix", HITS, WORDS, per_page=0.4),
+    "search with a mistake": Case("wikiSearch", f"{IN}, query: $mistake", HITS, WORDS, per_page=0.4),
     "search by an alias": Case("wikiSearch", f"{IN}, query: $alias", HITS, WORDS),
     "search results": Case("wikiSearchResults", "query: $rare, first: 10", RESULTS, WORDS),
     "search results and their next page": Case(

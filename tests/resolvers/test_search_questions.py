@@ -6,10 +6,13 @@ from typing import Any
 import orjson
 import pytest
 
+from content.words import ANALYSER
 from resolvers.errors import BadInput
 from resolvers.pages import PageDraft, archive_page, create_page
 from resolvers.search.asking import search
 from resolvers.search.results import Asked, Filter, Found
+from resolvers.search.statistics import fold
+from resolvers.writing import writing
 from tests.wiki import Wiki
 
 PAGES: list[tuple[str, str, dict[str, Any]]] = [
@@ -90,6 +93,26 @@ async def test_what_a_beginning_has_found_the_next_letter_does_not_lose(library:
 async def test_a_mistyped_word_is_mended_and_said_so(library: Wiki, typed: str, title: str, meant: str) -> None:
     assert (await titles(library, typed))[0] == title
     assert (await ask(library, typed)).did_you_mean == meant
+
+
+async def test_a_mistyped_word_of_a_phrase_is_mended(library: Wiki) -> None:
+    found = await ask(library, '"smked over oak"')
+    assert await titles(library, '"smked over oak"') == ["Franklin Barbecue"]
+    assert found.did_you_mean == "smoked over oak"
+    assert await titles(library, '"oak over smked"') == []
+
+
+async def test_nothing_is_meant_that_only_archived_pages_say(library: Wiki) -> None:
+    gazebo = PageDraft("topic", "Gazebo", body="A pergola stood here.")
+    page = await create_page(library.database, library.scope, gazebo)
+    async with writing(library.database, library.scope) as writer:
+        await fold(writer, ANALYSER)  # a word is known once it is counted
+    for typed, word in (("gazbo", "gazebo"), ("pergla", "pergola")):
+        assert (await ask(library, typed)).did_you_mean == word
+    await archive_page(library.database, library.scope, page.page_id)
+    for typed, word in (("gazbo", "gazebo"), ("pergla", "pergola")):
+        assert (await ask(library, typed)).did_you_mean is None
+        assert (await ask(library, f"{typed} status:archived")).did_you_mean == word
 
 
 @pytest.mark.parametrize("nonsense", ["qzxvwk", "ghjkqw zxcvpl", "wvutsrq"])

@@ -12,9 +12,12 @@ import orjson
 import pytest
 
 from benchmarks.wikis import wiki, write_wikis
+from content.words import ANALYSER
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements as named
 from resolvers.context import Context
+from resolvers.search.statistics import fold
+from resolvers.writing import writing
 from schema.root import GRAPHQL, make_engine
 from tests.conftest import copied
 from tests.listening import ListeningDatabase
@@ -51,14 +54,16 @@ NESTED = {
         query ($hub: ID!) { a: wikiBacklinks(pageId: $hub) { ...Page } b: wikiConnectedPages(pageId: $hub) { ...Page } }
         fragment Page on WikiPage { title connectedPages { nodes { title connectedPages { nodes { title } } } } }""",
 }
-# Before the one that shows what was found, by the case or by its root: what the words are, and which pages say them;
-# then how many there are, and of the shown ones their sections and how the words in these are written.
+# Before the one that shows what was found, by the case or by its root: what the words are; which pages say them, where
+# more than hits is asked for; then how many there are, and of the shown ones their sections and how the words in these
+# are written.
 STEPS = {
-    "wikiSearch": 2,
-    "mobileWikiSearch": 2,
+    "wikiSearch": 1,
+    "mobileWikiSearch": 1,
     "diffWikiRevisions": 2,
     "relatedWikiPages": 3,
     "explained": 2,
+    "search with a mistake": 3,  # what the words may have been, and whether a page that may be found has those
     "results of a type": 3,
     "search results": 4,
     "search results and their next page": 5,
@@ -113,6 +118,46 @@ async def test_every_root_field_is_one_statement_and_a_search_a_few(database: Li
     case = CASES[name]
     _, statements = await sent(database, case.document, values(PLACE))
     assert len(statements) == 1 + STEPS.get(name, STEPS.get(case.root, 0))
+
+
+SEARCH = "query ($q: String!) { mobileWikiSearch(query: $q) { score page { slug } } }"
+RESULTS = "query ($q: String!) { wikiSearchResults(query: $q) { nodes { slug } } }"
+
+
+async def test_a_search_again_is_one_statement_until_its_words_are_counted_anew(database: ListeningDatabase) -> None:
+    asked = {"q": values(PLACE)["common"]}
+    first, statements = await sent(database, SEARCH, asked)
+    again, fewer = await sent(database, SEARCH, asked)
+    assert (len(statements), len(fewer)) == (2, 1)
+    assert again == first
+
+    await count_anew(database)
+    found, more = await sent(database, SEARCH, asked)
+    assert len(more) == 3  # what holds no more, what the words are now, and the answer
+    assert found == first
+    assert len((await sent(database, SEARCH, asked))[1]) == 1
+
+
+async def test_results_again_are_a_statement_less_until_their_words_are_counted_anew(
+    database: ListeningDatabase,
+) -> None:
+    asked = {"q": values(PLACE)["common"]}
+    first, statements = await sent(database, RESULTS, asked)
+    again, fewer = await sent(database, RESULTS, asked)
+    assert (len(statements), len(fewer)) == (3, 2)
+    assert again == first
+
+    await count_anew(database)
+    found, more = await sent(database, RESULTS, asked)
+    assert len(more) == 4
+    assert found == first
+
+
+async def count_anew(database: ListeningDatabase) -> None:
+    owner = PLACE.owner_id
+    scope = Scope(PLACE.tenant_id, owner, Role.ADMIN, Actor(ActorKind.USER, "marco"), (owner,))
+    async with writing(database, scope) as writer:
+        await fold(writer, ANALYSER)
 
 
 async def test_a_search_for_nothing_is_no_statement(database: ListeningDatabase) -> None:
