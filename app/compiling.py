@@ -25,8 +25,13 @@ def compiler_of(settings: Settings, told: Callable[[Metrics], None] | None = Non
     """`told` hears of each batch that is stored."""
     planner = named(settings.planner, "CAIRN_PLANNER")
     writer = named(settings.section_writer, "CAIRN_SECTION_WRITER")
-    hiring = models_of(settings, planner, writer)
-    made = Compiler(planner, writer, links_by_evidence=settings.deterministic_links, hiring=hiring)
+    made = Compiler(
+        planner,
+        writer,
+        links_by_evidence=settings.deterministic_links,
+        sweep_at=None if settings.sweep_at == "never" else settings.sweep_at,
+        hiring=models_of(settings, planner, writer),
+    )
     return replace(made, told=told) if told else made
 
 

@@ -4,6 +4,7 @@ import os
 import re
 import secrets
 import tempfile
+from datetime import time
 from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
@@ -172,6 +173,10 @@ class Settings(BaseSettings):
     )
     deterministic_links: bool = Field(
         True, description="Link entities that share a source, and those to the topic of a city or journal they share"
+    )
+
+    sweep_at: time | Literal["never"] = Field(
+        time(3), description="From when on, in UTC, workers promote the names of a day that earned a page; or `never`"
     )
 
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="The least that is logged")

@@ -23,10 +23,19 @@ from .stored import COMPILING, Batch
 PLANNED = "planner"
 
 
-async def apply(writer: Writer, batch: Batch, composition: Composition, *, links_by_evidence: bool = True) -> Metrics:
+async def apply(
+    writer: Writer,
+    batch: Batch,
+    composition: Composition,
+    *,
+    links_by_evidence: bool = True,
+    edit_summary: str | None = None,
+) -> Metrics:
     """Everything but the cursor; what was done."""
     metrics = Metrics() + composition.metrics
-    await store(writer, composition.changes, metrics, len(batch.sources))
+    sources = len(batch.sources)
+    edit_summary = edit_summary or f"Compiled from {sources} new source{'s' * (sources != 1)}"
+    await store(writer, composition.changes, metrics, edit_summary)
     await cite(writer, composition)
     await hold(writer, composition, metrics)
     await promote(writer, composition.changes, metrics)
@@ -40,13 +49,13 @@ async def apply(writer: Writer, batch: Batch, composition: Composition, *, links
     return metrics
 
 
-async def store(writer: Writer, changes: Sequence[PageChange], metrics: Metrics, sources: int) -> None:
+async def store(writer: Writer, changes: Sequence[PageChange], metrics: Metrics, edit_summary: str) -> None:
     """The pages as they are now, compiled at this moment."""
     states = [(change.before, replace(change.after, last_compiled_at=writer.now), change.aliases) for change in changes]
     saved = await save_all(
         writer,
         states,
-        edit_summary=f"Compiled from {sources} new source{'s' * (sources != 1)}",
+        edit_summary=edit_summary,
         alias_source="compiler",
     )
     for change, one in zip(changes, saved, strict=True):

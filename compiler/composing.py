@@ -164,7 +164,10 @@ async def assign(
     """The work on each page, and which page (type, normalised title) means in this plan."""
     wanted, updates = guard.new_pages(plan), list(guard.updates(plan))
     matched = await match(reader, wanted, metrics)
-    held = await find_mentions(reader, {name for page in wanted for name in (*page.page.promotes, page.aliases[0])})
+    named = {alias for update in updates for name in update.aliases if (alias := normalise(name))}
+    held = await find_mentions(
+        reader, named | {name for page in wanted for name in (*page.page.promotes, page.aliases[0])}
+    )
     ids = {id for id in matched if id} | {update.page_id for update in updates}
     pages, cards = await find_pages(reader, ids), await find_cards(reader, ids=ids)
     known = {card.id: card.aliases for card in cards}
@@ -173,6 +176,9 @@ async def assign(
     for update in updates:
         work.setdefault(update.page_id, Work(pages[update.page_id], False, known_aliases=known[update.page_id]))
         work[update.page_id].take(update)
+        work[update.page_id].promotes += [
+            alias for name in update.aliases if (alias := normalise(name)) in held and held[alias].status == "open"
+        ]
     for page, page_id in zip(wanted, matched, strict=True):
         place = page.page.type, page.slug
         page_id = page_id or next((names[key] for key in keys_of(page.page) if key in names), None)

@@ -9,12 +9,14 @@ import time
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from datetime import time as clock
 from enum import Enum, auto
 from functools import cached_property
 from typing import NamedTuple
 
 from db.database import Database
 from db.scope import Actor, ActorKind, Role, Scope
+from db.sql import statements
 from resolvers.errors import Unavailable
 from resolvers.jobs import BUCKET, Job, advance, finish, follow_up
 from resolvers.writer import Writer
@@ -30,6 +32,7 @@ from .planner import Plan, Planner, SectionWriter
 from .stored import CITED_MAX, COMPILING, Batch, Cursor, find_batch, find_cursor, is_behind
 from .tasks import TaskKey
 
+FORGETTING = statements("forgetting")
 ACTOR = Actor(ActorKind.COMPILER, "cairn")
 ROUNDS = 5
 AT_ONCE = 8  # sections that are written at the same time
@@ -67,6 +70,8 @@ class Compiler:
     writer: SectionWriter
     caps: Caps = CAPS
     links_by_evidence: bool = True
+    sweep_at: clock | None = None
+    """From when on, in UTC, a worker sweeps the wikis of a day; None for never."""
     told: Callable[[Metrics], None] = lambda metrics: None
     """Hears of each batch that is stored."""
     hiring: Hiring | None = None
@@ -90,7 +95,7 @@ class Outcome(Enum):
     STORED = auto()
     TOO_MUCH = auto()
     MOVED = auto()
-    """The cursor is elsewhere: somebody has reset it."""
+    """The cursor is elsewhere, or a source is forgotten: somebody was there meanwhile."""
 
 
 class Run:
@@ -161,16 +166,19 @@ class Run:
                 continue
         raise Unavailable(BUSY)
 
-    async def write(self, plan: Plan, texts: dict[TaskKey, str], *, is_divisible: bool) -> bool:
+    async def write(
+        self, plan: Plan, texts: dict[TaskKey, str], *, is_divisible: bool, writer: SectionWriter | None = None
+    ) -> bool:
         """Write every section that the plan needs, as the wiki is now: no connection is held meanwhile.
 
         False when it asks for more than the job may do, if that matters. Nothing is written then.
         """
+        writer = writer or self.authors.writer
         async with looking(self.database) as connection:
             composition = await compose(Writer(connection, self.scope), plan, texts, self.sources_max)
         if is_divisible and not self.is_free and self.compiler.caps.are_passed(self.metrics + composition.metrics):
             return False
-        writing_now = (self.authors.writer.write(task) for task in composition.missing.values())
+        writing_now = (writer.write(task) for task in composition.missing.values())
         texts.update(zip(composition.missing, await in_turns(writing_now), strict=True))
         return True
 
@@ -178,6 +186,8 @@ class Run:
         """Pages, evidence, cursor and what was done, all of it or nothing. Raises Stale and Lost."""
         async with writing(self.database, self.scope) as writer:
             if await find_cursor(writer) != batch.start:
+                return Outcome.MOVED
+            if await writer.value(FORGETTING["count_forgotten"], ids=[source.id for source in batch.sources]):
                 return Outcome.MOVED
             composition = await compose(writer, plan, texts, self.sources_max)
             if composition.missing:
@@ -202,14 +212,15 @@ class Run:
             behind = await is_behind(writer, await find_cursor(writer))
             if behind and unless_behind:
                 return False
-            if behind and stop:
-                self.metrics.stopped = stop.reason
-                begins = datetime.fromtimestamp((self.job.bucket + 1) * BUCKET, UTC)
-                await follow_up(writer, self.job, after=stop.until or begins)
-            elif behind:
-                await follow_up(writer, self.job)
+            if behind:
+                await follow_up(writer, self.job, after=self.stopped(stop) if stop else None)
             await finish(writer, self.job, self.metrics.stored)
         return True
+
+    def stopped(self, stop: Stop) -> datetime:
+        """Noted; from when on the rest may be done."""
+        self.metrics.stopped = stop.reason
+        return stop.until or datetime.fromtimestamp((self.job.bucket + 1) * BUCKET, UTC)
 
 
 async def in_turns(writing_now: Iterable[Awaitable[str]]) -> list[str]:

@@ -22,6 +22,8 @@ class Metrics:
         given = dict(stored or {})
         self.dropped: dict[str, int] = dict(given.pop("dropped", {}))
         self.usage: dict[str, float] = dict(given.pop("usage", {}))
+        self.reached: str = given.pop("reached", "")
+        """The last page that was done, for jobs that go through them all."""
         self.stopped: str | None = given.pop("stopped", None)
         self.counts: dict[str, float] = dict.fromkeys(COUNTERS, 0) | given
 
@@ -38,6 +40,7 @@ class Metrics:
 
     def __add__(self, other: "Metrics") -> "Metrics":
         total = Metrics(self.stored)
+        total.reached = other.reached or self.reached
         for name, number in other.counts.items():
             total.add(name, number)
         for reason, times in other.dropped.items():
@@ -48,5 +51,6 @@ class Metrics:
     @property
     def stored(self) -> dict[str, Any]:
         """As a job's row keeps them."""
-        stopped = {"stopped": self.stopped} if self.stopped else {}
-        return {**self.counts, **stopped, "dropped": dict(self.dropped), "usage": dict(self.usage)}
+        told = {"stopped": self.stopped, "reached": self.reached}
+        known = {name: text for name, text in told.items() if text}
+        return {**self.counts, **known, "dropped": dict(self.dropped), "usage": dict(self.usage)}

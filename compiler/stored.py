@@ -44,6 +44,10 @@ class Batch(NamedTuple):
         return Batch(self.start, self.places[:number], self.sources[:number])
 
 
+NOTHING_NEW = Batch(BEGINNING, (), ())
+"""For what is written without new sources."""
+
+
 async def find_cursor(reader: Writer) -> Cursor:
     row = await reader.one(COMPILING["find_cursor"])
     return Cursor(row["source_at"], row["source_id"]) if row and row["source_at"] else BEGINNING

@@ -73,7 +73,7 @@ def drafts_on(
     for slug, proposal in one.sections.items():
         before = there.get(slug)
         ids = {*cited.get((one.page.id, slug), ()), *proposal.source_ids}
-        read = sorted(ids, key=ranked.places.__getitem__)
+        read = sorted(ids & ranked.places.keys(), key=ranked.places.__getitem__)
         yield TaskDraft(
             page=one.page,
             is_new=one.is_new,
@@ -85,6 +85,12 @@ def drafts_on(
             digests=tuple(ranked.facts[id]["digest"] for id in read),
             related=others,
         )
+
+
+def key_of(task: SectionTask) -> TaskKey:
+    """The same key, the same text, where what the sources say is known."""
+    ids = tuple(source.id for source in task.sources)
+    return (task.page_type, task.page_title, task.page_aliases, task.slug, task.heading, task.body, ids, task.related)
 
 
 async def tasks_of(reader: Writer, drafts: Mapping[TaskKey, TaskDraft], facts: Facts) -> dict[TaskKey, SectionTask]:

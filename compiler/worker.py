@@ -12,7 +12,9 @@ from resolvers.errors import CairnError
 from resolvers.jobs import ATTEMPTS_MAX, Job, Lost, beat, claim, fail, release
 
 from .authors import Refused
+from .errands import errand
 from .leaf_pass import Compiler, Run
+from .nights import Nights
 
 log = logging.getLogger(__name__)
 
@@ -27,9 +29,10 @@ def worker_name() -> str:
 
 async def work(database: Database, compiler: Compiler, *, idle: float = IDLE) -> None:
     """Until it is cancelled. The job at work is then left to others, after the last batch that was stored."""
-    name = worker_name()
+    name, nights = worker_name(), Nights(compiler.sweep_at)
     while True:
         try:
+            await nights.look(database)
             if not await work_once(database, compiler, name):
                 await asyncio.sleep(idle)
         except Exception as error:
@@ -48,7 +51,7 @@ async def work_once(database: Database, compiler: Compiler, name: str) -> bool:
 
 async def run(database: Database, job: Job, compiler: Compiler) -> None:
     """A job that was claimed, to its end: done, tried again later, or lost to another."""
-    attempt = Run(database, job, compiler)
+    attempt = errand(database, job, compiler)
     if job.attempt > ATTEMPTS_MAX and job.is_last_attempt:
         return await fail(database, job, "Every worker that had it fell silent.", job.metrics)
     try:

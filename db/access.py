@@ -107,6 +107,13 @@ class FoundTogether(InOwner):
         return []
 
 
+class AsChecked(InOwner):
+    """What was found by a step that has asked whether the caller may."""
+
+    def criteria(self, row: FromClause, **named: Any) -> Collection[ColumnElement[bool]]:
+        return []
+
+
 class Happened(InOwner):
     """Events, in the wiki that the arguments name: judged one by one, because a grant may be withdrawn in between."""
 
@@ -119,6 +126,6 @@ class HappenedAsAdmin(Happened, AsAdmin):
     """The same, for credentials of the role admin alone."""
 
 
-IN_OWNER, AS_ADMIN, BY_ID = InOwner(), AsAdmin(), ById()
+IN_OWNER, AS_ADMIN, AS_CHECKED, BY_ID = InOwner(), AsAdmin(), AsChecked(), ById()
 FOUND, FOUND_TOGETHER = Found(), FoundTogether()
 HAPPENED, HAPPENED_AS_ADMIN = Happened(), HappenedAsAdmin()

@@ -61,6 +61,16 @@ class Job:
         return int(self.dedupe_key.rpartition(":")[2])
 
     @property
+    def stem(self) -> str:
+        """Its key without the bucket."""
+        return self.dedupe_key.rstrip("0123456789")
+
+    @property
+    def subject(self) -> str:
+        """What it is about besides the whole wiki."""
+        return ":".join(self.dedupe_key.split(":")[2:-1])
+
+    @property
     def is_last_attempt(self) -> bool:
         """Each batch that an attempt has stored buys it another."""
         return self.attempt >= ATTEMPTS_MAX + int(self.metrics.get("batches", 0))
@@ -71,8 +81,8 @@ class Job:
         return {"tenant_id": self.tenant_id, "id": self.id, "claimed_by": self.token}
 
 
-def key_of(tenant_id: UUID, owner_id: UUID, bucket: int) -> str:
-    return f"{tenant_id}:{owner_id}:{bucket}"
+def key_of(tenant_id: UUID, owner_id: UUID, bucket: int, subject: str = "") -> str:
+    return ":".join(filter(None, (str(tenant_id), str(owner_id), subject, str(bucket))))
 
 
 def bucket_of(moment: datetime) -> int:
@@ -87,16 +97,17 @@ async def enqueue(
     *,
     options: dict[str, Any] | None = None,
     bucket: int | None = None,
+    subject: str = "",
     after: datetime | None = None,
 ) -> UUID:
     """The job of this wiki and bucket, in the caller's transaction; this moment's bucket when none is given.
 
-    An open job with the key is the answer: it reads whatever is committed before it ends. A new one is run `after` a
-    moment, or at once.
+    An open job with the key is the answer: it reads whatever is committed before it ends. A job that is not a compile
+    has a `subject`, and with it a key of its own. A new one is run `after` a moment, or at once.
     """
     now = datetime.now(UTC)
     run_after = max(now, after or now)
-    key = key_of(tenant_id, owner_id, bucket_of(now) if bucket is None else bucket)
+    key = key_of(tenant_id, owner_id, bucket_of(now) if bucket is None else bucket, subject)
     own: dict[str, Any] = {"tenant_id": tenant_id, "owner_id": owner_id, "dedupe_key": key}
     while True:
         added: UUID | None = await connection.value(
@@ -177,9 +188,9 @@ async def finish(writer: Writer, job: Job, metrics: dict[str, Any]) -> None:
 
 async def follow_up(writer: Writer, job: Job, after: datetime | None = None) -> UUID:
     """The rest of a job that reached a cap, in the bucket behind its own. With `after` one that waits will do."""
-    if after and (waiting := await writer.value(JOBS["find_waiting"], options=job.options)):
+    if after and (waiting := await writer.value(JOBS["find_waiting"], options=job.options, stem=job.stem)):
         return cast(UUID, waiting)
-    same: dict[str, Any] = {"options": job.options, "bucket": job.bucket + 1}
+    same: dict[str, Any] = {"options": job.options, "bucket": job.bucket + 1, "subject": job.subject}
     return await enqueue(writer, job.tenant_id, job.owner_id, job.trigger, **same, after=after)
 
 

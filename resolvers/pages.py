@@ -34,8 +34,8 @@ from .writing import check_version, writing, writing_page
 
 __all__ = [
     "UNSET", "PageDraft", "Saved", "SectionDraft", "add_former_slugs", "archive_page", "archive_scope",
-    "count_new_words", "create_page", "delete_page", "prepared", "unarchive_page", "update_page", "upsert_page",
-    "upsert_pages",
+    "count_new_words", "create_page", "delete_page", "prepared", "remove_page", "unarchive_page", "update_page",
+    "upsert_page", "upsert_pages",
 ]  # fmt: skip
 
 PAGES = statements("pages")
@@ -260,18 +260,23 @@ async def archive_scope(database: Database, scope: Scope) -> int:
 async def delete_page(database: Database, scope: Scope, page_id: UUID) -> Saved:
     """A page and all that belongs to it, for good. Its children become parentless, links to it are broken."""
     async with writing_page(database, scope, page_id, Action.MANAGE) as (writer, page):
-        counting = await dependants(writer, page.id)
-        for child in await writer.all(PAGES["orphan_children"], page_id=page.id):
-            writer.changes.add(ChangeKind.MOVED, child["id"])
-        for release in ("release_sections", "release_mentions"):
-            await writer.run(PAGES[release], page_id=page.id)
-        names = await forget_page(writer, page.id)
-        await forget_search(writer, page.id)
-        await writer.run(PAGES["delete_page"], page_id=page.id)
-        await resolve(writer, names)
-        await refresh_hubness(writer, counting)
+        await remove_page(writer, page)
         await record(writer, "page.deleted", page.id, type=page.type, slug=page.slug, title=page.title)
         return Saved(page.id, page.version)
+
+
+async def remove_page(writer: Writer, page: Page) -> None:
+    """The page and all that hangs on it; the log is for the caller to write."""
+    counting = await dependants(writer, page.id)
+    for child in await writer.all(PAGES["orphan_children"], page_id=page.id):
+        writer.changes.add(ChangeKind.MOVED, child["id"])
+    for release in ("release_sections", "release_mentions"):
+        await writer.run(PAGES[release], page_id=page.id)
+    names = await forget_page(writer, page.id)
+    await forget_search(writer, page.id)
+    await writer.run(PAGES["delete_page"], page_id=page.id)
+    await resolve(writer, names)
+    await refresh_hubness(writer, counting)
 
 
 async def store(

@@ -13,7 +13,7 @@ from . import checks
 from .activity import record
 from .errors import CairnError
 from .jobs import enqueue
-from .sources import CheckedSource, SavedSource, SourceDraft, added, checked_source
+from .sources import CheckedSource, SavedSource, SourceDraft, SourceForgotten, added, checked_source
 from .tenants import is_compiling
 from .writer import Writer
 from .writing import writing
@@ -51,10 +51,24 @@ async def retain_sources(
     async with writing(database, scope) as writer:
         saved = await keep(writer, ready)
         job_id = None
-        if any(one.created for one in saved.values()) and await is_compiling(writer, scope.tenant_id):
+        if any(isinstance(one, SavedSource) and one.created for one in saved.values()) and await is_compiling(
+            writer, scope.tenant_id
+        ):
             job_id = await enqueue(writer, scope.tenant_id, scope.owner_id, trigger)
-    items = [one if isinstance(one, Retained) else Retained(n, saved[n]) for n, one in enumerate(read)]
+    items = [one if isinstance(one, Retained) else retained(n, saved[n]) for n, one in enumerate(read)]
     return Retention(items, job_id)
+
+
+async def retain_source(database: Database, scope: Scope, draft: SourceDraft) -> SavedSource:
+    """Keep one, and ask for a compile where that is wanted."""
+    (item,) = (await retain_sources(database, scope, [draft])).items
+    if item.saved is None:
+        raise item.error or AssertionError("neither kept nor refused")
+    return item.saved
+
+
+def retained(position: int, saved: SavedSource | CairnError) -> Retained:
+    return Retained(position, error=saved) if isinstance(saved, CairnError) else Retained(position, saved)
 
 
 def read_draft(position: int, draft: SourceDraft) -> CheckedSource | Retained:
@@ -64,23 +78,31 @@ def read_draft(position: int, draft: SourceDraft) -> CheckedSource | Retained:
         return Retained(position, error=error)
 
 
-async def keep(writer: Writer, drafts: dict[int, CheckedSource]) -> dict[int, SavedSource]:
-    """Each as a new version, unless its newest says the same: in four statements, however many there are."""
+async def keep(writer: Writer, drafts: dict[int, CheckedSource]) -> dict[int, SavedSource | CairnError]:
+    """Each as a new version, unless its newest says the same: in four statements, however many there are.
+
+    What was forgotten is not kept again.
+    """
     rows = await writer.all(
         SOURCES["find_currents"],
         kinds=[draft.kind for draft in drafts.values()],
         refs=[draft.ref for draft in drafts.values()],
     )
     current = {(row["kind"], row["ref"]): (row["id"], row["version"], row["checksum"]) for row in rows}
-    saved, new = {}, []
+    gone = {(row["kind"], row["ref"], checksum) for row in rows for checksum in row["forgotten"]}
+    saved: dict[int, SavedSource | CairnError] = {}
+    new = []
     for position, draft in drafts.items():
+        if (draft.kind, draft.ref, draft.checksum) in gone:
+            saved[position] = SourceForgotten()
+            continue
         id, version, checksum = current.get((draft.kind, draft.ref), (None, 0, b""))
         if checksum == draft.checksum:
             saved[position] = SavedSource(id, version, created=False)
             continue
-        saved[position] = SavedSource(new_id(), version + 1, created=True)
-        new.append(writer.completed(added(writer, draft, saved[position], id)))
-        current[draft.kind, draft.ref] = (saved[position].source_id, version + 1, draft.checksum)
+        saved[position] = made = SavedSource(new_id(), version + 1, created=True)
+        new.append(writer.completed(added(writer, draft, made, id)))
+        current[draft.kind, draft.ref] = (made.source_id, version + 1, draft.checksum)
     if new:
         await writer.each(SOURCES["add"], new)
         await record(writer, "source.retained", sourceIds=[str(row["id"]) for row in new])

@@ -17,14 +17,28 @@ from db.tables import SOURCE_KINDS
 from . import checks
 from .activity import record
 from .errors import BadInput, NotFound
+from .permissions import Action, authorise
 from .writer import Writer
-from .writing import writing, writing_page
+from .writing import looking, writing, writing_page
 
 PAGES = statements("pages")
 SECTIONS = statements("sections")
 SOURCES = statements("sources")
 REF_MAX = 500
 NO_SOURCE = "There is no such source in this wiki."
+
+
+class SourceForgotten(BadInput):
+    """Somebody wanted these words gone: they do not come back by themselves, with the next import of a folder."""
+
+    code = "SOURCE_FORGOTTEN"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "A source of this kind and ref that said just this was forgotten, so it is not kept again. "
+            "Give it another ref if it is wanted after all.",
+            "content",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +114,9 @@ async def add_source(database: Database, scope: Scope, draft: SourceDraft) -> Sa
     checked = checked_source(draft)
     async with writing(database, scope) as writer:
         named = {"kind": checked.kind, "ref": checked.ref}
-        current = await writer.one(SOURCES["find_current"], **named)
+        current = await writer.one(SOURCES["find_current"], **named, checksum=checked.checksum)
+        if current and current["is_forgotten"]:
+            raise SourceForgotten()
         known = [current] if current else []
         if current and checked.version:
             known += await writer.all(SOURCES["find_version"], **named, version=checked.version)
@@ -155,6 +171,22 @@ async def cite_source(
             await writer.run(PAGES["touch_page"], page_id=page.id)
             await record(writer, "source.cited", page.id, sourceId=source_id, sectionSlug=section_slug)
         return Citation(page.id, section_id, source_id, bool(changed))
+
+
+async def locate_source(database: Database, scope: Scope, name: str) -> UUID:
+    """The newest version of a source by `KIND/REF`, or the one with that id."""
+    kind, _, ref = name.partition("/")
+    async with looking(database) as connection:
+        await authorise(connection, scope, scope.owner_id, Action.READ)
+        given = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "checksum": b""}
+        row = await connection.one(SOURCES["find_current"], **given, kind=kind, ref=ref)
+    if row:
+        source_id: UUID = row["id"]
+        return source_id
+    try:
+        return UUID(name)
+    except ValueError:
+        raise NotFound(f"{NO_SOURCE} Name it as KIND/REF, or by its id.") from None
 
 
 async def find_source(writer: Writer, source_id: UUID) -> Any:

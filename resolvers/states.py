@@ -102,6 +102,8 @@ async def find_states(connection: Connection, scope: Scope, page_id: UUID, versi
     for version in versions:
         if version not in found:
             raise NotFound(f"The page has no version {version}. Its history says which there are.")
+        if found[version]["erased_at"]:
+            raise NotFound(f"The text of version {version} was erased, together with a source that was forgotten.")
     return [state(found[version]) for version in versions]
 
 

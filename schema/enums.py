@@ -145,3 +145,10 @@ class WikiDiffLineKind(StrEnum):
     CONTEXT = "context"
     REMOVED = "removed"
     ADDED = "added"
+
+
+@strawberry.enum(description="How bad it is that a check found something.")
+class WikiLintSeverity(Enum):
+    ERROR = strawberry.enum_value("error", description="It is wrong.")
+    WARNING = strawberry.enum_value("warning", description="It misleads readers.")
+    INFO = strawberry.enum_value("info", description="It is untidy.")

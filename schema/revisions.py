@@ -31,4 +31,5 @@ class WikiRevision(Node):
     author_kind: WikiAuthorKind = column("Who wrote.")
     author_id: str = column("The author as the credential named it.")
     created_at: datetime = column("When.")
+    erased_at: datetime | None = column("When its text was erased, together with a source that was forgotten.")
     page: WikiPage = relation(relations.pages.revision_page, "The page as it is now.")

@@ -7,6 +7,7 @@ from strawberry.schema.config import StrawberryConfig
 from selection import Engine, Limits, Resolvers
 
 from .aliases import WikiAlias
+from .blast_radius import BlastRadiusQueries
 from .differences import HistoryQueries
 from .errors import shown
 from .federation import REPRESENTATION, FederationQueries, Representation
@@ -14,6 +15,7 @@ from .graph import GraphQueries
 from .hot_index import HotIndexQueries
 from .jobs import JobQueries
 from .links import LinkQueries, WikiLink
+from .lint import LintQueries
 from .mentions import MentionQueries
 from .mutations import Mutation
 from .nodes import NodeQueries
@@ -41,6 +43,8 @@ class Query(
     HotIndexQueries,
     MentionQueries,
     SourceQueries,
+    BlastRadiusQueries,
+    LintQueries,
     TagQueries,
     PositionQueries,
     HistoryQueries,

@@ -7,6 +7,7 @@ from strawberry.scalars import JSON
 
 from db import relations
 
+from .blast_radius import WikiBlastRadius
 from .connections import Connection
 from .enums import WikiSourceKind
 from .fields import column, expression, relation, source
@@ -34,6 +35,10 @@ class WikiSource(Node):
     pages: Connection[WikiPage] = relation(sources.citing_pages, "The pages that cite it, by title.")
     sections: Connection[WikiSection] = relation(sources.citing_sections, "The sections that cite it.")
     page_count: int = expression(sources.citing_page_count, "How many pages cite it.")
+    blast_radius: WikiBlastRadius = relation(sources.itself, "What depends on it, and on its other versions.")
+    forgotten_at: datetime | None = column("When it was forgotten; title, content and metadata are empty since.")
+    forgotten_by: str | None = column("Who forgot it.")
+    forgotten_reason: str | None = column("Why, as they said it.")
 
 
 @strawberry.type(description="Provenance: this source was used for this section.")

@@ -18,16 +18,19 @@ from . import (
     keys,
     knowledge,
     links,
+    linting,
     mcp,
     migrate,
     owners,
     promotions,
     reading,
+    rebuilding,
     reindex,
     retaining,
     schema,
     search,
     serve,
+    sources,
     status,
     tenants,
     token,
@@ -51,8 +54,8 @@ app = typer.Typer(
 )
 COMMANDS = (
     demo, serve, migrate, reindex, status, schema, tenants, owners, grants, keys, token, importing, retaining,
-    compiling, worker, links, promotions, exporting, search, reading, editing, history, documents, knowledge, mcp,
-    tools,
+    compiling, rebuilding, linting, sources, worker, links, promotions, exporting, search, reading, editing, history,
+    documents, knowledge, mcp, tools,
 )  # fmt: skip
 for module in COMMANDS:
     module.add_to(app)

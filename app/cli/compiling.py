@@ -8,11 +8,15 @@ from .options import AsJson, Owner, Tenant
 from .output import say, show, tell
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+    from uuid import UUID
+
     from compiler.leaf_pass import Compiler
     from compiler.metrics import Metrics
     from db.database import Database
     from db.scope import Scope
 
+Wait = Annotated[bool, typer.Option("--wait", help="Do it here, if no worker does, and say how it went.")]
 PAUSE = 0.2  # seconds between two looks, while another worker is at it
 
 
@@ -23,14 +27,14 @@ def add_to(parent: typer.Typer) -> None:
 def compile_wiki(
     tenant: Tenant,
     owner: Owner,
-    wait: Annotated[bool, typer.Option("--wait", help="Do it here, if no worker does, and say how it went.")] = False,
+    wait: Wait = False,
     as_json: AsJson = False,
 ) -> None:
     """Ask for a compile of what was retained. A worker does it, or this command with --wait."""
     from app.compiling import compiler_of
     from app.settings import Settings
     from db.scope import Role
-    from resolvers.jobs import ask_for_compile, find_job
+    from resolvers.jobs import ask_for_compile
 
     from .session import session
     from .wikis import find_wiki
@@ -40,10 +44,8 @@ def compile_wiki(
     async def work(database: "Database") -> dict[str, Any]:
         scope = (await find_wiki(database, tenant, owner)).scope(Role.ADMIN)
         job_id = await ask_for_compile(database, scope)
-        if compiler:
-            await finished(database, scope, compiler)
-        job = await find_job(database, scope, job_id)
-        return {"id": job["id"], "status": job["status"], "error": job["error"], "metrics": job["metrics"]}
+        done = await finished(database, scope, compiler) if compiler else set()
+        return await summed(database, scope, job_id, done)
 
     job = session(work)
     if as_json:
@@ -52,15 +54,17 @@ def compile_wiki(
         say_job(job)
 
 
-async def finished(database: "Database", scope: "Scope", compiler: "Compiler") -> None:
-    """Until no job of the wiki is open, this one and those that go on behind it."""
+async def finished(database: "Database", scope: "Scope", compiler: "Compiler") -> "set[UUID]":
+    """Until no job of the wiki is open, this one and those that go on behind it: which these were."""
     import asyncio
 
     from compiler.worker import run, worker_name
     from resolvers.errors import CairnError
     from resolvers.jobs import claim_in, find_open
 
+    seen: set[UUID] = set()
     while jobs := await find_open(database, scope):
+        seen |= {job["id"] for job in jobs}
         failed = next((job for job in jobs if job["status"] == "pending" and job["error"]), None)
         if failed:
             raise CairnError(f"The compile failed, and is tried again by a worker: {failed['error']}")
@@ -69,6 +73,19 @@ async def finished(database: "Database", scope: "Scope", compiler: "Compiler") -
             await run(database, claimed, compiler)
         else:
             await asyncio.sleep(PAUSE)
+    return seen
+
+
+async def summed(database: "Database", scope: "Scope", job_id: "UUID", others: "Collection[UUID]") -> dict[str, Any]:
+    """A job as it stands, with what those have done that went on behind it."""
+    from compiler.metrics import Metrics
+    from resolvers.jobs import find_job
+
+    job, total = await find_job(database, scope, job_id), Metrics()
+    for one in {job_id, *others}:
+        total += Metrics((await find_job(database, scope, one))["metrics"])
+    metrics = total.stored if job["metrics"] else {}
+    return {"id": job["id"], "status": job["status"], "error": job["error"], "metrics": metrics}
 
 
 def say_batch(metrics: "Metrics") -> None:

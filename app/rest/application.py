@@ -158,5 +158,5 @@ def complete(operation: dict[str, Any], path: str, method: str) -> None:
     given.append(OWNER)
     if method == "post" and path != "/import":
         given.append(KEY)
-    if method == "delete" or path.endswith(CHANGING):
+    if (method == "delete" and path.startswith("/pages/")) or path.endswith(CHANGING):
         given.append(IF_MATCH)

@@ -4,11 +4,12 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, FailFast, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, FailFast, Field, Tag, model_validator
 
 from content.limits import BODY_MAX, SUMMARY_MAX, TAG_MAX, TAGS_MAX, TITLE_MAX
 from content.slugs import SLUG_MAX
 from resolvers.drafts import RELATED_MAX
+from resolvers.retaining import BATCH_MAX
 from resolvers.sources import REF_MAX
 from schema.enums import WikiPageStatus, WikiPageType, WikiSourceKind
 
@@ -123,6 +124,19 @@ class NewSource(Given):
     metadata: dict[str, Any] | None = None
 
 
+ONE, MANY = "one", "many"
+
+
+def how_many(given: Any) -> str:
+    return MANY if isinstance(given, list) else ONE
+
+
+NewSources = Annotated[
+    Annotated[NewSource, Tag(ONE)] | Annotated[list[NewSource], Field(min_length=1, max_length=BATCH_MAX), Tag(MANY)],
+    Discriminator(how_many),
+]
+
+
 class PageName(Shown):
     """A page in a list of names."""
 
@@ -233,6 +247,7 @@ class SourceItem(Shown):
     metadata: dict[str, Any]
     captured_at: datetime
     created_at: datetime
+    forgotten_at: Annotated[datetime | None, Field(description="Since then nothing is left of it but this.")]
 
 
 class Source(SourceItem):
@@ -246,6 +261,38 @@ class Listed(Shown):
     """`next` is the `cursor` of the next items; null after the last."""
 
     next: str | None
+
+
+class Retained(Shown):
+    """What became of a source of a batch, by its place from 0; it is kept, or `code` and `detail` say why not."""
+
+    position: int
+    id: UUID | None
+    version: int | None
+    created: bool
+    code: str | None
+    detail: str | None
+
+
+class Retention(Shown):
+    """A batch of sources, and the job that will read what is new."""
+
+    items: list[Retained]
+    job_id: UUID | None
+
+
+class Forgotten(Shown):
+    """What is left of a forgotten source, and the job that takes it out of pages, history and search."""
+
+    source: Source
+    versions: int
+    job_id: UUID | None
+
+
+class Rebuild(Shown):
+    """The job that builds a page again."""
+
+    job_id: UUID
 
 
 class Pages(Listed):

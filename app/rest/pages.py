@@ -12,11 +12,12 @@ from resolvers.drafts import PageDraft
 from resolvers.errors import Conflict, NotFound
 from resolvers.page_slugs import SlugTaken
 from resolvers.pages import archive_page, create_page, unarchive_page
+from resolvers.rebuilding import rebuild_page
 from resolvers.writing import NO_PAGE
 from schema.enums import WikiPageOrder, WikiPageStatus
 
 from . import models, shapes
-from .answers import answer, answer_moved, answer_page, answer_written_page
+from .answers import answer, answer_moved, answer_page, answer_write, answer_written_page
 from .asking import OF_PAGE, SENT, Archived, Caller, Cursor, Limit, Slug, Tags, Type, Types, moving, problems, reading
 from .conditions import Expected
 from .door import Call, WikiRoute
@@ -110,6 +111,18 @@ async def put_away(call: Caller, slug: Slug, type: Type = None) -> Response:
 async def bring_back(call: Caller, slug: Slug, type: Type = None) -> Response:
     """Bring an archived page back."""
     return await restated(call, slug, type, unarchive_page)
+
+
+@routes.post("/pages/{slug}/rebuild", status_code=202, response_model=models.Rebuild, responses=problems(*OF_PAGE))
+async def rebuild(call: Caller, slug: Slug, type: Type = None) -> Response:
+    """Write every section of a page anew that cites sources, from those alone; by a job."""
+
+    async def work(database: Database) -> Any:
+        found = await locate_slug(database, call.wiki, slug, type)
+        return {"job_id": str(await rebuild_page(database, call.wiki, found.page_id))}
+
+    written = await write(call, work)
+    return await answer_write(call, written.body, 202, written.headers)
 
 
 async def restated(call: Call, slug: str, type: str | None, change: Any) -> Response:

@@ -34,6 +34,7 @@ STATUSES = {
     "LIMIT_EXCEEDED": 413,
     "BAD_USER_INPUT": 422,
     "IDEMPOTENCY_KEY_REUSED": 422,
+    "SOURCE_FORGOTTEN": 422,
     "THROTTLED": 429,
     "INTERNAL_SERVER_ERROR": 500,
     "UNAVAILABLE": 503,
@@ -115,8 +116,9 @@ def invalid(faults: Sequence[Any]) -> Response:
 
 
 def place(parts: Sequence[Any]) -> str | None:
-    """Without the word for body or query."""
-    return ".".join(str(part)[:100] for part in parts[1:]) or None
+    """Without the word for body or query, and for which of several forms the body has."""
+    named = parts[2:] if parts[1:2] in (("one",), ("many",)) else parts[1:]
+    return ".".join(str(part)[:100] for part in named) or None
 
 
 def not_served(status: int, detail: str) -> Response:

@@ -7,9 +7,12 @@ import orjson
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
+from content.limits import SUMMARY_MAX
 from db.database import Database
 from resolvers.errors import NotFound
-from resolvers.sources import NO_SOURCE, SourceDraft, add_source
+from resolvers.forgetting import forget_source
+from resolvers.retaining import retain_source, retain_sources
+from resolvers.sources import NO_SOURCE, SourceDraft
 from schema.enums import WikiSourceKind
 
 from ..large_bodies import read as made
@@ -23,8 +26,9 @@ from .writing import write
 
 routes = APIRouter(route_class=WikiRoute, tags=["sources"])
 Kinds = Annotated[list[WikiSourceKind] | None, Query(alias="kind", max_length=20, description="Of one of these kinds.")]
+Reason = Annotated[str | None, Query(min_length=1, max_length=SUMMARY_MAX, description="Why. It is kept.")]
 KNOWN: dict[int | str, dict[str, Any]] = {
-    200: {"model": models.Source, "description": "This very evidence was here already."}
+    200: {"model": models.Source | models.Retention, "description": "This very evidence was here already."}
 }
 
 
@@ -41,10 +45,53 @@ async def get_source(call: Caller, id: UUID) -> Response:
     return await answer(call, await source_now(call, call.door.database, id))
 
 
-@routes.post("/sources", status_code=201, response_model=models.Source, responses={**KNOWN, **problems(*SENT)})
-async def retain(call: Caller, given: models.NewSource) -> Response:
-    """Retain a piece of evidence; the very same one twice is kept once."""
-    draft = SourceDraft(
+@routes.post(
+    "/sources",
+    status_code=201,
+    response_model=models.Source | models.Retention,
+    responses={**KNOWN, **problems(*SENT)},
+)
+async def retain(call: Caller, given: models.NewSources) -> Response:
+    """Retain a piece of evidence, or an array of a hundred at most; the very same one twice is kept once."""
+    if isinstance(given, list):
+        return await retain_many(call, given)
+
+    async def work(database: Database) -> Any:
+        saved = await retain_source(database, call.wiki, draft_of(given))
+        return {"created": saved.created, "source": await source_now(call, database, saved.source_id)}
+
+    written = await write(call, work)
+    said = await made(len(written.body), lambda: orjson.loads(written.body))
+    where = ("Location", f"{call.request.scope['root_path']}/sources/{said['source']['id']}")
+    body, status = orjson.dumps(said["source"]), 201 if said["created"] else 200
+    return await answer_write(call, body, status, [*written.headers, where])
+
+
+async def retain_many(call: Call, given: list[models.NewSource]) -> Response:
+    """Each by itself: one that cannot be kept does not keep the others from it."""
+
+    async def work(database: Database) -> Any:
+        done = await retain_sources(database, call.wiki, [draft_of(one) for one in given])
+        items = [
+            {
+                "position": item.position,
+                "id": item.saved and str(item.saved.source_id),
+                "version": item.saved and item.saved.version,
+                "created": item.saved is not None and item.saved.created,
+                "code": item.error and item.error.code,
+                "detail": item.error and item.error.message,
+            }
+            for item in done.items
+        ]
+        return {"items": items, "job_id": done.job_id and str(done.job_id)}
+
+    written = await write(call, work)
+    is_new = any(item["created"] for item in orjson.loads(written.body)["items"])
+    return await answer_write(call, written.body, 201 if is_new else 200, written.headers)
+
+
+def draft_of(given: models.NewSource) -> SourceDraft:
+    return SourceDraft(
         kind=given.kind.value,
         ref=given.ref,
         content=given.content,
@@ -53,15 +100,18 @@ async def retain(call: Caller, given: models.NewSource) -> Response:
         metadata=given.metadata,
     )
 
+
+@routes.delete("/sources/{id}", response_model=models.Forgotten, responses=problems(404))
+async def forget(call: Caller, id: UUID, reason: Reason = None) -> Response:
+    """Forget a source and all its versions: its words go at once, and by a job from all that was written of them."""
+
     async def work(database: Database) -> Any:
-        saved = await add_source(database, call.wiki, draft)
-        return {"created": saved.created, "source": await source_now(call, database, saved.source_id)}
+        done = await forget_source(database, call.wiki, id, reason)
+        left = await source_now(call, database, id)
+        return {"source": left, "versions": done.versions, "job_id": done.job_id and str(done.job_id)}
 
     written = await write(call, work)
-    said = await made(len(written.body), lambda: orjson.loads(written.body))
-    where = ("Location", f"{call.request.scope['root_path']}/sources/{said['source']['id']}")
-    body, status = orjson.dumps(said["source"]), 201 if said["created"] else 200
-    return await answer_write(call, body, status, [*written.headers, where])
+    return await answer_write(call, written.body, 200, written.headers)
 
 
 async def source_now(call: Call, database: Database, id: UUID) -> dict[str, Any]:

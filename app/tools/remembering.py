@@ -10,7 +10,8 @@ from pydantic import BaseModel, Field
 from db.database import Database
 from db.scope import Scope
 from db.tables import SOURCE_KINDS
-from resolvers.sources import Citation, SavedSource, SourceDraft, add_source, cite_source
+from resolvers.retaining import retain_source
+from resolvers.sources import Citation, SavedSource, SourceDraft, cite_source
 
 from .caller import Caller
 from .pages import Found, PageName, find_page
@@ -47,7 +48,7 @@ async def remember(caller: Caller, given: Remembering) -> Told:
     page = None if given.page is None else await find_page(caller, given.page)
     ref = given.ref or f"sha256:{sha256(given.content.encode(errors='replace')).hexdigest()[:32]}"
     draft = SourceDraft(given.kind, ref, given.content, given.title, given.captured_at)
-    source = await caller.write(lambda database, scope: add_source(database, scope, draft))
+    source = await caller.write(lambda database, scope: retain_source(database, scope, draft))
     cited = None
     if page is not None:
         citing = Citing(page, given.section, source)

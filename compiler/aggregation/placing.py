@@ -73,7 +73,7 @@ def placed_in(wanted: Placement, before: Placement | None, parent: UUID | None, 
         return wanted
     start = Place(parent, outlines.slug_for(parent, wanted.kind))
     if before and before.is_delegated and before.section_slug:
-        start = Place(parent, before.section_slug, True)
+        start = Place(parent, outlines.left_by(parent, before.section_slug, wanted.tags), True)
     place = route(start, wanted.tags, outlines.rollups)
     return wanted._replace(parent_id=place.page_id, section_slug=place.section_slug, is_delegated=place.is_delegated)
 

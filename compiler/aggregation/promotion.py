@@ -71,8 +71,12 @@ def title_for(rollup: Rollup, page: Page, outlines: Outlines) -> str:
 def introduced(page: Page, rollup: Rollup, parent: Page) -> Page:
     """A new topic, with a summary and the tags of what it lists."""
     tags = rollup.known.observed_tags
-    about = f" ({', '.join(tags[:3])})" if tags else ""
-    return replace(page, summary=f"{rollup.heading}: {parent.title}{about}.", tags=tags[:TAGS_MAX])
+    return replace(page, summary=f"{rollup.heading}: {parent.title}{about(tags)}.", tags=tags[:TAGS_MAX])
+
+
+def about(tags: Sequence[str]) -> str:
+    """What the summary of a topic says of these tags."""
+    return f" ({', '.join(tags[:3])})" if tags else ""
 
 
 async def may_hang(writer: Writer, page: Page, parent_id: UUID) -> bool:

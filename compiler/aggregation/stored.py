@@ -63,6 +63,11 @@ class Outlines:
         """The section that a page has grown from."""
         return next((slug for slug, known in self.rollups[page_id].items() if known.is_whole), None)
 
+    def left_by(self, page_id: UUID, slug: str, tags: Collection[str]) -> str:
+        """The section, or the whole of its page where it is the part of a tag that is none of these any more."""
+        known = self.rollups[page_id].get(slug)
+        return (known and known.tag and known.tag not in tags and self.whole_of(page_id)) or slug
+
 
 class Support(NamedTuple):
     """How many sources, and when the first and the last of them were taken."""
@@ -70,6 +75,11 @@ class Support(NamedTuple):
     sources: int = 0
     first_at: datetime | None = None
     last_at: datetime | None = None
+
+
+async def find_lists(writer: Writer, page_ids: Collection[UUID]) -> set[Spot]:
+    """The sections that list these pages."""
+    return {spot for one in await find_placements(writer, page_ids) if (spot := one.spot)}
 
 
 async def find_said(writer: Writer, page_ids: Collection[UUID]) -> Mapping[UUID, Sequence[Said]]:

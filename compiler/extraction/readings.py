@@ -39,4 +39,5 @@ class Readings:
             self.size -= len(former.source.content)
 
 
-reading_of = Readings().of
+KEPT = Readings()
+reading_of = KEPT.of

@@ -79,3 +79,24 @@ UPDATE sections
 SET aggregation = jsonb_set(aggregation, '{promotion_status}', CAST(:status AS jsonb)), updated_at = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND section_slug = :slug
   AND aggregation IS NOT NULL;
+
+-- name: find_unborne_tags
+-- The tags that sections have seen on the pages they list, and that no page which is listed or waits has any more.
+SELECT DISTINCT observed.tag FROM sections AS s
+CROSS JOIN LATERAL jsonb_array_elements_text(s.aggregation -> 'observed_tags') AS observed (tag)
+WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.aggregation IS NOT NULL
+  AND NOT EXISTS (
+      SELECT FROM placements AS w
+      WHERE w.tenant_id = :tenant_id AND w.owner_id = :owner_id AND observed.tag = ANY(w.tags)
+  )
+ORDER BY observed.tag;
+
+-- name: find_observing
+-- The sections that have seen one of these tags.
+SELECT s.page_id, s.section_slug, s.aggregation, s.promoted_page_id FROM sections AS s
+WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.aggregation IS NOT NULL
+  AND EXISTS (
+      SELECT FROM jsonb_array_elements_text(s.aggregation -> 'observed_tags') AS observed (tag)
+      WHERE observed.tag = ANY(CAST(:tags AS text[]))
+  )
+ORDER BY s.page_id, s.section_slug;

@@ -17,6 +17,7 @@ DELETE FROM compile_cursors WHERE tenant_id = :tenant_id AND owner_id = :owner_i
 -- The sources behind the cursor, in the order they came.
 SELECT id, kind, ref, title, content, metadata, captured_at, created_at FROM sources
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND (created_at, id) > (:source_at, :source_id)
+  AND forgotten_at IS NULL
 ORDER BY created_at, id
 LIMIT :size;
 
@@ -25,18 +26,21 @@ LIMIT :size;
 SELECT EXISTS (
     SELECT FROM sources
     WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND (created_at, id) > (:source_at, :source_id)
+      AND forgotten_at IS NULL
 );
 
 -- name: find_sources
--- Sources of this wiki by their ids, with a digest of what they say.
+-- Sources of this wiki by their ids, with a digest of what they say; but for what is forgotten.
 SELECT id, kind, ref, version, title, content, metadata, captured_at, hashtextextended(content, 0) AS digest
 FROM sources
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]))
+  AND forgotten_at IS NULL;
 
 -- name: find_facts
 -- The same without their texts.
 SELECT id, kind, ref, version, captured_at, hashtextextended(content, 0) AS digest FROM sources
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]))
+  AND forgotten_at IS NULL;
 
 -- name: find_cards
 -- The pages that answer to these names, or have these ids: active before archived, the oldest first.
@@ -119,6 +123,8 @@ ORDER BY r.page_id, r.version;
 -- What each of these sections rests on: of what it cites the newest, as many as a writer is given.
 SELECT given.page_id, given.slug, ARRAY(
     SELECT c.source_id FROM section_sources AS c
+    JOIN sources AS e ON e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.id = c.source_id
+        AND e.forgotten_at IS NULL
     WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.section_id = s.id
     ORDER BY c.id DESC
     LIMIT :most
@@ -241,6 +247,7 @@ SELECT EXISTS (
 SELECT EXISTS (
     SELECT FROM sources AS s
     WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.kind = 'journal_idea'
+      AND s.forgotten_at IS NULL
       AND NOT EXISTS (
           SELECT FROM compile_cursors AS c
           WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id
@@ -257,3 +264,37 @@ ORDER BY s.created_at DESC, s.id DESC
 LIMIT 1
 ON CONFLICT (tenant_id, owner_id) DO UPDATE
 SET source_at = excluded.source_at, source_id = excluded.source_id, updated_at = excluded.updated_at;
+
+-- name: find_cited_sections
+-- The sections of these pages that rest on sources, but for those which list other pages.
+SELECT s.page_id, s.section_slug, bool_or(c.source_id = ANY(CAST(:gone AS uuid[]))) AS has_gone
+FROM sections AS s
+JOIN section_sources AS c ON c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.section_id = s.id
+WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = ANY(CAST(:page_ids AS uuid[]))
+  AND coalesce(s.aggregation -> 'linked_page_ids', '[]') = '[]'
+GROUP BY s.page_id, s.section_slug;
+
+-- name: find_together
+-- The pages that rest on a source together with each of these, those that share most of them first.
+SELECT given.page_id, near.title, near.type, near.slug
+FROM unnest(CAST(:page_ids AS uuid[])) AS given (page_id)
+CROSS JOIN LATERAL (
+    SELECT p.id, p.title, p.type, p.slug, count(DISTINCT other.source_id) AS shared
+    FROM section_sources AS own
+    JOIN section_sources AS other ON other.tenant_id = :tenant_id AND other.owner_id = :owner_id
+        AND other.source_id = own.source_id AND other.page_id <> own.page_id
+    JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = other.page_id
+        AND p.status = 'active'
+    WHERE own.tenant_id = :tenant_id AND own.owner_id = :owner_id AND own.page_id = given.page_id
+    GROUP BY p.id, p.title, p.type, p.slug
+    ORDER BY shared DESC, p.id
+    LIMIT :most
+) AS near
+ORDER BY given.page_id, near.shared DESC, near.id;
+
+-- name: find_next_pages
+-- The next active pages of a wiki, by id.
+SELECT id FROM pages
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'active' AND id > :after
+ORDER BY id
+LIMIT :size;

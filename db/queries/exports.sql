@@ -48,6 +48,7 @@ SELECT
         JOIN sections AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = c.section_id
         JOIN sources AS source
             ON source.tenant_id = :tenant_id AND source.owner_id = :owner_id AND source.id = c.source_id
+            AND source.forgotten_at IS NULL
         WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = p.id
     ) AS citations
 FROM pages AS p
@@ -60,9 +61,9 @@ LIMIT :size;
 SELECT count(*) FROM pages WHERE tenant_id = :tenant_id AND owner_id = :owner_id;
 
 -- name: list_sources
--- The next sources of a wiki, each version for itself.
+-- The next sources of a wiki, each version for itself; what is forgotten has nothing to say.
 SELECT kind, ref, version, title, content, metadata, captured_at FROM sources
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND forgotten_at IS NULL
   AND (kind, ref, version) > (:after_kind, :after_ref, CAST(:after_version AS integer))
 ORDER BY kind, ref, version
 LIMIT :size;

@@ -8,6 +8,7 @@ ORDER BY id DESC;
 -- Every version of each source that goes by one of these refs, the newest last.
 SELECT kind, ref, version, id FROM sources
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND ref = ANY(CAST(:refs AS text[]))
+  AND forgotten_at IS NULL
 ORDER BY kind, ref, version;
 
 -- name: find_named

@@ -11,9 +11,10 @@ SELECT id FROM compile_jobs
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND dedupe_key = :dedupe_key AND status IN ('pending', 'running');
 
 -- name: find_waiting
--- A job of a wiki that waits, and was asked for in the same way.
+-- A job of a wiki that waits, is about the same, and was asked for in the same way.
 SELECT id FROM compile_jobs
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'pending' AND options = CAST(:options AS jsonb)
+  AND rtrim(dedupe_key, '0123456789') = :stem
 ORDER BY created_at, id
 LIMIT 1;
 

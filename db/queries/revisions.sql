@@ -4,20 +4,20 @@ SELECT base.page_id, base.version, base.body_md, (
     SELECT max(told.version) FROM revisions AS told
     WHERE told.tenant_id = :tenant_id AND told.owner_id = :owner_id AND told.page_id = base.page_id
       AND told.version >= base.version AND told.slug = given.slug AND told.metadata = given.metadata
-      AND told.aliases = given.aliases
+      AND told.aliases = given.aliases AND told.erased_at IS NULL
 ) AS facts_version
 FROM jsonb_to_recordset(CAST(:pages AS jsonb)) AS given (page_id uuid, slug text, metadata jsonb, aliases text[])
 CROSS JOIN LATERAL (
     SELECT r.page_id, r.version, r.body_md FROM revisions AS r
     WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = given.page_id
-      AND r.base_version IS NULL
+      AND r.base_version IS NULL AND r.erased_at IS NULL
     ORDER BY r.version DESC
     LIMIT 1
 ) AS base;
 
 -- name: find_states
 -- States of a page as they were, whole or put together from the bytes of their base and what is their own.
-SELECT r.version, r.title, r.summary, r.tags, (
+SELECT r.version, r.title, r.summary, r.tags, r.erased_at, (
     SELECT told.metadata FROM revisions AS told
     WHERE told.tenant_id = :tenant_id AND told.owner_id = :owner_id AND told.page_id = r.page_id
       AND told.version = coalesce(r.facts_version, r.version)

@@ -1,6 +1,11 @@
 -- name: find_current
--- The newest version of a source.
-SELECT id, version, checksum FROM sources
+-- The newest version of a source, and whether one that said just this is forgotten.
+SELECT id, version, checksum, EXISTS (
+    SELECT FROM sources AS gone
+    WHERE gone.tenant_id = :tenant_id AND gone.owner_id = :owner_id AND gone.kind = :kind AND gone.ref = :ref
+      AND gone.checksum = CAST(:checksum AS bytea) AND gone.forgotten_at IS NOT NULL
+) AS is_forgotten
+FROM sources
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND kind = :kind AND ref = :ref
 ORDER BY version DESC
 LIMIT 1;
@@ -11,9 +16,9 @@ SELECT id, version, checksum FROM sources
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND kind = :kind AND ref = :ref AND version = :version;
 
 -- name: find_source
--- What a citation and a sighting need to know of a source.
+-- What a citation and a sighting need to know of a source, but for what is forgotten.
 SELECT id, kind, ref, version, content, captured_at FROM sources
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :source_id;
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :source_id AND forgotten_at IS NULL;
 
 -- name: cite
 -- A source was used for a section; the same again is no change.
@@ -46,8 +51,12 @@ SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), CAST(:id AS uuid), CAS
        ));
 
 -- name: find_currents
--- The newest version of each of these sources.
-SELECT DISTINCT ON (s.kind, s.ref) s.kind, s.ref, s.id, s.version, s.checksum
+-- The newest version of each of these sources, and the checksums of those that are forgotten.
+SELECT DISTINCT ON (s.kind, s.ref) s.kind, s.ref, s.id, s.version, s.checksum, ARRAY(
+    SELECT gone.checksum FROM sources AS gone
+    WHERE gone.tenant_id = :tenant_id AND gone.owner_id = :owner_id AND gone.kind = s.kind AND gone.ref = s.ref
+      AND gone.forgotten_at IS NOT NULL
+) AS forgotten
 FROM unnest(CAST(:kinds AS text[]), CAST(:refs AS text[])) AS given (kind, ref)
 JOIN sources AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.kind = given.kind AND s.ref = given.ref
 ORDER BY s.kind, s.ref, s.version DESC;

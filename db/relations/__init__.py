@@ -10,6 +10,7 @@ from . import (
     history,
     jobs,
     links,
+    lint,
     mentions,
     nodes,
     owners,
@@ -23,6 +24,6 @@ from . import (
 )
 
 __all__ = [
-    "changes", "graph", "history", "jobs", "links", "mentions", "nodes", "owners", "pages", "positions", "search",
-    "sections", "sources", "suggestions", "tags",
+    "changes", "graph", "history", "jobs", "links", "lint", "mentions", "nodes", "owners", "pages", "positions",
+    "search", "sections", "sources", "suggestions", "tags",
 ]  # fmt: skip

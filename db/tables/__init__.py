@@ -15,11 +15,12 @@ from .sources import SOURCE_KINDS, mentions, sightings, sources
 from .tenants import api_keys, grants, owners, tenants
 from .throttles import throttles
 from .tool_calls import tool_calls
+from .upkeep import forgettings, sweeps
 
 __all__ = [
-    "PAGE_TYPES", "SOURCE_KINDS", "activity", "aliases", "api_keys", "compile_cursors", "compile_jobs", "grants",
-    "idempotency_keys", "link_targets", "links", "mentions", "merged_pages", "metadata", "model_usage", "old_slugs",
-    "owners", "page_names", "page_positions", "pages", "placements", "renamings", "revisions", "search_changes",
-    "search_pages", "search_scopes", "search_terms", "search_vocabulary", "section_sources", "sections", "sightings",
-    "sources", "tenants", "throttles", "tool_calls",
+    "PAGE_TYPES", "SOURCE_KINDS", "activity", "aliases", "api_keys", "compile_cursors", "compile_jobs", "forgettings",
+    "grants", "idempotency_keys", "link_targets", "links", "mentions", "merged_pages", "metadata", "model_usage",
+    "old_slugs", "owners", "page_names", "page_positions", "pages", "placements", "renamings", "revisions",
+    "search_changes", "search_pages", "search_scopes", "search_terms", "search_vocabulary", "section_sources",
+    "sections", "sightings", "sources", "sweeps", "tenants", "throttles", "tool_calls",
 ]  # fmt: skip

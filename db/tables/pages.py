@@ -122,6 +122,7 @@ revisions = scoped_table(
     document("metadata", nullable=True),
     Column("aliases", ARRAY(Text)),
     number("facts_version", nullable=True),
+    moment("erased_at", nullable=True),
     UniqueConstraint("tenant_id", "page_id", "version", name="revisions_version_uq"),
     refers("revisions", "page_id", "pages"),
 )

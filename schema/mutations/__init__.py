@@ -14,6 +14,7 @@ from .pages import PageMutations
 from .promotions import PromotionMutations
 from .sections import SectionMutations
 from .sources import SourceMutations
+from .upkeep import UpkeepMutations
 
 
 @strawberry.type(description="Everything that can be changed. Each mutation is done whole, or not at all.")
@@ -30,6 +31,7 @@ class Mutation(
     SourceMutations,
     MentionMutations,
     CompilingMutations,
+    UpkeepMutations,
 ):
     pass
 

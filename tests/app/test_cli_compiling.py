@@ -62,3 +62,42 @@ def test_a_planner_that_is_not_there_is_named(telling: Cairn, monkeypatch: pytes
         ran = telling(*command)
         assert ran.code == 1
         assert "nowhere:Nobody cannot be used to compile" in ran.err
+
+
+def test_waiting_says_what_all_jobs_have_done_that_went_on_behind_it(telling: Cairn, notes: Path) -> None:
+    lines = [{"kind": "daily_note", "ref": f"p-{n}", "content": f"page entity House {n}x{n}\nIt."} for n in range(60)]
+    notes.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert telling("retain", str(notes), *MARA).code == 0
+    ran = telling("compile", *MARA, "--wait")
+    assert ran.out == "Compiled: 60 sources, 60 new pages, 60 sections, 0 names held.\n"
+
+
+def test_a_source_is_forgotten_and_a_page_built_again_from_the_terminal(telling: Cairn, notes: Path) -> None:
+    assert telling("retain", str(notes), *MARA).code == 0
+    assert telling("compile", *MARA, "--wait").code == 0
+    assert telling("append", "entity/momofuku", "- Mine.", *MARA, "--section", "overview").code == 0
+    ran = telling("rebuild", "entity/momofuku", *MARA, "--wait")
+    assert ran.out == "Built again: 1 pages, 1 of them changed.\n"
+    assert telling("rebuild", "--all", *MARA, "--wait").out == "Built again: 1 pages, 0 of them changed.\n"
+    assert telling("rebuild", *MARA).code == 2
+    ran = telling("sources", "forget", "daily_note/day-2", *MARA, "--reason", "Asked for.", "--wait")
+    assert ran.out == "Forgotten: 1 version.\nIt is out of all pages, their history and search.\n"
+    shown = telling("page", "entity/momofuku", *MARA).out
+    assert "Day 1." in shown
+    assert "Day 2." not in shown
+    assert telling("sources", "forget", "daily_note/none", *MARA).code == 1
+
+
+def test_a_wiki_is_linted_and_swept(telling: Cairn, notes: Path) -> None:
+    lines = [{"kind": "daily_note", "ref": f"n-{n}", "content": "hold Chef João"} for n in range(3)]
+    notes.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert telling("retain", str(notes), *MARA).code == 0
+    assert telling("compile", *MARA, "--wait").code == 0
+    told = telling("lint", *MARA).out
+    assert "earned_names           info      1      Chef João (seen in 3 sources)" in told
+    assert "The job" in telling("lint", *MARA, "--sweep").out
+    assert telling("compile", *MARA, "--wait").code == 0
+    ran = json.loads(telling("lint", *MARA, "--sweep", "--json").out)
+    assert ran["jobId"] is None
+    assert {one["name"]: one["total"] for one in ran["checks"]}["earned_names"] == 0
+    assert "Chef João" in telling("page", "entity/chef-joao", *MARA).out

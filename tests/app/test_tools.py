@@ -57,6 +57,7 @@ async def test_a_source_is_kept_once_and_cited(mara: Agent, wiki: Wiki) -> None:
     assert first["source_id"] == again["source_id"]
     assert first["cited_by"] == "topic/austin#notes"
     assert len(await wiki.rows("section_sources")) == 1
+    assert [job["trigger"] for job in await wiki.rows("compile_jobs")] == ["retain"]
     error, _ = await mara.refused("wiki_remember", content="Nobody's.", page="nowhere")
     assert error["code"] == "NOT_FOUND"
     assert len(await wiki.rows("sources")) == 1

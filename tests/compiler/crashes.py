@@ -11,6 +11,7 @@ from multiprocessing import get_context
 from typing import Any
 
 from compiler.leaf_pass import Caps
+from resolvers.forgetting import forget_source
 from resolvers.retaining import retain_sources
 from resolvers.sources import SourceDraft
 from tests.compiler.crashing_worker import run_worker
@@ -115,6 +116,15 @@ async def killed(
             break
     await compile_all(wiki, story(scribe=Scribe(), caps=CAPS))
     return await rows(wiki), struck
+
+
+async def forgotten(wiki: Wiki, seed: int) -> None:
+    """A compiled wiki, some sources of which are to be forgotten, and whose pages are to be built again after that."""
+    await keep(wiki, tale(seed))
+    await compile_all(wiki, story(scribe=Scribe(), caps=CAPS))
+    sources = await wiki.rows("sources", "created_at, id")
+    for row in sources[3::7]:
+        await forget_source(wiki.database, wiki.scope, row["id"])
 
 
 async def main(dsn: str, kills: int) -> None:

@@ -57,7 +57,7 @@ class Story:
                 page = pages.get(key) or (
                     PageUpdate(card.id, ()) if card else NewPage(type, title, (), f"{title} is a {type}.", aliases)
                 )
-                if verb == "promote":
+                if verb == "promote" and isinstance(page, NewPage):
                     page = replace(page, promotes=(normalise(title),))
                 pages[key] = replace(page, sections=joined(page.sections, SectionProposal(section, (source.id,))))
             elif verb == "hold":

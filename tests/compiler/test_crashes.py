@@ -9,7 +9,7 @@ from compiler.leaf_pass import Caps
 from compiler.worker import run, work
 from db.database import Database
 from resolvers.jobs import claim
-from tests.compiler.crashes import CAPS, RECLAIM, keep, killed, rows, tale, undisturbed
+from tests.compiler.crashes import CAPS, RECLAIM, forgotten, keep, killed, rows, tale, undisturbed
 from tests.compiler.story import Scribe, Story, compile_all, story
 from tests.wiki import Wiki, close_wiki, open_wiki
 
@@ -40,6 +40,12 @@ async def test_an_end_at_any_statement_of_a_batch_makes_the_same_wiki(
     finally:
         await close_wiki(calm)
     await keep(wiki, tale(2))
+    assert await die_at_every_statement(dsn, wiki, monkeypatch, 5) >= 20
+    assert await rows(wiki) == expected
+
+
+async def die_at_every_statement(dsn: str, wiki: Wiki, monkeypatch: pytest.MonkeyPatch, stride: int) -> int:
+    """Run the jobs of a wiki with a worker that dies again and again, each time later; how often it did."""
     deaths, statements, dies_at = 0, 0, 3
     original = Database.connect
 
@@ -81,11 +87,10 @@ async def test_an_end_at_any_statement_of_a_batch_makes_the_same_wiki(
             deaths += errors.subgroup(Died) is not None
         except Died:
             deaths += 1
-        dies_at += 5
+        dies_at += stride
     await database.close()
-    assert deaths >= 20
     monkeypatch.undo()
-    assert await rows(wiki) == expected
+    return deaths
 
 
 async def test_workers_at_once_compile_each_wiki_alone_and_lose_nothing(dsn: str, wiki: Wiki) -> None:
@@ -131,3 +136,22 @@ async def test_workers_at_once_compile_each_wiki_alone_and_lose_nothing(dsn: str
         assert await rows(alone) == await rows(wikis[3])
     finally:
         await close_wiki(alone)
+
+
+async def test_an_end_at_any_statement_of_a_forgetting_forgets_the_same(
+    dsn: str, wiki: Wiki, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calm = await open_wiki(dsn)
+    try:
+        await forgotten(calm, 3)
+        before = await rows(calm)
+        await compile_all(calm, story(caps=CAPS))
+        expected = await rows(calm)
+    finally:
+        await close_wiki(calm)
+    assert len(expected["pages"]) > 3
+    assert expected != before
+    await forgotten(wiki, 3)
+    assert await die_at_every_statement(dsn, wiki, monkeypatch, 11) >= 10
+    assert await rows(wiki) == expected
+    assert not await wiki.rows("forgettings", "source_id")

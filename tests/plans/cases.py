@@ -167,6 +167,15 @@ CASES = {
         "{ id pageCount pages { nodes { id } } sections { nodes { id } } citations { nodes { id } } }",
         {"sources_ref_uq", "section_sources_source_ix"},
     ),
+    # Five lists with their totals, over the same citations: deeper indexes are paid for in each.
+    "blast radius": Case(
+        "wikiSource",
+        'kind: DOCUMENT, ref: "ref-0"',
+        """{ id blastRadius { sections { totalCount nodes { id } } soleSections { totalCount nodes { id } }
+        pages { totalCount nodes { id } } shownOn { totalCount nodes { id } } names { totalCount nodes { id } } } }""",
+        {"sources_ref_uq", "section_sources_source_ix", "links_to_ix"},
+        per_page=0.2,
+    ),
     # As many pages as a search may weigh: a bound, however many say the words.
     "search by a common word": Case("wikiSearch", f"{IN}, query: $common", HITS, WORDS, per_page=0.4),
     "search by two letters": Case("wikiSearch", f'{IN}, query: "ka"', HITS, WORDS, per_page=0.4),

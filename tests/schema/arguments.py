@@ -33,6 +33,9 @@ CURSORS: dict[str, tuple[str, tuple[str, ...]]] = {
     "wikiSources": ("sources", ("-captured_at", "-id")),
     "citations": ("section_sources", ("-created_at", "-id")),
     "sections": ("sections", ("page_id", "id")),
+    "soleSections": ("sections", ("page_id", "id")),
+    "shownOn": ("pages", TITLES),
+    "names": ("mentions", SEEN),
     "aliasesConnection": ("aliases", ("alias", "id")),
     "wikiOwners": ("owners", ("slug", "id")),
     "scopes": ("owners", ("slug", "id")),
@@ -84,7 +87,8 @@ class Values:
             return str(self.scope.tenant_id) if self.chance(0.98) else str(self.row("tenants")["tenant_id"])
         if name in SPELLINGS:
             return str(self.scope.owner_id if self.chance(0.4) else self.row("owners")["id"])
-        id = self.row(self.rng.choice(NODES) if field in ("node", "nodes") else "pages")["id"]
+        table = "sources" if name == "sourceId" else "pages"
+        id = self.row(self.rng.choice(NODES) if field in ("node", "nodes") else table)["id"]
         return str(id).upper() if self.chance(0.1) else str(id)
 
     def integer(self, name: str, field: str) -> int:

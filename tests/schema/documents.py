@@ -27,7 +27,7 @@ from tests.schema.world import World
 
 ABSENT = object()
 NEEDS_PYTHON = {"excerpt"}
-CHANGES = {"rateLimit"}
+CHANGES = {"rateLimit", "wikiLint"}
 OF_GATEWAYS = {"_entities", "_service"}
 """They have tests of their own."""
 NEEDS_ADMIN = {"wikiCompileJobs"}

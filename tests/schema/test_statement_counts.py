@@ -195,6 +195,8 @@ WRITES = {
     "tagWikiPages": 14,
     "mergeWikiPages": 67,
     "deleteWikiPage": 17,
+    "forgetWikiSource": 12,
+    "rebuildWikiPage": 7,
     "archiveWikiScope": 13,
 }
 SHOWN = {
@@ -204,9 +206,11 @@ SHOWN = {
     "WikiSourcePayload": "source { id }",
     "WikiCitationPayload": "citation { id }",
     "WikiMentionPayload": "mention { id }",
+    "WikiForgettingPayload": "source { id }",
 }
 ASKS = {
     "compileWikiNow", "resetWikiCursor", "bootstrapJournalImport", "suppressWikiSectionPromotion", "dropWikiLinks",
+    "rebuildWiki",
 }  # fmt: skip
 """What admins ask of the compiler, of one size only."""
 REST = {
@@ -214,6 +218,7 @@ REST = {
     "WikiPagesPayload": "outcomes { ok }",
     "WikiRetentionPayload": "items { ok }",
     "WikiDeletionPayload": "deletedPageId",
+    "WikiRebuildPayload": "compileJobId",
 }
 
 
@@ -293,6 +298,8 @@ def inputs(name: str, ids: dict[str, str], size: int) -> dict[str, Any]:
         "setWikiParent": page | {"parentId": ids["hub"]},
         "recordWikiMention": {"name": f"Somebody {size}", "sourceId": ids.get("source"), "quote": "words " * size},
         "ignoreWikiMention": {"mentionId": ids.get("mention")},
+        "forgetWikiSource": {"sourceId": ids.get("source")},
+        "rebuildWikiPage": {"pageId": ids["hub"]},
         "archiveWikiScope": {},
     }
     return given.get(name, page)

@@ -77,6 +77,44 @@ class Sources(Evidence):
     def page_count(self, source: Row) -> int:
         return len(self.citing(source, "pages", "page_id"))
 
+    def blast_radius(self, source: Row) -> Row:
+        return source
+
+
+class BlastRadii(Evidence):
+    """What depends on a source is asked of its row."""
+
+    def versions(self, source: Row) -> set[Any]:
+        same = self.rows.where("sources", ref=source["ref"])
+        return {row["id"] for row in same if (row["owner_id"], row["kind"]) == (source["owner_id"], source["kind"])}
+
+    def citations(self, source: Row) -> list[Row]:
+        return [row for id in self.versions(source) for row in self.rows.where("section_sources", source_id=id)]
+
+    def listed(self, table: str, ids: set[Any], paging: Row, *order: str) -> Row:
+        return Paged(self.rows, [row for row in self.rows.tables[table] if row["id"] in ids], *order).part(**paging)
+
+    def sections(self, source: Row, **paging: Any) -> Row:
+        ids = {row["section_id"] for row in self.citations(source)}
+        return self.listed("sections", ids, paging, "page_id", "id")
+
+    def sole_sections(self, source: Row, **paging: Any) -> Row:
+        own, versions = {row["section_id"] for row in self.citations(source)}, self.versions(source)
+        cited = {id: {row["source_id"] for row in self.rows.where("section_sources", section_id=id)} for id in own}
+        return self.listed("sections", {id for id in own if cited[id] <= versions}, paging, "page_id", "id")
+
+    def pages(self, source: Row, **paging: Any) -> Row:
+        return self.listed("pages", {row["page_id"] for row in self.citations(source)}, paging, "title", "id")
+
+    def shown_on(self, source: Row, **paging: Any) -> Row:
+        own = {row["page_id"] for row in self.citations(source)}
+        linking = {row["from_page_id"] for id in own for row in self.rows.where("links", to_page_id=id)}
+        return self.listed("pages", linking - own, paging, "title", "id")
+
+    def names(self, source: Row, **paging: Any) -> Row:
+        seen = {row["mention_id"] for id in self.versions(source) for row in self.rows.where("sightings", source_id=id)}
+        return self.listed("mentions", seen, paging, "-last_seen_at", "-id")
+
 
 class Citations(Evidence):
     def source(self, citation: Row) -> Row | None:

@@ -33,6 +33,7 @@ TYPES: Mapping[str, type[Any]] = {
     "WikiSection": evidence.Sections,
     "WikiPromotion": evidence.Promotions,
     "WikiSource": evidence.Sources,
+    "WikiBlastRadius": evidence.BlastRadii,
     "WikiCitation": evidence.Citations,
     "WikiMention": evidence.Mentions,
     "WikiGraph": graph.Graphs,

@@ -160,6 +160,10 @@ class Query:
         found = [row for row in self.inside("sources", where) if kinds is None or row["kind"].upper() in kinds]
         return Paged(self.rows, found, "-captured_at", "-id").part(**paging)
 
+    def wiki_source_blast_radius(self, _: Any, source_id: str) -> Row | None:
+        source = self.rows.one("sources", id=identified(source_id))
+        return source if source and self.seen(source) else None
+
     def wiki_tags(self, _: Any, **given: Any) -> Row:
         where, paging = parted(given)
         pages = [page for page in self.inside("pages", where) if page["status"] == "active"]

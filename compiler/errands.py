@@ -1,0 +1,18 @@
+"""What a job is for, by what asked for it: a compile, unless it says otherwise."""
+
+from collections.abc import Mapping
+
+from db.database import Database
+from resolvers.jobs import Job
+
+from .forgetting import Forgetting
+from .leaf_pass import Compiler, Run
+from .promotion import Promotion
+from .rebuilding import Rebuilding
+
+ERRANDS: Mapping[str, type[Run]] = {"forget": Forgetting, "rebuild": Rebuilding, "sweep": Promotion}
+
+
+def errand(database: Database, job: Job, compiler: Compiler) -> Run:
+    """One attempt at it."""
+    return ERRANDS.get(job.trigger, Run)(database, job, compiler)

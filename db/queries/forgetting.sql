@@ -1,0 +1,263 @@
+-- name: find_owner
+-- In whose wiki a source was kept.
+SELECT owner_id FROM sources WHERE tenant_id = :tenant_id AND id = :id;
+
+-- name: find_versions
+-- Every version of a source, the one that is asked for among them.
+SELECT s.id, s.kind, s.ref, s.version, s.forgotten_at FROM sources AS asked
+JOIN sources AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.kind = asked.kind AND s.ref = asked.ref
+WHERE asked.tenant_id = :tenant_id AND asked.owner_id = :owner_id AND asked.id = :source_id
+ORDER BY s.version;
+
+-- name: keep_said
+-- What these sources said, for the job that takes it out of everything else. No clock of ours is an hour wrong.
+INSERT INTO forgettings (tenant_id, owner_id, source_id, said, since)
+SELECT s.tenant_id, s.owner_id, s.id,
+       concat_ws(chr(10), s.title, s.content, CASE WHEN s.metadata <> '{}' THEN CAST(s.metadata AS text) END),
+       s.created_at - interval '1 hour'
+FROM sources AS s
+WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = ANY(CAST(:ids AS uuid[]))
+ON CONFLICT (tenant_id, source_id) DO NOTHING;
+
+-- name: erase
+-- What is left of a forgotten source: that it was there, its checksum, and who forgot it.
+UPDATE sources
+SET title = NULL, content = '', metadata = '{}', forgotten_at = :now, forgotten_by = :by, forgotten_reason = :reason
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
+
+-- name: find_forgettings
+-- What is to be taken out of this wiki.
+SELECT f.source_id, f.said, f.since, s.ref FROM forgettings AS f
+JOIN sources AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = f.source_id
+WHERE f.tenant_id = :tenant_id AND f.owner_id = :owner_id
+ORDER BY f.source_id;
+
+-- name: is_forgetting
+-- Whether anything still has to be taken out.
+SELECT EXISTS (SELECT FROM forgettings WHERE tenant_id = :tenant_id AND owner_id = :owner_id);
+
+-- name: drop_forgettings
+-- It is out of everything.
+DELETE FROM forgettings
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND source_id = ANY(CAST(:source_ids AS uuid[]));
+
+-- name: count_forgotten
+-- How many of these sources are forgotten.
+SELECT count(*) FROM sources
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[])) AND forgotten_at IS NOT NULL;
+
+-- name: find_citing
+-- The next pages that rest on forgotten sources.
+SELECT DISTINCT page_id FROM section_sources
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND source_id = ANY(CAST(:source_ids AS uuid[]))
+ORDER BY page_id
+LIMIT :size;
+
+-- name: drop_citations
+-- Pages rest on them no more.
+DELETE FROM section_sources
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:page_ids AS uuid[]))
+  AND source_id = ANY(CAST(:source_ids AS uuid[]));
+
+-- name: restate_evidence
+-- The newest evidence that the sections of these pages still rest on.
+UPDATE sections AS s SET last_source_at = newest.captured_at
+FROM (
+    SELECT own.id, (
+        SELECT max(e.captured_at) FROM section_sources AS c
+        JOIN sources AS e ON e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.id = c.source_id
+        WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.section_id = own.id
+    ) AS captured_at
+    FROM sections AS own
+    WHERE own.tenant_id = :tenant_id AND own.owner_id = :owner_id AND own.page_id = ANY(CAST(:page_ids AS uuid[]))
+      AND own.aggregation IS NULL
+) AS newest
+WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = newest.id
+  AND s.last_source_at IS DISTINCT FROM newest.captured_at;
+
+-- name: erase_states
+-- What a page said from a moment on until its present state: that there were such states is all that stays. The summary
+-- that it still has stays where it stood, so that it is known who wrote it.
+UPDATE revisions
+SET title = :title, summary = CASE WHEN summary = CAST(:summary AS text) THEN summary END, body_md = '', tags = '{}',
+    edit_summary = NULL, base_version = NULL, base_starts = NULL, base_lengths = NULL, base_texts = NULL,
+    slug = NULL, metadata = NULL, aliases = NULL, facts_version = NULL, erased_at = coalesce(erased_at, :now)
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND created_at >= :since
+  AND version < :version
+  AND (erased_at IS NULL OR title <> :title OR summary IS DISTINCT FROM CAST(:summary AS text));
+
+-- name: make_state_whole
+-- The present state, which may rest on one that is erased, and the names that are left.
+UPDATE revisions
+SET body_md = :body_md, base_version = NULL, base_starts = NULL, base_lengths = NULL, base_texts = NULL,
+    slug = :slug, metadata = :metadata, aliases = :aliases, facts_version = NULL
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND version = :version;
+
+-- name: find_page_aliases
+-- The other names of these pages that nobody gave by hand.
+SELECT a.page_id, a.alias FROM aliases AS a
+WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.page_id = ANY(CAST(:page_ids AS uuid[]))
+  AND a.source <> 'manual';
+
+-- name: drop_aliases
+-- Names that only a forgotten source gave.
+DELETE FROM aliases
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND alias = ANY(CAST(:aliases AS text[]));
+
+-- name: find_old_slugs
+-- The slugs that these pages once had.
+SELECT page_id, slug FROM old_slugs
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:page_ids AS uuid[]));
+
+-- name: drop_old_slugs
+-- Slugs that lead to a page no more.
+DELETE FROM old_slugs
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND slug = ANY(CAST(:slugs AS text[]));
+
+-- name: find_with_children
+-- Which of these pages have others below them.
+SELECT DISTINCT parent_page_id AS id FROM pages
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND parent_page_id = ANY(CAST(:page_ids AS uuid[]));
+
+-- name: find_made
+-- Which of these topics a compile made, from a list of pages rather than from what grew out of a section.
+SELECT r.page_id FROM revisions AS r
+WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = ANY(CAST(:page_ids AS uuid[]))
+  AND r.version = 1 AND r.author_kind = 'compiler'
+  AND NOT EXISTS (
+      SELECT FROM sections AS s
+      WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.promoted_page_id = r.page_id
+  );
+
+-- name: find_showing
+-- The sections of other pages that link to this one.
+SELECT s.page_id, s.section_slug FROM link_targets AS t
+JOIN sections AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = t.from_page_id
+WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.to_page_id = ANY(CAST(:page_ids AS uuid[]))
+  AND t.from_page_id <> ALL(CAST(:page_ids AS uuid[]));
+
+-- name: find_seen
+-- The next names that were seen in forgotten sources, and in which others.
+SELECT m.id, m.alias, m.contexts, m.cluster IS NOT NULL AND m.status = 'open' AS has_cluster, ARRAY(
+    SELECT other.source_id FROM sightings AS other
+    WHERE other.tenant_id = :tenant_id AND other.owner_id = :owner_id AND other.mention_id = m.id
+      AND other.source_id <> ALL(CAST(:source_ids AS uuid[]))
+    ORDER BY other.seen_at, other.source_id
+) AS source_ids
+FROM mentions AS m
+WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.id IN (
+    SELECT seen.mention_id FROM sightings AS seen
+    WHERE seen.tenant_id = :tenant_id AND seen.owner_id = :owner_id
+      AND seen.source_id = ANY(CAST(:source_ids AS uuid[]))
+)
+ORDER BY m.id
+LIMIT :size;
+
+-- name: drop_mentions
+-- Names that nothing else says.
+DELETE FROM mentions
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:mention_ids AS uuid[]));
+
+-- name: drop_sightings
+-- The forgotten sources named nothing.
+DELETE FROM sightings
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND source_id = ANY(CAST(:source_ids AS uuid[]))
+  AND mention_id = ANY(CAST(:mention_ids AS uuid[]));
+
+-- name: recount_mentions
+-- What the other sources say of these names.
+UPDATE mentions AS m
+SET mention_count = counted.number, first_seen_at = counted.earliest, last_seen_at = counted.latest,
+    contexts = counted.contexts, cluster = counted.cluster
+FROM (
+    SELECT given.id, CAST(given.contexts AS jsonb) AS contexts,
+           CASE WHEN given.cluster <> '{}' THEN given.cluster END AS cluster,
+           count(*) AS number, min(seen.seen_at) AS earliest, max(seen.seen_at) AS latest
+    FROM unnest(CAST(:mention_ids AS uuid[]), CAST(:contexts AS text[]), CAST(:clusters AS jsonb[]))
+        AS given (id, contexts, cluster)
+    JOIN sightings AS seen ON seen.tenant_id = :tenant_id AND seen.owner_id = :owner_id AND seen.mention_id = given.id
+    GROUP BY given.id, given.contexts, given.cluster
+) AS counted
+WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.id = counted.id;
+
+-- name: find_revised
+-- The next pages of which a state was written since, the last of them before it is known to be clean.
+SELECT DISTINCT r.page_id FROM revisions AS r
+WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id > :after AND r.created_at >= :since
+  AND r.erased_at IS NULL
+ORDER BY r.page_id
+LIMIT :size;
+
+-- name: find_versions_since
+-- The states of a page that were written since, oldest first, without those that are erased.
+SELECT r.version, r.edit_summary FROM revisions AS r
+WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = :page_id AND r.created_at >= :since
+  AND r.erased_at IS NULL
+ORDER BY r.version;
+
+-- name: drop_reasons
+-- Links that only a forgotten source gave a reason for lose it.
+UPDATE links SET reasons = ARRAY(SELECT why FROM unnest(reasons) AS why WHERE why <> ALL(CAST(:reasons AS text[])))
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND reasons && CAST(:reasons AS text[])
+RETURNING to_page_id;
+
+-- name: drop_places
+-- What followed from shared places follows anew from what is left.
+UPDATE links SET reasons = ARRAY(SELECT why FROM unnest(reasons) AS why WHERE why NOT LIKE 'deterministic:%')
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = ANY(CAST(:page_ids AS uuid[]))
+  AND kind = 'reference'
+RETURNING to_page_id;
+
+-- name: drop_unfounded
+-- Links that have no reason left.
+DELETE FROM links WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND reasons = '{}'
+RETURNING to_page_id;
+
+-- name: find_logged_names
+-- Lines of the log since then that hold names.
+SELECT id, detail FROM activity
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND at >= :since
+  AND action IN ('alias.added', 'alias.removed', 'page.deleted', 'link.added', 'link.removed');
+
+-- name: clear_log
+-- These lines say what happened, and no more to what.
+UPDATE activity SET detail = '{}'
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
+
+-- name: find_unsaid
+-- Which of these words no page says any more: the words, and their stems in the languages of the wiki, are in none.
+SELECT given.word FROM unnest(CAST(:words AS text[])) AS given (word)
+WHERE NOT EXISTS (
+    SELECT FROM search_terms AS t
+    WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.analyser = CAST(:analyser AS smallint)
+      AND t.pages > 0 AND t.lexeme IN (
+          SELECT CAST(:letter AS text) || stem FROM search_scopes AS s
+          CROSS JOIN LATERAL unnest(s.languages || ARRAY['simple']) AS spoken (language)
+          CROSS JOIN LATERAL unnest(tsvector_to_array(to_tsvector(
+              CAST(CASE WHEN pg_input_is_valid(spoken.language, 'regconfig') THEN spoken.language ELSE 'simple' END
+                  AS regconfig),
+              given.word
+          ))) AS stem
+          WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.analyser = CAST(:analyser AS smallint)
+      )
+);
+
+-- name: drop_words
+-- Words that are suggested to nobody any more.
+UPDATE search_vocabulary
+SET words = ARRAY(SELECT word FROM unnest(words) AS word WHERE word <> ALL(CAST(:words AS text[])))
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = CAST(:analyser AS smallint)
+  AND words && CAST(:words AS text[]);
+
+-- name: drop_empty_words
+-- Shelves of the vocabulary on which nothing stands.
+DELETE FROM search_vocabulary
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = CAST(:analyser AS smallint) AND words = '{}';
+
+-- name: drop_answers
+-- Answers that were kept for who asks again, and show what is forgotten.
+DELETE FROM idempotency_keys AS kept
+WHERE kept.tenant_id = :tenant_id AND kept.created_at >= :since
+  AND EXISTS (
+      SELECT FROM unnest(CAST(:needles AS bytea[])) AS given (needle) WHERE position(given.needle IN kept.answer) > 0
+  );

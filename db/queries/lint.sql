@@ -1,0 +1,163 @@
+-- name: broken_links
+-- Links to what nobody answers to.
+SELECT p.id, p.type, p.slug, p.title, t.target AS detail, count(*) OVER () AS total FROM link_targets AS t
+JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = t.from_page_id
+    AND p.status = 'active'
+WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.to_page_id IS NULL AND t.space IS NULL
+ORDER BY p.title, p.id, t.target
+LIMIT :most;
+
+-- name: unknown_spaces
+-- Links into a space that the tenant does not have.
+SELECT p.id, p.type, p.slug, p.title, t.target AS detail, count(*) OVER () AS total FROM link_targets AS t
+JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = t.from_page_id
+    AND p.status = 'active'
+WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.space IS NOT NULL
+  AND NOT EXISTS (SELECT FROM owners AS o WHERE o.tenant_id = :tenant_id AND o.slug = t.space)
+ORDER BY p.title, p.id, t.target
+LIMIT :most;
+
+-- name: missing_pages
+-- Names that three pages link to and none has.
+SELECT CAST(NULL AS uuid) AS id, named.type, named.slug, named.alias AS title,
+       named.pages || ' pages link to it' AS detail, count(*) OVER () AS total
+FROM (
+    SELECT t.slug, max(t.type) AS type, max(t.alias) AS alias, count(DISTINCT t.from_page_id) AS pages
+    FROM link_targets AS t
+    JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = t.from_page_id
+        AND p.status = 'active'
+    WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.to_page_id IS NULL AND t.space IS NULL
+    GROUP BY t.slug
+) AS named
+WHERE named.pages >= 3
+ORDER BY named.pages DESC, named.slug
+LIMIT :most;
+
+-- name: earned_names
+-- Held names that were seen often enough for a page, which the next sweep makes.
+SELECT CAST(NULL AS uuid) AS id, m.suggested_type AS type, CAST(NULL AS text) AS slug, m.name AS title,
+       'seen in ' || m.mention_count || ' sources' AS detail, count(*) OVER () AS total
+FROM mentions AS m
+WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.status = 'open' AND m.mention_count >= 3
+  AND EXISTS (
+      SELECT FROM (
+          SELECT seen.seen_at, lag(seen.seen_at, 2) OVER (ORDER BY seen.seen_at) AS third FROM sightings AS seen
+          WHERE seen.tenant_id = :tenant_id AND seen.owner_id = :owner_id AND seen.mention_id = m.id
+      ) AS spaced
+      WHERE spaced.seen_at - spaced.third <= interval '30 days'
+  )
+ORDER BY m.mention_count DESC, m.alias
+LIMIT :most;
+
+-- name: orphans
+-- Pages that no other leads to.
+SELECT p.id, p.type, p.slug, p.title, CAST(NULL AS text) AS detail, count(*) OVER () AS total FROM pages AS p
+WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active' AND p.parent_page_id IS NULL
+  AND NOT EXISTS (
+      SELECT FROM links AS l
+      JOIN pages AS f ON f.tenant_id = :tenant_id AND f.owner_id = :owner_id AND f.id = l.from_page_id
+          AND f.status = 'active'
+      WHERE l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.to_page_id = p.id
+  )
+ORDER BY p.title, p.id
+LIMIT :most;
+
+-- name: stale
+-- Pages that nobody has changed for ninety days, longest first.
+SELECT p.id, p.type, p.slug, p.title, 'since ' || to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS detail,
+       count(*) OVER () AS total
+FROM pages AS p
+WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active'
+  AND p.updated_at < CAST(:now AS timestamptz) - interval '90 days'
+ORDER BY p.updated_at, p.id
+LIMIT :most;
+
+-- name: expired
+-- Pages whose own date of expiry is past.
+SELECT p.id, p.type, p.slug, p.title, named.day AS detail, count(*) OVER () AS total FROM pages AS p
+CROSS JOIN LATERAL (
+    VALUES (coalesce(p.metadata ->> 'expires', p.metadata ->> 'expires_at', p.metadata ->> 'valid_until'))
+) AS named (day)
+WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active'
+  AND named.day ~ '^\d{4}-\d{2}-\d{2}'
+  AND left(named.day, 10) < to_char(CAST(:now AS timestamptz) AT TIME ZONE 'UTC', 'YYYY-MM-DD')
+ORDER BY named.day, p.id
+LIMIT :most;
+
+-- name: missing_sources
+-- Pages that say something and cite nothing.
+SELECT p.id, p.type, p.slug, p.title, CAST(NULL AS text) AS detail, count(*) OVER () AS total FROM pages AS p
+WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active'
+  AND EXISTS (
+      SELECT FROM sections AS s
+      WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = p.id AND s.body_md <> ''
+  )
+  AND NOT EXISTS (
+      SELECT FROM section_sources AS c
+      WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = p.id
+  )
+ORDER BY p.title, p.id
+LIMIT :most;
+
+-- name: duplicate_aliases
+-- Names to which several pages of a type answer.
+SELECT p.id, p.type, p.slug, p.title, a.alias AS detail, count(*) OVER () AS total FROM aliases AS a
+JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = a.page_id AND p.status = 'active'
+WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND EXISTS (
+    SELECT FROM aliases AS b
+    JOIN pages AS other ON other.tenant_id = :tenant_id AND other.owner_id = :owner_id AND other.id = b.page_id
+        AND other.status = 'active' AND other.type = p.type
+    WHERE b.tenant_id = :tenant_id AND b.owner_id = :owner_id AND b.alias = a.alias AND b.page_id <> a.page_id
+)
+ORDER BY a.alias, p.id
+LIMIT :most;
+
+-- name: oversize
+-- Pages that nobody reads to the end, longest first.
+SELECT p.id, p.type, p.slug, p.title, length(p.body_md) || ' characters' AS detail, count(*) OVER () AS total
+FROM pages AS p
+WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active' AND length(p.body_md) > 20000
+ORDER BY length(p.body_md) DESC, p.id
+LIMIT :most;
+
+-- name: missing_summaries
+-- Pages that do not say in a line what they are about.
+SELECT p.id, p.type, p.slug, p.title, CAST(NULL AS text) AS detail, count(*) OVER () AS total FROM pages AS p
+WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active' AND coalesce(p.summary, '') = ''
+ORDER BY p.title, p.id
+LIMIT :most;
+
+-- name: slug_drift
+-- Pages whose address says something else than their title; titles beyond ASCII are not judged.
+SELECT p.id, p.type, p.slug, p.title, named.slug AS detail, count(*) OVER () AS total FROM pages AS p
+CROSS JOIN LATERAL (
+    VALUES (trim(BOTH '-' FROM regexp_replace(lower(p.title), '[^a-z0-9]+', '-', 'g')))
+) AS named (slug)
+WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active'
+  AND p.title ~ '^[ -~]+$' AND length(named.slug) BETWEEN 1 AND 120
+  AND regexp_replace(p.slug, '-\d+$', '') <> named.slug AND p.slug <> named.slug
+ORDER BY p.title, p.id
+LIMIT :most;
+
+-- name: decision_shape
+-- Decisions that do not say what was decided.
+SELECT p.id, p.type, p.slug, p.title, CAST(NULL AS text) AS detail, count(*) OVER () AS total FROM pages AS p
+WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active' AND p.type = 'decision'
+  AND NOT EXISTS (
+      SELECT FROM sections AS s
+      WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = p.id
+        AND s.section_slug = 'decision' AND s.body_md <> ''
+  )
+ORDER BY p.title, p.id
+LIMIT :most;
+
+-- name: unfinished_forgetting
+-- Sources that are forgotten and still quoted somewhere, because no job has come to its end.
+SELECT CAST(NULL AS uuid) AS id, CAST(NULL AS text) AS type, CAST(NULL AS text) AS slug, s.kind || '/' || s.ref AS title,
+       'forgotten ' || to_char(s.forgotten_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS detail, count(*) OVER () AS total
+FROM forgettings AS f
+JOIN sources AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = f.source_id
+WHERE f.tenant_id = :tenant_id AND f.owner_id = :owner_id
+  AND s.forgotten_at < CAST(:now AS timestamptz) - interval '1 hour'
+ORDER BY s.forgotten_at, s.id
+LIMIT :most;

@@ -1,0 +1,34 @@
+-- name: find_earned
+-- The next open names that three sources said within thirty days, by alias.
+SELECT m.alias, m.name, m.suggested_type, m.contexts FROM mentions AS m
+WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.status = 'open' AND m.mention_count >= 3
+  AND m.alias > :after
+  AND EXISTS (
+      SELECT FROM (
+          SELECT seen.seen_at, lag(seen.seen_at, 2) OVER (ORDER BY seen.seen_at) AS third FROM sightings AS seen
+          WHERE seen.tenant_id = :tenant_id AND seen.owner_id = :owner_id AND seen.mention_id = m.id
+      ) AS spaced
+      WHERE spaced.seen_at - spaced.third <= interval '30 days'
+  )
+ORDER BY m.alias
+LIMIT :size;
+
+-- name: find_unswept
+-- The wikis of a tenant that were not swept today and hold names which were seen often enough to look at.
+SELECT o.tenant_id, o.id AS owner_id FROM owners AS o
+WHERE o.tenant_id = CAST(:tenant_id AS uuid)
+  AND NOT EXISTS (
+      SELECT FROM sweeps AS s
+      WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = o.id AND s.swept_on >= CAST(:today AS date)
+  )
+  AND EXISTS (
+      SELECT FROM mentions AS m
+      WHERE m.tenant_id = CAST(:tenant_id AS uuid) AND m.owner_id = o.id AND m.status = 'open' AND m.mention_count >= 3
+  )
+ORDER BY o.id;
+
+-- name: claim_day
+-- Whoever comes first sweeps a wiki on a day; no row for the others.
+INSERT INTO sweeps (tenant_id, owner_id, swept_on) VALUES (:tenant_id, :owner_id, :today)
+ON CONFLICT (tenant_id, owner_id) DO UPDATE SET swept_on = excluded.swept_on
+WHERE sweeps.swept_on < excluded.swept_on;

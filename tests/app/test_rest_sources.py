@@ -1,0 +1,74 @@
+"""Evidence over REST: one piece, an array of them, and what is forgotten."""
+
+import pytest
+
+from db.scope import Role
+from tests.app.rest_client import Rest, refused
+from tests.app.service import Service
+from tests.compiler.forgetting import found_in
+from tests.compiler.story import compile_all
+from tests.wiki import Wiki
+
+NOTE = {"kind": "daily_note", "ref": "a", "content": "page entity Momofuku\nThe Zyxglorb."}
+
+
+@pytest.fixture
+def rest(service: Service, token: str) -> Rest:
+    return Rest(service.http, token)
+
+
+async def test_what_is_retained_asks_for_a_compile_where_the_tenant_has_that_on(rest: Rest, wiki: Wiki) -> None:
+    await wiki.look.execute("""UPDATE tenants SET settings = '{"compiling": false}'""")
+    assert (await rest.post("/sources", NOTE)).status_code == 201
+    assert not await wiki.rows("compile_jobs")
+    await wiki.look.execute("UPDATE tenants SET settings = '{}'")
+    assert (await rest.post("/sources", NOTE)).status_code == 200
+    assert not await wiki.rows("compile_jobs"), "it was there already"
+    await rest.post("/sources", NOTE | {"ref": "b"})
+    assert [job["trigger"] for job in await wiki.rows("compile_jobs")] == ["retain"]
+
+
+async def test_an_array_is_retained_each_by_itself(rest: Rest, wiki: Wiki) -> None:
+    given = [NOTE, NOTE, NOTE | {"ref": "b", "content": " "}, NOTE | {"ref": "c"}]
+    answer = await rest.post("/sources", given)
+    assert answer.status_code == 201
+    done = answer.json()
+    assert [(one["position"], one["created"], one["code"]) for one in done["items"]] == [
+        (0, True, None), (1, False, None), (2, False, "BAD_USER_INPUT"), (3, True, None),
+    ]  # fmt: skip
+    assert done["job_id"] == str((await wiki.row("compile_jobs"))["id"])
+    again = await rest.post("/sources", given)
+    assert (again.status_code, again.json()["job_id"]) == (200, None)
+    assert refused(await rest.post("/sources", [])) == (422, "BAD_USER_INPUT")
+    assert refused(await rest.post("/sources", [NOTE] * 101)) == (422, "BAD_USER_INPUT")
+    wrong = await rest.post("/sources", [NOTE, NOTE | {"kind": "gossip"}])
+    assert (refused(wrong), wrong.json()["field"]) == ((422, "BAD_USER_INPUT"), "1.kind")
+    assert (await rest.post("/sources", NOTE | {"kind": "gossip"})).json()["field"] == "kind"
+
+
+async def test_a_source_is_forgotten_and_not_kept_again(rest: Rest, service: Service, wiki: Wiki) -> None:
+    headers = {"idempotency-key": "k-1"}
+    source_id = (await rest.post("/sources", NOTE, headers=headers)).json()["id"]
+    await compile_all(wiki)
+    member = Rest(service.http, service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.MEMBER))
+    assert refused(await member.ask("DELETE", f"/sources/{source_id}")) == (403, "FORBIDDEN")
+    answer = await rest.ask("DELETE", f"/sources/{source_id}?reason=Asked+for")
+    assert answer.status_code == 200
+    assert (answer.json()["versions"], answer.json()["source"]["content"]) == (1, "")
+    assert answer.json()["source"]["forgotten_at"]
+    await compile_all(wiki)
+    assert not await found_in(wiki, "Zyxglorb")
+    assert (await rest.get("/pages")).json()["items"] == []
+    again = await rest.ask("DELETE", f"/sources/{source_id}")
+    assert (again.json()["versions"], again.json()["job_id"]) == (0, None)
+    assert refused(await rest.post("/sources", NOTE, headers=headers)) == (422, "SOURCE_FORGOTTEN")
+    assert refused(await rest.ask("DELETE", "/sources/01900000-0000-7000-8000-000000000000")) == (404, "NOT_FOUND")
+
+
+async def test_a_page_is_built_again(rest: Rest, wiki: Wiki) -> None:
+    await rest.page("Austin")
+    answer = await rest.post("/pages/austin/rebuild")
+    assert answer.status_code == 202
+    job = await wiki.row("compile_jobs")
+    assert (answer.json()["job_id"], job["trigger"]) == (str(job["id"]), "rebuild")
+    assert refused(await rest.post("/pages/nowhere/rebuild")) == (404, "NOT_FOUND")

@@ -1,0 +1,20 @@
+"""What is left of a forgotten source: looked for in every column of every table."""
+
+from tests.wiki import Wiki
+
+TEXTS = ("text", "jsonb", "ARRAY", "tsvector", "bytea", "character varying")
+COLUMNS = """
+    SELECT table_name, column_name, data_type FROM information_schema.columns
+    WHERE table_schema = 'public' AND data_type = ANY($1::text[]) ORDER BY 1, 2
+"""
+
+
+async def found_in(wiki: Wiki, word: str) -> set[str]:
+    """`table.column` of each that has the word somewhere, whoever's row it is."""
+    found = set()
+    for row in await wiki.look.fetch(COLUMNS, list(TEXTS)):
+        table, column, kind = row.values()
+        shown = f"encode({column}, 'escape')" if kind == "bytea" else f"CAST({column} AS text)"
+        if await wiki.look.fetchval(f'SELECT EXISTS (SELECT FROM "{table}" WHERE {shown} ILIKE $1)', f"%{word}%"):
+            found.add(f"{table}.{column}")
+    return found

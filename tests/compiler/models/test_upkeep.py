@@ -1,0 +1,96 @@
+"""Sweeps, rebuilding and forgetting where a model plans and writes: within its budget, and never held up by it."""
+
+from typing import Any
+
+from compiler.models.meter import Budget
+from compiler.models.models import Terms
+from resolvers.forgetting import forget_source
+from resolvers.rebuilding import rebuild_page, rebuild_wiki
+from resolvers.sweeping import sweep
+from tests.compiler.forgetting import found_in
+from tests.compiler.models.scripted import Oracle, page
+from tests.compiler.story import compile_all, pages, retain
+from tests.compiler.test_promotion import see
+from tests.wiki import Wiki
+
+WORD = "Zyxglorb"
+NAMES = [f"{letter}aro" for letter in "BCDFGHJKLMNPR"]
+
+
+def planning(shown: str) -> Any:
+    return {"pages": [page(name, "s1") for name in NAMES if name in shown]}
+
+
+async def hurry(wiki: Wiki) -> None:
+    await wiki.look.execute("UPDATE compile_jobs SET run_after = created_at WHERE status = 'pending'")
+
+
+async def test_a_page_is_built_again_by_the_model_and_what_it_uses_is_counted(wiki: Wiki) -> None:
+    oracle = Oracle(lambda shown: {"pages": [page("Momofuku", "s1")]})
+    await retain(wiki, "Momofuku is a restaurant.")
+    await compile_all(wiki, oracle.compiler())
+    await rebuild_page(wiki.database, wiki.scope, (await pages(wiki))["Momofuku"]["id"])
+    oracle.writing = lambda shown: {"statements": [{"text": "Momofuku feeds people.", "sources": ["s1"]}]}
+    job = (await compile_all(wiki, oracle.compiler()))[-1]
+    assert (await pages(wiki))["Momofuku"]["body_md"] == "## Overview\n\nMomofuku feeds people. [^day-0]"
+    assert job["metrics"]["usage"]["requests"] >= 1
+    assert (await wiki.row("model_usage"))["requests"] == 2 + job["metrics"]["usage"]["requests"]
+
+
+async def test_a_wiki_is_built_again_by_several_jobs_where_one_may_not_use_more(wiki: Wiki) -> None:
+    for n, name in enumerate(NAMES):
+        await retain(wiki, f"{name} is a restaurant.", start=n)
+        await compile_all(wiki, Oracle(planning).compiler())
+    assert len(await pages(wiki)) == len(NAMES)
+    await rebuild_wiki(wiki.database, wiki.scope)
+    compiler = Oracle(planning).compiler(Terms(budget=Budget(job_tokens=1)))
+    await compile_all(wiki, compiler)
+    await hurry(wiki)
+    done = [job for job in await compile_all(wiki, compiler) if job["trigger"] == "rebuild"]
+    assert [job["metrics"].get("pages_rebuilt") for job in done] == [10, 3]
+    assert done[0]["metrics"]["stopped"].startswith("What a job may use")
+    assert {job["status"] for job in done} == {"succeeded"}
+
+
+async def test_a_source_is_forgotten_by_rules_when_nothing_is_left_of_the_budget(wiki: Wiki) -> None:
+    source_ids = await retain(wiki, f"Baro sells {WORD}.", "Baro is a restaurant.")
+    both = {"pages": [{"type": "entity", "title": "Baro", "sections": [{"slug": "notes", "sources": ["s1", "s2"]}]}]}
+    await compile_all(wiki, Oracle(lambda shown: both).compiler())
+    assert "pages.body_md" in await found_in(wiki, WORD)
+    await forget_source(wiki.database, wiki.scope, source_ids[0])
+    oracle = Oracle(planning)
+    job = (await compile_all(wiki, oracle.compiler(Terms(budget=Budget(day_tokens=1)))))[-1]
+    assert (job["trigger"], job["status"]) == ("forget", "succeeded")
+    assert not oracle.shown
+    assert not await found_in(wiki, WORD)
+    assert "Baro is a restaurant." in (await pages(wiki))["Baro"]["body_md"]
+
+
+async def test_a_model_that_is_not_there_keeps_nothing_from_being_forgotten(wiki: Wiki) -> None:
+    source_ids = await retain(wiki, f"Baro sells {WORD}.", "Baro is a restaurant.")
+    both = {"pages": [{"type": "entity", "title": "Baro", "sections": [{"slug": "notes", "sources": ["s1", "s2"]}]}]}
+    await compile_all(wiki, Oracle(lambda shown: both).compiler())
+    await forget_source(wiki.database, wiki.scope, source_ids[0])
+    gone = Oracle(lambda shown: ConnectionError("gone"), lambda shown: ConnectionError("gone"))
+    for _ in range(5):
+        await hurry(wiki)
+        job = (await compile_all(wiki, gone.compiler()))[-1]
+    assert job["status"] == "succeeded"
+    assert not await found_in(wiki, WORD)
+
+
+async def test_a_sweep_goes_on_when_it_may_use_more(wiki: Wiki) -> None:
+    await see(wiki, "Chef João", 0, 1, 2)
+    await sweep(wiki.database, wiki.scope)
+    oracle = Oracle()
+    await compile_all(wiki, oracle.compiler())
+    assert oracle.shown
+    await see(wiki, "Chef Maria", 0, 1, 2)
+    await sweep(wiki.database, wiki.scope)
+    jobs = await compile_all(wiki, Oracle().compiler(Terms(budget=Budget(day_tokens=1))))
+    assert jobs[-2]["metrics"]["stopped"].startswith("What the tenant may use")
+    assert (jobs[-1]["trigger"], jobs[-1]["status"]) == ("sweep", "pending")
+    assert "Chef Maria" not in await pages(wiki)
+    await hurry(wiki)
+    await compile_all(wiki, Oracle().compiler())
+    assert "Chef Maria" in await pages(wiki)

@@ -1,0 +1,163 @@
+"""Names that were seen often enough become pages, though no new source comes in."""
+
+import asyncio
+from datetime import UTC, date, datetime, time, timedelta
+
+from compiler.leaf_pass import Caps
+from compiler.nights import Nights
+from compiler.planner import PageUpdate, Plan, SectionProposal
+from compiler.worker import work_once
+from resolvers.mentions import ignore_mention, record_mention
+from resolvers.pages import PageDraft, create_page
+from resolvers.sources import SourceDraft, add_source
+from resolvers.sweeping import sweep, sweep_all
+from tests.compiler.story import Scribe, Story, cited, compile_all, pages, retain, story
+from tests.wiki import Wiki
+
+FIRST = datetime(2026, 4, 1, 12, tzinfo=UTC)
+
+
+async def see(wiki: Wiki, name: str, *days: int, quote: str | None = "We ate at {}.", start: int = 0) -> None:
+    """A source on each of these days that names it."""
+    for n, day in enumerate(days, start):
+        draft = SourceDraft("daily_note", f"{name} {n}", f"A day with {name}.", captured_at=FIRST + timedelta(day))
+        source = await add_source(wiki.database, wiki.scope, draft)
+        said = quote and f"{quote.format(name)} ({n})"
+        await record_mention(wiki.database, wiki.scope, name=name, source_id=source.source_id, quote=said)
+
+
+class Silent(Scribe):
+    async def write(self, task) -> str:
+        return ""
+
+
+async def swept(wiki: Wiki, **given) -> list:
+    await sweep(wiki.database, wiki.scope)
+    return await compile_all(wiki, story(**given))
+
+
+async def test_a_name_seen_in_three_sources_within_thirty_days_becomes_a_page(wiki: Wiki) -> None:
+    await see(wiki, "Chef João", 0, 15, 30)
+    (job,) = await swept(wiki, scribe=Silent())
+    page = (await pages(wiki))["Chef João"]
+    assert (page["type"], page["slug"], page["summary"]) == ("entity", "chef-joao", "We ate at Chef João.")
+    assert page["body_md"].splitlines()[0] == "## Notes"
+    assert "- 2026-05-01: “We ate at Chef João. (2)” [^Chef%20João%202]" in page["body_md"]
+    assert await cited(wiki) == {("Chef João", "notes", f"Chef João {n}") for n in range(3)}
+    mention = await wiki.row("mentions")
+    assert (mention["status"], mention["promoted_page_id"], mention["mention_count"]) == ("promoted", page["id"], 3)
+    assert [row["alias"] for row in await wiki.rows("aliases")] == ["chef joao"]
+    assert (job["trigger"], job["status"], job["metrics"]["mentions_promoted"]) == ("sweep", "succeeded", 1)
+
+
+async def test_its_writer_reads_the_sources_and_the_quotes_are_what_is_left_otherwise(wiki: Wiki) -> None:
+    await see(wiki, "Momofuku", 0, 1, 2)
+    await see(wiki, "Franklin", 0, 1, 2, quote=None)
+    await swept(wiki)
+    found = await pages(wiki)
+    assert "- Momofuku 0 names it." in found["Momofuku"]["body_md"]
+    await see(wiki, "Paula", 0, 1, 2, quote=None)
+    await swept(wiki, scribe=Silent())
+    assert "- 2026-04-03: named [^Paula%202]" in (await pages(wiki))["Paula"]["body_md"]
+
+
+async def test_each_of_many_names_is_quoted_by_its_own_sources(wiki: Wiki) -> None:
+    names = [f"Chef {letter}o" for letter in "BCDFGHJKLMNP"]
+    for name in names:
+        await see(wiki, name, 0, 1, 2)
+    await swept(wiki, scribe=Silent())
+    found = await pages(wiki)
+    assert sorted(found) == names
+    assert all(f"We ate at {name}. (0)" in found[name]["body_md"] for name in names)
+
+
+async def test_a_page_that_a_sweep_makes_is_listed_where_it_belongs(wiki: Wiki) -> None:
+    topic = await create_page(wiki.database, wiki.scope, PageDraft("topic", "Lisbon"))
+    for n in range(3):
+        draft = SourceDraft(
+            "daily_note", f"day-{n}", "Chef João cooked.", captured_at=FIRST, metadata={"city": "Lisbon"}
+        )
+        source = await add_source(wiki.database, wiki.scope, draft)
+        await record_mention(
+            wiki.database, wiki.scope, name="Chef João", source_id=source.source_id, quote="He cooked."
+        )
+    await swept(wiki)
+    assert "- [**Chef João**](/wiki/entity/chef-joao)" in (await wiki.page(topic.page_id))["body_md"]
+
+
+async def test_what_is_seen_too_seldom_or_ignored_is_left_alone(wiki: Wiki) -> None:
+    await see(wiki, "Rare", 0, 20, 40)
+    await see(wiki, "Twice", 0, 1)
+    await see(wiki, "Unwanted", 0, 1, 2)
+    unwanted = await wiki.row("mentions", alias="unwanted")
+    await ignore_mention(wiki.database, wiki.scope, unwanted["id"])
+    assert await sweep(wiki.database, wiki.scope) is None
+    assert not await pages(wiki)
+
+
+async def test_a_name_that_a_page_answers_to_meanwhile_goes_to_that_page(wiki: Wiki) -> None:
+    await see(wiki, "Momo", 0, 1, 2)
+    made = await create_page(wiki.database, wiki.scope, PageDraft("topic", "Momofuku", aliases=["Momo"]))
+    await swept(wiki, scribe=Silent())
+    assert list(await pages(wiki)) == ["Momofuku"]
+    mention = await wiki.row("mentions")
+    assert (mention["status"], mention["promoted_page_id"]) == ("promoted", made.page_id)
+    assert ("Momofuku", "highlights", "Momo 0") in await cited(wiki)
+
+
+async def test_an_update_that_brings_the_name_of_a_held_mention_promotes_it(wiki: Wiki) -> None:
+    made = await create_page(wiki.database, wiki.scope, PageDraft("entity", "Momofuku"))
+    await see(wiki, "Momo", 0)
+    (source_id,) = await retain(wiki, "to entity Momofuku\nThey call it Momo.")
+    update = PageUpdate(made.page_id, (SectionProposal("notes", (source_id,)),), aliases=("Momo",))
+    (job,) = await compile_all(wiki, story(Story(extra=Plan(updates=(update,)))))
+    mention = await wiki.row("mentions")
+    assert (mention["status"], mention["promoted_page_id"]) == ("promoted", made.page_id)
+    assert job["metrics"]["mentions_promoted"] == 1
+
+
+async def test_a_job_that_has_made_enough_pages_hands_the_rest_on(wiki: Wiki) -> None:
+    for n in range(13):
+        await see(wiki, f"Cook {chr(97 + n) * 3}", 0, 1, 2)
+    jobs = await swept(wiki, caps=Caps(new_pages=4))
+    assert [job["status"] for job in jobs] == ["succeeded", "succeeded"]
+    assert sum(job["metrics"]["mentions_promoted"] for job in jobs) == 13
+    assert len(await pages(wiki)) == 13
+
+
+async def test_sightings_during_a_sweep_lose_no_count(wiki: Wiki) -> None:
+    await see(wiki, "Chef João", 0, 1, 2)
+    await sweep(wiki.database, wiki.scope)
+    running = asyncio.create_task(work_once(wiki.database, story(scribe=Scribe(0.02)), "test"))
+    await asyncio.gather(*(see(wiki, "Chef João", n, start=n) for n in range(3, 15)))
+    await running
+    mention = await wiki.row("mentions")
+    assert (mention["status"], mention["mention_count"]) == ("promoted", 15)
+    assert len(await wiki.rows("sightings", "source_id")) == 15
+
+
+async def test_workers_sweep_a_wiki_once_a_day_whoever_comes_first(wiki: Wiki) -> None:
+    other = await wiki.neighbour()
+    for one in (wiki, other):
+        await see(one, "Chef João", 0, 1, 2)
+    today = date(2026, 11, 22)
+    assert all(await asyncio.gather(*(sweep_all(wiki.database, today) for _ in range(5))))
+    for one in (wiki, other):
+        assert [job["trigger"] for job in await one.rows("compile_jobs")] == ["sweep"]
+    await wiki.look.execute("DELETE FROM compile_jobs")
+    await sweep_all(wiki.database, today)
+    assert not await wiki.rows("compile_jobs")
+    await sweep_all(wiki.database, today + timedelta(1))
+    assert await wiki.rows("compile_jobs")
+
+
+async def test_a_night_begins_at_its_hour_and_never_where_it_is_not_wanted(wiki: Wiki) -> None:
+    await see(wiki, "Chef João", 0, 1, 2)
+    moment = datetime(2026, 11, 22, 2, 59, tzinfo=UTC)
+    nights = Nights(time(3), lambda: moment)
+    await nights.look(wiki.database)
+    await Nights(None, lambda: moment + timedelta(1)).look(wiki.database)
+    assert not await wiki.rows("compile_jobs")
+    moment += timedelta(minutes=1)
+    await nights.look(wiki.database)
+    assert await wiki.rows("compile_jobs")

@@ -1,0 +1,80 @@
+"""A page, or all of them, made again from what they cite."""
+
+from compiler.extraction import ExtractivePlanner, ExtractiveWriter
+from compiler.leaf_pass import Compiler
+from resolvers.pages import PageDraft, SectionDraft, create_page, update_page
+from resolvers.rebuilding import rebuild_page, rebuild_wiki
+from resolvers.retaining import retain_sources
+from resolvers.sources import SourceDraft
+from tests.compiler.crashes import keep, rows, tale
+from tests.compiler.extraction.stories import TRIP
+from tests.compiler.story import Scribe, compile_all, pages, retain, story
+from tests.wiki import Wiki
+
+RULES = Compiler(ExtractivePlanner(), ExtractiveWriter())
+
+
+async def keep_trip(wiki: Wiki) -> None:
+    drafts = [
+        SourceDraft("daily_note", one.ref, one.content, one.title, one.captured_at, dict(one.metadata)) for one in TRIP
+    ]
+    await retain_sources(wiki.database, wiki.scope, drafts)
+
+
+async def test_a_wiki_built_again_says_what_it_said_and_makes_no_versions(wiki: Wiki) -> None:
+    await keep_trip(wiki)
+    await compile_all(wiki, RULES)
+    compiled = await rows(wiki)
+    assert len(compiled["pages"]) >= 6
+    await rebuild_wiki(wiki.database, wiki.scope)
+    job = (await compile_all(wiki, RULES))[-1]
+    assert await rows(wiki) == compiled
+    assert (job["trigger"], job["metrics"]["pages_rebuilt"]) == ("rebuild", len(compiled["pages"]))
+
+
+async def test_what_was_edited_is_as_a_compile_had_it_and_the_edit_is_history(wiki: Wiki) -> None:
+    await keep_trip(wiki)
+    await compile_all(wiki, RULES)
+    compiled = {title: (page["body_md"], page["summary"]) for title, page in (await pages(wiki)).items()}
+    edited = (await pages(wiki))["Franklin Barbecue"]
+    await update_page(wiki.database, wiki.scope, edited["id"], body=edited["body_md"].replace("ribs", "beans"))
+    await rebuild_page(wiki.database, wiki.scope, edited["id"])
+    await compile_all(wiki, RULES)
+    assert {title: (page["body_md"], page["summary"]) for title, page in (await pages(wiki)).items()} == compiled
+    states = await wiki.rows("revisions", "version", page_id=edited["id"])
+    assert [row["author_kind"] for row in states] == ["compiler", "user", "compiler"]
+    assert states[-1]["edit_summary"] == "Rebuilt from 2 sources"
+
+
+async def test_only_sections_that_cite_are_written_each_from_its_own_sources(wiki: Wiki) -> None:
+    mine = PageDraft("entity", "Momofuku", summary="Mine.", sections=[SectionDraft("Mine.", "related")])
+    made = await create_page(wiki.database, wiki.scope, mine)
+    one, two = await retain(wiki, "to entity Momofuku # notes\nOne.", "to entity Momofuku # visits\nTwo.")
+    await compile_all(wiki)
+    scribe = Scribe()
+    await rebuild_page(wiki.database, wiki.scope, made.page_id)
+    await compile_all(wiki, story(scribe=scribe))
+    assert {task.slug: [source.id for source in task.sources] for task in scribe.written} == {
+        "notes": [one], "visits": [two],
+    }  # fmt: skip
+    assert all(task.body == "" for task in scribe.written)
+    page = await wiki.page(made.page_id)
+    assert (page["version"], page["summary"]) == (2, "Mine.")
+    assert "## Related\n\nMine." in page["body_md"]
+
+
+async def test_a_wiki_of_many_batches_is_built_again_as_it_was(wiki: Wiki) -> None:
+    await keep(wiki, tale(5))
+    await compile_all(wiki)
+    compiled = await rows(wiki)
+    edited = (await wiki.rows("pages"))[3]
+    await update_page(wiki.database, wiki.scope, edited["id"], body=f"{edited['body_md']}\n- Wrong.")
+    await rebuild_wiki(wiki.database, wiki.scope)
+    await compile_all(wiki)
+    built = await rows(wiki)
+    changed = {one[1] for one in built["pages"] if one not in compiled["pages"]}
+    assert changed == {edited["slug"]}
+    after = await wiki.page(edited["id"])
+    assert (after["body_md"], after["version"]) == (edited["body_md"], 3)
+    assert built["lists"] == compiled["lists"]
+    assert built["placements"] == compiled["placements"]

@@ -1,0 +1,82 @@
+"""What could be better in a wiki: every check reports, and nothing is edited."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from db.scope import Role
+from resolvers.context import Context
+from resolvers.linting import CHECKS
+from resolvers.mentions import record_mention
+from resolvers.pages import PageDraft, create_page
+from resolvers.sources import SourceDraft, add_source, cite_source
+from schema.root import make_engine
+from tests.schema.asking import ask, code
+from tests.wiki import Wiki, check, close_wiki, open_wiki
+
+ENGINE = make_engine()
+LINT = """query { wikiLint { name severity total findings { title type slug detail page { title } } } }"""
+
+
+@pytest.fixture
+async def wiki(dsn: str) -> AsyncIterator[Wiki]:
+    wiki = await open_wiki(dsn)
+    yield wiki
+    await check(wiki)
+    await close_wiki(wiki)
+
+
+async def linted(wiki: Wiki) -> dict[str, Any]:
+    answer = await ask(ENGINE, Context(wiki.database, wiki.scope), LINT)
+    return {one["name"]: one for one in answer["data"]["wikiLint"]}
+
+
+async def test_every_check_reports_also_of_a_wiki_in_which_all_is_well(wiki: Wiki) -> None:
+    found = await linted(wiki)
+    assert list(found) == [one.name for one in CHECKS]
+    assert {(one["total"], len(one["findings"])) for one in found.values()} == {(0, 0)}
+    assert found["unfinished_forgetting"]["severity"] == "ERROR"
+
+
+async def test_each_check_finds_what_it_is_for(wiki: Wiki) -> None:
+    where = wiki.database, wiki.scope
+    for n in range(3):
+        await create_page(*where, PageDraft("topic", f"Note {n}", body="See [[Nowhere]] and [[moon:x]]."))
+    old = await create_page(*where, PageDraft("topic", "Old", summary="Old.", metadata={"expires": "2020-01-01"}))
+    await wiki.look.execute("UPDATE pages SET updated_at = '2020-01-01' WHERE id = $1", old.page_id)
+    await create_page(*where, PageDraft("entity", "Momofuku", slug="elsewhere", aliases=["Momo"], body="x" * 20_001))
+    await create_page(*where, PageDraft("entity", "Momo"))
+    await create_page(*where, PageDraft("decision", "Undecided"))
+    for n in range(3):
+        source = await add_source(*where, SourceDraft("daily_note", f"n{n}", "Chef João."))
+        await record_mention(*where, name="Chef João", source_id=source.source_id)
+    await cite_source(*where, page_id=old.page_id, section_slug="summary", source_id=source.source_id)
+    await wiki.look.execute("UPDATE pages SET updated_at = '2020-01-01' WHERE id = $1", old.page_id)
+    await wiki.look.execute(
+        """INSERT INTO forgettings (tenant_id, owner_id, source_id, said)
+        SELECT tenant_id, owner_id, id, 'x' FROM sources WHERE ref = 'n0'"""
+    )
+    await wiki.look.execute("UPDATE sources SET forgotten_at = '2020-01-01' WHERE ref = 'n0'")
+    found = await linted(wiki)
+    assert {name: one["total"] for name, one in found.items()} == {
+        "unfinished_forgetting": 1, "broken_links": 3, "unknown_spaces": 3, "expired": 1, "duplicate_aliases": 2,
+        "missing_sources": 4, "decision_shape": 1, "missing_pages": 1, "earned_names": 1, "orphans": 7, "stale": 1,
+        "oversize": 1, "missing_summaries": 6, "slug_drift": 1,
+    }  # fmt: skip
+    assert found["broken_links"]["findings"][0] == {
+        "title": "Note 0", "type": "TOPIC", "slug": "note-0", "detail": "nowhere", "page": {"title": "Note 0"},
+    }  # fmt: skip
+    assert found["earned_names"]["findings"] == [
+        {"title": "Chef João", "type": None, "slug": None, "detail": "seen in 3 sources", "page": None}
+    ]
+    assert found["slug_drift"]["findings"][0]["detail"] == "momofuku"
+
+
+async def test_only_who_may_write_may_lint_and_another_wiki_is_unknown(wiki: Wiki) -> None:
+    reader = wiki.acting(Role.READER)
+    assert code(await ask(ENGINE, Context(reader.database, reader.scope), LINT)) == "FORBIDDEN"
+    other = await wiki.neighbour(Role.MEMBER)
+    text = "query ($o: ID!) { wikiLint(ownerId: $o) { name } }"
+    asked = await ask(ENGINE, Context(other.database, other.scope), text, o=str(wiki.scope.owner_id))
+    assert code(asked) == "NOT_FOUND"

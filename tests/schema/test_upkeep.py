@@ -1,0 +1,101 @@
+"""What depends on a source, pages built again, and sources forgotten, by those who may."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from db.scope import Role
+from resolvers.pages import PageDraft, create_page
+from schema.root import make_engine
+from tests.compiler.forgetting import found_in
+from tests.compiler.story import compile_all, retain
+from tests.schema.asking import Recorder, ask, code
+from tests.wiki import Wiki, check, close_wiki, open_wiki
+
+ENGINE = make_engine()
+RADIUS = """query ($id: ID!) { wikiSourceBlastRadius(sourceId: $id) {
+    sections { totalCount nodes { sectionSlug page { title } } } soleSections { totalCount nodes { sectionSlug } }
+    pages { totalCount nodes { title } } shownOn { totalCount nodes { title } }
+    names { totalCount nodes { name } } } }"""
+FORGET = """mutation ($id: ID!, $reason: String) { forgetWikiSource(input: {sourceId: $id, reason: $reason}) {
+    versions compileJobId userErrors { field code }
+    source { kind ref content title metadata checksum forgottenAt forgottenBy forgottenReason } } }"""
+REBUILD = "mutation ($id: ID!) { rebuildWikiPage(input: {pageId: $id}) { compileJobId userErrors { code } } }"
+
+
+@pytest.fixture
+async def wiki(dsn: str) -> AsyncIterator[Wiki]:
+    wiki = await open_wiki(dsn)
+    yield wiki
+    await check(wiki)
+    await close_wiki(wiki)
+
+
+async def asked(wiki: Wiki, text: str, **variables: Any) -> dict[str, Any]:
+    return await ask(ENGINE, Recorder(wiki.database, wiki.scope), text, **variables)
+
+
+async def test_a_source_says_what_depends_on_it_in_one_statement(wiki: Wiki) -> None:
+    one, _ = await retain(
+        wiki,
+        "page entity Momofuku\nFood.\nto entity Momofuku # visits\nTuesday.\nhold Chef João",
+        "to entity Momofuku\nMore.",
+    )
+    await compile_all(wiki)
+    listing = PageDraft("topic", "Toronto", body="See [[Momofuku]].")
+    await create_page(wiki.database, wiki.scope, listing)
+    context = Recorder(wiki.database, wiki.scope)
+    found = (await ask(ENGINE, context, RADIUS, id=str(one)))["data"]["wikiSourceBlastRadius"]
+    assert len(context.statements) == 1
+    found["sections"]["nodes"].sort(key=lambda section: section["sectionSlug"])
+    assert found == {
+        "sections": {"totalCount": 2, "nodes": [
+            {"sectionSlug": slug, "page": {"title": "Momofuku"}} for slug in ("overview", "visits")
+        ]},
+        "soleSections": {"totalCount": 1, "nodes": [{"sectionSlug": "visits"}]},
+        "pages": {"totalCount": 1, "nodes": [{"title": "Momofuku"}]},
+        "shownOn": {"totalCount": 1, "nodes": [{"title": "Toronto"}]},
+        "names": {"totalCount": 1, "nodes": [{"name": "Chef João"}]},
+    }  # fmt: skip
+    stranger = await wiki.neighbour(Role.MEMBER)
+    assert (await asked(stranger, RADIUS, id=str(one)))["data"] == {"wikiSourceBlastRadius": None}
+
+
+async def test_a_source_is_forgotten_and_what_is_left_says_so(wiki: Wiki) -> None:
+    (source_id,) = await retain(wiki, "page entity Momofuku\nThe Zyxglorb.", place="Zyxglorb")
+    await compile_all(wiki)
+    done = (await asked(wiki, FORGET, id=str(source_id), reason="Asked for."))["data"]["forgetWikiSource"]
+    assert (done["versions"], done["userErrors"]) == (1, [])
+    assert done["compileJobId"]
+    left = done["source"]
+    assert (left["content"], left["title"], left["metadata"]) == ("", None, {})
+    assert (left["ref"], left["forgottenBy"], left["forgottenReason"]) == ("day-0", "user:marco", "Asked for.")
+    assert left["checksum"]
+    assert left["forgottenAt"]
+    await compile_all(wiki)
+    assert not await found_in(wiki, "Zyxglorb")
+    search = 'query ($t: ID!) { wikiSearch(tenantId: $t, query: "zyxglorb") { page { title } } }'
+    assert (await asked(wiki, search, t=str(wiki.scope.tenant_id)))["data"] == {"wikiSearch": []}
+
+
+async def test_forgetting_is_for_who_may_delete_and_needs_a_reason_on_one_line(wiki: Wiki) -> None:
+    (source_id,) = await retain(wiki, "page entity Momofuku\nFood.")
+    assert code(await asked(wiki.acting(Role.MEMBER), FORGET, id=str(source_id))) == "FORBIDDEN"
+    assert code(await asked(await wiki.neighbour(Role.MEMBER), FORGET, id=str(source_id))) == "NOT_FOUND"
+    refused = (await asked(wiki, FORGET, id=str(source_id), reason="x" * 5_000))["data"]["forgetWikiSource"]
+    assert refused["userErrors"] == [{"field": ["reason"], "code": "BAD_USER_INPUT"}]
+    await compile_all(wiki)
+
+
+async def test_a_page_is_built_again_by_a_job_and_asked_twice_by_one(wiki: Wiki) -> None:
+    await retain(wiki, "page entity Momofuku\nFood.")
+    await compile_all(wiki)
+    page_id = str((await wiki.row("pages"))["id"])
+    jobs = [(await asked(wiki.acting(Role.MEMBER), REBUILD, id=page_id))["data"]["rebuildWikiPage"] for _ in "ab"]
+    assert jobs[0] == jobs[1]
+    assert jobs[0]["compileJobId"]
+    all_of_it = "mutation { rebuildWiki(input: {}) { compileJobId } }"
+    assert code(await asked(wiki.acting(Role.MEMBER), all_of_it)) == "FORBIDDEN"
+    assert (await asked(wiki, all_of_it))["data"]["rebuildWiki"]["compileJobId"] != jobs[0]["compileJobId"]
+    await compile_all(wiki)
