@@ -32,7 +32,6 @@ from resolvers.long_texts import read_through
 from resolvers.page_names import Names, find_names, renew_names
 from resolvers.pages import remove_page
 from resolvers.records import Page
-from resolvers.references import assert_references
 from resolvers.revisions import save
 from resolvers.search.index import Findable, vocabulary, write_search
 from resolvers.search.lexemes import scope_letter
@@ -345,17 +344,20 @@ async def erase_states(writer: Writer, page: Page, since: datetime, done: Metric
 
 
 async def unfound(writer: Writer, page_ids: Sequence[UUID], wanted: Wanted) -> None:
-    """These pages rest on them no more, and what followed from the places of their sources follows anew."""
+    """These pages rest on them no more, nor do the links that followed from the places of their sources."""
     ids = {"page_ids": list(page_ids)}
     await writer.run(FORGETTING["drop_citations"], **ids, source_ids=list(wanted.gone.ids))
     await writer.run(FORGETTING["restate_evidence"], **ids)
-    touched = [row["to_page_id"] for row in await writer.all(FORGETTING["drop_places"], **ids)]
-    found = await parents(writer, page_ids)
-    references = [(start, end, reason) for reason, pairs in found.items() for start, end in pairs]
-    await assert_references(writer, references)
-    touched += [end for _, end, _ in references]
+    founded = [(*pair, reason) for reason, pairs in (await parents(writer, page_ids)).items() for pair in pairs]
+    touched = await writer.all(
+        FORGETTING["drop_places"],
+        **ids,
+        starts=[start for start, _, _ in founded],
+        ends=[end for _, end, _ in founded],
+        founded=[reason for *_, reason in founded],
+    )
     await writer.run(FORGETTING["drop_unfounded"])
-    await refresh_hubness(writer, touched)
+    await refresh_hubness(writer, [row["to_page_id"] for row in touched])
 
 
 async def remove(writer: Writer, page: Page, done: Metrics) -> None:

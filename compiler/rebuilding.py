@@ -17,7 +17,7 @@ from .authors import Stop
 from .leaf_pass import BUSY, ROUNDS, Run, Stale
 from .metrics import Metrics
 from .remaking import NOTHING_GONE, Drafts, Remade, redraft, remake
-from .stored import COMPILING
+from .stored import COMPILING, find_rollups
 
 AT_ONCE = 10  # pages of one transaction
 FIRST = UUID(int=0)
@@ -68,7 +68,8 @@ class Rebuilding(Run):
                 raise Stale
             for remade in remaking.pages:
                 await store(writer, remade, done)
-            await list_anew(writer, [remade.after for remade in remaking.pages], done)
+            lists = await find_rollups(writer, page_ids)
+            await list_anew(writer, [remade.after for remade in remaking.pages], done, lists)
             done.add("seconds", round(time.monotonic() - began, 3))
             done.reached = str(page_ids[-1])
             total = self.metrics + done

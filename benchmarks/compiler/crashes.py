@@ -22,7 +22,6 @@ from .notes import notes
 from .rows import Rows, differences, rows
 from .workers import killed, started
 
-SHORTEST = 0.03  # seconds that a worker lives at least
 BATCH = 20  # sources: many batches, so that many moments lie between two of them
 RECLAIM = """
     UPDATE compile_jobs SET heartbeat_at = created_at - interval '1 hour', attempt = 0 WHERE status = 'running'"""
@@ -35,7 +34,7 @@ def crashes(
     kills: Annotated[int, typer.Option(min=1, help="Workers that are killed while they have a job.")] = 200,
     sources: Annotated[int, typer.Option(min=10, help="Of each wiki.")] = 400,
     seed: Annotated[int, typer.Option(help="The same number, the same sources and moments.")] = 1,
-    longest: Annotated[float, typer.Option(min=0.1, help="Seconds that a worker lives at most.")] = 1.0,
+    longest: Annotated[float, typer.Option(min=0.01, help="Seconds that a worker is at work, at most.")] = 0.5,
 ) -> None:
     """Workers are killed with SIGKILL while they compile; the wiki is compared, row by row, with an undisturbed one."""
     with served() as dsn:
@@ -84,7 +83,9 @@ async def kill(database: Database, chance: random.Random, kills: int, longest: f
     try:
         while struck < kills and await look.fetchval(OPEN):
             process = started(database.dsn, BATCH)
-            await asyncio.sleep(SHORTEST + chance.random() * longest)
+            while await look.fetchval(OPEN) and not await look.fetchval(RUNNING):
+                await asyncio.sleep(0.005)
+            await asyncio.sleep(chance.random() * longest)
             await killed(process)
             struck += await look.fetchval(RUNNING)
             await look.execute(RECLAIM)

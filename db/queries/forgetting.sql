@@ -202,11 +202,18 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND reasons && CAST(:reaso
 RETURNING to_page_id;
 
 -- name: drop_places
--- What followed from shared places follows anew from what is left.
-UPDATE links SET reasons = ARRAY(SELECT why FROM unnest(reasons) AS why WHERE why NOT LIKE 'deterministic:%')
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = ANY(CAST(:page_ids AS uuid[]))
-  AND kind = 'reference'
-RETURNING to_page_id;
+-- What followed from shared places, and follows no more from what is left.
+UPDATE links AS l SET reasons = ARRAY(
+    SELECT why FROM unnest(l.reasons) AS why
+    WHERE why NOT LIKE 'deterministic:%' OR EXISTS (
+        SELECT FROM unnest(CAST(:starts AS uuid[]), CAST(:ends AS uuid[]), CAST(:founded AS text[]))
+            AS given (from_page_id, to_page_id, reason)
+        WHERE given.from_page_id = l.from_page_id AND given.to_page_id = l.to_page_id AND given.reason = why
+    )
+)
+WHERE l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.from_page_id = ANY(CAST(:page_ids AS uuid[]))
+  AND l.kind = 'reference'
+RETURNING l.to_page_id;
 
 -- name: drop_unfounded
 -- Links that have no reason left.

@@ -85,12 +85,13 @@ ORDER BY named.day, p.id
 LIMIT :most;
 
 -- name: missing_sources
--- Pages that say something and cite nothing.
+-- Pages that say something and cite nothing; lists of pages rest on those.
 SELECT p.id, p.type, p.slug, p.title, CAST(NULL AS text) AS detail, count(*) OVER () AS total FROM pages AS p
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active'
   AND EXISTS (
       SELECT FROM sections AS s
       WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = p.id AND s.body_md <> ''
+        AND s.aggregation IS NULL
   )
   AND NOT EXISTS (
       SELECT FROM section_sources AS c

@@ -44,8 +44,8 @@ WITH given AS (
     )
     SELECT
         CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), g.page_id, CAST(:analyser AS smallint), g.status, g.type,
-        string_to_array(g.tags, chr(10)), g.title_words, g.words,
-        l.tsv || array_to_tsvector(string_to_array(g.marks, chr(10))), l.name_tsv
+        string_to_array(g.tags, chr(31)), g.title_words, g.words,
+        l.tsv || array_to_tsvector(string_to_array(g.marks, chr(31))), l.name_tsv
     FROM given AS g JOIN lettered AS l ON l.page_id = g.page_id
     ON CONFLICT (page_id, tenant_id, analyser) DO UPDATE
     SET status = excluded.status, type = excluded.type, tags = excluded.tags,

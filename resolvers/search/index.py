@@ -19,6 +19,7 @@ from .lexemes import marks, scope_letter
 from .statistics import fold, fold_when_due
 
 INDEX = statements("search_index")
+APART = "\x1f"
 VECTOR_MAX = 900_000  # bytes; Postgres refuses a tsvector of 1 MiB
 LETTER_BYTES = 3
 SHORTEST, LONGEST = 2, 32  # characters of a word that can be completed or mended
@@ -131,7 +132,7 @@ def rows_of(scope: Scope, analyser: int, pages: Sequence[Said]) -> dict[str, Any
 
 
 def row_of(letter: str, analyser: int, said: Said) -> dict[str, Any]:
-    """One page in each of the lists. Tags and marks hold no line breaks, words no spaces."""
+    """One page in each of the lists. Tags and marks hold no control characters, words no spaces."""
     analyse = ANALYSERS[analyser]
     title, summary = analyse(said.title), analyse(said.summary)
     others = other_words(title, map(analyse, said.names))
@@ -143,12 +144,12 @@ def row_of(letter: str, analyser: int, said: Said) -> dict[str, Any]:
         "languages": said.language,
         "statuses": said.status,
         "types": said.type,
-        "tags": "\n".join(said.tags),
+        "tags": APART.join(said.tags),
         "titles": " ".join(title),
         "names": " ".join(others),
         "leads": " ".join([*headings, *summary]),
         "bodies": said.words,
-        "marks": "\n".join(marks(letter, said.type, said.tags, headings)),
+        "marks": APART.join(marks(letter, said.type, said.tags, headings)),
         "title_words": len(title),
         "words": len(title) + len(summary) + len(body),
         "text_words": " ".join(vocabulary([*summary, *body])),

@@ -3,6 +3,7 @@
 import pytest
 
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
+from compiler.extraction.readings import KEPT
 from compiler.leaf_pass import Caps, Compiler
 from db.scope import Role
 from resolvers.aliases import add_alias
@@ -222,7 +223,9 @@ async def test_names_that_others_say_too_are_held_as_those_alone_would_have_them
     await compile_all(wiki, rules)
     before = await wiki.row("mentions", alias="priya raman")
     assert WORD.lower() in str(before["cluster"]).lower()
+    assert found[1].saved.source_id in KEPT.kept
     await forget(wiki, found[1].saved.source_id, compiler=rules)
+    assert found[1].saved.source_id not in KEPT.kept
     after = await wiki.row("mentions", alias="priya raman")
     assert after["mention_count"] == 1
     assert after["cluster"]["co_mentions"] == {}

@@ -63,6 +63,23 @@ async def test_only_sections_that_cite_are_written_each_from_its_own_sources(wik
     assert "## Related\n\nMine." in page["body_md"]
 
 
+async def test_a_page_that_lists_others_lists_them_as_they_are(wiki: Wiki) -> None:
+    made = await create_page(wiki.database, wiki.scope, PageDraft("topic", "Lisbon"))
+    await retain(wiki, "page entity Momofuku\nOne.", "to entity Momofuku\nTwo.", city="Lisbon")
+    await compile_all(wiki)
+    line = "- [**Momofuku**](/wiki/entity/momofuku) — "
+    assert f"{line}Momofuku is a entity." in (await wiki.page(made.page_id))["body_md"]
+    child = (await pages(wiki))["Momofuku"]
+    await update_page(wiki.database, wiki.scope, child["id"], summary="Mine.")
+    await rebuild_page(wiki.database, wiki.scope, made.page_id)
+    await compile_all(wiki)
+    assert f"{line}Mine." in (await wiki.page(made.page_id))["body_md"]
+    await update_page(wiki.database, wiki.scope, child["id"], summary="Mine again.")
+    await rebuild_page(wiki.database, wiki.scope, child["id"])
+    await compile_all(wiki)
+    assert f"{line}Mine again." in (await wiki.page(made.page_id))["body_md"]
+
+
 async def test_a_wiki_of_many_batches_is_built_again_as_it_was(wiki: Wiki) -> None:
     await keep(wiki, tale(5))
     await compile_all(wiki)

@@ -110,7 +110,7 @@ async def test_many_long_aliases_are_not_normalised_on_the_loop(wiki: Wiki, monk
         return name[:20]
 
     monkeypatch.setattr("resolvers.checks.normalise", spy)
-    monkeypatch.setattr("resolvers.revisions.normalise", spy)
+    monkeypatch.setattr("resolvers.creating.normalise", spy)
     draft = PageDraft("topic", "A", aliases=[f"{n} " + "abc " * 110 for n in range(200)])
     with pytest.raises(BadInput):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", "A", aliases=["?" * 501, *draft.aliases[:99]]))

@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -124,6 +125,23 @@ async def test_a_follow_up_is_in_the_bucket_behind_its_parents(wiki: Wiki) -> No
         await finish(writer, job, {})
     row = await wiki.row("compile_jobs", id=next_id)
     assert (row["dedupe_key"].rpartition(":")[2], row["trigger"]) == ("42", "bootstrap_import")
+
+
+async def test_the_rest_of_a_job_about_something_waits_behind_no_other(wiki: Wiki) -> None:
+    wanted: dict[str, Any] = {"bucket": 41, "subject": "rebuild"}
+    async with writing(wiki.database, wiki.scope) as writer:
+        await enqueue(writer, wiki.scope.tenant_id, wiki.scope.owner_id, "rebuild", **wanted)
+    job = await claim(wiki.database, "w")
+    assert job
+    compiling = await ask(wiki, 50)
+    tomorrow = datetime.now(UTC) + timedelta(days=1)
+    async with writing(wiki.database, wiki.scope) as writer:
+        rest = await follow_up(writer, job, after=tomorrow)
+        assert await follow_up(writer, job, after=tomorrow) == rest != compiling
+        await finish(writer, job, {})
+    row = await wiki.row("compile_jobs", id=rest)
+    assert row["dedupe_key"] == f"{wiki.scope.tenant_id}:{wiki.scope.owner_id}:rebuild:42"
+    assert (row["trigger"], row["run_after"]) == ("rebuild", tomorrow)
 
 
 async def test_a_cancelled_job_is_lost_for_who_runs_it(wiki: Wiki) -> None:

@@ -12,6 +12,7 @@ from resolvers.mentions import record_mention
 from resolvers.pages import PageDraft, create_page
 from resolvers.sources import SourceDraft, add_source, cite_source
 from schema.root import make_engine
+from tests.compiler.story import compile_all, retain
 from tests.schema.asking import ask, code
 from tests.wiki import Wiki, check, close_wiki, open_wiki
 
@@ -71,6 +72,14 @@ async def test_each_check_finds_what_it_is_for(wiki: Wiki) -> None:
         {"title": "Chef João", "type": None, "slug": None, "detail": "seen in 3 sources", "page": None}
     ]
     assert found["slug_drift"]["findings"][0]["detail"] == "momofuku"
+
+
+async def test_a_topic_of_lists_needs_no_sources_of_its_own(wiki: Wiki) -> None:
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Lisbon"))
+    await retain(wiki, "page entity Momofuku\nOne.", "to entity Momofuku\nTwo.", city="Lisbon")
+    await compile_all(wiki)
+    assert any(row["aggregation"] for row in await wiki.rows("sections", "id"))
+    assert (await linted(wiki))["missing_sources"]["total"] == 0
 
 
 async def test_only_who_may_write_may_lint_and_another_wiki_is_unknown(wiki: Wiki) -> None:
