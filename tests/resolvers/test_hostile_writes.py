@@ -229,6 +229,6 @@ async def test_what_is_too_long_is_not_repeated_to_the_caller(wiki: Wiki) -> Non
 
 async def test_a_question_is_cut_before_it_is_read(wiki: Wiki, monkeypatch) -> None:
     lengths = []
-    monkeypatch.setattr("resolvers.search.asking.words", lambda text: lengths.append(len(text)) or ["x"])
+    monkeypatch.setattr("resolvers.search.meaning.words", lambda text: lengths.append(len(text)) or ["x"])
     await search(wiki.database, wiki.scope, Asked("word " * 200_000))
     assert max(lengths) <= 10_000
