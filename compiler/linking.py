@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from content.links import Target, find_links, linkify
@@ -11,9 +10,7 @@ from resolvers.writer import Writer
 
 from .guards import Guard
 from .stored import COMPILING
-
-if TYPE_CHECKING:
-    from .composing import Work
+from .work import Work
 
 IMPORTS = statements("imports")
 BOLD = re.compile(r"\*\*(?=\S)((?:(?!\*\*)[^\r\n]){1,500})\*\*")
@@ -23,7 +20,7 @@ TITLES_MAX = 2_000
 class Links:
     """Knows the pages that some texts name, in two statements for all of them."""
 
-    def __init__(self, guard: Guard, work: "Collection[Work]") -> None:
+    def __init__(self, guard: Guard, work: Collection[Work]) -> None:
         self.guard = guard
         self.pages = [(one.page.id, one.page.title, one.page.type, one.page.slug) for one in work]
         self.known: set[str] = set()

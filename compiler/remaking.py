@@ -21,7 +21,6 @@ from resolvers.records import Page
 from resolvers.writer import Writer
 from resolvers.writing import looking
 
-from .composing import Work
 from .extraction.quoting import bullet
 from .guards import Guard
 from .knowledge import StoredKnowledge
@@ -31,6 +30,7 @@ from .metrics import Metrics
 from .planner import Knowledge, PageCard, Planner, SectionTask, SourceText
 from .stored import COMPILING, find_cards, find_citations, find_compiled_summaries, find_pages, find_sources, source_of
 from .tasks import RELATED_MAX, TaskKey, key_of
+from .work import Work
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from resolvers import outline
@@ -12,9 +12,7 @@ from resolvers.writer import Writer
 
 from .planner import SectionTask
 from .source_texts import TEXTS, Facts
-
-if TYPE_CHECKING:
-    from .composing import Work
+from .work import Work
 
 RELATED_MAX = 50
 
@@ -54,9 +52,7 @@ class TaskDraft:
         return (*told, self.source_ids, self.digests, self.related)
 
 
-def drafts_of(
-    work: "Collection[Work]", cited: Mapping[Place, Collection[UUID]], facts: Facts
-) -> dict[Place, TaskDraft]:
+def drafts_of(work: Collection[Work], cited: Mapping[Place, Collection[UUID]], facts: Facts) -> dict[Place, TaskDraft]:
     """For every section that is to be written: the section, and all that it rests on."""
     oldest_first = sorted(facts, key=lambda one: (facts[one]["captured_at"], facts[one]["ref"], one))
     ranked = Ranked(facts, {source_id: rank for rank, source_id in enumerate(oldest_first)})
@@ -65,7 +61,7 @@ def drafts_of(
 
 
 def drafts_on(
-    one: "Work", cited: Mapping[Place, Collection[UUID]], ranked: Ranked, titles: Sequence[tuple[UUID, Title]]
+    one: Work, cited: Mapping[Place, Collection[UUID]], ranked: Ranked, titles: Sequence[tuple[UUID, Title]]
 ) -> Iterator[TaskDraft]:
     """Those of one page."""
     others = tuple(islice((title for page_id, title in titles if page_id != one.page.id), RELATED_MAX))

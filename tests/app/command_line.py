@@ -29,7 +29,9 @@ class Ran(NamedTuple):
 
 
 def environment(data_dir: Path) -> dict[str, str]:
-    return {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "CAIRN_DATA_DIR": str(data_dir)}
+    """Nothing is swept: what a wiki holds is not to depend on the hour."""
+    paths = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "CAIRN_DATA_DIR": str(data_dir)}
+    return {**paths, "CAIRN_SWEEP_AT": "never"}
 
 
 def cairn(data_dir: Path, *arguments: str) -> Ran:
