@@ -125,8 +125,9 @@ MUTATIONS: dict[str, dict[str, Any]] = {
     "mergeWikiPages": {"fromPageId": "other", "intoPageId": "page"},
     "archiveWikiScope": {},
     "deleteWikiPage": {},
+    "forgetWikiSource": {"sourceId": "source"},
 }
-ASKS = {"compileWikiNow", "resetWikiCursor", "bootstrapJournalImport"}
+ASKS = {"compileWikiNow", "resetWikiCursor", "bootstrapJournalImport", "rebuildWikiPage", "rebuildWiki"}
 """What admins ask of the compiler: the job is what is announced."""
 OF_COMPILED = {"suppressWikiSectionPromotion", "dropWikiLinks"}
 """What is only done to what a compiler made: the tests of growing sections and of kinds of links do it."""
