@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from db.database import Database
 from resolvers.jobs import Job
 
-from .forgetting import Forgetting
+from .forgetting.job import Forgetting
 from .leaf_pass import Compiler, Run
 from .promotion import Promotion
 from .rebuilding import Rebuilding

@@ -14,9 +14,11 @@ from resolvers.writing import looking, writing
 
 from .aggregation.aggregation_pass import list_anew
 from .authors import Stop
+from .evidence import NOTHING_GONE
 from .leaf_pass import BUSY, ROUNDS, Run, Stale
 from .metrics import Metrics
-from .remaking import NOTHING_GONE, Drafts, Remade, redraft, remake
+from .redrafting import redraft
+from .remaking import Drafts, Remade, remake
 from .stored import COMPILING, find_rollups
 
 AT_ONCE = 10  # pages of one transaction

@@ -3,52 +3,32 @@
 Like a plan it is done twice: outside of any transaction it says what has to be written, inside everything is ready.
 """
 
-import logging
-from collections import defaultdict
-from collections.abc import Awaitable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
 from uuid import UUID
 
-from content.names import normalise
 from content.sections import Section
 from content.words import words
 from resolvers import outline
 from resolvers.drafts import SectionDraft
-from resolvers.errors import BadInput, Unavailable
+from resolvers.errors import BadInput
 from resolvers.long_texts import read_through
 from resolvers.records import Page
 from resolvers.writer import Writer
-from resolvers.writing import looking
 
+from .evidence import Evidence, Gone, Place, find_places, in_time, lost_words
 from .extraction.quoting import bullet
 from .guards import Guard
-from .knowledge import StoredKnowledge
-from .leaf_pass import BUSY, ROUNDS, Run, in_turns
 from .linking import Links
 from .metrics import Metrics
-from .planner import Knowledge, PageCard, Planner, SectionTask, SourceText
-from .stored import COMPILING, find_cards, find_citations, find_compiled_summaries, find_pages, find_sources, source_of
-from .tasks import RELATED_MAX, TaskKey, key_of
+from .planner import SectionTask, SourceText
+from .stored import find_compiled_summaries, find_pages
+from .tasks import TaskKey, key_of
 from .work import Work
 
-T = TypeVar("T")
-log = logging.getLogger(__name__)
 QUOTED_MAX = 12  # sources that are quoted where the writer had nothing to say of them
 
-Place = tuple[UUID, str]
 SummaryKey = tuple[UUID, tuple[UUID, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Gone:
-    """What is forgotten: `words` are all that it said."""
-
-    ids: frozenset[UUID] = frozenset()
-    words: frozenset[str] = frozenset()
-
-
-NOTHING_GONE = Gone()
 
 
 @dataclass(slots=True)
@@ -109,57 +89,6 @@ def ids_of(places: Collection[Place], gone: Gone) -> set[UUID]:
     return {page_id for page_id, _ in places} if gone.ids else set()
 
 
-async def find_places(reader: Writer, page_ids: Collection[UUID], gone: Gone) -> list[Place]:
-    """The sections to be written: all that rest on sources, or all that rested on forgotten ones."""
-    rows = await reader.all(COMPILING["find_cited_sections"], page_ids=list(page_ids), gone=list(gone.ids))
-    return [(row["page_id"], row["section_slug"]) for row in rows if row["has_gone"] or not gone.ids]
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What these pages rest on, by section, without what is forgotten."""
-
-    cited: Mapping[Place, Sequence[UUID]]
-    sources: Mapping[UUID, SourceText]
-    aliases: Mapping[UUID, frozenset[str]]
-    related: Mapping[UUID, Sequence[tuple[str, str, str]]]
-
-    @classmethod
-    async def read(cls, reader: Writer, page_ids: Collection[UUID]) -> "Evidence":
-        rows = await reader.all(COMPILING["find_cited_sections"], page_ids=list(page_ids), gone=[])
-        cited = await find_citations(reader, [(row["page_id"], row["section_slug"]) for row in rows])
-        found = await find_sources(reader, {id for ids in cited.values() for id in ids})
-        cards = await find_cards(reader, ids=page_ids)
-        near: dict[UUID, list[tuple[str, str, str]]] = defaultdict(list)
-        for row in await reader.all(COMPILING["find_together"], page_ids=list(page_ids), most=RELATED_MAX):
-            near[row["page_id"]].append((row["title"], row["type"], row["slug"]))
-        sources = {id: source_of(row) for id, row in found.items()}
-        known = {place: [id for id in ids if id in sources] for place, ids in cited.items()}
-        return cls(known, sources, {card.id: card.aliases for card in cards}, near)
-
-    def of_page(self, page_id: UUID) -> tuple[SourceText, ...]:
-        ids = {id for (page, _), ids in self.cited.items() if page == page_id for id in ids}
-        return in_time(self.sources[id] for id in ids)
-
-    def task(self, page: Page, slug: str) -> SectionTask:
-        """As of a section that nobody has written yet."""
-        section = next(section for section in page.sections if section.slug == slug)
-        return SectionTask(
-            page_type=page.type,
-            page_title=page.title,
-            page_aliases=self.aliases[page.id],
-            slug=slug,
-            heading=section.heading,
-            body="",
-            sources=in_time(self.sources[id] for id in self.cited[page.id, slug]),
-            related=tuple(self.related.get(page.id, ())),
-        )
-
-
-def in_time(sources: Any) -> tuple[SourceText, ...]:
-    return tuple(sorted(sources, key=lambda source: (source.captured_at, source.ref, source.id)))
-
-
 async def rewritten(
     page: Page,
     wanted: Collection[Place],
@@ -203,81 +132,9 @@ async def with_text(
         return None
 
 
-def lost_words(gone: Gone, sources: Collection[SourceText], sections: Collection[Section]) -> frozenset[str]:
-    """The words of what is forgotten that nothing else says which the page still rests on or says."""
-    if not gone.ids:
-        return frozenset()
-    said = {word for source in sources for word in words(said_in(source))}
-    said.update(word for section in sections for word in words(f"{section.heading}\n{section.body}"))
-    return gone.words - said
-
-
-def said_in(source: SourceText) -> str:
-    return f"{source.title or ''}\n{source.content}\n{source.metadata}"
-
-
 def summed(page: Page, planned: str | None, lost: frozenset[str], is_compiled: bool) -> str | None:
     """What a person wrote stays as long as none of it is forgotten."""
     stays = page.summary is None or lost.isdisjoint(words(page.summary))
     if is_compiled or not stays:
         return planned or (page.summary if stays else None)
     return page.summary
-
-
-@dataclass(frozen=True, slots=True)
-class Unsummed:
-    """A wiki in which one page has no summary yet."""
-
-    knowledge: Knowledge
-    page_id: UUID
-
-    async def pages(self, aliases: Collection[str]) -> Mapping[str, Sequence[PageCard]]:
-        found = await self.knowledge.pages(aliases)
-        return {alias: [self.shown(card) for card in cards] for alias, cards in found.items()}
-
-    def shown(self, card: PageCard) -> PageCard:
-        return replace(card, summary=None) if card.id == self.page_id else card
-
-    async def mentions(self, aliases: Collection[str]) -> Any:
-        return await self.knowledge.mentions(aliases)
-
-    async def sources(self, ids: Collection[UUID]) -> Any:
-        return await self.knowledge.sources(ids)
-
-
-async def summary_of(planner: Planner, knowledge: Knowledge, page: Page, sources: Sequence[SourceText]) -> str | None:
-    """What the planner would say that the page is about, knowing these sources alone."""
-    if not sources:
-        return None
-    plan = await planner.plan(sources, Unsummed(knowledge, page.id))
-    updates = (update.summary for update in plan.updates if update.page_id == page.id)
-    own = page.type, normalise(page.title)
-    made = (new.summary for new in plan.new_pages if (new.type, normalise(new.title)) == own)
-    return next((summary for summary in (*updates, *made) if summary), None)
-
-
-async def redraft(run: Run, page_ids: Collection[UUID], drafts: Drafts, gone: Gone = NOTHING_GONE) -> None:
-    """Write and sum up what these pages need: no connection is held meanwhile."""
-    knowledge = StoredKnowledge(run.database, run.scope)
-    for _ in range(ROUNDS):
-        async with looking(run.database) as connection:
-            remaking = await remake(Writer(connection, run.scope), page_ids, drafts, Metrics(), gone)
-        if not remaking.missing and not remaking.unsummed:
-            return
-        writing_now = (said(run, gone, run.authors.writer.write(task), "") for task in remaking.missing.values())
-        drafts.texts.update(zip(remaking.missing, await in_turns(writing_now), strict=True))
-        for key, (page, sources) in remaking.unsummed.items():
-            summing_up = summary_of(run.authors.planner, knowledge, page, sources)
-            drafts.summaries[key] = await said(run, gone, summing_up, None)
-    raise Unavailable(BUSY)
-
-
-async def said(run: Run, gone: Gone, asked: Awaitable[T], otherwise: T) -> T:
-    """What a planner or a writer answers. What is to be forgotten does not stay because a model is out of order."""
-    try:
-        return await asked
-    except Exception as error:
-        if not gone.ids or not run.job.is_last_attempt:
-            raise
-        log.warning("Forgetting goes on without its planner or writer: %s", type(error).__name__)
-        return otherwise

@@ -21,6 +21,7 @@ from db.measuring import measure
 from db.scope import Scope
 from db.sql import statements
 
+from .drafts import PageDraft
 from .errors import BadInput, Conflict, LimitExceeded
 from .note_archives import unpacked
 from .note_files import Piece, Problem, is_export, pieces, read_all
@@ -29,8 +30,9 @@ from .note_places import Found, Known, Placed, place
 from .note_sources import Sources
 from .note_spool import Spool, outline_of
 from .note_ties import REASON, Tied, Ties, Written, problem, wiki
-from .pages import PageDraft, Prepared, Saved, count_new_words, prepared, upsert_pages
+from .records import Saved
 from .sources import SourceDraft, add_source
+from .upserting import Prepared, count_new_words, prepared, upsert_pages
 from .writing import writing
 
 __all__ = ["ImportResult", "Problem", "Progress", "import_path"]

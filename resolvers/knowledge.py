@@ -11,8 +11,9 @@ from .addresses import PageAddress, locate
 from .drafts import PageDraft
 from .errors import BadInput, NotFound
 from .page_slugs import find_slug, title_slug
-from .pages import archive_page, prepared, upsert
+from .pages import archive_page
 from .records import Saved
+from .upserting import prepared, upsert
 from .writing import writing
 
 TYPE = "reference"

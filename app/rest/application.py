@@ -21,8 +21,9 @@ from ..bounds import Bounds
 from ..health import Readiness
 from ..request import Bodies
 from ..settings import Settings
-from . import changes, edits, exports, health, history, imports, links, models, names, pages, search, sources
+from . import changes, edits, exports, health, history, imports, links, names, pages, search, sources
 from .door import PATH, Door
+from .models.problems import Problem
 from .problems import problem_of
 
 PARTS = (pages, edits, names, history, links, search, sources, changes, imports, exports, health)
@@ -139,7 +140,7 @@ def contract(application: FastAPI) -> dict[str, Any]:
     )
     parts = made["components"]
     parts["securitySchemes"] = {"bearer": BEARER}
-    schemas = models.Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+    schemas = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
     parts["schemas"] |= schemas.pop("$defs", {}) | {"Problem": schemas}
     for name in ("HTTPValidationError", "ValidationError"):
         parts["schemas"].pop(name, None)

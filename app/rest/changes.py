@@ -3,16 +3,17 @@
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from . import models, shapes
+from . import shapes
 from .answers import answer
 from .asking import Caller, Cursor, Limit, reading
 from .door import WikiRoute
+from .models.changes import Changes
 from .reading import read
 
 routes = APIRouter(route_class=WikiRoute, tags=["changes"])
 
 
-@routes.get("/changes", response_model=models.Changes, responses=reading())
+@routes.get("/changes", response_model=Changes, responses=reading())
 async def list_changes(call: Caller, limit: Limit = 50, cursor: Cursor = None) -> Response:
     """Every page once, by its last change; with the `resume` of before as `cursor` those that changed since."""
     found = (await read(call, "changes", "RestChanges", first=limit, after=cursor))["found"]

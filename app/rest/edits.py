@@ -10,19 +10,20 @@ from resolvers.addresses import PageAddress, locate_slug
 from resolvers.edits import edit_page
 from resolvers.errors import BadInput, Conflict
 
-from . import models
 from .answers import answer_written_page
 from .asking import SENT, Caller, Slug, Type, problems
 from .conditions import Expected
 from .door import WikiRoute
+from .models.edits import Edit
+from .models.pages import Page
 from .pages import page_now
 from .writing import write
 
 routes = APIRouter(route_class=WikiRoute, tags=["pages"])
 
 
-@routes.post("/pages/{slug}/edit", response_model=models.Page, responses=problems(*SENT, 404, 412))
-async def edit(call: Caller, slug: Slug, given: models.Edit, type: Type = None) -> Response:
+@routes.post("/pages/{slug}/edit", response_model=Page, responses=problems(*SENT, 404, 412))
+async def edit(call: Caller, slug: Slug, given: Edit, type: Type = None) -> Response:
     """Replace a stretch of a page's text, or of one of its sections."""
     expected = Expected(call.request.scope, given.expected_version)
 

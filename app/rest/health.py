@@ -5,14 +5,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ..health import NotReady, Readiness
-from . import models
 from .asking import problems
+from .models.health import Health
 from .problems import problem
 
 routes = APIRouter(tags=["health"])
 
 
-@routes.get("/health", response_model=models.Health, responses={503: problems()[503]})
+@routes.get("/health", response_model=Health, responses={503: problems()[503]})
 async def health(request: Request) -> Response:
     """Asks the database; needs no credential."""
     readiness: Readiness = request.app.state.readiness

@@ -10,22 +10,25 @@ from resolvers.addresses import locate_slug
 from resolvers.errors import Conflict, NotFound
 from resolvers.history import restore_state
 
-from . import models, shapes
+from . import shapes
 from .answers import answer, answer_written_page
 from .asking import OF_PAGE, SENT, Archived, Caller, Cursor, Limit, Slug, Type, problems, reading
 from .conditions import Expected
 from .door import WikiRoute
+from .models.given import VERSION_MAX
+from .models.history import Difference, History, Restoration
+from .models.pages import Page
 from .pages import page_now
 from .reading import read, read_of_page, type_of
 from .writing import write
 
 routes = APIRouter(route_class=WikiRoute, tags=["history"])
 NO_VERSIONS = "The page lacks one of these versions. Its history says which there are."
-From = Annotated[int, Query(alias="from", ge=1, le=models.VERSION_MAX)]
-To = Annotated[int, Query(ge=1, le=models.VERSION_MAX)]
+From = Annotated[int, Query(alias="from", ge=1, le=VERSION_MAX)]
+To = Annotated[int, Query(ge=1, le=VERSION_MAX)]
 
 
-@routes.get("/pages/{slug}/history", response_model=models.History, responses=reading(*OF_PAGE))
+@routes.get("/pages/{slug}/history", response_model=History, responses=reading(*OF_PAGE))
 async def list_versions(
     call: Caller,
     slug: Slug,
@@ -43,7 +46,7 @@ async def list_versions(
     return await answer(call, shapes.listed(found, [shapes.named(one) for one in found["nodes"]]))
 
 
-@routes.get("/pages/{slug}/diff", response_model=models.Difference, responses=reading(*OF_PAGE))
+@routes.get("/pages/{slug}/diff", response_model=Difference, responses=reading(*OF_PAGE))
 async def compare(call: Caller, slug: Slug, old: From, to: To, type: Type = None) -> Response:
     """How the text of a page changed between two of its versions, in either order; archived or not."""
     page_id = (await locate_slug(call.door.database, call.wiki, slug, type)).page_id
@@ -54,8 +57,8 @@ async def compare(call: Caller, slug: Slug, old: From, to: To, type: Type = None
     return await answer(call, {"from_version": old, "to_version": to} | found)
 
 
-@routes.post("/pages/{slug}/restore", response_model=models.Page, responses=problems(*SENT, 404, 412))
-async def restore(call: Caller, slug: Slug, given: models.Restoration, type: Type = None) -> Response:
+@routes.post("/pages/{slug}/restore", response_model=Page, responses=problems(*SENT, 404, 412))
+async def restore(call: Caller, slug: Slug, given: Restoration, type: Type = None) -> Response:
     """Make a new version of a page that says what an earlier one said."""
     expected = Expected(call.request.scope, given.expected_version)
 

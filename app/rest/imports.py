@@ -15,10 +15,10 @@ from resolvers.importing import ImportResult, import_path
 from resolvers.writing import check_may_write
 
 from ..request import Refused, header, too_large
-from . import models
 from .answers import answer_write
 from .asking import SENT, Caller, problems
 from .door import WikiRoute
+from .models.imports import Imported, ImportFault
 
 routes = APIRouter(route_class=WikiRoute, tags=["import"])
 ENDINGS = {"application/zip": ".zip", "application/jsonl": ".jsonl", "application/x-ndjson": ".jsonl"}
@@ -34,7 +34,7 @@ BODY = {
 }
 
 
-@routes.post("/import", response_model=models.Imported, responses=problems(*SENT), openapi_extra=BODY)
+@routes.post("/import", response_model=Imported, responses=problems(*SENT), openapi_extra=BODY)
 async def import_notes(call: Caller) -> Response:
     """Bring notes into the wiki. The same again changes nothing, so what was stopped in its time is sent again, and
     goes on where it was."""
@@ -91,8 +91,8 @@ async def received(request: Request, path: Path, most: int) -> None:
         await asyncio.to_thread(file.write, bytes(pieces))
 
 
-def shown(result: ImportResult) -> models.Imported:
-    return models.Imported(
+def shown(result: ImportResult) -> Imported:
+    return Imported(
         created=result.created,
         changed=result.changed,
         unchanged=result.unchanged,
@@ -100,8 +100,5 @@ def shown(result: ImportResult) -> models.Imported:
         sources=result.sources,
         links=result.links,
         broken_links=result.broken_links,
-        errors=[
-            models.ImportFault(path=one.path, code=one.code, message=one.message)
-            for one in result.errors[:ERRORS_SHOWN]
-        ],
+        errors=[ImportFault(path=one.path, code=one.code, message=one.message) for one in result.errors[:ERRORS_SHOWN]],
     )

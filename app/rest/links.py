@@ -7,10 +7,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from . import models, shapes
+from . import shapes
 from .answers import answer
 from .asking import OF_PAGE, Archived, Caller, Cursor, Limit, Slug, Type, reading
 from .door import WikiRoute
+from .models.links import Links
 from .reading import read_of_page, type_of
 from .shapes import Row
 
@@ -33,7 +34,7 @@ Shown = Annotated[
 ]
 
 
-@routes.get("/pages/{slug}/links", response_model=models.Links, responses=reading(*OF_PAGE))
+@routes.get("/pages/{slug}/links", response_model=Links, responses=reading(*OF_PAGE))
 async def list_links(
     call: Caller,
     slug: Slug,

@@ -13,19 +13,20 @@ from resolvers.page_slugs import SlugTaken
 from resolvers.renaming import rename_page
 from resolvers.unset import UNSET
 
-from . import models
 from .answers import answer_written_page
 from .asking import SENT, Caller, Slug, Type, problems
 from .conditions import Expected
 from .door import WikiRoute
+from .models.names import Merger, NewName
+from .models.pages import Page
 from .pages import page_now
 from .writing import write
 
 routes = APIRouter(route_class=WikiRoute, tags=["pages"])
 
 
-@routes.post("/pages/{slug}/rename", response_model=models.Page, responses=problems(*SENT, 404, 412))
-async def rename(call: Caller, slug: Slug, given: models.NewName, type: Type = None) -> Response:
+@routes.post("/pages/{slug}/rename", response_model=Page, responses=problems(*SENT, 404, 412))
+async def rename(call: Caller, slug: Slug, given: NewName, type: Type = None) -> Response:
     """Give a page another name, also in the texts of the pages that link to it."""
     expected = Expected(call.request.scope, given.expected_version)
     if given.title is None and given.slug is None:
@@ -55,8 +56,8 @@ async def rename(call: Caller, slug: Slug, given: models.NewName, type: Type = N
     return await answer_written_page(call, written.body, written.headers)
 
 
-@routes.post("/pages/{slug}/merge", response_model=models.Page, responses=problems(*SENT, 404, 412))
-async def merge(call: Caller, slug: Slug, given: models.Merger, type: Type = None) -> Response:
+@routes.post("/pages/{slug}/merge", response_model=Page, responses=problems(*SENT, 404, 412))
+async def merge(call: Caller, slug: Slug, given: Merger, type: Type = None) -> Response:
     """Put a page into another of its type, and answer with that one. What is left of the first is archived."""
     expected = Expected(call.request.scope)
 

@@ -16,11 +16,13 @@ from resolvers.rebuilding import rebuild_page
 from resolvers.writing import NO_PAGE
 from schema.enums import WikiPageOrder, WikiPageStatus
 
-from . import models, shapes
+from . import shapes
 from .answers import answer, answer_moved, answer_page, answer_write, answer_written_page
 from .asking import OF_PAGE, SENT, Archived, Caller, Cursor, Limit, Slug, Tags, Type, Types, moving, problems, reading
 from .conditions import Expected
 from .door import Call, WikiRoute
+from .models.given import VERSION_MAX
+from .models.pages import NewPage, Page, Pages, Rebuild
 from .reading import read, read_of_page, type_of
 from .writing import write
 
@@ -28,7 +30,7 @@ routes = APIRouter(route_class=WikiRoute, tags=["pages"])
 PUT_AWAY = problems(*OF_PAGE, 412)
 
 
-@routes.get("/pages", response_model=models.Pages, responses=reading())
+@routes.get("/pages", response_model=Pages, responses=reading())
 async def list_pages(
     call: Caller,
     types: Types = None,
@@ -45,12 +47,12 @@ async def list_pages(
     return await answer(call, shapes.listed(found, [shapes.named(page) for page in found["nodes"]]))
 
 
-@routes.get("/pages/{slug}", response_model=models.Page, responses=moving(*OF_PAGE))
+@routes.get("/pages/{slug}", response_model=Page, responses=moving(*OF_PAGE))
 async def get_page(
     call: Caller,
     slug: Slug,
     type: Type = None,
-    version: Annotated[int | None, Query(ge=1, le=models.VERSION_MAX, description="What it said then.")] = None,
+    version: Annotated[int | None, Query(ge=1, le=VERSION_MAX, description="What it said then.")] = None,
     include_archived: Archived = False,
 ) -> Response:
     """A page by its slug, or by one that it once had; one that was merged into another answers where that is."""
@@ -76,8 +78,8 @@ async def elsewhere(call: Call, type: str, slug: str) -> Response:
     return answer_moved(call, gone["into"])
 
 
-@routes.post("/pages", status_code=201, response_model=models.Page, responses=problems(*SENT))
-async def add_page(call: Caller, given: models.NewPage) -> Response:
+@routes.post("/pages", status_code=201, response_model=Page, responses=problems(*SENT))
+async def add_page(call: Caller, given: NewPage) -> Response:
     """Make a page."""
     draft = PageDraft(
         type=given.type.value,
@@ -100,20 +102,20 @@ async def add_page(call: Caller, given: models.NewPage) -> Response:
     return await answer_written_page(call, written.body, written.headers, is_new=True)
 
 
-@routes.post("/pages/{slug}/archive", response_model=models.Page, responses=PUT_AWAY)
-@routes.delete("/pages/{slug}", response_model=models.Page, responses=PUT_AWAY)
+@routes.post("/pages/{slug}/archive", response_model=Page, responses=PUT_AWAY)
+@routes.delete("/pages/{slug}", response_model=Page, responses=PUT_AWAY)
 async def put_away(call: Caller, slug: Slug, type: Type = None) -> Response:
     """Archive a page: out of sight, with everything it owns. It can come back."""
     return await restated(call, slug, type, archive_page)
 
 
-@routes.post("/pages/{slug}/unarchive", response_model=models.Page, responses=PUT_AWAY)
+@routes.post("/pages/{slug}/unarchive", response_model=Page, responses=PUT_AWAY)
 async def bring_back(call: Caller, slug: Slug, type: Type = None) -> Response:
     """Bring an archived page back."""
     return await restated(call, slug, type, unarchive_page)
 
 
-@routes.post("/pages/{slug}/rebuild", status_code=202, response_model=models.Rebuild, responses=problems(*OF_PAGE))
+@routes.post("/pages/{slug}/rebuild", status_code=202, response_model=Rebuild, responses=problems(*OF_PAGE))
 async def rebuild(call: Caller, slug: Slug, type: Type = None) -> Response:
     """Write every section of a page anew that cites sources, from those alone; by a job."""
 

@@ -5,10 +5,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from . import models, shapes
+from . import shapes
 from .answers import answer
 from .asking import Caller, Cursor, Tags, Types, reading
 from .door import WikiRoute
+from .models.search import Hits
 from .pages import capitals
 from .reading import read
 
@@ -16,7 +17,7 @@ routes = APIRouter(route_class=WikiRoute, tags=["search"])
 Question = Annotated[str, Query(description='Words, "a phrase", -word, type: tag: updated:>2026-01-01 in:title.')]
 
 
-@routes.get("/search", response_model=models.Hits, responses=reading())
+@routes.get("/search", response_model=Hits, responses=reading())
 async def search(
     call: Caller,
     q: Question,

@@ -16,10 +16,11 @@ from resolvers.sources import NO_SOURCE, SourceDraft
 from schema.enums import WikiSourceKind
 
 from ..large_bodies import read as made
-from . import models, shapes
+from . import shapes
 from .answers import answer, answer_write
 from .asking import SENT, Caller, Cursor, Limit, problems, reading
 from .door import Call, WikiRoute
+from .models.sources import Forgotten, NewSource, NewSources, Retention, Source, Sources
 from .pages import capitals
 from .reading import read
 from .writing import write
@@ -28,18 +29,18 @@ routes = APIRouter(route_class=WikiRoute, tags=["sources"])
 Kinds = Annotated[list[WikiSourceKind] | None, Query(alias="kind", max_length=20, description="Of one of these kinds.")]
 Reason = Annotated[str | None, Query(min_length=1, max_length=SUMMARY_MAX, description="Why. It is kept.")]
 KNOWN: dict[int | str, dict[str, Any]] = {
-    200: {"model": models.Source | models.Retention, "description": "This very evidence was here already."}
+    200: {"model": Source | Retention, "description": "This very evidence was here already."}
 }
 
 
-@routes.get("/sources", response_model=models.Sources, responses=reading())
+@routes.get("/sources", response_model=Sources, responses=reading())
 async def list_sources(call: Caller, kinds: Kinds = None, limit: Limit = 50, cursor: Cursor = None) -> Response:
     """The evidence of the wiki, the newest first."""
     found = (await read(call, "sources", "RestSources", kinds=capitals(kinds), first=limit, after=cursor))["found"]
     return await answer(call, shapes.listed(found, [shapes.named(source) for source in found["nodes"]]))
 
 
-@routes.get("/sources/{id}", response_model=models.Source, responses=reading(404))
+@routes.get("/sources/{id}", response_model=Source, responses=reading(404))
 async def get_source(call: Caller, id: UUID) -> Response:
     """A source by its id."""
     return await answer(call, await source_now(call, call.door.database, id))
@@ -48,10 +49,10 @@ async def get_source(call: Caller, id: UUID) -> Response:
 @routes.post(
     "/sources",
     status_code=201,
-    response_model=models.Source | models.Retention,
+    response_model=Source | Retention,
     responses={**KNOWN, **problems(*SENT)},
 )
-async def retain(call: Caller, given: models.NewSources) -> Response:
+async def retain(call: Caller, given: NewSources) -> Response:
     """Retain a piece of evidence, or an array of a hundred at most; the very same one twice is kept once."""
     if isinstance(given, list):
         return await retain_many(call, given)
@@ -67,7 +68,7 @@ async def retain(call: Caller, given: models.NewSources) -> Response:
     return await answer_write(call, body, status, [*written.headers, where])
 
 
-async def retain_many(call: Call, given: list[models.NewSource]) -> Response:
+async def retain_many(call: Call, given: list[NewSource]) -> Response:
     """Each by itself: one that cannot be kept does not keep the others from it."""
 
     async def work(database: Database) -> Any:
@@ -90,7 +91,7 @@ async def retain_many(call: Call, given: list[models.NewSource]) -> Response:
     return await answer_write(call, written.body, 201 if is_new else 200, written.headers)
 
 
-def draft_of(given: models.NewSource) -> SourceDraft:
+def draft_of(given: NewSource) -> SourceDraft:
     return SourceDraft(
         kind=given.kind.value,
         ref=given.ref,
@@ -101,7 +102,7 @@ def draft_of(given: models.NewSource) -> SourceDraft:
     )
 
 
-@routes.delete("/sources/{id}", response_model=models.Forgotten, responses=problems(404))
+@routes.delete("/sources/{id}", response_model=Forgotten, responses=problems(404))
 async def forget(call: Caller, id: UUID, reason: Reason = None) -> Response:
     """Forget a source and all its versions: its words go at once, and by a job from all that was written of them."""
 

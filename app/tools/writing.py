@@ -5,9 +5,10 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from resolvers.addresses import PageAddress
+from resolvers.drafts import PageDraft
 from resolvers.edits import edit_page
 from resolvers.errors import BadInput
-from resolvers.pages import PageDraft, create_page
+from resolvers.pages import create_page
 from resolvers.records import Saved
 
 from .budget import paragraphs

@@ -14,9 +14,10 @@ from db.migrate import migrate
 from db.scope import Actor, ActorKind, Role, Scope
 from resolvers.addresses import PageAddress
 from resolvers.context import Context
+from resolvers.drafts import PageDraft
 from resolvers.edits import edit_page
 from resolvers.owners import OwnerKind, create_owner
-from resolvers.pages import PageDraft, create_page
+from resolvers.pages import create_page
 from resolvers.renaming import rename_page
 from resolvers.tenants import create_tenant
 from schema.root import make_engine

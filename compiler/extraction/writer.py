@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from rapidfuzz import fuzz
 
 from ..planner import SectionTask, SourceText
+from .bounds import bounded
 from .citing import mark, marked_refs
 from .evidence import DEFINITION, Entry, Subject, entries
 from .readings import reading_of
@@ -22,7 +23,6 @@ COMPARED = 24  # lines that a new one is compared with
 SHOWN = {"overview": 3, "summary": 3, "highlights": 6, "recent": 6}
 SHOWN_OTHERWISE = 12
 READ_MAX = 120  # sources read for one section: the newest
-CHARACTERS_MAX = 6_000
 RELATED_MAX = 8
 RELATED = frozenset({"related", "related_entities"})
 NUMBER = re.compile(r"\d+")
@@ -47,7 +47,7 @@ class ExtractiveWriter:
         written = _related(task, sources) if task.slug in RELATED else _lines(task.slug, sources, subject)
         theirs = _theirs(task, sources, subject)
         ours = [line for line in written if not _is_replaced(line, theirs)]
-        return "\n\n".join(filter(None, ["\n".join(theirs).strip("\n"), "\n".join(_bounded(ours))]))
+        return "\n\n".join(filter(None, ["\n".join(theirs).strip("\n"), "\n".join(bounded(ours))]))
 
 
 def _newest_first(source: SourceText) -> tuple[float, str]:
@@ -139,13 +139,3 @@ def _is_replaced(line: str, theirs: Iterable[str]) -> bool:
     return any(
         cited == marked_refs(other)[:1] and fuzz.ratio(line, other) >= CHANGED for other in theirs if "[^" in other
     )
-
-
-def _bounded(lines: list[str]) -> list[str]:
-    kept, size = [], 0
-    for line in lines:
-        size += len(line) + 1
-        if size > CHARACTERS_MAX:
-            break
-        kept.append(line)
-    return kept

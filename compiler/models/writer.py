@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from content.templates import TEMPLATES
 from resolvers.long_texts import read_through
 
+from ..extraction.bounds import CHARACTERS_MAX, bounded
 from ..extraction.citing import mark, marked_refs
 from ..extraction.language import language_of
 from ..extraction.text import WORD
@@ -17,7 +18,6 @@ from .passages import shown
 from .prompts import prompt
 from .statements import PROSE, lines_of
 
-CHARACTERS_MAX = 6_000
 RELATED_MAX = 40
 TITLE_MAX = 120
 WORDS_MIN = 12  # of a text whose language can be told
@@ -117,13 +117,3 @@ def headed(source: SourceText, text: str) -> str:
         "title": source.title and one_line(source.title, TITLE_MAX),
     }
     return f"{', '.join(f'{name}: {fact}' for name, fact in facts.items() if fact)}\n\n{text}"
-
-
-def bounded(lines: Sequence[str]) -> list[str]:
-    kept, size = [], 0
-    for line in lines:
-        size += len(line) + 1
-        if size > CHARACTERS_MAX:
-            break
-        kept.append(line)
-    return kept

@@ -5,7 +5,8 @@ from typing import Any, cast
 import strawberry
 from strawberry.scalars import JSON
 
-from resolvers import hierarchy, pages
+from resolvers import hierarchy, pages, upserting
+from resolvers.drafts import PageDraft, SectionDraft
 from resolvers.records import Saved
 
 from ..enums import WikiPageStatus, WikiPageType
@@ -19,8 +20,8 @@ class WikiSectionInput:
     section_slug: str | None = strawberry.field(default=None, description="Its name on the page.")
     heading: str | None = strawberry.field(default=None, description="Its heading; made from the slug if left out.")
 
-    def draft(self) -> pages.SectionDraft:
-        return pages.SectionDraft(body=self.body_md, slug=self.section_slug, heading=self.heading)
+    def draft(self) -> SectionDraft:
+        return SectionDraft(body=self.body_md, slug=self.section_slug, heading=self.heading)
 
 
 @strawberry.input(description="A page to be made. Give the whole body, or sections, or neither.")
@@ -37,8 +38,8 @@ class CreateWikiPageInput(InWiki):
     metadata: JSON | None = strawberry.field(default=None, description="An object that is kept as it is.")
     edit_summary: str | None = strawberry.field(default=None, description="What to say of it in the history.")
 
-    def draft(self, **more: Any) -> pages.PageDraft:
-        return pages.PageDraft(
+    def draft(self, **more: Any) -> PageDraft:
+        return PageDraft(
             type=self.type.value,
             title=self.title,
             slug=self.slug,
@@ -113,7 +114,7 @@ class PageMutations:
 
     @strawberry.mutation(description="Make a page, or bring the one of that type and slug up to date.")
     async def upsert_wiki_page(self, info: Request, input: UpsertWikiPageInput) -> WikiPagePayload:
-        saving = pages.upsert_page(
+        saving = upserting.upsert_page(
             info.context.database,
             scope_in(info, input),
             input.draft(status=input.status and input.status.value),

@@ -8,15 +8,25 @@ from typing import Any
 import httpx
 from pydantic import TypeAdapter
 
-from app.rest import models
 from app.rest.application import paths
 from app.rest.door import PATH
+from app.rest.models.problems import Problem
+from app.rest.models.shown import Shown
 from app.rest.problems import PROBLEM
 
 
 @cache
 def contract() -> dict[str, Any]:
     return paths().openapi()
+
+
+@cache
+def shapes() -> dict[str, type[Shown]]:
+    """What is answered, by the names that the contract has for it."""
+    found = Shown.__subclasses__()
+    for shape in found:
+        found.extend(shape.__subclasses__())
+    return {shape.__name__: shape for shape in found}
 
 
 @dataclass
@@ -53,12 +63,12 @@ def check(method: str, path: str, answer: httpx.Response) -> None:
         assert str(answer.status_code) in operation["responses"], answer.text
     if answer.status_code >= 400:
         assert answer.headers["content-type"] == PROBLEM
-        TypeAdapter(models.Problem).validate_json(answer.content)
+        TypeAdapter(Problem).validate_json(answer.content)
         assert answer.json()["request_id"] == answer.headers["x-request-id"]
     elif answer.headers.get("content-type") == "application/json":
         assert operation is not None
         said = operation["responses"][str(answer.status_code)]["content"]["application/json"]["schema"]
-        forms = [getattr(models, one["$ref"].rpartition("/")[2]) for one in said.get("anyOf", [said])]
+        forms = [shapes()[one["$ref"].rpartition("/")[2]] for one in said.get("anyOf", [said])]
         exactly(next(form for form in forms if form.model_fields.keys() == answer.json().keys()), answer.json())
 
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import httpx
 
-from resolvers.pages import PageDraft, create_page, update_page
+from resolvers.drafts import PageDraft
+from resolvers.pages import create_page, update_page
 from tests.app.service import Service, serving
 from tests.app.streaming import PAGE_CHANGED, WIKI_CHANGED, open_events
 from tests.wiki import Wiki

@@ -7,7 +7,8 @@ import pytest
 from app import renamings
 from app.renamings import renamings_finished
 from resolvers import renamed_links, renaming
-from resolvers.pages import PageDraft, create_page
+from resolvers.drafts import PageDraft
+from resolvers.pages import create_page
 from tests.app.rest_client import Rest, refused
 from tests.app.service import Service
 from tests.wiki import Wiki, check

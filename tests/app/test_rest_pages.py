@@ -4,7 +4,8 @@ import httpx
 import pytest
 
 from db.scope import Role
-from resolvers.pages import PageDraft, create_page
+from resolvers.drafts import PageDraft
+from resolvers.pages import create_page
 from resolvers.renaming import rename_page
 from tests.app.rest_client import Rest, refused
 from tests.app.service import Service

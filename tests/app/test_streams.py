@@ -10,7 +10,8 @@ import pytest
 
 from db.ids import new_id
 from resolvers.changes import ChangeKind, announce_job
-from resolvers.pages import PageDraft, create_page, update_page
+from resolvers.drafts import PageDraft
+from resolvers.pages import create_page, update_page
 from resolvers.writing import transaction
 from tests.app.command_line import Serving
 from tests.app.service import SECRET, Service, serving

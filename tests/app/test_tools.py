@@ -6,7 +6,8 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from db.scope import Role
-from resolvers.pages import PageDraft, prepared, upsert_pages
+from resolvers.drafts import PageDraft
+from resolvers.upserting import prepared, upsert_pages
 from tests.app.agents import Agent, agent
 from tests.app.service import Service
 from tests.wiki import Wiki, check, open_wiki

@@ -12,8 +12,9 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from app.subscriptions import websocket
 from db.scope import Role
 from resolvers.api_keys import create_api_key, revoke_api_key
+from resolvers.drafts import PageDraft
 from resolvers.owners import Grant, grant, revoke
-from resolvers.pages import PageDraft, create_page, delete_page, update_page
+from resolvers.pages import create_page, delete_page, update_page
 from resolvers.sources import SourceDraft, add_source
 from tests.app.service import Service, serving
 from tests.app.streaming import PAGE_CHANGED, SOON, WIKI_CHANGED, initialised, open_socket

@@ -15,8 +15,9 @@ from benchmarks.search.prose import Author, Stock, Text
 from benchmarks.search.writes import draft
 from benchmarks.wikis import wiki
 from db.database import Database
-from resolvers.pages import count_new_words, create_page
+from resolvers.pages import create_page
 from resolvers.search.lexemes import scope_letter
+from resolvers.upserting import count_new_words
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXTS = tuple(

@@ -7,11 +7,12 @@ from compiler.extraction.readings import KEPT
 from compiler.leaf_pass import Caps, Compiler
 from db.scope import Role
 from resolvers.aliases import add_alias
+from resolvers.drafts import PageDraft, SectionDraft
 from resolvers.errors import Forbidden, NotFound
 from resolvers.forgetting import forget_source
 from resolvers.history import restore_state
 from resolvers.mentions import record_mention
-from resolvers.pages import PageDraft, SectionDraft, create_page, update_page
+from resolvers.pages import create_page, update_page
 from resolvers.retaining import retain_sources
 from resolvers.sources import SourceDraft, SourceForgotten, add_source, cite_source
 from tests.compiler.forgetting import found_in

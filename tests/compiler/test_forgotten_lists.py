@@ -4,8 +4,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from resolvers.drafts import PageDraft
 from resolvers.forgetting import forget_source
-from resolvers.pages import PageDraft, create_page
+from resolvers.pages import create_page
 from resolvers.retaining import retain_sources
 from resolvers.sources import SourceDraft
 from tests.compiler.forgetting import found_in

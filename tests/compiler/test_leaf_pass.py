@@ -10,8 +10,9 @@ from compiler.planner import Plan
 from compiler.worker import work
 from content.names import normalise
 from db.ids import new_id
+from resolvers.drafts import PageDraft, SectionDraft
 from resolvers.mentions import record_mention
-from resolvers.pages import PageDraft, SectionDraft, archive_page, create_page
+from resolvers.pages import archive_page, create_page
 from tests.compiler.story import Scribe, Story, cited, compile_all, pages, retain, story
 from tests.listening import ListeningDatabase
 from tests.wiki import Wiki

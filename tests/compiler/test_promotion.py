@@ -7,8 +7,9 @@ from compiler.leaf_pass import Caps
 from compiler.nights import Nights
 from compiler.planner import PageUpdate, Plan, SectionProposal
 from compiler.worker import work_once
+from resolvers.drafts import PageDraft
 from resolvers.mentions import ignore_mention, record_mention
-from resolvers.pages import PageDraft, create_page
+from resolvers.pages import create_page
 from resolvers.sources import SourceDraft, add_source
 from resolvers.sweeping import sweep, sweep_all
 from tests.compiler.story import Scribe, Story, cited, compile_all, pages, retain, story

@@ -2,7 +2,8 @@
 
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
 from compiler.leaf_pass import Compiler
-from resolvers.pages import PageDraft, SectionDraft, create_page, update_page
+from resolvers.drafts import PageDraft, SectionDraft
+from resolvers.pages import create_page, update_page
 from resolvers.rebuilding import rebuild_page, rebuild_wiki
 from resolvers.retaining import retain_sources
 from resolvers.sources import SourceDraft

@@ -6,7 +6,8 @@ from uuid import UUID
 
 import pytest
 
-from resolvers.pages import PageDraft, create_page, update_page
+from resolvers.drafts import PageDraft
+from resolvers.pages import create_page, update_page
 from resolvers.search.asking import search
 from resolvers.search.reindexing import reindex, unread
 from resolvers.search.results import Asked

@@ -3,8 +3,9 @@
 import pytest
 
 from resolvers.aliases import add_alias, remove_alias
+from resolvers.drafts import PageDraft
 from resolvers.errors import BadInput
-from resolvers.pages import PageDraft, create_page, update_page
+from resolvers.pages import create_page, update_page
 from tests.wiki import Wiki
 
 

@@ -5,8 +5,9 @@ import pytest
 from db.ids import new_id
 from db.scope import Role
 from resolvers.batches import PAGES_MAX, archive_pages, tag_pages, unarchive_pages
+from resolvers.drafts import PageDraft
 from resolvers.errors import BadInput
-from resolvers.pages import PageDraft, create_page
+from resolvers.pages import create_page
 from tests.wiki import Wiki
 
 

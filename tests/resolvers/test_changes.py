@@ -27,17 +27,10 @@ from resolvers.changes import (
     read_payload,
 )
 from resolvers.context import Context
+from resolvers.drafts import PageDraft
 from resolvers.hierarchy import set_parent
-from resolvers.pages import (
-    PageDraft,
-    archive_page,
-    archive_scope,
-    create_page,
-    delete_page,
-    unarchive_page,
-    update_page,
-    upsert_page,
-)
+from resolvers.pages import archive_page, archive_scope, create_page, delete_page, unarchive_page, update_page
+from resolvers.upserting import upsert_page
 from resolvers.writing import transaction, writing
 from schema.root import GRAPHQL, make_engine
 from tests.wiki import Wiki

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from resolvers.pages import PageDraft, Prepared, count_new_words, prepared, upsert_page, upsert_pages
+from resolvers.drafts import PageDraft
+from resolvers.upserting import Prepared, count_new_words, prepared, upsert_page, upsert_pages
 from tests.listening import ListeningDatabase
 from tests.wiki import Wiki
 

@@ -7,9 +7,10 @@ import pytest
 from db.database import Database
 from db.scope import Role
 from resolvers.addresses import PageAddress
+from resolvers.drafts import PageDraft
 from resolvers.edits import EditAmbiguous, EditFailed, append_to_page, edit_page
 from resolvers.errors import BadInput, Conflict, Forbidden, NotFound
-from resolvers.pages import PageDraft, create_page, update_page
+from resolvers.pages import create_page, update_page
 from tests.wiki import Wiki
 
 BODY = "Opened in 2019.\n\n## Menu\n\n- flat white\n    - oat\n- filter\n\n## Notes\n\n- filter"

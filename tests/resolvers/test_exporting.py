@@ -19,13 +19,14 @@ from content.sections import parse, render
 from db.scope import Role
 from resolvers import note_paths
 from resolvers.aliases import add_alias
+from resolvers.drafts import PageDraft, SectionDraft
 from resolvers.errors import BadInput, NotFound
 from resolvers.export_files import export_folder, export_path, export_zip
 from resolvers.hierarchy import set_parent
 from resolvers.importing import import_path
 from resolvers.links import link_pages
 from resolvers.note_paths import Paths, file_name, is_safe
-from resolvers.pages import PageDraft, SectionDraft, archive_page, create_page, update_page
+from resolvers.pages import archive_page, create_page, update_page
 from resolvers.sources import SourceDraft, add_source, cite_source
 from tests.content.test_vault import VAULT
 from tests.resolvers.vaults import counts, imported, run, write

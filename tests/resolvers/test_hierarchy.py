@@ -3,10 +3,11 @@
 import pytest
 
 from db.ids import new_id
+from resolvers.drafts import PageDraft
 from resolvers.errors import BadInput, NotFound
 from resolvers.hierarchy import set_parent
 from resolvers.links import link_pages
-from resolvers.pages import PageDraft, archive_page, create_page
+from resolvers.pages import archive_page, create_page
 from tests.wiki import Wiki
 
 

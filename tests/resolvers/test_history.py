@@ -6,10 +6,11 @@ import pytest
 
 from db.scope import Role
 from resolvers.addresses import PageAddress
+from resolvers.drafts import PageDraft
 from resolvers.edits import edit_page
 from resolvers.errors import BadInput, Conflict, NotFound
 from resolvers.history import compare_states, restore_state
-from resolvers.pages import PageDraft, create_page, update_page
+from resolvers.pages import create_page, update_page
 from resolvers.states import STATES_MAX, find_states
 from tests.wiki import Wiki
 

@@ -11,15 +11,17 @@ import pytest
 
 from resolvers import outline
 from resolvers.aliases import add_alias
+from resolvers.drafts import PageDraft, SectionDraft
 from resolvers.errors import BadInput
 from resolvers.long_texts import LONG
 from resolvers.mentions import record_mention
-from resolvers.pages import PageDraft, SectionDraft, create_page, update_page, upsert_page
+from resolvers.pages import create_page, update_page
 from resolvers.search.asking import search
 from resolvers.search.index import searchable
 from resolvers.search.results import Asked
 from resolvers.sections import move_section, patch_section, remove_section
 from resolvers.sources import SourceDraft, add_source
+from resolvers.upserting import upsert_page
 from resolvers.writing import writing
 from tests.loop_thread import heartbeat
 from tests.wiki import Wiki

@@ -19,21 +19,13 @@ from hypothesis.stateful import (
 )
 
 from resolvers.aliases import add_alias, remove_alias
+from resolvers.drafts import PageDraft, SectionDraft
 from resolvers.errors import BadInput, NotFound
 from resolvers.hierarchy import set_parent
 from resolvers.links import link_pages, unlink_pages
-from resolvers.pages import (
-    PageDraft,
-    SectionDraft,
-    archive_page,
-    archive_scope,
-    create_page,
-    delete_page,
-    unarchive_page,
-    update_page,
-    upsert_page,
-)
+from resolvers.pages import archive_page, archive_scope, create_page, delete_page, unarchive_page, update_page
 from resolvers.sections import move_section, patch_section, remove_section
+from resolvers.upserting import upsert_page
 from tests.wiki import Wiki, check, close_wiki, open_wiki
 
 NAMES = ["Austin", "Bat City", "ATX", "Café João", "東京"]

@@ -3,10 +3,11 @@
 import pytest
 
 from db.scope import Role
+from resolvers.drafts import PageDraft
 from resolvers.errors import BadInput, Forbidden
 from resolvers.link_kinds import DroppedLinks, drop_link_kind
 from resolvers.links import link_pages
-from resolvers.pages import PageDraft, create_page
+from resolvers.pages import create_page
 from tests.wiki import Wiki
 
 

@@ -4,9 +4,10 @@ import pytest
 
 from db.ids import new_id
 from db.scope import Role
+from resolvers.drafts import PageDraft
 from resolvers.errors import BadInput, NotFound
 from resolvers.links import link_pages, unlink_pages
-from resolvers.pages import PageDraft, archive_page, create_page, unarchive_page, update_page
+from resolvers.pages import archive_page, create_page, unarchive_page, update_page
 from resolvers.sections import patch_section
 from tests.wiki import Wiki
 

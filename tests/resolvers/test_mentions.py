@@ -8,9 +8,10 @@ import pytest
 
 from db.ids import new_id
 from db.scope import Role
+from resolvers.drafts import PageDraft
 from resolvers.errors import BadInput, NotFound
 from resolvers.mentions import ignore_mention, record_mention
-from resolvers.pages import PageDraft, create_page, delete_page
+from resolvers.pages import create_page, delete_page
 from resolvers.sources import SourceDraft, add_source
 from tests.wiki import Wiki
 

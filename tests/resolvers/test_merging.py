@@ -2,13 +2,15 @@
 
 import pytest
 
+from resolvers.drafts import PageDraft
 from resolvers.errors import BadInput, Conflict, NotFound
 from resolvers.hierarchy import set_parent
 from resolvers.links import link_pages
 from resolvers.mentions import record_mention
 from resolvers.merging import merge_many, merge_pages
-from resolvers.pages import PageDraft, archive_page, create_page, unarchive_page, update_page, upsert_page
+from resolvers.pages import archive_page, create_page, unarchive_page, update_page
 from resolvers.sources import cite_source
+from resolvers.upserting import upsert_page
 from tests.wiki import Wiki
 
 

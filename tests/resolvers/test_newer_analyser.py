@@ -6,7 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from content.words import ANALYSER, ANALYSERS, words
-from resolvers.pages import PageDraft, archive_page, create_page, delete_page, update_page
+from resolvers.drafts import PageDraft
+from resolvers.pages import archive_page, create_page, delete_page, update_page
 from resolvers.search import reindexing
 from resolvers.search.index import searchable
 from resolvers.search.reading import read

@@ -7,21 +7,13 @@ import pytest
 from db.ids import new_id
 from db.scope import Role
 from resolvers.aliases import add_alias
+from resolvers.drafts import PageDraft, SectionDraft
 from resolvers.errors import BadInput, Conflict, Forbidden, NotFound
 from resolvers.hierarchy import set_parent
-from resolvers.pages import (
-    PageDraft,
-    SectionDraft,
-    archive_page,
-    archive_scope,
-    create_page,
-    delete_page,
-    unarchive_page,
-    update_page,
-    upsert_page,
-)
+from resolvers.pages import archive_page, archive_scope, create_page, delete_page, unarchive_page, update_page
 from resolvers.sections import patch_section
 from resolvers.sources import cite_source
+from resolvers.upserting import upsert_page
 from tests.wiki import Wiki
 
 AUSTIN = PageDraft("topic", "Austin, Texas", body="The capital.\n\n## Food\n\nTacos.", summary="A city.", tags=["us"])

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from content.words import ANALYSER
+from resolvers.drafts import PageDraft
 from resolvers.owners import set_language
-from resolvers.pages import PageDraft, create_page
+from resolvers.pages import create_page
 from resolvers.search import reindexing
 from resolvers.search.asking import search
 from resolvers.search.reindexing import has_unsearchable, unread

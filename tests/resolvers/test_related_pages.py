@@ -6,8 +6,10 @@ from uuid import UUID
 import pytest
 
 from resolvers.addresses import SharedSlug, locate_slug
+from resolvers.drafts import PageDraft
 from resolvers.errors import BadInput, Conflict, NotFound
-from resolvers.pages import PageDraft, archive_page, create_page, unarchive_page, update_page, upsert_page
+from resolvers.pages import archive_page, create_page, unarchive_page, update_page
+from resolvers.upserting import upsert_page
 from tests.wiki import Wiki, check
 
 

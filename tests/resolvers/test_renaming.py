@@ -9,8 +9,9 @@ import pytest
 from db.ids import new_id
 from resolvers import renamed_links
 from resolvers.aliases import add_alias
+from resolvers.drafts import PageDraft
 from resolvers.errors import BadInput, Conflict
-from resolvers.pages import PageDraft, create_page, delete_page, update_page
+from resolvers.pages import create_page, delete_page, update_page
 from resolvers.renamed_links import AT_ONCE, rewrite_next, rewrite_rest
 from resolvers.renaming import rename_page
 from tests.listening import ListeningDatabase

@@ -11,7 +11,8 @@ import pytest
 from db.database import acquire
 from db.pool import Pool
 from resolvers.context import Context
-from resolvers.pages import PageDraft, create_page
+from resolvers.drafts import PageDraft
+from resolvers.pages import create_page
 from schema.root import make_engine
 from tests.listening import OF_THE_DRIVER, ListeningDatabase
 from tests.wiki import Wiki

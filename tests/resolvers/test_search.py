@@ -8,7 +8,8 @@ from hypothesis import settings as profile
 from hypothesis import strategies as st
 
 from resolvers.aliases import add_alias
-from resolvers.pages import PageDraft, archive_page, create_page
+from resolvers.drafts import PageDraft
+from resolvers.pages import archive_page, create_page
 from resolvers.search.asking import search
 from resolvers.search.results import Asked, Found
 from tests.wiki import Wiki, close_wiki, open_wiki

@@ -3,7 +3,8 @@
 import pytest
 
 from content.words import WORD_MAX
-from resolvers.pages import PageDraft, archive_page, create_page
+from resolvers.drafts import PageDraft
+from resolvers.pages import archive_page, create_page
 from resolvers.search.index import searchable
 from tests.wiki import Wiki
 

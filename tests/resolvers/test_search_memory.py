@@ -1,7 +1,8 @@
 """What a search remembers of questions: never an answer, and nothing that holds no more."""
 
+from resolvers.drafts import PageDraft
 from resolvers.owners import set_language
-from resolvers.pages import PageDraft, archive_page, create_page, delete_page, update_page
+from resolvers.pages import archive_page, create_page, delete_page, update_page
 from resolvers.search.asking import search
 from resolvers.search.memory import memory_of
 from resolvers.search.reindexing import reindex

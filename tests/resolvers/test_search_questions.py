@@ -7,8 +7,9 @@ import orjson
 import pytest
 
 from content.words import ANALYSER
+from resolvers.drafts import PageDraft
 from resolvers.errors import BadInput
-from resolvers.pages import PageDraft, archive_page, create_page
+from resolvers.pages import archive_page, create_page
 from resolvers.search.asking import search
 from resolvers.search.results import Asked, Filter, Found
 from resolvers.search.statistics import fold

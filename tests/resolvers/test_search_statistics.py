@@ -9,8 +9,9 @@ from uuid import UUID
 import pytest
 
 from resolvers.aliases import add_alias, remove_alias
+from resolvers.drafts import PageDraft
 from resolvers.errors import BadInput
-from resolvers.pages import PageDraft, archive_page, create_page, delete_page, unarchive_page, update_page
+from resolvers.pages import archive_page, create_page, delete_page, unarchive_page, update_page
 from resolvers.search.reindexing import reindex
 from resolvers.search.statistics import MOST, SHARE, fold, fold_when_due, tolerated
 from resolvers.writing import writing
@@ -176,6 +177,7 @@ async def test_a_write_that_fails_is_not_counted(wiki: Wiki, monkeypatch: pytest
 
     with monkeypatch.context() as patch:
         patch.setattr("resolvers.pages.record", refused)
+        patch.setattr("resolvers.drafting.record", refused)
         patch.setattr("resolvers.aliases.record", refused)
         writes: list[Callable[[int], Awaitable[None]]] = [crew.create, crew.edit, crew.alias, crew.archive, crew.delete]
         for write in writes:

@@ -2,8 +2,9 @@
 
 import pytest
 
+from resolvers.drafts import PageDraft, SectionDraft
 from resolvers.errors import BadInput, NotFound
-from resolvers.pages import PageDraft, SectionDraft, create_page
+from resolvers.pages import create_page
 from resolvers.sections import move_section, patch_section, remove_section
 from resolvers.sources import cite_source
 from tests.wiki import Wiki

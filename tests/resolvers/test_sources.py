@@ -6,8 +6,9 @@ import asyncpg
 import pytest
 
 from db.ids import new_id
+from resolvers.drafts import PageDraft, SectionDraft
 from resolvers.errors import BadInput, NotFound
-from resolvers.pages import PageDraft, SectionDraft, create_page
+from resolvers.pages import create_page
 from resolvers.sources import SourceDraft, add_source, cite_source
 from tests.wiki import Wiki
 

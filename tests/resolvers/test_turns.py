@@ -8,8 +8,9 @@ import pytest
 from db.database import Database
 from db.scope import Role
 from resolvers import turns
+from resolvers.drafts import PageDraft
 from resolvers.errors import NotFound, Unavailable
-from resolvers.pages import PageDraft, archive_page, create_page
+from resolvers.pages import archive_page, create_page
 from resolvers.search.asking import search
 from resolvers.search.results import Asked, Found
 from resolvers.writing import writing

@@ -12,12 +12,14 @@ from db.ids import new_id
 from db.scope import Role
 from db.sql import statements
 from resolvers.aliases import add_alias
+from resolvers.drafts import PageDraft, SectionDraft
 from resolvers.errors import BadInput, CairnError, Conflict, NotFound, Unavailable
 from resolvers.hierarchy import set_parent
-from resolvers.pages import PageDraft, SectionDraft, create_page, update_page, upsert_page
+from resolvers.pages import create_page, update_page
 from resolvers.refusals import refusal
 from resolvers.sections import patch_section
 from resolvers.sources import SourceDraft, add_source, cite_source
+from resolvers.upserting import upsert_page
 from resolvers.writing import writing
 from tests.wiki import Wiki
 

@@ -7,7 +7,8 @@ import pytest
 
 from db.scope import Role
 from resolvers.context import Context
-from resolvers.pages import PageDraft, create_page
+from resolvers.drafts import PageDraft
+from resolvers.pages import create_page
 from schema.root import make_engine
 from tests.compiler.story import compile_all, retain
 from tests.schema.asking import ask, code

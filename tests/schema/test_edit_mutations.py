@@ -7,7 +7,8 @@ import orjson
 import pytest
 
 from resolvers.context import Context
-from resolvers.pages import PageDraft, create_page
+from resolvers.drafts import PageDraft
+from resolvers.pages import create_page
 from schema.root import GRAPHQL, make_engine
 from tests.wiki import Wiki, check, close_wiki, open_wiki
 

@@ -7,9 +7,10 @@ import pytest
 
 from db.scope import Role
 from resolvers.context import Context
+from resolvers.drafts import PageDraft
 from resolvers.linting import CHECKS
 from resolvers.mentions import record_mention
-from resolvers.pages import PageDraft, create_page
+from resolvers.pages import create_page
 from resolvers.sources import SourceDraft, add_source, cite_source
 from schema.root import make_engine
 from tests.compiler.story import compile_all, retain

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from db.scope import Role
-from resolvers.pages import PageDraft, create_page
+from resolvers.drafts import PageDraft
+from resolvers.pages import create_page
 from schema.root import make_engine
 from tests.compiler.forgetting import found_in
 from tests.compiler.story import compile_all, retain

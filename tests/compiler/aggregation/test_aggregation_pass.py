@@ -14,10 +14,11 @@ from compiler.planner import NewPage, Plan, SectionProposal
 from compiler.stored import find_pages
 from db.scope import Role, Scope
 from resolvers.compiling import reset_cursor
+from resolvers.drafts import PageDraft, SectionDraft
 from resolvers.errors import BadInput, CairnError, NotFound
 from resolvers.jobs import ask_for_compile
 from resolvers.merging import merge_pages
-from resolvers.pages import PageDraft, SectionDraft, archive_page, create_page, delete_page
+from resolvers.pages import archive_page, create_page, delete_page
 from resolvers.promotions import suppress_promotion
 from resolvers.sections import patch_section
 from resolvers.writing import writing

@@ -13,10 +13,11 @@ from compiler.models.meter import Budget
 from compiler.models.models import Terms
 from compiler.models.usage import Price
 from resolvers.addresses import PageAddress
+from resolvers.drafts import PageDraft, SectionDraft
 from resolvers.edits import edit_page
 from resolvers.jobs import ask_for_compile
 from resolvers.mentions import record_mention
-from resolvers.pages import PageDraft, SectionDraft, create_page
+from resolvers.pages import create_page
 from tests.compiler.models.scripted import Oracle, page
 from tests.compiler.story import cited, compile_all, pages, retain
 from tests.wiki import Wiki

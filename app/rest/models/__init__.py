@@ -1,0 +1,1 @@
+"""The shapes of this door, which its OpenAPI document is made of."""

@@ -1,0 +1,24 @@
+"""What came of an import."""
+
+from .shown import Shown
+
+
+class ImportFault(Shown):
+    """What could not be imported, and why."""
+
+    path: str
+    code: str
+    message: str
+
+
+class Imported(Shown):
+    """What came of an import, as `cairn import` says it; the first thousand of the errors."""
+
+    created: int
+    changed: int
+    unchanged: int
+    failed: int
+    sources: int
+    links: int
+    broken_links: int
+    errors: list[ImportFault]

@@ -1,0 +1,27 @@
+"""Words that search counts and suggests, forgotten where no page says them any more."""
+
+from collections.abc import Collection
+
+from content.words import ANALYSERS
+from db.sql import statements
+from resolvers.search.index import vocabulary
+from resolvers.search.lexemes import scope_letter
+from resolvers.search.statistics import fold, forget_words
+from resolvers.writer import Writer
+
+FORGETTING = statements("forgetting")
+
+
+async def forget_vocabulary(writer: Writer, said: Collection[str]) -> frozenset[str]:
+    """Take words that no page says any more out of what search counts and suggests: these words."""
+    unsaid: set[str] = set(said)
+    for analyser in ANALYSERS:
+        await fold(writer, analyser)
+        await forget_words(writer, analyser)
+        letter = scope_letter(writer.scope.tenant_id, writer.scope.owner_id, analyser)
+        given = {"analyser": analyser, "words": vocabulary(sorted(said))}
+        gone = [row["word"] for row in await writer.all(FORGETTING["find_unsaid"], **given, letter=letter)]
+        await writer.run(FORGETTING["drop_words"], analyser=analyser, words=gone)
+        await writer.run(FORGETTING["drop_empty_words"], analyser=analyser)
+        unsaid &= set(gone)
+    return frozenset(unsaid)
