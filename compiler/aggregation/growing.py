@@ -126,8 +126,8 @@ async def keep_pages(
 ) -> None:
     before: dict[UUID, Page | None] = {one.page.id: one.before for one in growths} | dict(pages)
     grown = {one.page.id for one in growths}
-    for page_id, state in states.items():
-        await keep(writer, before[page_id], state, GREW if page_id in grown else NOTE)
+    for summary, ids in ((NOTE, states.keys() - grown), (GREW, states.keys() & grown)):
+        await keep(writer, [(before[page_id], states[page_id]) for page_id in sorted(ids)], summary)
     changes = [PageChange(one.before, one.page, (), one.promotes, {}) for one in growths]
     await promote(writer, changes, metrics)
 

@@ -23,9 +23,8 @@ async def make_parents(writer: Writer, unknown: Sequence[Placement], metrics: Me
     earned = titles(unknown)
     claims = await claim(writer, list(earned.values())) if earned else {}
     made = {alias: claims[title] for alias, title in earned.items() if title in claims}
-    for one in made.values():
-        await keep(writer, one.before, one.page, NOTE)
-        metrics.add("pages_created", one.before is None)
+    await keep(writer, [(one.before, one.page) for one in made.values()], NOTE)
+    metrics.add("pages_created", sum(one.before is None for one in made.values()))
     changes = [PageChange(one.before, one.page, (), one.promotes, {}) for one in made.values()]
     await promote(writer, changes, metrics)
     return {alias: one.page.id for alias, one in made.items()}

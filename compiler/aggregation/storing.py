@@ -1,19 +1,24 @@
-"""A page that lists others, stored."""
+"""Pages that list others, stored."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
-from resolvers.activity import record
+from resolvers.activity import record_each
 from resolvers.records import Page
-from resolvers.revisions import save
+from resolvers.revisions import save_all
 from resolvers.writer import Writer
 
+State = tuple[Page | None, Page]
+"""A page before, if it was there, and after."""
 
-async def keep(writer: Writer, before: Page | None, after: Page, summary: str) -> Page:
-    """As it is now, compiled at this moment; untouched where nothing differs."""
-    if before == after:
-        return after
-    after = replace(after, last_compiled_at=writer.now)
-    saved = await save(writer, before, after, edit_summary=summary)
-    action = "page.created" if before is None else "page.compiled"
-    await record(writer, action, saved.page_id, version=saved.version)
-    return replace(after, version=saved.version)
+
+async def keep(writer: Writer, states: Iterable[State], summary: str) -> list[Page]:
+    """As they are now, compiled at this moment; untouched where nothing differs."""
+    wanted = list(states)
+    changed = {after.id: (before, after) for before, after in wanted if before != after}
+    differing = [(before, replace(after, last_compiled_at=writer.now), ()) for before, after in changed.values()]
+    saved = {one.page_id: one for one in await save_all(writer, differing, edit_summary=summary)}
+    await record_each(writer, "page.created", [one for one in saved.values() if one.created])
+    await record_each(writer, "page.compiled", [one for one in saved.values() if not one.created])
+    kept = {after.id: replace(after, version=saved[after.id].version) for _, after, _ in differing}
+    return [kept.get(after.id, after) for _, after in wanted]

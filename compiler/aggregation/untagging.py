@@ -43,12 +43,12 @@ async def untag(writer: Writer, gone: Collection[str]) -> list[Page]:
         if page.id in grown:
             after = without_tags(after, lost)
         if after != page:
-            changed.append(await keep(writer, page, after, NOTE))
+            changed.append((page, after))
     spots: dict[Spot, Aggregation] = {
         (page_id, slug): observing(held, lost) for page_id, lists in known.items() for slug, held in lists.items()
     }
     await set_aggregations(writer, spots)
-    return changed
+    return await keep(writer, changed, NOTE)
 
 
 def observing(known: Aggregation, lost: Collection[str]) -> Aggregation:

@@ -1,21 +1,24 @@
 -- name: find_said
--- What the sources of these pages say in their metadata of where they belong, and how many say it.
-SELECT cited.page_id, picked.said, count(DISTINCT (e.kind, e.ref)) AS sources
-FROM (
-    SELECT DISTINCT c.page_id, c.source_id FROM section_sources AS c
-    WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = ANY(CAST(:page_ids AS uuid[]))
-) AS cited
-JOIN sources AS e ON e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.id = cited.source_id
-CROSS JOIN LATERAL (
-    SELECT jsonb_strip_nulls(jsonb_build_object(
+-- What the sources of these pages say in their metadata of where they belong, and how many say it. Each source is
+-- read once, however many pages rest on it.
+WITH cited AS MATERIALIZED (
+    SELECT DISTINCT page_id, source_id FROM section_sources
+    WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:page_ids AS uuid[]))
+), told AS MATERIALIZED (
+    SELECT e.id, hashtextextended(e.kind || ' ' || e.ref, 0) AS evidence, CAST(jsonb_strip_nulls(jsonb_build_object(
         'city', e.metadata -> 'city', 'place', e.metadata -> 'place', 'journal', e.metadata -> 'journal',
         'journal_id', e.metadata -> 'journal_id', 'tags', e.metadata -> 'tags', 'person', e.metadata -> 'person',
         'people', e.metadata -> 'people', 'project', e.metadata -> 'project'
-    )) AS said
-) AS picked
-WHERE picked.said <> '{}'
-GROUP BY cited.page_id, picked.said
-ORDER BY cited.page_id, picked.said;
+    )) AS text) AS said
+    FROM sources AS e
+    WHERE e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.id IN (SELECT source_id FROM cited)
+)
+SELECT cited.page_id, CAST(told.said AS jsonb) AS said, count(DISTINCT told.evidence) AS sources
+FROM cited
+JOIN told ON told.id = cited.source_id
+WHERE told.said <> '{}'
+GROUP BY cited.page_id, told.said
+ORDER BY cited.page_id, told.said;
 
 -- name: find_placements
 -- Where these pages are listed, or wait to be.
