@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from .fuzzing import SECONDS, answers, told
-from .running import Check, run
+from .running import HERE, Check, run
 
 EXAMPLES = 100
 # Most requests are made of pages that are there, in their own wiki, and without a condition that cannot hold.
 # What a schema cannot say is refused with 409 and 422 (a slug that is taken, a cursor of another list), and the state
 # of things with 403, 404 and 412: the statuses that are allowed for a request that fits the schema. No 5xx ever is.
 CONFIGURATION = """
+hooks = "{hooks}"
 [dictionaries.slugs]
 values = ["austin-texas", "lisbon", "kissaten", "paula-reis", "nobody"]
 [dictionaries.owners]
@@ -32,7 +33,9 @@ async def fuzz_rest(environment: Mapping[str, str]) -> list[Check]:
     """Examples, boundaries, a hundred generated requests for each operation, and chains of requests."""
     url, bearer = environment["CAIRN_URL"], f"Bearer {environment['CAIRN_TOKEN']}"
     with tempfile.TemporaryDirectory(prefix="cairn-fuzz-") as folder:  # where it may leave its notes
-        (Path(folder) / "schemathesis.toml").write_text(CONFIGURATION.format(**environment))
+        (Path(folder) / "schemathesis.toml").write_text(
+            CONFIGURATION.format(hooks=HERE / "rest_bodies.py", **environment)
+        )
         said = await run(
             *(sys.executable, "-m", "schemathesis.cli", "run", url.replace("/graphql", "/api/wiki/openapi.json")),
             *("--header", f"Authorization: {bearer}", "--checks", "all", "--max-examples", str(EXAMPLES)),
