@@ -33,6 +33,7 @@ SAID = {
     404: "There is no such thing, or none that the caller may see.",
     408: "The request did not come whole in time.",
     409: "Somebody else was first, the text is not there once, or several pages share the slug.",
+    410: "It was forgotten: what stays of it is told with the problem.",
     412: "The page has another version than If-Match names.",
     413: "The request is too large.",
     415: "The body is not JSON in UTF-8.",

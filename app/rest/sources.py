@@ -12,7 +12,7 @@ from db.database import Database
 from resolvers.errors import NotFound
 from resolvers.forgetting import forget_source
 from resolvers.retaining import retain_source, retain_sources
-from resolvers.sources import NO_SOURCE, SourceDraft
+from resolvers.sources import NO_SOURCE, SourceDraft, SourceForgotten
 from schema.enums import WikiSourceKind
 
 from ..large_bodies import read as made
@@ -22,6 +22,7 @@ from .asking import SENT, Caller, Cursor, Limit, problems, reading
 from .door import Call, WikiRoute
 from .models.sources import Forgotten, NewSource, NewSources, Retention, Source, Sources
 from .pages import capitals
+from .problems import problem
 from .reading import read
 from .writing import write
 
@@ -40,10 +41,14 @@ async def list_sources(call: Caller, kinds: Kinds = None, limit: Limit = 50, cur
     return await answer(call, shapes.listed(found, [shapes.named(source) for source in found["nodes"]]))
 
 
-@routes.get("/sources/{id}", response_model=Source, responses=reading(404))
+@routes.get("/sources/{id}", response_model=Source, responses=reading(404, 410))
 async def get_source(call: Caller, id: UUID) -> Response:
-    """A source by its id."""
-    return await answer(call, await source_now(call, call.door.database, id))
+    """A source by its id; of one that was forgotten, 410 with what stays of it."""
+    found = await source_now(call, call.door.database, id)
+    if found["forgotten_at"]:
+        stays = {name: found[name] for name in ("kind", "ref", "version", "checksum", "forgotten_at")}
+        return problem(410, SourceForgotten.code, "This source was forgotten.", **stays)
+    return await answer(call, found)
 
 
 @routes.post(

@@ -59,6 +59,9 @@ async def test_a_source_is_forgotten_and_not_kept_again(rest: Rest, service: Ser
     await compile_all(wiki)
     assert not await found_in(wiki, "Zyxglorb")
     assert (await rest.get("/pages")).json()["items"] == []
+    gone = await rest.get(f"/sources/{source_id}")
+    assert refused(gone) == (410, "SOURCE_FORGOTTEN")
+    assert gone.json()["forgotten_at"] == answer.json()["source"]["forgotten_at"]
     again = await rest.ask("DELETE", f"/sources/{source_id}")
     assert (again.json()["versions"], again.json()["job_id"]) == (0, None)
     assert refused(await rest.post("/sources", NOTE, headers=headers)) == (422, "SOURCE_FORGOTTEN")
