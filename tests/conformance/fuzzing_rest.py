@@ -11,7 +11,7 @@ from .running import HERE, Check, run
 EXAMPLES = 100
 # Most requests are made of pages that are there, in their own wiki, and without a condition that cannot hold.
 # What a schema cannot say is refused with 409 and 422 (a slug that is taken, a cursor of another list), and the state
-# of things with 403, 404, 410 and 412: the statuses that are allowed for a request that fits the schema. No 5xx ever is.
+# of things with 403, 404, 410 and 412: these are allowed for a request that fits the schema. No 5xx ever is.
 CONFIGURATION = """
 hooks = "{hooks}"
 [dictionaries.slugs]
