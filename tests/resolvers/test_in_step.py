@@ -20,7 +20,7 @@ from hypothesis.stateful import (
 
 from resolvers.aliases import add_alias, remove_alias
 from resolvers.drafts import PageDraft, SectionDraft
-from resolvers.errors import BadInput, NotFound
+from resolvers.errors import BadInput, Conflict, NotFound
 from resolvers.hierarchy import set_parent
 from resolvers.links import link_pages, unlink_pages
 from resolvers.pages import archive_page, archive_scope, create_page, delete_page, unarchive_page, update_page
@@ -66,7 +66,7 @@ class WikiMachine(RuleBasedStateMachine):
         """What the operation answers; nothing when it refuses what it was given."""
         try:
             answer = await operation
-        except (BadInput, NotFound):
+        except (BadInput, Conflict, NotFound):
             answer = None
         await check(self.wiki)
         changed = answer if isinstance(answer, int) else answer is not None and answer.changed
