@@ -26,7 +26,6 @@ def rest(service: Service, token: str) -> Rest:
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(renamed_links, "AT_ONCE", 2)
     monkeypatch.setattr(renaming, "PATIENCE", 0.0)
-    monkeypatch.setattr(renamings, "LOOKED_EVERY", 0.05)
 
 
 async def hub(wiki: Wiki) -> str:
@@ -51,12 +50,15 @@ async def test_a_page_is_renamed_with_the_links_to_it(rest: Rest, wiki: Wiki) ->
 
 
 @pytest.mark.usefixtures("impatient")
-async def test_who_renames_a_hub_sees_how_far_it_has_come(service: Service, token: str, rest: Rest, wiki: Wiki) -> None:
+async def test_who_renames_a_hub_sees_how_far_it_has_come(
+    service: Service, token: str, rest: Rest, wiki: Wiki, monkeypatch: pytest.MonkeyPatch
+) -> None:
     page_id = await hub(wiki)
     asked = {"query": RENAME, "variables": {"input": {"pageId": page_id, "title": "Austin, Texas"}}}
     bearer = {"authorization": f"Bearer {token}"}
     done = (await service.http.post("/graphql", json=asked, headers=bearer)).json()["data"]["renameWikiPage"]
     assert done == {"pagesRewritten": 2, "pagesLeft": 3}
+    monkeypatch.setattr(renamings, "LOOKED_EVERY", 0.05)
     async with renamings_finished(wiki.database):
         while (await rest.get("/pages/austin")).json()["pages_to_rewrite"]:
             await asyncio.sleep(0.05)
