@@ -16,6 +16,7 @@ from graphql import (
 from db.scope import Scope
 from tests.schema.draws import TAGS
 from tests.schema.reference.lists import cursor_of
+from tests.schema.reference.query import KINDS
 from tests.schema.wikis import SECTION_SLUGS
 from tests.schema.world import Row, World
 
@@ -44,7 +45,6 @@ CURSORS: dict[str, tuple[str, tuple[str, ...]]] = {
     "brokenLinks": ("link_targets", ("target",)),
     "revisions": ("revisions", ("-version",)),
 }
-NODES = ("pages", "sections", "sources", "mentions", "aliases", "links", "section_sources", "revisions", "owners")
 LIFTED = ("wikiSearch", "mobileWikiSearch", "wikiSearchResults", "relatedWikiPages", "wikiHotIndex")
 """Fields that lift a size below one to one."""
 SIZES = [0, 1, 2, 3, 5, 30, 200]
@@ -88,8 +88,17 @@ class Values:
         if name in SPELLINGS:
             return str(self.scope.owner_id if self.chance(0.4) else self.row("owners")["id"])
         table = "sources" if name == "sourceId" else "pages"
-        id = self.row(self.rng.choice(NODES) if field in ("node", "nodes") else table)["id"]
+        id = self.row(self.rng.choice(list(KINDS)) if field in ("node", "nodes") else table)["id"]
         return str(id).upper() if self.chance(0.1) else str(id)
+
+    def representation(self) -> Row:
+        """As a gateway has it; now and then its id is of another type."""
+        table = self.rng.choice(list(KINDS))
+        kind = KINDS[table] if self.chance(0.95) else self.rng.choice(list(KINDS.values()))
+        return {
+            "__typename": kind,
+            "id": self.identifier("id", "node") if self.chance(0.1) else str(self.row(table)["id"]),
+        }
 
     def integer(self, name: str, field: str) -> int:
         if name == "depth":
@@ -156,6 +165,7 @@ class Subject:
             "Boolean": lambda: self.values.chance(0.5),
             "DateTime": lambda: self.values.row("pages")["updated_at"].isoformat(),
             "String": lambda: self.values.text(name),
+            "_Any": self.values.representation,
         }
         if name in ("after", "before"):
             return self.values.cursor(self.field, self.order)

@@ -10,6 +10,7 @@ from graphql import (
     GraphQLInterfaceType,
     GraphQLResolveInfo,
     GraphQLSchema,
+    GraphQLUnionType,
     build_schema,
     execute,
     get_named_type,
@@ -54,9 +55,10 @@ TYPES: Mapping[str, type[Any]] = {
 def contract(sdl: str) -> GraphQLSchema:
     """A schema for references: one serves them all."""
     schema = build_schema(sdl)
-    node = schema.type_map["Node"]
-    assert isinstance(node, GraphQLInterfaceType)
-    node.resolve_type = lambda row, info, abstract: row["$kind"]
+    for name in ("Node", "_Entity"):
+        abstract = schema.type_map[name]
+        assert isinstance(abstract, GraphQLInterfaceType | GraphQLUnionType)
+        abstract.resolve_type = lambda row, info, abstract: row["$kind"]
     return schema
 
 

@@ -53,7 +53,7 @@ class Query:
         self.check_tenant(tenant_id)
         spelled = {name for name in named.values() if name is not None}
         if len(spelled) > 1:
-            raise GraphQLError("ownerId, userId and agentId are spellings of one thing.")
+            raise GraphQLError("ownerId, userId and agentId are spellings of one thing; give one of them.")
         if not spelled:
             return self.rows.scope.owner_id
         owner = identified(spelled.pop())
@@ -190,6 +190,11 @@ class Query:
             if row and self.seen(row):
                 return {**row, "$kind": kind}
         return None
+
+    def _entities(self, _: Any, representations: list[Row]) -> list[Row | None]:
+        found = [self.node(None, one["id"]) for one in representations]
+        pairs = zip(found, representations, strict=True)
+        return [row if row and row["$kind"] == one["__typename"] else None for row, one in pairs]
 
     def nodes(self, _: Any, ids: list[str], limit: int | None) -> list[Row | None]:
         return [self.node(None, id) for id in limited(ids, limit, 100)]
