@@ -19,6 +19,7 @@ from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
 from resolvers.errors import Unavailable
 from resolvers.jobs import BUCKET, Job, advance, finish, follow_up
+from resolvers.sweeping import ask
 from resolvers.writer import Writer
 from resolvers.writing import looking, writing
 
@@ -206,7 +207,8 @@ class Run:
     async def end(self, *, unless_behind: bool = False, stop: Stop | None = None) -> bool:
         """Close the job alone in the wiki, so that no source slips in between the last look and the end.
 
-        After a `stop` the next one waits for its own five minutes, or until then.
+        After a `stop` the next one waits for its own five minutes, or until then. Once everything is read, names that
+        have earned a page and got none are a sweep's: nobody has to wait for the night.
         """
         async with writing(self.database, self.scope) as writer:
             behind = await is_behind(writer, await find_cursor(writer))
@@ -214,6 +216,8 @@ class Run:
                 return False
             if behind:
                 await follow_up(writer, self.job, after=self.stopped(stop) if stop else None)
+            else:
+                await ask(writer)
             await finish(writer, self.job, self.metrics.stored)
         return True
 
