@@ -54,7 +54,7 @@ async def test_a_name_seen_in_three_sources_within_thirty_days_becomes_a_page(wi
 
 async def test_what_a_compile_leaves_behind_and_has_earned_a_page_waits_for_no_night(wiki: Wiki) -> None:
     await retain(wiki, "hold Chef João", "hold Chef João")
-    (job,) = await compile_all(wiki)
+    await compile_all(wiki)
     assert not await pages(wiki)
     await retain(wiki, "hold Chef João\nhold Paula", start=2)
     jobs = await compile_all(wiki)
