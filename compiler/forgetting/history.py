@@ -46,5 +46,5 @@ async def erase_history(writer: Writer, page_id: UUID, wanted: Wanted, done: Met
     if page is None or version is None:
         return
     if version == page.version:
-        done.add("pages_that_repeat")
+        done.repeats(page_id)
     await erase_states(writer, page, wanted.since, done)

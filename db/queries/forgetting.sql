@@ -1,3 +1,11 @@
+-- name: find_repeating
+-- The pages which a job found to say still, as people wrote it, what was to be forgotten.
+SELECT p.type, p.slug FROM compile_jobs AS j
+CROSS JOIN LATERAL jsonb_array_elements_text(j.metrics -> 'repeating_page_ids') AS found (page_id)
+JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = CAST(found.page_id AS uuid)
+WHERE j.tenant_id = :tenant_id AND j.owner_id = :owner_id AND j.id = :job_id
+ORDER BY p.type, p.slug;
+
 -- name: find_owner
 -- In whose wiki a source was kept.
 SELECT owner_id FROM sources WHERE tenant_id = :tenant_id AND id = :id;
@@ -98,6 +106,19 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND
 SELECT a.page_id, a.alias FROM aliases AS a
 WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.page_id = ANY(CAST(:page_ids AS uuid[]))
   AND a.source <> 'manual';
+
+-- name: is_title_compiled
+-- Whether a compile first gave a page the title that it has.
+SELECT r.author_kind = 'compiler' FROM pages AS p
+JOIN revisions AS r ON r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = p.id
+WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = :page_id AND r.title = p.title
+ORDER BY r.version
+LIMIT 1;
+
+-- name: find_names_of_page
+-- What a page is called besides its title.
+SELECT name FROM aliases WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id
+ORDER BY alias;
 
 -- name: drop_aliases
 -- Names that only a forgotten source gave.
@@ -224,7 +245,12 @@ RETURNING to_page_id;
 -- Lines of the log since then that hold names.
 SELECT id, detail FROM activity
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND at >= :since
-  AND action IN ('alias.added', 'alias.removed', 'page.deleted', 'link.added', 'link.removed');
+  AND (
+      action IN (
+          'alias.added', 'alias.removed', 'page.deleted', 'link.added', 'link.removed', 'links.dropped', 'source.cited'
+      )
+      OR action LIKE 'section.%'
+  );
 
 -- name: clear_log
 -- These lines say what happened, and no more to what.
