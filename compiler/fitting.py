@@ -19,7 +19,8 @@ def fitting(plan: Plan, sources: Sequence[SourceText], room: Room) -> int:
     """A page and a section count for the first source that is cited for them: a plan of fewer asks for no more."""
     places = {source.id: place for place, source in enumerate(sources)}
     pages = Counter(min(firsts(page, places), default=0) for page in plan.new_pages)
-    sections = Counter(place for page in (*plan.new_pages, *plan.updates) for place in firsts(page, places))
+    proposals: tuple[NewPage | PageUpdate, ...] = (*plan.new_pages, *plan.updates)
+    sections = Counter(place for page in proposals for place in firsts(page, places))
     asked_pages = asked_sections = 0
     for place in range(len(sources)):
         asked_pages, asked_sections = asked_pages + pages[place], asked_sections + sections[place]
