@@ -216,6 +216,21 @@ WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = :page_
   AND r.erased_at IS NULL
 ORDER BY r.version;
 
+-- name: find_said_besides
+-- What the sources say that a page rests on, and those that the pages rest on which it links to: a thousand, the newest.
+SELECT concat_ws(chr(10), e.title, e.content) AS said FROM sources AS e
+WHERE e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.forgotten_at IS NULL AND e.id IN (
+    SELECT c.source_id FROM section_sources AS c
+    WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND (
+        c.page_id = :page_id OR c.page_id IN (
+            SELECT t.to_page_id FROM link_targets AS t
+            WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.from_page_id = :page_id
+        )
+    )
+)
+ORDER BY e.captured_at DESC, e.id
+LIMIT 1000;
+
 -- name: drop_reasons
 -- Links that only a forgotten source gave a reason for lose it.
 UPDATE links SET reasons = ARRAY(SELECT why FROM unnest(reasons) AS why WHERE why <> ALL(CAST(:reasons AS text[])))

@@ -272,6 +272,16 @@ async def test_a_page_without_any_other_name_has_none(wiki: Wiki) -> None:
     assert [page["slug"] for page in await wiki.rows("pages", "slug")] == ["untitled-entity", "untitled-entity-2"]
 
 
+async def test_what_other_sources_say_in_the_same_words_is_nobodys_to_be_told(wiki: Wiki) -> None:
+    words = "We had lunch with Priya at the old place."
+    one, _ = await retain(wiki, f"page entity Momofuku\n{words}", f"to entity Momofuku\n{words}")
+    await compile_all(wiki)
+    job = await forget(wiki, one)
+    assert words in (await pages(wiki))["Momofuku"]["body_md"]
+    assert job["status"] == "succeeded"
+    assert "repeating_page_ids" not in job["metrics"]
+
+
 async def test_names_that_people_gave_stay_and_are_told(wiki: Wiki) -> None:
     page = await create_page(wiki.database, wiki.scope, PageDraft("entity", f"{WORD} House", aliases=["Momo"]))
     other = await create_page(
