@@ -19,6 +19,7 @@ from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
 from resolvers.errors import Unavailable
 from resolvers.jobs import BUCKET, Job, advance, finish, follow_up
+from resolvers.sweeping import ask
 from resolvers.writer import Writer
 from resolvers.writing import looking, writing
 
@@ -26,6 +27,7 @@ from .aggregation.aggregation_pass import aggregate
 from .applying import apply
 from .authors import Authors, Hiring, Stop
 from .composing import compose
+from .fitting import Room, fitting
 from .knowledge import StoredKnowledge
 from .metrics import Metrics
 from .planner import Plan, Planner, SectionWriter
@@ -55,8 +57,11 @@ class Caps(NamedTuple):
     def are_reached(self, done: Metrics) -> bool:
         return done.counts["pages_created"] >= self.new_pages or done.counts["sections_written"] >= self.sections
 
-    def are_passed(self, done: Metrics) -> bool:
-        return done.counts["pages_created"] > self.new_pages or done.counts["sections_written"] > self.sections
+    def room(self, done: Metrics) -> Room:
+        return Room(
+            max(0, self.new_pages - int(done.counts["pages_created"])),
+            max(0, self.sections - int(done.counts["sections_written"])),
+        )
 
 
 CAPS = Caps()
@@ -105,7 +110,8 @@ class Run:
         self.database, self.job, self.compiler = database, job, compiler
         self.scope = Scope(job.tenant_id, job.owner_id, Role.SERVICE, ACTOR, (job.owner_id,))
         self.metrics = Metrics(job.metrics)
-        self.size = compiler.caps.batch
+        self.size, self.is_cut = compiler.caps.batch, False
+        """Of the next batch; and whether what comes behind it is known to be too much."""
 
     @cached_property
     def authors(self) -> Authors:
@@ -138,11 +144,13 @@ class Run:
         if not batch.sources:
             return await self.end(unless_behind=True)
         outcome = await self.compile(batch)
-        if outcome is Outcome.TOO_MUCH and not self.is_fresh:
-            return await self.end()
-        self.size = len(batch.sources) // 2 if outcome is Outcome.TOO_MUCH else self.compiler.caps.batch
         if outcome is Outcome.STORED:
             self.compiler.told(self.metrics)
+        if not self.is_fresh and (outcome is Outcome.TOO_MUCH or self.is_cut):
+            return await self.end()
+        self.is_cut = outcome is Outcome.TOO_MUCH
+        if not self.is_cut:
+            self.size = self.compiler.caps.batch
         return False
 
     @property
@@ -156,31 +164,32 @@ class Run:
         plan = await self.authors.planner.plan(batch.sources, StoredKnowledge(self.database, self.scope))
         if plan.read is not None:
             batch = batch.first(plan.read)
+        if (fits := self.fitting(plan, batch)) < len(batch.sources):
+            self.size = fits
+            return Outcome.TOO_MUCH
         texts: dict[TaskKey, str] = {}
         for _ in range(ROUNDS):
-            if not await self.write(plan, texts, is_divisible=len(batch.sources) > 1 or not self.is_fresh):
-                return Outcome.TOO_MUCH
+            await self.write(plan, texts)
             try:
                 return await self.store(batch, plan, texts, began)
             except Stale:
                 continue
         raise Unavailable(BUSY)
 
-    async def write(
-        self, plan: Plan, texts: dict[TaskKey, str], *, is_divisible: bool, writer: SectionWriter | None = None
-    ) -> bool:
-        """Write every section that the plan needs, as the wiki is now: no connection is held meanwhile.
+    def fitting(self, plan: Plan, batch: Batch) -> int:
+        """How many of its sources the job may do. One by itself always, and all that are written for nothing."""
+        if self.is_free or (self.is_fresh and len(batch.sources) == 1):
+            return len(batch.sources)
+        fits = fitting(plan, batch.sources, self.compiler.caps.room(self.metrics))
+        return max(1, fits) if self.is_fresh else fits
 
-        False when it asks for more than the job may do, if that matters. Nothing is written then.
-        """
+    async def write(self, plan: Plan, texts: dict[TaskKey, str], *, writer: SectionWriter | None = None) -> None:
+        """Write every section that the plan needs, as the wiki is now: no connection is held meanwhile."""
         writer = writer or self.authors.writer
         async with looking(self.database) as connection:
             composition = await compose(Writer(connection, self.scope), plan, texts, self.sources_max)
-        if is_divisible and not self.is_free and self.compiler.caps.are_passed(self.metrics + composition.metrics):
-            return False
         writing_now = (writer.write(task) for task in composition.missing.values())
         texts.update(zip(composition.missing, await in_turns(writing_now), strict=True))
-        return True
 
     async def store(self, batch: Batch, plan: Plan, texts: dict[TaskKey, str], began: float) -> Outcome:
         """Pages, evidence, cursor and what was done, all of it or nothing. Raises Stale and Lost."""
@@ -206,7 +215,8 @@ class Run:
     async def end(self, *, unless_behind: bool = False, stop: Stop | None = None) -> bool:
         """Close the job alone in the wiki, so that no source slips in between the last look and the end.
 
-        After a `stop` the next one waits for its own five minutes, or until then.
+        After a `stop` the next one waits for its own five minutes, or until then. Once everything is read, names that
+        have earned a page and got none are a sweep's: nobody has to wait for the night.
         """
         async with writing(self.database, self.scope) as writer:
             behind = await is_behind(writer, await find_cursor(writer))
@@ -214,6 +224,8 @@ class Run:
                 return False
             if behind:
                 await follow_up(writer, self.job, after=self.stopped(stop) if stop else None)
+            else:
+                await ask(writer)
             await finish(writer, self.job, self.metrics.stored)
         return True
 

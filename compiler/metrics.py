@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
 COUNTERS = (
     "batches", "sources_read", "pages_created", "pages_updated", "pages_resurrected", "sections_written",
@@ -10,6 +11,8 @@ COUNTERS = (
     "deterministic_linking_flag_suppressed", "deterministic_parents_derived", "parent_sections_updated",
     "sections_promoted", "aggregation_planner_calls", "aggregation_input_tokens", "aggregation_output_tokens",
 )  # fmt: skip
+
+REPEATING_MAX = 100
 
 
 class Metrics:
@@ -25,6 +28,8 @@ class Metrics:
         self.reached: str = given.pop("reached", "")
         """The last page that was done, for jobs that go through them all."""
         self.stopped: str | None = given.pop("stopped", None)
+        self.repeating: list[str] = list(given.pop("repeating_page_ids", ()))
+        """Pages that still say, as people wrote it, what was forgotten."""
         self.counts: dict[str, float] = dict.fromkeys(COUNTERS, 0) | given
 
     def add(self, name: str, number: float = 1) -> None:
@@ -32,6 +37,10 @@ class Metrics:
 
     def drop(self, reason: str, times: int = 1) -> None:
         self.dropped[reason] = self.dropped.get(reason, 0) + times
+
+    def repeats(self, page_id: UUID) -> None:
+        self.add("pages_that_repeat")
+        self.repeating.append(str(page_id))
 
     def use(self, usage: Mapping[str, float]) -> None:
         """Requests, tokens, cost: whatever the planner and the writer count."""
@@ -41,6 +50,7 @@ class Metrics:
     def __add__(self, other: "Metrics") -> "Metrics":
         total = Metrics(self.stored)
         total.reached = other.reached or self.reached
+        total.repeating = list(dict.fromkeys([*self.repeating, *other.repeating]))[:REPEATING_MAX]
         for name, number in other.counts.items():
             total.add(name, number)
         for reason, times in other.dropped.items():
@@ -51,6 +61,6 @@ class Metrics:
     @property
     def stored(self) -> dict[str, Any]:
         """As a job's row keeps them."""
-        told = {"stopped": self.stopped, "reached": self.reached}
-        known = {name: text for name, text in told.items() if text}
+        told = {"stopped": self.stopped, "reached": self.reached, "repeating_page_ids": self.repeating}
+        known = {name: value for name, value in told.items() if value}
         return {**self.counts, **known, "dropped": dict(self.dropped), "usage": dict(self.usage)}

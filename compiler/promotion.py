@@ -66,7 +66,7 @@ class Promotion(Run):
         plan = promotion_plan(rows, held, cards)
         writer = Quoting(self.authors.writer, rows)
         for _ in range(ROUNDS):
-            await self.write(plan, texts, is_divisible=False, writer=writer)
+            await self.write(plan, texts, writer=writer)
             try:
                 return await self.keep(plan, texts, began)
             except Stale:

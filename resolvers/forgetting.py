@@ -11,9 +11,10 @@ from db.sql import statements
 from . import checks
 from .activity import record
 from .jobs import enqueue
-from .permissions import Action
+from .permissions import Action, authorise
 from .sources import NO_SOURCE
-from .writing import writing_row
+from .writer import Writer
+from .writing import looking, writing_row
 
 FORGETTING = statements("forgetting")
 TRIGGER = "forget"
@@ -44,3 +45,11 @@ async def forget_source(database: Database, scope: Scope, source_id: UUID, reaso
         wiki = writer.scope
         job_id = await enqueue(writer, wiki.tenant_id, wiki.owner_id, TRIGGER, subject=TRIGGER)
         return Forgotten(source_id, len(ids), job_id)
+
+
+async def find_repeating(database: Database, scope: Scope, job_id: UUID) -> list[str]:
+    """The pages (`entity/momofuku`) which the job found to say still, as people wrote it, what is forgotten."""
+    async with looking(database) as connection:
+        await authorise(connection, scope, scope.owner_id, Action.MANAGE)
+        rows = await Writer(connection, scope).all(FORGETTING["find_repeating"], job_id=job_id)
+    return [f"{row['type']}/{row['slug']}" for row in rows]

@@ -18,6 +18,7 @@ from . import checks
 from .activity import record
 from .errors import BadInput, NotFound
 from .sources import find_source
+from .sweeping import EARNED_LEAST, ask_for
 from .writer import Writer
 from .writing import writing, writing_row
 
@@ -56,6 +57,8 @@ async def record_mention(
         sighted = await sight(writer, name, source, quote, suggested_type)
         if sighted.changed:
             await record(writer, "mention.recorded", mentionId=sighted.mention_id, sourceId=source_id)
+        if sighted.changed and sighted.count >= EARNED_LEAST and sighted.status == "open":
+            await ask_for(writer, sighted.mention_id)
         return sighted
 
 

@@ -58,12 +58,16 @@ class NewName:
     slug_means_it: bool
     title_means_it: bool
 
+    @property
+    def old_alias(self) -> str:
+        return normalise(self.old_title)
+
     def respelled(self, link: Target, written: str) -> str | None:
         """The new name in a link to the page; None where the link does not call it by the old name."""
         if link.type is not None or (link.slug == self.old_slug and (not written or is_slug(written.strip()))):
             changed = link.slug == self.old_slug and self.new.slug != self.old_slug
             return self.new.slug if changed and (link.type is not None or self.slug_means_it) else None
-        if not written or link.alias != normalise(self.old_title) or self.new.title == self.old_title:
+        if not written or link.alias != self.old_alias or self.new.title == self.old_title:
             return None
         return self.new.title if self.title_means_it and can_be_linked(self.new.title) else None
 
@@ -160,7 +164,7 @@ async def rewrite_some(writer: Writer, name: NewName, reached: UUID) -> Rewritte
         TARGETS["find_linking"],
         page_id=name.new.id,
         slug=name.old_slug,
-        alias=normalise(name.old_title),
+        alias=name.old_alias,
         reached_id=reached,
         most=AT_ONCE,
     )

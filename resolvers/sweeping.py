@@ -9,12 +9,14 @@ from db.sql import statements
 
 from .errors import Unavailable
 from .jobs import enqueue
-from .tenants import list_tenants
+from .tenants import is_compiling, list_tenants
 from .writer import Writer
 from .writing import looking, writing
 
 SWEEPS = statements("sweeps")
 TRIGGER = "sweep"
+EARNED_LEAST = 3
+"""So many sources have to say a name before it is worth a look whether it has earned a page."""
 SWEEPER = Actor(ActorKind.COMPILER, "cairn")
 
 
@@ -28,6 +30,16 @@ async def ask(writer: Writer) -> UUID | None:
     if not await writer.all(SWEEPS["find_earned"], after="", size=1):
         return None
     return await enqueue(writer, writer.scope.tenant_id, writer.scope.owner_id, TRIGGER, subject=TRIGGER)
+
+
+async def ask_for(writer: Writer, mention_id: UUID) -> UUID | None:
+    """The same for one name, by whoever recorded that a source says it; none where only admins ask for jobs."""
+    wiki = writer.scope
+    if not await writer.value(SWEEPS["has_earned"], mention_id=mention_id) or not await is_compiling(
+        writer, wiki.tenant_id
+    ):
+        return None
+    return await enqueue(writer, wiki.tenant_id, wiki.owner_id, TRIGGER, subject=TRIGGER)
 
 
 async def sweep_all(database: Database, today: date) -> bool:

@@ -34,7 +34,7 @@ def forget(
     from app.compiling import compiler_of
     from app.settings import Settings
     from db.scope import Role
-    from resolvers.forgetting import forget_source
+    from resolvers.forgetting import find_repeating, forget_source
     from resolvers.sources import locate_source
 
     from .session import session
@@ -45,9 +45,11 @@ def forget(
     async def work(database: "Database") -> dict[str, Any]:
         scope = (await find_wiki(database, tenant, owner)).scope(Role.ADMIN)
         done = await forget_source(database, scope, await locate_source(database, scope, source), reason)
+        told = {"sourceId": done.source_id, "versions": done.versions, "jobId": done.job_id, "isDone": wait}
         if compiler:
             await finished(database, scope, compiler)
-        return {"sourceId": done.source_id, "versions": done.versions, "jobId": done.job_id, "isDone": wait}
+            told["stillSaidBy"] = await find_repeating(database, scope, done.job_id) if done.job_id else []
+        return told
 
     done = session(work)
     if as_json:
@@ -56,3 +58,5 @@ def forget(
     say(f"Forgotten: {done['versions']} version{'s' * (done['versions'] != 1)}.")
     if done["jobId"]:
         say("It is out of all pages, their history and search." if wait else "Pages are cleaned by: cairn worker")
+    if still := done.get("stillSaidBy"):
+        say(f"These pages still have words of it, as people wrote them: {', '.join(still)}.")

@@ -5,7 +5,10 @@ How rows are compared says rows.py.
 
 import asyncio
 import random
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from enum import StrEnum
 from typing import Annotated
+from uuid import UUID
 
 import asyncpg
 import typer
@@ -15,6 +18,14 @@ from rich.progress import Progress
 
 from compiler.leaf_pass import CAPS
 from db.database import Database
+from db.scope import Scope
+from resolvers.forgetting import forget_source
+from resolvers.mentions import record_mention
+from resolvers.pages import update_page
+from resolvers.rebuilding import rebuild_wiki
+from resolvers.sources import SourceDraft
+from resolvers.sweeping import sweep
+from resolvers.tenants import set_compiling
 
 from .costs import compiled, usual
 from .database import new_wiki, opened, retain, served
@@ -27,7 +38,18 @@ RECLAIM = """
     UPDATE compile_jobs SET heartbeat_at = created_at - interval '1 hour', attempt = 0 WHERE status = 'running'"""
 OPEN = "SELECT count(*) FROM compile_jobs WHERE status IN ('pending', 'running')"
 RUNNING = "SELECT count(*) FROM compile_jobs WHERE status = 'running'"
+PAGES = "SELECT id FROM pages WHERE tenant_id = $1 AND owner_id = $2 ORDER BY created_at, id"
+SOURCES = "SELECT id FROM sources WHERE tenant_id = $1 AND owner_id = $2 ORDER BY captured_at, ref"
 say = Console(stderr=True)
+
+
+class Errand(StrEnum):
+    """What the workers are at when they are killed."""
+
+    COMPILE = "compile"
+    SWEEP = "sweep"
+    REBUILD = "rebuild"
+    FORGET = "forget"
 
 
 def crashes(
@@ -35,20 +57,24 @@ def crashes(
     sources: Annotated[int, typer.Option(min=10, help="Of each wiki.")] = 400,
     seed: Annotated[int, typer.Option(help="The same number, the same sources and moments.")] = 1,
     longest: Annotated[float, typer.Option(min=0.01, help="Seconds that a worker is at work, at most.")] = 0.5,
+    errand: Annotated[Errand, typer.Option("--of", help="What is interrupted.")] = Errand.COMPILE,
 ) -> None:
-    """Workers are killed with SIGKILL while they compile; the wiki is compared, row by row, with an undisturbed one."""
+    """Workers are killed with SIGKILL while they compile, sweep, rebuild or forget.
+
+    The wiki is compared, row by row, with an undisturbed one.
+    """
     with served() as dsn:
-        uvloop.run(struck_until(dsn, kills, sources, seed, longest))
+        uvloop.run(struck_until(dsn, kills, sources, seed, longest, errand))
 
 
-async def struck_until(dsn: str, kills: int, sources: int, seed: int, longest: float) -> None:
+async def struck_until(dsn: str, kills: int, sources: int, seed: int, longest: float, errand: Errand) -> None:
     database, struck, wikis = await opened(dsn), 0, 0
     try:
         with Progress(console=say, disable=not say.is_terminal) as bars:
             task = bars.add_task("Killing", total=kills)
             while struck < kills:
                 number = seed + wikis
-                calm, wild, hit = await compared(database, number, sources, kills - struck, longest)
+                calm, wild, hit = await compared(database, number, sources, kills - struck, longest, errand)
                 if found := differences(calm, wild):
                     say.print(f"Seed {number}:", *found, sep="\n", style="red")
                     raise typer.Exit(1)
@@ -63,18 +89,69 @@ async def struck_until(dsn: str, kills: int, sources: int, seed: int, longest: f
         await database.close()
 
 
-async def compared(database: Database, seed: int, sources: int, kills: int, longest: float) -> tuple[Rows, Rows, int]:
+async def compared(
+    database: Database, seed: int, sources: int, kills: int, longest: float, errand: Errand = Errand.COMPILE
+) -> tuple[Rows, Rows, int]:
     """The rows of an undisturbed wiki, those of one with kills, and how many workers were killed at work."""
     drafts = notes(sources, seed)
     calm = await new_wiki(database, f"calm-{seed}", "mara")
-    await retain(database, calm, drafts)
+    await READY[errand](database, calm, drafts)
     await compiled(database, usual(caps=CAPS._replace(batch=BATCH)))
     expected = await rows(database.dsn, calm)
     wild = await new_wiki(database, f"wild-{seed}", "mara")
-    await retain(database, wild, drafts)
+    await READY[errand](database, wild, drafts)
     struck = await kill(database, random.Random(seed), kills, longest)
     await compiled(database, usual(caps=CAPS._replace(batch=BATCH)))
     return expected, await rows(database.dsn, wild), struck
+
+
+async def to_be_swept(database: Database, wiki: Scope, drafts: Sequence[SourceDraft]) -> None:
+    """A compiled wiki with one held name for every four sources, each said by three that followed each other."""
+    await whole(database, wiki, drafts)
+    await set_compiling(database, wiki.tenant_id, compiling=False)
+    sources = await ids(database, wiki, SOURCES)
+    for n in range(0, len(sources) - 3, 4):
+        for number, source_id in enumerate(sources[n : n + 3]):
+            said = {"name": f"Cook Number {n}", "quote": f"Cook Number {n} was seen ({number})."}
+            await record_mention(database, wiki, source_id=source_id, **said)
+    await sweep(database, wiki)
+
+
+async def to_be_rebuilt(database: Database, wiki: Scope, drafts: Sequence[SourceDraft]) -> None:
+    """A compiled wiki with pages into which people wrote what no source says."""
+    await whole(database, wiki, drafts)
+    for page_id in (await ids(database, wiki, PAGES))[::3]:
+        await update_page(database, wiki, page_id, summary="By hand.", body="## Notes\n\nNobody said this.")
+    await rebuild_wiki(database, wiki)
+
+
+async def to_be_forgotten(database: Database, wiki: Scope, drafts: Sequence[SourceDraft]) -> None:
+    """A compiled wiki, every seventh source of which nobody wants any more."""
+    await whole(database, wiki, drafts)
+    for source_id in (await ids(database, wiki, SOURCES))[3::7]:
+        await forget_source(database, wiki, source_id)
+
+
+async def whole(database: Database, wiki: Scope, drafts: Sequence[SourceDraft]) -> None:
+    await retain(database, wiki, drafts)
+    await compiled(database, usual(caps=CAPS._replace(batch=BATCH)))
+
+
+async def ids(database: Database, wiki: Scope, statement: str) -> list[UUID]:
+    look = await asyncpg.connect(database.dsn)
+    try:
+        return [row["id"] for row in await look.fetch(statement, wiki.tenant_id, wiki.owner_id)]
+    finally:
+        await look.close()
+
+
+READY: Mapping[Errand, Callable[[Database, Scope, Sequence[SourceDraft]], Awaitable[None]]] = {
+    Errand.COMPILE: retain,
+    Errand.SWEEP: to_be_swept,
+    Errand.REBUILD: to_be_rebuilt,
+    Errand.FORGET: to_be_forgotten,
+}
+"""How a wiki comes to have a job of that kind."""
 
 
 async def kill(database: Database, chance: random.Random, kills: int, longest: float) -> int:

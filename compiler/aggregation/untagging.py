@@ -53,17 +53,23 @@ async def untag(writer: Writer, gone: Collection[str]) -> list[Page]:
 
 def observing(known: Aggregation, lost: Collection[str]) -> Aggregation:
     """Without these tags."""
-    return replace(known, observed_tags=tuple(tag for tag in known.observed_tags if tag not in lost))
+    observed = tuple(tag for tag in known.observed_tags if tag not in lost)
+    return replace(known, observed_tags=observed, tag=None if known.tag in lost else known.tag)
 
 
 def without_saying(page: Page, known: dict[str, Aggregation], lost: Collection[str]) -> Page:
-    """The line that says what a section was about says it without them."""
+    """The line that says what a section was about says it without them.
+
+    One that is called by them and says nothing goes, also where somebody suppressed its growing.
+    """
+    emptied = {slug for slug, held in known.items() if held.tag in lost}
+    sections = tuple(one for one in page.sections if one.body.strip() or one.slug not in emptied)
     drafts = [
         SectionDraft(section.body.replace(said(held), said(observing(held, lost))), section.slug)
-        for section in page.sections
+        for section in sections
         if (held := known.get(section.slug))
     ]
-    return replace(page, sections=outline.merged(page.type, page.sections, drafts)) if drafts else page
+    return replace(page, sections=outline.merged(page.type, sections, drafts) if drafts else sections)
 
 
 def without_tags(page: Page, lost: Collection[str]) -> Page:

@@ -45,6 +45,13 @@ async def erase_history(writer: Writer, page_id: UUID, wanted: Wanted, done: Met
     version = await last_quoting(writer, page_id, wanted)
     if page is None or version is None:
         return
-    if version == page.version:
-        done.add("pages_that_repeat")
+    if version == page.version and await is_a_persons(writer, page, wanted):
+        done.repeats(page_id)
     await erase_states(writer, page, wanted.since, done)
+
+
+async def is_a_persons(reader: Writer, page: Page, wanted: Wanted) -> bool:
+    """Whether the page says of them what no other source of it does, nor one of the pages that it links to."""
+    text = f"{page.body}\n{page.summary or ''}"
+    others = [row["said"] for row in await reader.all(FORGETTING["find_said_besides"], page_id=page.id)]
+    return await read_through(len(text) + sum(map(len, others)), wanted.is_own_in, text, others)

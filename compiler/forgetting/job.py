@@ -122,7 +122,7 @@ class Forgetting(Run):
         for page_id in quoting:
             async with writing(self.database, self.scope) as writer:
                 await erase_history(writer, page_id, wanted, done)
-        if done.counts.get("states_erased") or done.counts.get("pages_that_repeat"):
+        if done.counts.get("states_erased") or done.repeating:
             async with writing(self.database, self.scope) as writer:
                 await self.kept(writer, done)
         if page_ids:

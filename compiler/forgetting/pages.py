@@ -48,6 +48,8 @@ async def store(writer: Writer, remade: Remade, wanted: Wanted, done: Metrics) -
         await resolve(writer, names | lost)
     await record(writer, "page.rewritten", after.id, version=saved.version)
     done.add("pages_rewritten")
+    if await is_still_called(writer, after, remade.gone_words):
+        done.repeats(after.id)
     await erase_states(writer, replace(after, version=saved.version), wanted.since, done)
 
 
@@ -69,6 +71,13 @@ async def drop_names(writer: Writer, remade: Remade) -> Names:
     if slugs:
         await writer.run(FORGETTING["drop_old_slugs"], page_id=page.id, slugs=slugs)
     return Names(frozenset(slugs), frozenset(aliases))
+
+
+async def is_still_called(writer: Writer, page: Page, lost: frozenset[str]) -> bool:
+    """Whether names that people gave it, or what they noted of it, hold a word that nothing else of it says."""
+    rows = await writer.all(FORGETTING["find_names_of_page"], page_id=page.id)
+    said = [page.title, *(row["name"] for row in rows), str(page.metadata or "")]
+    return any(not lost.isdisjoint(words(text)) for text in said)
 
 
 async def remove(writer: Writer, page: Page, done: Metrics) -> None:

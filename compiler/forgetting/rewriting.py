@@ -13,6 +13,7 @@ from ..remaking import Remade
 from ..stored import find_pages
 from .lists import clear, relist
 from .pages import is_left, remove, store, unfound
+from .titles import respell, retitled
 from .wanted import Wanted
 
 FORGETTING = statements("forgetting")
@@ -26,13 +27,16 @@ async def rewrite_pages(
     lists = await find_lists(writer, page_ids)
     showing = await writer.all(FORGETTING["find_showing"], page_ids=page_ids)
     above = await find_pages(writer, {row["page_id"] for row in showing} | {page_id for page_id, _ in lists})
+    pages = [await retitled(writer, remade) if is_left(remade.after, children) else remade for remade in pages]
     for remade in pages:
         if is_left(remade.after, children):
             await store(writer, remade, wanted, done)
         else:
             await remove(writer, remade.before, done)
     await unfound(writer, page_ids, wanted)
-    left = [remade.after for remade in pages if is_left(remade.after, children)]
-    await list_anew(writer, left, done, lists)
+    left = [remade for remade in pages if is_left(remade.after, children)]
+    await list_anew(writer, [remade.after for remade in left], done, lists)
     await relist(writer, above, pages, children)
+    for remade in left:
+        await respell(writer, remade, wanted, done)
     await clear(writer, above, wanted, done)

@@ -1,5 +1,7 @@
 """Traces of a forgotten source beside pages and names: reasons of links, tags, words, the log and kept answers."""
 
+import re
+
 from content.words import words
 from db.sql import statements
 from resolvers.hubness import refresh_hubness
@@ -12,6 +14,7 @@ from .vocabulary import forget_vocabulary
 from .wanted import Wanted, needles
 
 FORGETTING = statements("forgetting")
+SLUGGED = re.compile(r"[-_]")
 
 
 async def erase_traces(writer: Writer, wanted: Wanted, done: Metrics) -> None:
@@ -35,5 +38,5 @@ async def drop_reasons(writer: Writer, wanted: Wanted) -> None:
 async def clear_log(writer: Writer, wanted: Wanted, unsaid: frozenset[str]) -> None:
     """Names in it that hold a word which nothing says any more."""
     logged = await writer.all(FORGETTING["find_logged_names"], since=wanted.since)
-    ids = [row["id"] for row in logged if not unsaid.isdisjoint(words(str(row["detail"])))]
+    ids = [row["id"] for row in logged if not unsaid.isdisjoint(words(SLUGGED.sub(" ", str(row["detail"]))))]
     await writer.run(FORGETTING["clear_log"], ids=ids)

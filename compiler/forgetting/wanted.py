@@ -42,6 +42,13 @@ class Wanted:
     def source_ids(self) -> list[UUID]:
         return list(self.gone.ids)
 
+    def is_own_in(self, text: str, others: Sequence[str]) -> bool:
+        """Whether a text cites them, or says five words in a row of theirs that none of these others says."""
+        repeated = set(runs_of(words(text))) & self.runs
+        for other in others if repeated else ():
+            repeated.difference_update(runs_of(words(other)))
+        return bool(repeated) or any(one in text for one in self.marks)
+
     def is_repeated_in(self, text: str) -> bool:
         """Whether a text cites them, or says five words of theirs in a row."""
         return any(one in text for one in self.marks) or not self.runs.isdisjoint(runs_of(words(text)))

@@ -17,11 +17,15 @@ from pydantic_ai.exceptions import (
     ModelAPIError,
     ModelAuthenticationError,
     ModelConnectionError,
+    ModelContextWindowExceededError,
     ModelHTTPError,
     ModelNotFoundError,
+    ModelOverloadedError,
     ModelQuotaExceededError,
     ModelRateLimitError,
     ModelRequestTimeout,
+    ModelTimeoutError,
+    OutputTokenLimitExceeded,
     UnexpectedModelBehavior,
     UserError,
 )
@@ -85,7 +89,7 @@ class Asker:
         try:
             yield usage
         except (AgentRunError, UserError) as error:
-            raise self.in_our_words(error) from error
+            raise self.in_our_words(error) from None
         finally:
             if usage.requests:
                 await asyncio.shield(self.meter.add(self.priced(usage)))
@@ -98,6 +102,11 @@ class Asker:
         """Without what the provider says: that may hold parts of sources, or of a key."""
         if isinstance(error, ContentFilterError):
             return Malformed(f"The provider of {self.name} refused to answer about these sources.")
+        if isinstance(error, OutputTokenLimitExceeded):
+            return Malformed(
+                f"An answer of {self.name} was cut off after {ANSWER_MAX:,} tokens: it says too much of too little, or "
+                "thinks too long."
+            )
         if isinstance(error, UnexpectedModelBehavior):
             return Malformed(f"{self.name} gave no answer that has the form asked for, {RETRIES + 1} times.")
         return Unavailable(f"{self.name} {what_went_wrong(error)}")
@@ -113,7 +122,11 @@ def what_went_wrong(error: Exception) -> str:
             return "is asked too often: lower CAIRN_MODEL_REQUESTS, or wait."
         case ModelNotFoundError():
             return "is not known to the provider: see how it writes the names of its models."
-        case ModelRequestTimeout():
+        case ModelOverloadedError():
+            return "has too much to do: wait, or lower CAIRN_MODEL_REQUESTS."
+        case ModelContextWindowExceededError():
+            return "reads less than it was shown: choose a model with a longer context."
+        case ModelRequestTimeout() | ModelTimeoutError():
             return "did not answer in time: raise CAIRN_MODEL_TIMEOUT, or wait."
         case ModelHTTPError():
             return f"cannot be used now: the provider answered with status {error.status_code}."

@@ -81,10 +81,13 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND
   AND aggregation IS NOT NULL;
 
 -- name: find_unborne_tags
--- The tags that sections have seen on the pages they list, and that no page which is listed or waits has any more.
+-- The tags that sections have seen on the pages they list, or are called by, and that no page which is listed or waits
+-- has any more.
 SELECT DISTINCT observed.tag FROM sections AS s
-CROSS JOIN LATERAL jsonb_array_elements_text(s.aggregation -> 'observed_tags') AS observed (tag)
-WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.aggregation IS NOT NULL
+CROSS JOIN LATERAL (
+    SELECT jsonb_array_elements_text(s.aggregation -> 'observed_tags') UNION ALL SELECT s.aggregation ->> 'tag'
+) AS observed (tag)
+WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.aggregation IS NOT NULL AND observed.tag IS NOT NULL
   AND NOT EXISTS (
       SELECT FROM placements AS w
       WHERE w.tenant_id = :tenant_id AND w.owner_id = :owner_id AND observed.tag = ANY(w.tags)
@@ -92,11 +95,14 @@ WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.aggregation IS N
 ORDER BY observed.tag;
 
 -- name: find_observing
--- The sections that have seen one of these tags.
+-- The sections that have seen one of these tags, or are called by it.
 SELECT s.page_id, s.section_slug, s.aggregation, s.promoted_page_id FROM sections AS s
 WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.aggregation IS NOT NULL
-  AND EXISTS (
-      SELECT FROM jsonb_array_elements_text(s.aggregation -> 'observed_tags') AS observed (tag)
-      WHERE observed.tag = ANY(CAST(:tags AS text[]))
+  AND (
+      s.aggregation ->> 'tag' = ANY(CAST(:tags AS text[]))
+      OR EXISTS (
+          SELECT FROM jsonb_array_elements_text(s.aggregation -> 'observed_tags') AS observed (tag)
+          WHERE observed.tag = ANY(CAST(:tags AS text[]))
+      )
   )
 ORDER BY s.page_id, s.section_slug;

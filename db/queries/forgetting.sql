@@ -1,3 +1,11 @@
+-- name: find_repeating
+-- The pages which a job found to say still, as people wrote it, what was to be forgotten.
+SELECT p.type, p.slug FROM compile_jobs AS j
+CROSS JOIN LATERAL jsonb_array_elements_text(j.metrics -> 'repeating_page_ids') AS found (page_id)
+JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = CAST(found.page_id AS uuid)
+WHERE j.tenant_id = :tenant_id AND j.owner_id = :owner_id AND j.id = :job_id
+ORDER BY p.type, p.slug;
+
 -- name: find_owner
 -- In whose wiki a source was kept.
 SELECT owner_id FROM sources WHERE tenant_id = :tenant_id AND id = :id;
@@ -99,6 +107,19 @@ SELECT a.page_id, a.alias FROM aliases AS a
 WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.page_id = ANY(CAST(:page_ids AS uuid[]))
   AND a.source <> 'manual';
 
+-- name: is_title_compiled
+-- Whether a compile first gave a page the title that it has.
+SELECT r.author_kind = 'compiler' FROM pages AS p
+JOIN revisions AS r ON r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = p.id
+WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = :page_id AND r.title = p.title
+ORDER BY r.version
+LIMIT 1;
+
+-- name: find_names_of_page
+-- What a page is called besides its title.
+SELECT name FROM aliases WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id
+ORDER BY alias;
+
 -- name: drop_aliases
 -- Names that only a forgotten source gave.
 DELETE FROM aliases
@@ -195,6 +216,21 @@ WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = :page_
   AND r.erased_at IS NULL
 ORDER BY r.version;
 
+-- name: find_said_besides
+-- What the sources say that a page rests on, and those that the pages rest on which it links to: a thousand, the newest.
+SELECT concat_ws(chr(10), e.title, e.content) AS said FROM sources AS e
+WHERE e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.forgotten_at IS NULL AND e.id IN (
+    SELECT c.source_id FROM section_sources AS c
+    WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND (
+        c.page_id = :page_id OR c.page_id IN (
+            SELECT t.to_page_id FROM link_targets AS t
+            WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.from_page_id = :page_id
+        )
+    )
+)
+ORDER BY e.captured_at DESC, e.id
+LIMIT 1000;
+
 -- name: drop_reasons
 -- Links that only a forgotten source gave a reason for lose it.
 UPDATE links SET reasons = ARRAY(SELECT why FROM unnest(reasons) AS why WHERE why <> ALL(CAST(:reasons AS text[])))
@@ -224,7 +260,12 @@ RETURNING to_page_id;
 -- Lines of the log since then that hold names.
 SELECT id, detail FROM activity
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND at >= :since
-  AND action IN ('alias.added', 'alias.removed', 'page.deleted', 'link.added', 'link.removed');
+  AND (
+      action IN (
+          'alias.added', 'alias.removed', 'page.deleted', 'link.added', 'link.removed', 'links.dropped', 'source.cited'
+      )
+      OR action LIKE 'section.%'
+  );
 
 -- name: clear_log
 -- These lines say what happened, and no more to what.

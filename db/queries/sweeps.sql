@@ -13,6 +13,18 @@ WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.status = 'open' 
 ORDER BY m.alias
 LIMIT :size;
 
+-- name: has_earned
+-- Whether three sources said an open name within thirty days.
+SELECT EXISTS (
+    SELECT FROM (
+        SELECT seen.seen_at, lag(seen.seen_at, 2) OVER (ORDER BY seen.seen_at) AS third FROM sightings AS seen
+        JOIN mentions AS m
+            ON m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.id = seen.mention_id AND m.status = 'open'
+        WHERE seen.tenant_id = :tenant_id AND seen.owner_id = :owner_id AND seen.mention_id = :mention_id
+    ) AS spaced
+    WHERE spaced.seen_at - spaced.third <= interval '30 days'
+);
+
 -- name: find_unswept
 -- The wikis of a tenant that were not swept today and hold names which were seen often enough to look at.
 SELECT o.tenant_id, o.id AS owner_id FROM owners AS o

@@ -1,17 +1,22 @@
 """A worker killed at random moments, many times, against one that is not: the wikis must be the same, row by row.
 
-`python -m tests.compiler.crashes DSN KILLS` does it with a migrated database of your own.
+`python -m tests.compiler.crashes DSN KILLS [ERRAND]` does it with a migrated database of your own.
 """
 
 import asyncio
 import random
 import sys
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from multiprocessing import get_context
 from typing import Any
 
 from compiler.leaf_pass import Caps
+from compiler.worker import work_once
+from resolvers.drafts import PageDraft
 from resolvers.forgetting import forget_source
+from resolvers.pages import create_page, update_page
+from resolvers.rebuilding import rebuild_wiki
 from resolvers.retaining import retain_sources
 from resolvers.sources import SourceDraft
 from tests.compiler.crashing_worker import run_worker
@@ -26,6 +31,8 @@ CAPS = Caps(batch=3, new_pages=9)
 RECLAIM = """
     UPDATE compile_jobs SET heartbeat_at = created_at - interval '1 hour', attempt = 0 WHERE status = 'running'
 """
+OPEN = "SELECT count(*) FROM compile_jobs WHERE status IN ('pending', 'running')"
+RUNNING = "SELECT count(*) FROM compile_jobs WHERE status = 'running'"
 
 ROWS = {
     "pages": """
@@ -35,8 +42,11 @@ ROWS = {
         SELECT p.slug, s.section_slug, s.heading, s.body_md, s.position FROM sections s JOIN pages p ON p.id = s.page_id
         WHERE s.tenant_id = $1 AND s.owner_id = $2 ORDER BY 1, 5""",
     "lists": """
-        SELECT p.slug, s.section_slug, s.last_source_at, g.slug, s.aggregation - 'linked_page_ids' - 'promoted_page_id',
-            ARRAY(SELECT c.slug FROM pages c WHERE s.aggregation -> 'linked_page_ids' ? CAST(c.id AS text) ORDER BY 1)
+        SELECT p.slug, s.section_slug, s.last_source_at, g.slug,
+            s.aggregation - ARRAY['linked_page_ids', 'dismissed_page_ids', 'promoted_page_id'],
+            ARRAY(SELECT c.slug FROM pages c WHERE s.aggregation -> 'linked_page_ids' ? CAST(c.id AS text) ORDER BY 1),
+            ARRAY(SELECT c.slug FROM pages c
+                WHERE s.aggregation -> 'dismissed_page_ids' ? CAST(c.id AS text) ORDER BY 1)
         FROM sections s JOIN pages p ON p.id = s.page_id LEFT JOIN pages g ON g.id = s.promoted_page_id
         WHERE s.tenant_id = $1 AND s.owner_id = $2 AND s.aggregation IS NOT NULL ORDER BY 1, 2""",
     "placements": """
@@ -77,10 +87,14 @@ def tale(seed: int, length: int = 44) -> list[SourceDraft]:
             f"to entity {other} # visits\nVisit {n}.\nlink {place} > {other}\n"
             + (f"promote entity Chef {word(n % 9)}\nA cook, says {n}.\n" if n % 11 == 10 else "")
         )
-        metadata = {"city": "Springfield", "journal": f"Trip {'AB'[n % 2]}", "tags": ["park", ("music", "art")[n % 2]]}
-        at = START + timedelta(days=n)
-        drafts.append(SourceDraft("daily_note", f"day-{n}", text, captured_at=at, metadata=metadata))
+        drafts.append(
+            draft(n, text, city="Springfield", journal=f"Trip {'AB'[n % 2]}", tags=["park", ("music", "art")[n % 2]])
+        )
     return drafts
+
+
+def draft(day: int, text: str, **metadata: Any) -> SourceDraft:
+    return SourceDraft("daily_note", f"day-{day}", text, captured_at=START + timedelta(days=day), metadata=metadata)
 
 
 async def keep(wiki: Wiki, drafts: list[SourceDraft]) -> None:
@@ -92,47 +106,91 @@ async def rows(wiki: Wiki) -> dict[str, list[tuple[Any, ...]]]:
     return {name: [tuple(row) for row in await wiki.look.fetch(sql, *where)] for name, sql in ROWS.items()}
 
 
-async def undisturbed(wiki: Wiki, seed: int) -> dict[str, list[tuple[Any, ...]]]:
+async def compiled(wiki: Wiki, seed: int) -> None:
     await keep(wiki, tale(seed))
     await compile_all(wiki, story(scribe=Scribe(), caps=CAPS))
-    return await rows(wiki)
 
 
-async def killed(
-    wiki: Wiki, seed: int, kills: int, longest: float = 0.25
-) -> tuple[dict[str, list[tuple[Any, ...]]], int]:
-    """The same with workers that are killed; and how many of them had a job when they were."""
-    chance, struck = random.Random(seed), 0
-    await keep(wiki, tale(seed))
-    for _ in range(kills):
-        process = FORKS.Process(target=run_worker, args=(wiki.database.dsn, 0.002))
-        process.start()
-        await asyncio.sleep(0.05 + chance.random() * longest)
-        process.kill()
-        await asyncio.to_thread(process.join)
-        struck += await wiki.look.fetchval("SELECT count(*) FROM compile_jobs WHERE status = 'running'")
-        await wiki.look.execute(RECLAIM)
-        if not await wiki.look.fetchval("SELECT count(*) FROM compile_jobs WHERE status IN ('pending', 'running')"):
-            break
-    await compile_all(wiki, story(scribe=Scribe(), caps=CAPS))
-    return await rows(wiki), struck
+async def to_be_swept(wiki: Wiki, seed: int) -> None:
+    """A compiled wiki that holds many names which have earned a page, some of them by now the name of one."""
+    await compiled(wiki, seed)
+    names = [f"Cook {word(n)}" for n in range(24)]
+    await keep(wiki, [draft(100 + n, "\n".join(f"hold {name}" for name in names[n % 2 :: 2])) for n in range(6)])
+    await run_all_but(wiki, "sweep")
+    for name in names[::5]:
+        await create_page(wiki.database, wiki.scope, PageDraft("entity", f"{name} of Springfield", aliases=[name]))
+
+
+async def to_be_rebuilt(wiki: Wiki, seed: int) -> None:
+    """A compiled wiki with sections in which people wrote what no source says."""
+    await compiled(wiki, seed)
+    for page in (await wiki.rows("pages", "created_at, id"))[::3]:
+        body = page["body_md"].replace("\n- ", "\n- Yes: ", 1)
+        await update_page(wiki.database, wiki.scope, page["id"], body=body)
+    await rebuild_wiki(wiki.database, wiki.scope)
 
 
 async def forgotten(wiki: Wiki, seed: int) -> None:
-    """A compiled wiki, some sources of which are to be forgotten, and whose pages are to be built again after that."""
-    await keep(wiki, tale(seed))
-    await compile_all(wiki, story(scribe=Scribe(), caps=CAPS))
+    """A compiled wiki, some sources of which are to be forgotten."""
+    await compiled(wiki, seed)
     sources = await wiki.rows("sources", "created_at, id")
     for row in sources[3::7]:
         await forget_source(wiki.database, wiki.scope, row["id"])
 
 
-async def main(dsn: str, kills: int) -> None:
+async def retained(wiki: Wiki, seed: int) -> None:
+    await keep(wiki, tale(seed))
+
+
+ERRANDS: Mapping[str, Callable[[Wiki, int], Awaitable[None]]] = {
+    "retain": retained,
+    "sweep": to_be_swept,
+    "rebuild": to_be_rebuilt,
+    "forget": forgotten,
+}
+"""How a wiki comes to have jobs of each kind that are open, and no others."""
+
+
+async def run_all_but(wiki: Wiki, trigger: str) -> None:
+    """Every job there is, until nothing is open but one that was asked for in this way."""
+    while await wiki.look.fetchval(f"{OPEN} AND trigger <> $1", trigger):
+        await work_once(wiki.database, story(scribe=Scribe(), caps=CAPS), "calm")
+
+
+async def undisturbed(wiki: Wiki, seed: int, errand: str = "retain") -> dict[str, list[tuple[Any, ...]]]:
+    await ERRANDS[errand](wiki, seed)
+    await compile_all(wiki, story(scribe=Scribe(), caps=CAPS))
+    return await rows(wiki)
+
+
+async def killed(
+    wiki: Wiki, seed: int, kills: int, errand: str = "retain", longest: float = 0.25
+) -> tuple[dict[str, list[tuple[Any, ...]]], int]:
+    """The same with workers that are killed; and how many of them had a job when they were."""
+    chance, struck = random.Random(seed), 0
+    await ERRANDS[errand](wiki, seed)
+    for _ in range(kills):
+        process = FORKS.Process(target=run_worker, args=(wiki.database.dsn, 0.002))
+        process.start()
+        while await wiki.look.fetchval(OPEN) and not await wiki.look.fetchval(RUNNING):
+            await asyncio.sleep(0.002)
+        await asyncio.sleep(chance.random() * longest)
+        process.kill()
+        await asyncio.to_thread(process.join)
+        struck += await wiki.look.fetchval(RUNNING)
+        await wiki.look.execute(RECLAIM)
+        if not await wiki.look.fetchval(OPEN):
+            break
+    await compile_all(wiki, story(scribe=Scribe(), caps=CAPS))
+    return await rows(wiki), struck
+
+
+async def main(dsn: str, kills: int, errand: str = "retain") -> None:
     seed = total = 0
     while total < kills:
         calm, wild = await open_wiki(dsn), await open_wiki(dsn)
-        expected = await undisturbed(calm, seed)
-        found, struck = await killed(wild, seed, 30)
+        expected = await undisturbed(calm, seed, errand)
+        found, struck = await killed(wild, seed, 30, errand)
         assert found == expected, f"seed {seed}"
         total, seed = total + struck, seed + 1
         print(f"seed {seed}: {struck} workers were killed at work, {total} in all; the wikis are the same", flush=True)
@@ -141,4 +199,4 @@ async def main(dsn: str, kills: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], int(sys.argv[2])))
+    asyncio.run(main(sys.argv[1], int(sys.argv[2]), *sys.argv[3:]))

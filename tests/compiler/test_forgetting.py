@@ -9,15 +9,15 @@ from db.scope import Role
 from resolvers.aliases import add_alias
 from resolvers.drafts import PageDraft, SectionDraft
 from resolvers.errors import Forbidden, NotFound
-from resolvers.forgetting import forget_source
+from resolvers.forgetting import find_repeating, forget_source
 from resolvers.history import restore_state
 from resolvers.mentions import record_mention
 from resolvers.pages import create_page, update_page
 from resolvers.retaining import retain_sources
 from resolvers.sources import SourceDraft, SourceForgotten, add_source, cite_source
 from tests.compiler.forgetting import found_in
-from tests.compiler.story import Scribe, cited, compile_all, pages, retain, story
-from tests.wiki import Wiki
+from tests.compiler.story import Scribe, Story, cited, compile_all, pages, retain, story
+from tests.wiki import Wiki, check
 
 WORD = "Zyxglorb"
 
@@ -232,3 +232,72 @@ async def test_names_that_others_say_too_are_held_as_those_alone_would_have_them
     assert after["cluster"]["co_mentions"] == {}
     assert after["cluster"]["marks"] == {"name": 1}
     assert not await found_in(wiki, WORD)
+
+
+async def test_a_title_that_only_it_said_gives_way_to_another_name_everywhere(wiki: Wiki) -> None:
+    one, _, _ = await retain(
+        wiki,
+        f"page entity {WORD} House | Momo | Mo\nThe {WORD}.",
+        "to entity Momo\nWe went twice.",
+        "page entity Baro\nNear **Momo**.",
+    )
+    await compile_all(wiki, story(Named(), caps=Caps(batch=1)))
+    made = (await pages(wiki))[f"{WORD} House"]
+    link, slug = f"[**{WORD} House**](/wiki/entity/{made['slug']})", made["slug"]
+    draft = PageDraft("topic", "Toronto", body=f"## Places\n\n- {link}\n\nSee [[{slug}]].")
+    await create_page(wiki.database, wiki.scope, draft)
+    job = await forget(wiki, one)
+    assert not await found_in(wiki, WORD)
+    found = await pages(wiki)
+    assert (found["Momo"]["id"], found["Momo"]["slug"]) == (made["id"], "momo")
+    assert found["Toronto"]["body_md"] == "## Places\n\n- [**Momo**](/wiki/entity/momo)\n\nSee [[momo]]."
+    targets = await wiki.rows("link_targets", "target", from_page_id=found["Toronto"]["id"])
+    assert {row["to_page_id"] for row in targets} == {made["id"]}
+    assert job["metrics"]["pages_retitled"] == 1
+    assert [row["alias"] for row in await wiki.rows("aliases", "alias", page_id=made["id"])] == ["momo"], (
+        "as for *Mo*, nobody else says it"
+    )
+    await check(wiki)
+
+
+async def test_a_page_without_any_other_name_has_none(wiki: Wiki) -> None:
+    for n in range(2):
+        one, _ = await retain(wiki, f"page entity {WORD}{n}\nThe {WORD}.", f"to entity {WORD}{n}\nTwice.", start=2 * n)
+        await compile_all(wiki)
+        page = (await pages(wiki))[f"{WORD}{n}"]
+        await update_page(wiki.database, wiki.scope, page["id"], body=f"{page['body_md']}\n\n## Mine\n\nI like it.")
+        await wiki.look.execute("UPDATE sources SET content = 'Somewhere.' WHERE ref = $1", f"day-{2 * n + 1}")
+        await forget(wiki, one)
+    assert not await found_in(wiki, WORD)
+    assert [page["slug"] for page in await wiki.rows("pages", "slug")] == ["untitled-entity", "untitled-entity-2"]
+
+
+async def test_what_other_sources_say_in_the_same_words_is_nobodys_to_be_told(wiki: Wiki) -> None:
+    words = "We had lunch with Priya at the old place."
+    one, _ = await retain(wiki, f"page entity Momofuku\n{words}", f"to entity Momofuku\n{words}")
+    await compile_all(wiki)
+    job = await forget(wiki, one)
+    assert words in (await pages(wiki))["Momofuku"]["body_md"]
+    assert job["status"] == "succeeded"
+    assert "repeating_page_ids" not in job["metrics"]
+
+
+async def test_names_that_people_gave_stay_and_are_told(wiki: Wiki) -> None:
+    page = await create_page(wiki.database, wiki.scope, PageDraft("entity", f"{WORD} House", aliases=["Momo"]))
+    other = await create_page(
+        wiki.database, wiki.scope, PageDraft("topic", "Toronto", body=f"## Mine\n\nThe {WORD} is as good as it gets.")
+    )
+    one, _ = await retain(wiki, f"to entity {WORD} House\nThe {WORD} is as good as it gets.", "to entity Momo\nTwice.")
+    await compile_all(wiki)
+    job = await forget(wiki, one)
+    assert f"{WORD} House" in await pages(wiki)
+    assert set(job["metrics"]["repeating_page_ids"]) == {str(page.page_id), str(other.page_id)}
+    repeating = await find_repeating(wiki.database, wiki.scope, job["id"])
+    assert repeating == [f"entity/{WORD.lower()}-house", "topic/toronto"]
+
+
+class Named(Story):
+    """Knows pages by any of their names."""
+
+    def card(self, known, type: str, title: str):
+        return next(iter(known.get(title.lower(), ())), None)

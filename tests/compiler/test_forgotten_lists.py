@@ -7,6 +7,7 @@ from uuid import UUID
 from resolvers.drafts import PageDraft
 from resolvers.forgetting import forget_source
 from resolvers.pages import create_page
+from resolvers.promotions import suppress_promotion
 from resolvers.retaining import retain_sources
 from resolvers.sources import SourceDraft
 from tests.compiler.forgetting import found_in
@@ -91,3 +92,17 @@ async def test_a_tag_is_gone_from_what_has_grown_and_from_its_parts(wiki: Wiki) 
     assert after["Springfield Activities"]["body_md"].count("\n- ") == 16
     assert after["Springfield Activities"]["summary"] == "Activities: Springfield (park)."
     assert "16 pages about park, from" in after["Springfield"]["body_md"]
+
+
+async def test_an_emptied_part_goes_also_where_its_growing_was_suppressed(wiki: Wiki) -> None:
+    tagged = [note(n, f"to entity {NAMES[n]}\nMusic {n}.", tags=[WORD, "park"]) for n in range(6)]
+    others = [
+        note(n + 10, f"page entity {NAMES[n % 16]}\nVisit {n}.", city="Springfield", tags=["park"]) for n in range(32)
+    ]
+    source_ids = await keep(wiki, *others, *tagged)
+    await compile_all(wiki)
+    grown = (await pages(wiki))["Springfield Activities"]
+    await suppress_promotion(wiki.database, wiki.scope, grown["id"], WORD.lower())
+    await forget(wiki, *source_ids[32:])
+    assert not await found_in(wiki, WORD)
+    assert (await pages(wiki))["Springfield Activities"]["body_md"].count("\n- ") == 16

@@ -249,11 +249,15 @@ async def test_a_cap_ends_the_job_well_and_another_goes_on(wiki: Wiki) -> None:
     assert {job["trigger"] for job in jobs} == {"retain"}
 
 
-async def test_a_batch_that_is_too_much_by_itself_is_done_in_parts_and_one_source_never(wiki: Wiki) -> None:
+async def test_a_batch_that_is_too_much_by_itself_is_cut_where_the_cap_is_reached_and_one_source_never(
+    wiki: Wiki,
+) -> None:
     many = "\n".join(f"page entity {word(n)}\nIt is {n}." for n in range(100, 110))
     await retain(wiki, *(f"page entity {word(n)}\nIt is {n}." for n in range(8)), many)
-    jobs = await compile_all(wiki, story(caps=Caps(batch=9, new_pages=5)))
-    assert [job["metrics"]["pages_created"] for job in jobs] == [4, 2, 1, 1, 10]
+    planner = Story()
+    jobs = await compile_all(wiki, story(planner, caps=Caps(batch=9, new_pages=5)))
+    assert [job["metrics"]["pages_created"] for job in jobs] == [5, 3, 10]
+    assert planner.plans == 5, "the two that were cut twice"
 
 
 async def test_a_source_that_comes_while_the_job_ends_is_read(wiki: Wiki) -> None:

@@ -12,6 +12,7 @@ from resolvers.mentions import ignore_mention, record_mention
 from resolvers.pages import create_page
 from resolvers.sources import SourceDraft, add_source
 from resolvers.sweeping import sweep, sweep_all
+from resolvers.tenants import set_compiling
 from tests.compiler.story import Scribe, Story, cited, compile_all, pages, retain, story
 from tests.wiki import Wiki
 
@@ -49,6 +50,42 @@ async def test_a_name_seen_in_three_sources_within_thirty_days_becomes_a_page(wi
     assert (mention["status"], mention["promoted_page_id"], mention["mention_count"]) == ("promoted", page["id"], 3)
     assert [row["alias"] for row in await wiki.rows("aliases")] == ["chef joao"]
     assert (job["trigger"], job["status"], job["metrics"]["mentions_promoted"]) == ("sweep", "succeeded", 1)
+
+
+async def test_what_a_compile_leaves_behind_and_has_earned_a_page_waits_for_no_night(wiki: Wiki) -> None:
+    await retain(wiki, "hold Chef João", "hold Chef João")
+    await compile_all(wiki)
+    assert not await pages(wiki)
+    await retain(wiki, "hold Chef João\nhold Paula", start=2)
+    jobs = await compile_all(wiki)
+    assert [job["trigger"] for job in jobs] == ["retain", "retain", "sweep"]
+    page = (await pages(wiki))["Chef João"]
+    assert await cited(wiki) == {("Chef João", slug, f"day-{n}") for slug in ("overview", "notes") for n in range(3)}
+    assert (await wiki.row("mentions", alias="chef joao"))["promoted_page_id"] == page["id"]
+
+
+async def test_nothing_is_promoted_while_sources_are_unread(wiki: Wiki) -> None:
+    await retain(wiki, *["hold Chef João"] * 3, "promote entity Chef João\nA cook.")
+    jobs = await compile_all(wiki, story(caps=Caps(batch=1, sources=3)))
+    assert [job["trigger"] for job in jobs] == ["retain", "retain"]
+    assert "- A cook." in (await pages(wiki))["Chef João"]["body_md"]
+
+
+async def test_the_third_source_that_is_said_to_name_it_asks_for_the_page(wiki: Wiki) -> None:
+    await see(wiki, "Chef João", 0, 40)
+    assert not await wiki.rows("compile_jobs")
+    await see(wiki, "Chef João", 80, start=2)
+    assert not await wiki.rows("compile_jobs"), "never three of them within thirty days"
+    await see(wiki, "Chef João", 41, start=3)
+    await see(wiki, "Chef João", 42, start=4)
+    (job,) = await compile_all(wiki)
+    assert (job["trigger"], job["metrics"]["mentions_promoted"]) == ("sweep", 1)
+
+
+async def test_where_only_admins_ask_for_jobs_no_sighting_does(wiki: Wiki) -> None:
+    await set_compiling(wiki.database, wiki.scope.tenant_id, compiling=False)
+    await see(wiki, "Chef João", 0, 1, 2)
+    assert not await wiki.rows("compile_jobs")
 
 
 async def test_its_writer_reads_the_sources_and_the_quotes_are_what_is_left_otherwise(wiki: Wiki) -> None:
@@ -138,6 +175,7 @@ async def test_sightings_during_a_sweep_lose_no_count(wiki: Wiki) -> None:
 
 
 async def test_workers_sweep_a_wiki_once_a_day_whoever_comes_first(wiki: Wiki) -> None:
+    await set_compiling(wiki.database, wiki.scope.tenant_id, compiling=False)
     other = await wiki.neighbour()
     for one in (wiki, other):
         await see(one, "Chef João", 0, 1, 2)
@@ -153,6 +191,7 @@ async def test_workers_sweep_a_wiki_once_a_day_whoever_comes_first(wiki: Wiki) -
 
 
 async def test_a_night_begins_at_its_hour_and_never_where_it_is_not_wanted(wiki: Wiki) -> None:
+    await set_compiling(wiki.database, wiki.scope.tenant_id, compiling=False)
     await see(wiki, "Chef João", 0, 1, 2)
     moment = datetime(2026, 11, 22, 2, 59, tzinfo=UTC)
     nights = Nights(time(3), lambda: moment)

@@ -1,0 +1,132 @@
+"""Servers on this machine that speak as providers do, so that the providers' own libraries can be heard to speak.
+
+Each request is answered by the next thing that a provider was told to say: `well`, or one of its ways to fail. The
+last one is said again and again.
+"""
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+KEY = "key-of-mara"
+SECRET = "told-by-the-provider"
+ANSWERS: dict[bool, dict[str, Any]] = {
+    False: {"pages": [{"type": "entity", "title": "Momofuku", "sections": [{"slug": "overview", "sources": ["s1"]}]}]},
+    True: {"statements": [{"text": "It is a restaurant.", "sources": ["s1"]}]},
+}
+Reply = tuple[int, dict[str, str], bytes]
+
+
+@dataclass
+class Provider:
+    """What it says next, and what it was asked: headers and body of each request."""
+
+    name: str
+    says: list[str] = field(default_factory=lambda: ["well"])
+    asked: list[tuple[dict[str, str], dict[str, Any]]] = field(default_factory=list)
+
+    def reply(self, headers: dict[str, str], body: dict[str, Any]) -> Reply:
+        manner = self.says[min(len(self.asked), len(self.says) - 1)]
+        self.asked.append((headers, body))
+        return MANNERS[manner](self, body)
+
+    def message(self, body: dict[str, Any], *, ending: str = "well", arguments: str | None = None) -> dict[str, Any]:
+        """An answer in the form of the provider, with a call of the tool that was offered."""
+        speaks = {"openai": as_openai, "anthropic": as_anthropic}[self.name]
+        return speaks(body, ending, arguments)
+
+
+def as_openai(body: dict[str, Any], ending: str, arguments: str | None) -> dict[str, Any]:
+    tool = body["tools"][0]["function"]
+    said = arguments or json.dumps(ANSWERS["statements" in tool["parameters"]["properties"]])
+    call = {"id": "1", "type": "function", "function": {"name": tool["name"], "arguments": said}}
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    reason = {"well": "tool_calls", "cut": "length", "refused": "content_filter"}[ending]
+    if ending == "refused":
+        message = {"role": "assistant", "content": None}
+    return {
+        "id": "1", "object": "chat.completion", "created": 1, "model": "x",
+        "choices": [{"index": 0, "finish_reason": reason, "message": message}],
+        "usage": {"prompt_tokens": 1_000, "completion_tokens": 100, "total_tokens": 1_100},
+    }  # fmt: skip
+
+
+def as_anthropic(body: dict[str, Any], ending: str, arguments: str | None) -> dict[str, Any]:
+    tool = body["tools"][0]
+    given = ANSWERS["statements" in tool["input_schema"]["properties"]] if arguments is None else {"pages": "none"}
+    content = [{"type": "tool_use", "id": "1", "name": tool["name"], "input": given}]
+    reason = {"well": "tool_use", "cut": "max_tokens", "refused": "refusal"}[ending]
+    return {
+        "id": "1", "type": "message", "role": "assistant", "model": "x", "stop_sequence": None, "stop_reason": reason,
+        "content": content if ending == "well" else [],
+        "usage": {"input_tokens": 1_000, "output_tokens": 100},
+    }  # fmt: skip
+
+
+def well(provider: Provider, body: dict[str, Any]) -> Reply:
+    return told(200, provider.message(body))
+
+
+def slow(provider: Provider, body: dict[str, Any]) -> Reply:
+    time.sleep(0.6)
+    return well(provider, body)
+
+
+def broken(provider: Provider, body: dict[str, Any]) -> Reply:
+    """The line goes in the middle of the answer."""
+    status, headers, data = well(provider, body)
+    return status, headers | {"content-length": str(len(data))}, data[: len(data) // 2]
+
+
+def failing(status: int, kind: str, **headers: str) -> Any:
+    error = {"error": {"message": f"No: {SECRET}, {KEY}", "type": kind, "code": kind}, "type": "error"}
+    return lambda provider, body: told(status, error, headers)
+
+
+MANNERS: dict[str, Any] = {
+    "well": well,
+    "slow": slow,
+    "broken": broken,
+    "cut": lambda provider, body: told(200, provider.message(body, ending="cut", arguments='{"pages": [{"ty')),
+    "refused": lambda provider, body: told(200, provider.message(body, ending="refused")),
+    "malformed": lambda provider, body: told(200, provider.message(body, arguments='{"pages": "none"}')),
+    "noise": lambda provider, body: (200, {"content-type": "application/json"}, b"<html>Gateway</html>"),
+    "busy": failing(429, "rate_limit_error", **{"retry-after": "0", "retry-after-ms": "5"}),
+    "down": failing(500, "api_error", **{"retry-after-ms": "5"}),
+    "overloaded": failing(529, "overloaded_error", **{"retry-after-ms": "5"}),
+    "too long": failing(400, "context_length_exceeded"),
+    "unknown": failing(404, "not_found_error"),
+}
+
+
+def told(status: int, body: dict[str, Any], headers: dict[str, str] | None = None) -> Reply:
+    return status, {"content-type": "application/json", **(headers or {})}, json.dumps(body).encode()
+
+
+@contextmanager
+def serving(provider: Provider) -> Iterator[str]:
+    """Its address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            status, headers, data = provider.reply({name.lower(): text for name, text in self.headers.items()}, body)
+            self.send_response(status)
+            for name, text in ({"content-length": str(len(data))} | headers).items():
+                self.send_header(name, text)
+            with suppress(OSError):  # who asked did not wait
+                self.end_headers()
+                self.wfile.write(data)
+
+        def log_message(self, *told: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
