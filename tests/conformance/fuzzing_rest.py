@@ -8,8 +8,8 @@ from .running import Check
 EXAMPLES = 100
 # Most requests are made of pages that are there, and without a condition that cannot hold.
 # What a schema cannot say is refused with 409 and 422 (a slug that is taken, a cursor of another list), and the state
-# of things with 403, 404, 410 and 412: these are allowed for a request that fits the schema. What does not fit may be too
-# large to be read at all (413). No 5xx ever is allowed.
+# of things with 403, 404, 410 and 412: these are allowed for a request that fits the schema. What does not fit may
+# be too large to be read at all (413). No 5xx ever is allowed.
 CONFIGURATION = """
 [dictionaries.slugs]
 values = ["austin-texas", "lisbon", "kissaten", "paula-reis", "nobody"]
