@@ -30,6 +30,7 @@ class Bounds:
     throttle: Throttle
     cost: int
     deadline: Deadline
+    moving: Deadline
     introspects: frozenset[Role]
 
     @classmethod
@@ -41,7 +42,8 @@ class Bounds:
             most_at_once=settings.max_concurrent,
         )
         introspects = INTROSPECTS[settings.introspection]
-        return cls(throttle, settings.max_cost, Deadline(settings.request_timeout), introspects)
+        deadline, moving = Deadline(settings.request_timeout), Deadline(settings.moving_timeout)
+        return cls(throttle, settings.max_cost, deadline, moving, introspects)
 
     async def execute(
         self,
@@ -63,12 +65,12 @@ class Bounds:
             note_document(asked.query, context)
             return await self.deadline.within(self.paid(engine, asked, context, account))
 
-    async def admit(self, scope: Scope, work: Callable[[Account], Awaitable[T]]) -> T:
+    async def admit(self, scope: Scope, work: Callable[[Account], Awaitable[T]], *, is_moving: bool = False) -> T:
         """A request of a door that has operations of its own, inside of the same bounds: what it reads it pays from
-        the account, which pays for the request itself here."""
+        the account, which pays for the request itself here. One that moves a whole wiki is given more time."""
         with self.throttle.account(scope) as account:
             await account.take(OPERATION)
-            return await self.deadline.within(work(account))
+            return await (self.moving if is_moving else self.deadline).within(work(account))
 
     def context(self, database: Database, scope: Scope, account: Account | None = None) -> Context:
         may_introspect = scope.role in self.introspects

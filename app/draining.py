@@ -1,9 +1,11 @@
 """A process that was told to stop goes on serving for a while, and says so to whoever asks."""
 
 import asyncio
+import signal
 import socket
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
@@ -94,8 +96,40 @@ def accept_all(queue: socket.socket) -> list[socket.socket]:
     return accepted
 
 
+@contextmanager
+def held_back(*numbers: int) -> Iterator[None]:
+    """Signals that come meanwhile are handled afterwards."""
+    came: list[int] = []
+    handlers = {number: signal.signal(number, lambda number, _: came.append(number)) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for number in came:
+            signal.raise_signal(number)
+
+
 class Worker(multiprocess.Process):
-    """One of several processes."""
+    """One of several processes. Until it `has_started` it holds the door open, and nobody answers at it."""
+
+    has_started = False
+
+    def start(self) -> None:
+        """Whole, with the sockets that it is to have. The end of the pipe that it has is its own: so its death is
+        heard at once, whatever it was asked."""
+        with held_back(signal.SIGINT, signal.SIGTERM):
+            super().start()
+            self.child_conn.close()
+
+    def is_alive(self, timeout: float = 5) -> bool:
+        """Nobody is replaced once all are to stop."""
+        return super().is_alive(timeout) or DRAINING.is_on
+
+    def _healthcheck(self, timeout: float) -> bool | None:
+        answer = super()._healthcheck(timeout)
+        self.has_started = self.has_started or answer is True
+        return answer
 
     @property
     def server(self) -> Server:

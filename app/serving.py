@@ -9,16 +9,18 @@ from contextlib import suppress
 
 from uvicorn.protocols.http import httptools_impl
 from uvicorn.supervisors import Multiprocess
+from uvicorn.supervisors.multiprocess import Process
 
 from resolvers.errors import CairnError
 
 from .asgi import create_app
-from .draining import Config, Server
+from .draining import DRAINING, Config, Server, Worker
 from .exchange import Exchange
 from .logging import configure
 from .settings import Settings
 
 START = 60  # seconds that a worker is given to start
+LEAVING = 0.2  # seconds that one is given to leave which has not started, before those are told that have
 SILENT = 30  # seconds without a sign of life after which a worker is replaced
 httptools_impl.RequestResponseCycle = Exchange  # type: ignore[misc]  # the only way to say what uvicorn makes
 
@@ -68,18 +70,38 @@ class Workers(Multiprocess):
             signal.signal(number, self.pass_on)
 
     def pass_on(self, number: int, _: object) -> None:
-        """At once, and no longer holding the door open: the last worker to leave closes it."""
+        """At once."""
         self.signal_queue.append(number)
+        DRAINING.is_on = True
+        self.tell_all()
+
+    def tell_all(self) -> None:
+        """No longer holding the door open: the last to leave closes it, and that must be one that answers at it."""
         for listening in self.sockets:
             listening.close()
-        for pid in filter(None, (process.pid for process in self.processes)):
+        for process in sorted(self.processes, key=has_started):
+            if process.pid is None or process.exitcode is not None:
+                continue
             with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGTERM)
+                os.kill(process.pid, signal.SIGTERM)
+            if not has_started(process):
+                process.process.join(LEAVING)
+
+    def keep_subprocess_alive(self) -> None:
+        """A worker that was made while all were told to stop has not been told."""
+        if not DRAINING.is_on:
+            super().keep_subprocess_alive()
+            if DRAINING.is_on:
+                self.tell_all()
 
     def init_processes(self) -> None:
         super().init_processes()
         if all(process.wait_until_ready(START) for process in self.processes):
             self.on_ready()
+
+
+def has_started(process: Process) -> bool:
+    return isinstance(process, Worker) and process.has_started
 
 
 class Announcing(Server):

@@ -91,6 +91,9 @@ class Settings(BaseSettings):
     request_timeout: float = Field(
         30.0, gt=0, allow_inf_nan=False, description="Seconds from a whole request to its answer"
     )
+    moving_timeout: float = Field(
+        600.0, gt=0, allow_inf_nan=False, description="Seconds of an import or an export over REST"
+    )
     credential_rate: float = Field(
         50_000, ge=0, allow_inf_nan=False, description="Rows a second for one credential; 0: any"
     )

@@ -165,8 +165,8 @@ def arranged(sections: list[Section], added: list[Section], places: dict[str, st
 
 
 def both(text: str, other: str) -> str:
-    """What the other says already is not said twice."""
-    if other.strip() in text:
+    """Whole lines that stand there already are not said twice: a word of them may be in any text."""
+    if f"\n{other.strip()}\n" in f"\n{text}\n":
         return text
     return f"{text}\n\n{other}" if text.strip() else other
 

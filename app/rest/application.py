@@ -152,6 +152,8 @@ def contract(application: FastAPI) -> dict[str, Any]:
 
 def complete(operation: dict[str, Any], path: str, method: str) -> None:
     """What every operation of its kind takes."""
+    for parameter in operation.get("parameters", ()):
+        parameter["schema"] = without_null(parameter["schema"])
     if path in OPEN:
         return
     operation["security"] = [{"bearer": []}]
@@ -161,3 +163,11 @@ def complete(operation: dict[str, Any], path: str, method: str) -> None:
         given.append(KEY)
     if (method == "delete" and path.startswith("/pages/")) or path.endswith(CHANGING):
         given.append(IF_MATCH)
+
+
+def without_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """What may be left out of a query is nowhere null: a query has no word for it."""
+    kinds = [kind for kind in schema.get("anyOf", ()) if kind != {"type": "null"}]
+    if len(kinds) != 1:
+        return schema
+    return {**{name: value for name, value in schema.items() if name != "anyOf"}, **kinds[0]}

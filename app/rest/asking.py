@@ -21,7 +21,7 @@ Tags = Annotated[
 Archived = Annotated[bool, Query(description="Archived pages answer as unknown ones without it.")]
 Limit = Annotated[int, Query(ge=1, le=100, description="How many items at most.")]
 Cursor = Annotated[
-    str | None, Query(max_length=2000, description="`next` of the items before; of a list with the same parameters.")
+    str | None, Query(max_length=4000, description="`next` of the items before; of a list with the same parameters.")
 ]
 
 ALWAYS = (401, 403, 422, 429, 503, 504)

@@ -74,13 +74,15 @@ Handle = Callable[[Request], Coroutine[Any, Any, Response]]
 class WikiRoute(APIRoute):
     """A path that needs a credential."""
 
+    is_moving = False
+
     def get_route_handler(self) -> Handle:
         handle, wants_body = super().get_route_handler(), self.body_field is not None
 
         async def answer(request: Request) -> Response:
             note_path(PATH + self.path)
             try:
-                return await admitted(request, handle, wants_body)
+                return await admitted(request, handle, wants_body, self.is_moving)
             except asyncio.CancelledError:
                 if not DRAINING.is_on:
                     raise
@@ -91,7 +93,13 @@ class WikiRoute(APIRoute):
         return answer
 
 
-async def admitted(request: Request, handle: Handle, wants_body: bool) -> Response:
+class MovingRoute(WikiRoute):
+    """One that moves a whole wiki, and is given the time for it."""
+
+    is_moving = True
+
+
+async def admitted(request: Request, handle: Handle, wants_body: bool, is_moving: bool) -> Response:
     door: Door = request.app.state.door
     shown, owner = header(request.scope, b"authorization"), header(request.scope, b"x-cairn-owner")
     wiki = await door.credentials.scope(shown, owner)
@@ -103,7 +111,7 @@ async def admitted(request: Request, handle: Handle, wants_body: bool) -> Respon
         request.state.call = Call(door, sent, wiki, account)
         return handle(sent)
 
-    return await door.bounds.admit(wiki, work)
+    return await door.bounds.admit(wiki, work, is_moving=is_moving)
 
 
 async def call_of(request: Request) -> Call:

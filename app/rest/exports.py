@@ -11,9 +11,9 @@ from starlette.responses import Response, StreamingResponse
 from resolvers.export_files import export_zip
 
 from .asking import Caller, problems
-from .door import WikiRoute
+from .door import MovingRoute
 
-routes = APIRouter(route_class=WikiRoute, tags=["export"])
+routes = APIRouter(route_class=MovingRoute, tags=["export"])
 IN_MEMORY = 4_000_000  # bytes; more goes to the disk
 PIECE = 64 * 1024
 ZIP = "application/zip"

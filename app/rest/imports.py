@@ -17,10 +17,10 @@ from resolvers.writing import check_may_write
 from ..request import Refused, header, too_large
 from .answers import answer_write
 from .asking import SENT, Caller, problems
-from .door import WikiRoute
+from .door import MovingRoute
 from .models.imports import Imported, ImportFault
 
-routes = APIRouter(route_class=WikiRoute, tags=["import"])
+routes = APIRouter(route_class=MovingRoute, tags=["import"])
 ENDINGS = {"application/zip": ".zip", "application/jsonl": ".jsonl", "application/x-ndjson": ".jsonl"}
 AT_ONCE = 4  # imports of one process: each has files on the disk
 WRITTEN_OVER = 1_000_000  # bytes that are gathered before they go to the disk

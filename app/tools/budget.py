@@ -15,11 +15,13 @@ Limit = Annotated[int, Field(ge=1, le=100, description="How many at most.")]
 Cursor = Annotated[
     str | None,
     Field(
-        max_length=2_000, description="Where to go on: the next_cursor of the answer before, with the same arguments."
+        max_length=4_000, description="Where to go on: the next_cursor of the answer before, with the same arguments."
     ),
 ]
 
 T = TypeVar("T")
+MARKS = len("<data 00000000>\n\n</data 00000000>")
+NOT_SHOWN = "Ask with a greater max_chars: not all fits."
 
 
 class Part(NamedTuple):
@@ -39,8 +41,49 @@ def cut(text: str, start: int, most: int) -> Part:
     return Part(text[start:end], end)
 
 
-def fitting(rows: Sequence[T], most: int, said: Callable[[T], str]) -> list[T]:
-    """The first rows whose words fit, and one at least."""
+class Words(NamedTuple):
+    """The text of an answer: what we say, what pages say, and how to read on."""
+
+    head: str
+    data: str = ""
+    rest: str | None = None
+
+    def within(self, most: int) -> str:
+        """All of it, or as much as fits: the data gives way first, then words of how to read on that are long."""
+        head, rest = clipped(self.head, most // 2), self.rest
+        if self.room(most, head, rest) < 0:
+            rest = NOT_SHOWN
+        data = clipped(self.data, self.room(most, head, rest))
+        return paragraphs(head, fenced(data) if data else None, rest)
+
+    def fits(self, most: int) -> bool:
+        return len(self.data) <= self.room(most, self.head, self.rest)
+
+    @staticmethod
+    def room(most: int, head: str, rest: str | None) -> int:
+        """What these leave for data, in characters."""
+        return most - len(paragraphs(head, rest)) - MARKS - len("\n\n")
+
+
+def clipped(text: str, most: int) -> str:
+    if len(text) <= most:
+        return text
+    return f"{text[: most - 1].rstrip()}…" if most > 0 else ""
+
+
+def fitting(rows: Sequence[T], most: int, words: Callable[[Sequence[T]], Words]) -> Sequence[T]:
+    """As many of the first rows as there is room to tell of, and one at least."""
+    if not rows or words(rows).fits(most):
+        return rows
+    few, many = 1, len(rows)
+    while many - few > 1:
+        some = (few + many) // 2
+        few, many = (some, many) if words(rows[:some]).fits(most) else (few, some)
+    return rows[:few]
+
+
+def fitting_lines(rows: Sequence[T], most: int, said: Callable[[T], str]) -> list[T]:
+    """The first rows whose lines fit, and one at least."""
     kept: list[T] = []
     for row in rows:
         most -= len(said(row)) + 1

@@ -4,14 +4,16 @@ from collections.abc import Mapping
 from typing import Any
 
 import structlog
-from mcp_types import CallToolResult, TextContent
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, TextContent
 from pydantic import ValidationError
 
 from resolvers.edits import EditFailed
-from resolvers.errors import BadInput, CairnError
+from resolvers.errors import BadInput, CairnError, Conflict
 from schema.errors import masked
 
 from .budget import cut, fenced, paragraphs
+from .tool import Given
 
 log = structlog.get_logger()
 ERROR = "cairn/error"
@@ -29,22 +31,42 @@ NEXT: Mapping[str, str] = {
 }
 
 
-def failure(error: Exception) -> CallToolResult:
-    """For any error; what is a fault of ours is logged, and shown without its insides."""
+def failure(error: Exception, takes: type[Given]) -> CallToolResult:
+    """For any error of a tool that `takes` these arguments."""
     if isinstance(error, ValidationError):
         error = bad_arguments(error)
-    if not isinstance(error, CairnError):
-        log.error("internal error", exc_info=error)
-        shown = masked()
-        return failed(shown["message"], shown["extensions"])
-    return failed(error.message, error.extensions, nearest(error))
-
-
-def failed(message: str, extensions: Mapping[str, Any], more: str | None = None) -> CallToolResult:
+    message, extensions = shown(error)
     code = extensions["code"]
-    text = paragraphs(f"{code}: {message}", more, NEXT.get(code))
+    text = paragraphs(said(error, message, code, takes), nearest(error), NEXT.get(code))
     told = {ERROR: {"message": message, **extensions}}
     return CallToolResult(content=[TextContent(text=text)], is_error=True, _meta=told)
+
+
+def refusal(error: Exception, **asked: Any) -> MCPError:
+    """The same for what is no tool: an error of the protocol, with what was `asked` for."""
+    if isinstance(error, MCPError):
+        return error
+    message, extensions = shown(error)
+    number = INVALID_PARAMS if extensions["code"] in ("BAD_USER_INPUT", "NOT_FOUND") else INTERNAL_ERROR
+    return MCPError(number, message, {**asked, **extensions})
+
+
+def shown(error: Exception) -> tuple[str, Mapping[str, Any]]:
+    """What is a fault of ours is logged, and shown without its insides."""
+    if isinstance(error, CairnError):
+        return error.message, error.extensions
+    log.error("internal error", exc_info=error)
+    hidden = masked()
+    return hidden["message"], hidden["extensions"]
+
+
+def said(error: Exception, message: str, code: str, takes: type[Given]) -> str:
+    """With the argument that is meant. A conflict names the page by its title, which is data."""
+    if isinstance(error, Conflict):
+        return paragraphs(f"{code}: The page is not as you know it.", fenced(message))
+    field = error.field if isinstance(error, BadInput) else None
+    is_named = field in takes.model_fields and not message.startswith(f"{field}: ")
+    return f"{code}: {field}: {message}" if is_named else f"{code}: {message}"
 
 
 def bad_arguments(error: ValidationError) -> BadInput:
@@ -59,7 +81,7 @@ def place(path: tuple[int | str, ...]) -> str:
     return ".".join(map(str, path))[:100] or "arguments"
 
 
-def nearest(error: CairnError) -> str | None:
+def nearest(error: Exception) -> str | None:
     """The text that an edit may have meant: quoted from the page, so that it can be given as old_text."""
     if not isinstance(error, EditFailed) or error.nearest is None:
         return None

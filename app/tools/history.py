@@ -1,12 +1,13 @@
 """wiki_history: the versions that a page had."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import BaseModel, Field
 
 from resolvers.errors import NotFound
 
-from .budget import CHARS, Cursor, Limit, MaxChars, fenced, fitting, lines, next_cursor, paragraphs, read_on
+from .budget import CHARS, Cursor, Limit, MaxChars, Words, fitting, lines, next_cursor, read_on
 from .caller import Caller
 from .pages import MORE, PageName, find_page
 from .tool import Given, Told, Tool
@@ -40,14 +41,17 @@ async def look_back(caller: Caller, given: Looking) -> Told:
     if answer["wikiPage"] is None:
         raise NotFound(f'There is no page "{found.name}" any more. {MORE}')
     revisions = answer["wikiPage"]["revisions"]
-    kept = fitting(revisions["edges"], given.max_chars, lambda edge: said(version(edge["node"])))
-    data = History(
-        page=found.name,
-        versions=[version(edge["node"]) for edge in kept],
-        total=revisions["totalCount"],
-        next_cursor=next_cursor(revisions["edges"], kept, revisions["pageInfo"]["hasNextPage"]),
-    )
-    return Told(data, text_of(data))
+
+    def shown(edges: Sequence[dict[str, Any]]) -> History:
+        return History(
+            page=found.name,
+            versions=[version(edge["node"]) for edge in edges],
+            total=revisions["totalCount"],
+            next_cursor=next_cursor(revisions["edges"], edges, revisions["pageInfo"]["hasNextPage"]),
+        )
+
+    data = shown(fitting(revisions["edges"], given.max_chars, lambda edges: words_of(shown(edges))))
+    return Told(data, words_of(data).within(given.max_chars))
 
 
 def version(node: dict[str, Any]) -> Version:
@@ -64,10 +68,10 @@ def said(one: Version) -> str:
     return f"- {one.version}, {one.created_at}, {one.author}: {one.edit_summary or 'no summary'}"
 
 
-def text_of(data: History) -> str:
-    return paragraphs(
+def words_of(data: History) -> Words:
+    return Words(
         f"{len(data.versions)} of {data.total} versions of {data.page}, the newest first.",
-        fenced(lines(map(said, data.versions))),
+        lines(map(said, data.versions)),
         read_on(data.next_cursor),
     )
 

@@ -1,5 +1,6 @@
 """knowledge_search, knowledge_write, knowledge_list, knowledge_delete: the references of the wiki by their topics."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field
@@ -7,12 +8,27 @@ from pydantic import BaseModel, BeforeValidator, Field
 from content.knowledge import split_tags
 from resolvers.knowledge import Entry, delete_knowledge, origin, write_knowledge
 
-from .budget import CHARS, Cursor, Limit, MaxChars, cut, fenced, fitting, lines, next_cursor, paragraphs, read_on
+from .budget import (
+    CHARS,
+    Cursor,
+    Limit,
+    MaxChars,
+    Words,
+    clipped,
+    cut,
+    fitting,
+    lines,
+    next_cursor,
+    paragraphs,
+    read_on,
+)
 from .caller import Caller
 from .pages import named
 from .tool import Given, Told, Tool
 
 QUERY_MAX = 10_000
+HEADING = 200  # characters of topic and tags, in the text
+LEAST = 50  # characters of an entry that are worth a place
 
 Topic = Annotated[str, Field(max_length=500, description="What it is about.", examples=["claude_models"])]
 Source = Annotated[str, Field(description="user: written by this tool; seed: from a file; api: by any other way.")]
@@ -40,18 +56,29 @@ class KnowledgeFound(BaseModel):
 
 async def search(caller: Caller, given: Asking) -> Told:
     found = (await caller.read("knowledge", query=given.query[:QUERY_MAX]))["wikiSearch"]
-    left, entries, pages = given.max_chars, [], []
-    for hit in found:
-        if left <= 0:
-            break
-        part = cut(hit["page"]["bodyMd"], 0, left)
-        left -= len(part.text)
-        entries.append(entry(hit["page"], part.text, is_cut=part.next is not None))
-        pages.append(hit["page"]["id"])
-    return Told(KnowledgeFound(entries=entries), found_text(entries, len(found) - len(entries)), tuple(pages))
+    entries = within([hit["page"] for hit in found], given.max_chars)
+    text = found_words(entries, len(found) - len(entries)).within(given.max_chars)
+    pages = tuple(hit["page"]["id"] for hit in found[: len(entries)])
+    return Told(KnowledgeFound(entries=entries), text, pages)
 
 
-def entry(page: dict[str, Any], content: str, *, is_cut: bool) -> KnowledgeEntry:
+def within(pages: list[dict[str, Any]], most: int) -> list[KnowledgeEntry]:
+    """The entries one after the other, the last of them cut where the room ends; a part of the first at least."""
+    entries: list[KnowledgeEntry] = []
+    for number, page in enumerate(pages, 1):
+        whole = [*entries, entry(page, page["bodyMd"])]
+        if found_words(whole, len(pages) - number).fits(most):
+            entries = whole
+            continue
+        none = found_words([*entries, entry(page, "", is_cut=True)], len(pages) - number)
+        room = none.room(most, none.head, none.rest) - len(none.data) - len("\n\n")
+        if room >= LEAST or not entries:
+            entries.append(entry(page, cut(page["bodyMd"], 0, max(room, LEAST)).text, is_cut=True))
+        break
+    return entries
+
+
+def entry(page: dict[str, Any], content: str, *, is_cut: bool = False) -> KnowledgeEntry:
     return KnowledgeEntry(
         topic=page["title"],
         page=named(page),
@@ -62,13 +89,13 @@ def entry(page: dict[str, Any], content: str, *, is_cut: bool) -> KnowledgeEntry
     )
 
 
-def found_text(entries: list[KnowledgeEntry], left: int) -> str:
+def found_words(entries: list[KnowledgeEntry], left: int) -> Words:
     if not entries:
-        return "Nothing is known about that. knowledge_list has all topics, wiki_search all pages."
-    told = [paragraphs(f"# {one.topic} [{', '.join(one.tags)}]", one.content) for one in entries]
+        return Words("Nothing is known about that. knowledge_list has all topics, wiki_search all pages.")
+    told = [paragraphs(clipped(f"# {one.topic} [{', '.join(one.tags)}]", HEADING), one.content) for one in entries]
     cuts = [f"{one.page} is cut: read it on with wiki_read." for one in entries if one.is_cut]
     more = [f"{left} more did not fit: ask with a greater max_chars."] if left else []
-    return paragraphs(f"{len(entries)} entries.", fenced("\n\n".join(told)), lines(cuts + more) or None)
+    return Words(f"{len(entries)} entries.", "\n\n".join(told), lines(cuts + more) or None)
 
 
 def tags_of(given: Any) -> Any:
@@ -130,21 +157,21 @@ async def list_topics(caller: Caller, given: Topics) -> Told:
     found = (
         await caller.read("list", filter=filter, orderBy="TITLE", first=given.limit, after=given.cursor)
     )["wikiPages"]  # fmt: skip
-    kept = fitting(found["edges"], given.max_chars, lambda edge: row(known(edge["node"])))
-    data = KnowledgeList(
-        entries=[known(edge["node"]) for edge in kept],
-        total=found["totalCount"],
-        next_cursor=next_cursor(found["edges"], kept, found["pageInfo"]["hasNextPage"]),
-    )
-    table = lines(["| Topic | Tags | Source |", "|---|---|---|", *map(row, data.entries)])
-    return Told(
-        data,
-        paragraphs(
-            f"{len(data.entries)} of {data.total} knowledge entries.",
-            fenced(table) if data.entries else None,
-            read_on(data.next_cursor),
-        ),
-    )
+
+    def shown(edges: Sequence[dict[str, Any]]) -> KnowledgeList:
+        return KnowledgeList(
+            entries=[known(edge["node"]) for edge in edges],
+            total=found["totalCount"],
+            next_cursor=next_cursor(found["edges"], edges, found["pageInfo"]["hasNextPage"]),
+        )
+
+    data = shown(fitting(found["edges"], given.max_chars, lambda edges: table(shown(edges))))
+    return Told(data, table(data).within(given.max_chars))
+
+
+def table(data: KnowledgeList) -> Words:
+    rows = ["| Topic | Tags | Source |", "|---|---|---|", *map(row, data.entries)] if data.entries else []
+    return Words(f"{len(data.entries)} of {data.total} knowledge entries.", lines(rows), read_on(data.next_cursor))
 
 
 def known(page: dict[str, Any]) -> KnownTopic:

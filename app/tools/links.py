@@ -1,16 +1,32 @@
 """wiki_backlinks and wiki_graph: what is linked with what."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
 from resolvers.errors import NotFound
 
-from .budget import CHARS, Cursor, Limit, MaxChars, fenced, fitting, lines, next_cursor, paragraphs, read_on
+from .budget import (
+    CHARS,
+    MARKS,
+    Cursor,
+    Limit,
+    MaxChars,
+    Words,
+    fitting,
+    fitting_lines,
+    lines,
+    next_cursor,
+    paragraphs,
+    read_on,
+)
 from .caller import Caller
 from .pages import MORE, PageLine, PageName, find_page, line_of, said
 from .tool import Given, Told, Tool
 
+MORE_LINKS = "There is more than fits: ask for one page's surroundings, or with a greater limit."
+AROUND = len(MORE_LINKS) + MARKS + 30  # characters that are no page and no link
 EDGES = 3  # links that are asked for by each page of a graph
 
 
@@ -34,19 +50,25 @@ async def backlinks(caller: Caller, given: LinkingTo) -> Told:
     if answer["wikiPage"] is None:
         raise NotFound(f'There is no page "{found.name}" any more. {MORE}')
     links = answer["wikiPage"]["backlinks"]
-    kept = fitting(links["edges"], given.max_chars, lambda edge: said(line_of(edge["node"])))
-    data = Linking(
-        page=found.name,
-        linked_from=[line_of(edge["node"]) for edge in kept],
-        total=links["totalCount"],
-        next_cursor=next_cursor(links["edges"], kept, links["pageInfo"]["hasNextPage"]),
-    )
-    text = paragraphs(
-        f"{len(kept)} of {data.total} pages link to {data.page}.",
-        fenced(lines(map(said, data.linked_from))) if kept else None,
+
+    def shown(edges: Sequence[dict[str, Any]]) -> Linking:
+        return Linking(
+            page=found.name,
+            linked_from=[line_of(edge["node"]) for edge in edges],
+            total=links["totalCount"],
+            next_cursor=next_cursor(links["edges"], edges, links["pageInfo"]["hasNextPage"]),
+        )
+
+    data = shown(fitting(links["edges"], given.max_chars, lambda edges: words_of(shown(edges))))
+    return Told(data, words_of(data).within(given.max_chars))
+
+
+def words_of(data: Linking) -> Words:
+    return Words(
+        f"{len(data.linked_from)} of {data.total} pages link to {data.page}.",
+        lines(map(said, data.linked_from)),
         read_on(data.next_cursor),
     )
-    return Told(data, text)
 
 
 class Drawing(Given):
@@ -86,26 +108,27 @@ async def graph(caller: Caller, given: Drawing) -> Told:
 
 def told(drawn: dict[str, Any], given: Drawing) -> Told:
     """Pages may take two thirds of the room."""
+    room = given.max_chars - AROUND
     names = {node["id"]: f"{node['entityType'].lower()}/{node['slug']}" for node in drawn["nodes"]}
     nodes = [Node(page=names[node["id"]], title=node["label"], links=node["edgeCount"]) for node in drawn["nodes"]]
-    shown = fitting(nodes, given.max_chars * 2 // 3, said_node)
+    shown = fitting_lines(nodes, room * 2 // 3, said_node)
     known = {node.page for node in shown}
     edges = [
         Edge(start=names[edge["source"]], end=names[edge["target"]], kind=edge["kind"].lower())
         for edge in drawn["edges"]
         if names.get(edge["source"]) in known and names.get(edge["target"]) in known
     ]
-    fit = fitting(edges, given.max_chars // 3, said_edge)
+    fit = fitting_lines(edges, room // 3, said_edge)
     is_full = len(nodes) == given.limit or len(drawn["edges"]) == given.limit * EDGES
     data = Graph(pages=shown, links=fit, is_cut=is_full or len(shown) < len(nodes) or len(fit) < len(edges))
     if not shown:
         return Told(data, "There are no active pages to draw.")
-    text = paragraphs(
+    words = Words(
         f"{len(shown)} pages, {len(fit)} links.",
-        fenced(paragraphs(lines(map(said_node, shown)), lines(map(said_edge, fit)))),
-        "There is more than fits: ask for one page's surroundings, or with a greater limit." if data.is_cut else None,
+        paragraphs(lines(map(said_node, shown)), lines(map(said_edge, fit))),
+        MORE_LINKS if data.is_cut else None,
     )
-    return Told(data, text)
+    return Told(data, words.within(given.max_chars))
 
 
 def said_node(node: Node) -> str:

@@ -1,10 +1,11 @@
 """wiki_list: the pages of the wiki, in an order."""
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from .budget import CHARS, Cursor, Limit, MaxChars, fenced, fitting, lines, next_cursor, paragraphs, read_on
+from .budget import CHARS, Cursor, Limit, MaxChars, Words, fitting, lines, next_cursor, read_on
 from .caller import Caller
 from .pages import PageLine, PageType, line_of, said, types_of
 from .tool import Given, Told, Tool
@@ -40,23 +41,22 @@ async def list_pages(caller: Caller, given: Listing) -> Told:
     found = (
         await caller.read("list", filter=filter, orderBy=order, first=given.limit, after=given.cursor)
     )["wikiPages"]  # fmt: skip
-    kept = fitting(found["edges"], given.max_chars, lambda edge: said(line_of(edge["node"])))
-    data = Pages(
-        pages=[line_of(edge["node"]) for edge in kept],
-        total=found["totalCount"],
-        next_cursor=next_cursor(found["edges"], kept, found["pageInfo"]["hasNextPage"]),
-    )
-    return Told(data, text_of(data))
+
+    def shown(edges: Sequence[dict[str, Any]]) -> Pages:
+        return Pages(
+            pages=[line_of(edge["node"]) for edge in edges],
+            total=found["totalCount"],
+            next_cursor=next_cursor(found["edges"], edges, found["pageInfo"]["hasNextPage"]),
+        )
+
+    data = shown(fitting(found["edges"], given.max_chars, lambda edges: words_of(shown(edges))))
+    return Told(data, words_of(data).within(given.max_chars))
 
 
-def text_of(data: Pages) -> str:
+def words_of(data: Pages) -> Words:
     if not data.pages:
-        return "There are no such pages."
-    return paragraphs(
-        f"{len(data.pages)} of {data.total} pages.",
-        fenced(lines(map(said, data.pages))),
-        read_on(data.next_cursor),
-    )
+        return Words("There are no such pages.")
+    return Words(f"{len(data.pages)} of {data.total} pages.", lines(map(said, data.pages)), read_on(data.next_cursor))
 
 
 WIKI_LIST = Tool(

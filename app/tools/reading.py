@@ -1,15 +1,18 @@
 """wiki_read, and read_wiki_page, which is its other name."""
 
 from dataclasses import replace
+from typing import Any
 
 from pydantic import BaseModel, Field
 
 from resolvers.errors import NotFound
 
-from .budget import CHARS, MaxChars, cut, fenced, paragraphs
+from .budget import CHARS, MARKS, MaxChars, Words, clipped, cut, paragraphs
 from .caller import Caller
 from .pages import MORE, Found, PageName, find_page, named, parted
 from .tool import Given, Told, Tool
+
+AROUND = MARKS + len("Read on with offset 1000000, of 1000000.") + 3 * len("\n\n")  # of one that is long
 
 
 class Reading(Given):
@@ -49,9 +52,23 @@ async def read(caller: Caller, given: Reading) -> Told:
     page = (await caller.read("read", type=type, slug=slug))["wikiPage"]
     if page is None:
         raise NotFound(f'There is no page "{given.page[:200]}" in this wiki. {MORE}')
-    part = cut(page["bodyMd"], given.offset, given.max_chars)
+    data = whole(page, given.offset)
+    room = room_beside(data, given.max_chars)
+    part = cut(page["bodyMd"], given.offset, max(room - len(about(data, room // 3)), 1))
+    data = data.model_copy(update={"content": part.text, "next_offset": part.next})
+    words = Words(head_of(data), paragraphs(about(data, room // 3), data.content), read_on_of(data))
+    return Told(data, words.within(given.max_chars), (page["id"],))
+
+
+def room_beside(page: PageText, most: int) -> int:
+    """Characters for what is known of the page and for its text."""
+    return most - min(len(head_of(page)), most // 2) - AROUND
+
+
+def whole(page: dict[str, Any], offset: int) -> PageText:
+    """With all of its text from there on."""
     backlinks, sources = page["backlinks"], page["sources"]
-    data = PageText(
+    return PageText(
         page=named(page),
         title=page["title"],
         summary=page["summary"],
@@ -60,9 +77,9 @@ async def read(caller: Caller, given: Reading) -> Told:
         tags=page["tags"],
         updated_at=page["updatedAt"],
         redirected_from=page["redirectedFrom"],
-        content=part.text,
-        offset=given.offset,
-        next_offset=part.next,
+        content=page["bodyMd"][offset:],
+        offset=offset,
+        next_offset=None,
         total_chars=len(page["bodyMd"]),
         parent=page["parent"] and named(page["parent"]),
         children=[named(child) for child in page["children"]],
@@ -71,12 +88,24 @@ async def read(caller: Caller, given: Reading) -> Told:
         sources=[f"{source['kind'].lower()}:{source['ref']}" for source in sources["nodes"]],
         source_count=sources["totalCount"],
     )
-    return Told(data, text_of(data), (page["id"],))
 
 
-def text_of(page: PageText) -> str:
-    about = {
+def read_on_of(page: PageText) -> str | None:
+    if page.next_offset is None:
+        return None
+    return f"Read on with offset {page.next_offset}, of {page.total_chars}."
+
+
+def head_of(page: PageText) -> str:
+    state = "" if page.status == "active" else f", {page.status}"
+    return f"Page {page.page}, version {page.version}{state}, changed {page.updated_at}."
+
+
+def about(page: PageText, most: int) -> str:
+    """What is known of the page besides its text."""
+    known = {
         "title": page.title,
+        "once": page.redirected_from,
         "summary": page.summary,
         "tags": ", ".join(page.tags),
         "parent": page.parent,
@@ -84,17 +113,7 @@ def text_of(page: PageText) -> str:
         "linked from": ", ".join(page.linked_from),
         "sources": ", ".join(page.sources),
     }
-    head = "\n".join(f"{name}: {value}" for name, value in about.items() if value)
-    state = "" if page.status == "active" else f", {page.status}"
-    moved = f", once {page.redirected_from}" if page.redirected_from else ""
-    rest = page.next_offset and (
-        f"Characters {page.offset} to {page.next_offset} of {page.total_chars}. Read on with offset {page.next_offset}."
-    )
-    return paragraphs(
-        f"Page {page.page}, version {page.version}{state}{moved}, changed {page.updated_at}.",
-        fenced(paragraphs(head, page.content)),
-        rest or None,
-    )
+    return clipped("\n".join(f"{name}: {value}" for name, value in known.items() if value), most)
 
 
 WIKI_READ = Tool(

@@ -10,12 +10,15 @@ from pydantic import BaseModel, Field
 from db.database import Database
 from db.scope import Scope
 from db.tables import SOURCE_KINDS
+from resolvers.errors import NotFound
 from resolvers.retaining import retain_source
 from resolvers.sources import Citation, SavedSource, SourceDraft, cite_source
 
 from .caller import Caller
 from .pages import Found, PageName, find_page
 from .tool import Given, Told, Tool
+
+SECTIONS_SHOWN = 50
 
 
 class Remembering(Given):
@@ -44,8 +47,8 @@ class Remembered(BaseModel):
 
 
 async def remember(caller: Caller, given: Remembering) -> Told:
-    """The page is looked for first: where there is none, nothing is kept."""
-    page = None if given.page is None else await find_page(caller, given.page)
+    """Page and section are looked for first: where there are none, nothing is kept."""
+    page = None if given.page is None else await page_with(caller, given.page, given.section)
     ref = given.ref or f"sha256:{sha256(given.content.encode(errors='replace')).hexdigest()[:32]}"
     draft = SourceDraft(given.kind, ref, given.content, given.title, given.captured_at)
     source = await caller.write(lambda database, scope: retain_source(database, scope, draft))
@@ -65,6 +68,17 @@ async def remember(caller: Caller, given: Remembering) -> Told:
     known = "Kept" if source.created else "Known already:"
     rest = f" {cited} rests on it." if cited else ""
     return Told(data, f"{known} source {data.source_id}, version {data.version}.{rest}")
+
+
+async def page_with(caller: Caller, name: str, section: str) -> Found:
+    """The page, where it has that section; else NotFound says which it has."""
+    page = await find_page(caller, name)
+    found = (await caller.read("sections", type=page.type, slug=page.slug))["wikiPage"] or {"sections": []}
+    slugs = [one["sectionSlug"] for one in found["sections"]]
+    if section not in slugs:
+        there = f"Its sections are: {', '.join(slugs[:SECTIONS_SHOWN])}." if slugs else "It has none."
+        raise NotFound(f'{page.name} has no section "{section}". {there}')
+    return page
 
 
 class Citing:

@@ -3,9 +3,7 @@
 from typing import Any
 from urllib.parse import quote, unquote
 
-from mcp.shared.exceptions import MCPError
 from mcp_types import (
-    INVALID_PARAMS,
     ListResourcesResult,
     ListResourceTemplatesResult,
     ReadResourceResult,
@@ -14,7 +12,7 @@ from mcp_types import (
     TextResourceContents,
 )
 
-from resolvers.errors import CairnError
+from resolvers.errors import BadInput
 
 from .caller import Caller
 from .hot import AtHand, hot_index
@@ -64,15 +62,12 @@ async def list_templates() -> ListResourceTemplatesResult:
 
 
 async def read_resource(caller: Caller, uri: str) -> ReadResourceResult:
-    """Raises MCPError where there is none."""
-    try:
-        if uri == HOT:
-            told = await hot_index(caller, AtHand())
-        elif uri.startswith(PAGE) and len(uri) < 2_000:
-            told = await read(caller, Reading(page=unquote(uri.removeprefix(PAGE))[:200], max_chars=CHARS))
-        else:
-            raise MCPError(INVALID_PARAMS, f"Resources are {HOT} and {PAGE}<type>/<slug>.", {"uri": uri[:200]})
-    except CairnError as error:
-        raise MCPError(INVALID_PARAMS, error.message, {"uri": uri[:200], **error.extensions}) from None
+    """Raises NotFound where there is none."""
+    if uri == HOT:
+        told = await hot_index(caller, AtHand())
+    elif uri.startswith(PAGE) and len(PAGE) < len(uri) < 2_000:
+        told = await read(caller, Reading(page=unquote(uri.removeprefix(PAGE))[:200], max_chars=CHARS))
+    else:
+        raise BadInput(f"Resources are {HOT} and {PAGE}<type>/<slug>.", "uri")
     await caller.count("resources/read", told.read)
     return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=MARKDOWN, text=told.text)])

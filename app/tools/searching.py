@@ -1,11 +1,12 @@
 """wiki_search, and search_wiki, which is its other name."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from .budget import CHARS, Cursor, MaxChars, fenced, fitting, lines, next_cursor, paragraphs, read_on
+from .budget import CHARS, Cursor, MaxChars, Words, fitting, lines, next_cursor, paragraphs, read_on
 from .caller import Caller
 from .pages import PageLine, PageType, line_of, said, types_of
 from .tool import Given, Told, Tool
@@ -45,15 +46,18 @@ async def search(caller: Caller, given: Searching) -> Told:
     found = (
         await caller.read("search", query=given.query, filter=filter, first=given.limit, after=given.cursor)
     )["wikiSearchResults"]  # fmt: skip
-    kept = fitting(found["edges"], given.max_chars, lambda edge: said_hit(hit(edge)))
-    data = Hits(
-        results=[hit(edge) for edge in kept],
-        total=found["totalCount"],
-        total_is_exact=found["totalIsExact"],
-        did_you_mean=found["didYouMean"],
-        next_cursor=next_cursor(found["edges"], kept, found["pageInfo"]["hasNextPage"]),
-    )
-    return Told(data, text_of(data))
+
+    def shown(edges: Sequence[dict[str, Any]]) -> Hits:
+        return Hits(
+            results=[hit(edge) for edge in edges],
+            total=found["totalCount"],
+            total_is_exact=found["totalIsExact"],
+            did_you_mean=found["didYouMean"],
+            next_cursor=next_cursor(found["edges"], edges, found["pageInfo"]["hasNextPage"]),
+        )
+
+    data = shown(fitting(found["edges"], given.max_chars, lambda edges: words_of(shown(edges))))
+    return Told(data, words_of(data).within(given.max_chars))
 
 
 def hit(edge: dict[str, Any]) -> Hit:
@@ -69,15 +73,15 @@ def said_hit(hit: Hit) -> str:
     return said(hit) + (f"\n  … {' '.join(hit.snippet.split())}" if hit.snippet else "")
 
 
-def text_of(hits: Hits) -> str:
+def words_of(hits: Hits) -> Words:
     if not hits.results:
-        return "Nothing found. Try fewer or other words, or wiki_list."
+        return Words("Nothing found. Try fewer or other words, or wiki_list.")
     count = f"{'' if hits.total_is_exact else 'at least '}{hits.total}"
     corrected = f"Searched for: {hits.did_you_mean}" if hits.did_you_mean else None
     found = lines(map(said_hit, hits.results))
-    return paragraphs(
+    return Words(
         f"{len(hits.results)} of {count} pages; wiki_read gives the whole text.",
-        fenced(paragraphs(corrected, found)),
+        paragraphs(corrected, found),
         read_on(hits.next_cursor),
     )
 

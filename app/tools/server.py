@@ -27,7 +27,7 @@ from mcp_types import (
 from . import prompts, resources
 from .caller import Caller
 from .catalogue import BY_NAME, TOOLS
-from .failures import failure
+from .failures import failure, refusal
 
 log = structlog.get_logger()
 Asked = ServerRequestContext[Any, Any]
@@ -52,13 +52,19 @@ def make_server(caller_of: Callable[[Asked], Caller]) -> Server[Any]:
         return await called(caller_of(asked), params.name, params.arguments or {})
 
     async def list_resources(asked: Asked, params: Paging) -> ListResourcesResult:
-        return await resources.list_resources(caller_of(asked), params.cursor if params else None)
+        try:
+            return await resources.list_resources(caller_of(asked), params.cursor if params else None)
+        except Exception as error:
+            raise refusal(error) from None
 
     async def list_templates(asked: Asked, params: Paging) -> ListResourceTemplatesResult:
         return await resources.list_templates()
 
     async def read_resource(asked: Asked, params: ReadResourceRequestParams) -> ReadResourceResult:
-        return await resources.read_resource(caller_of(asked), str(params.uri))
+        try:
+            return await resources.read_resource(caller_of(asked), str(params.uri))
+        except Exception as error:
+            raise refusal(error, uri=str(params.uri)[:200]) from None
 
     async def list_prompts(asked: Asked, params: Paging) -> ListPromptsResult:
         return await prompts.list_prompts()
@@ -90,6 +96,6 @@ async def called(caller: Caller, name: str, arguments: dict[str, Any]) -> CallTo
         told = await tool.run(caller, tool.takes.model_validate(arguments))
     except Exception as error:
         await caller.count(name, ())
-        return failure(error)
+        return failure(error, tool.takes)
     await caller.count(name, told.read)
     return CallToolResult(content=[TextContent(text=told.text)], structured_content=told.data.model_dump(mode="json"))

@@ -7,6 +7,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import httpx
 import orjson
 import pytest
 
@@ -17,6 +18,7 @@ from tests.wiki import Wiki
 
 PAGE = {"title": "Austin", "type": "topic", "content": "Text."}
 SOURCE = {"kind": "url", "ref": "a", "content": "b"}
+LINE = b'{"title": "Austin", "body": "Text."}\n'
 WORD = {"old_text": "Text", "new_text": "Word"}
 
 
@@ -271,6 +273,33 @@ async def test_a_request_that_takes_too_long_is_stopped_and_writes_nothing(
             answer = await rest.post("/pages", PAGE)
         assert (*refused(answer), answer.json()["writes"]) == (504, "TIMEOUT", 0)
     assert await wiki.rows("pages") == []
+
+
+async def test_a_whole_wiki_is_given_more_time_than_a_page(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+    for times, status in (({"request_timeout": 0.2}, 200), ({"moving_timeout": 0.2}, 504)):
+        async with serving(dsn, tmp_path, **times) as service:
+            rest = Rest(service.http, service.token(wiki.scope.tenant_id, wiki.scope.owner_id))
+            kind = {"content-type": "application/jsonl"}
+            async with wiki.look.transaction():
+                await wiki.look.execute("SELECT 1 FROM owners FOR UPDATE")
+                sent = asyncio.create_task(rest.ask("POST", "/import", content=LINE, headers=kind))
+                await asyncio.wait([sent], timeout=1)
+            answer = await sent
+            assert answer.status_code == status
+        assert len(await wiki.rows("pages")) == (1 if status == 200 else 0)
+        await wiki.look.execute("DELETE FROM pages")
+
+
+async def test_an_import_goes_on_when_its_client_is_gone(rest: Rest, wiki: Wiki) -> None:
+    kind = {"content-type": "application/jsonl"}
+    async with wiki.look.transaction():
+        await wiki.look.execute("SELECT 1 FROM owners FOR UPDATE")
+        with pytest.raises(httpx.ReadTimeout):
+            await rest.ask("POST", "/import", content=LINE, headers=kind, timeout=1)
+    while not await wiki.rows("pages"):
+        await asyncio.sleep(0.05)
+    again = (await rest.ask("POST", "/import", content=LINE, headers=kind)).json()
+    assert (again["created"], again["unchanged"]) == (0, 1)
 
 
 async def test_long_answers_are_compressed_for_those_who_take_it(rest: Rest) -> None:

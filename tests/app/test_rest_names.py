@@ -27,6 +27,17 @@ async def test_a_page_that_was_merged_answers_where_it_went(rest: Rest, wiki: Wi
     await check(wiki)
 
 
+async def test_a_merge_leaves_out_what_stands_there_and_nothing_else(rest: Rest) -> None:
+    await rest.page("Austin", content="In Texas.\n\nHot.")
+    for title, content, merged in (
+        ("A", "Hot.", "In Texas.\n\nHot."),
+        ("B", "x", "In Texas.\n\nHot.\n\nx"),
+        ("C", "Texas.", "In Texas.\n\nHot.\n\nx\n\nTexas."),
+    ):
+        await rest.page(title, content=content)
+        assert (await rest.post(f"/pages/{title.lower()}/merge", {"into": "austin"})).json()["content"] == merged
+
+
 async def test_a_merge_is_refused_with_what_to_mend(rest: Rest) -> None:
     await rest.page("Austin")
     await rest.page("ATX")

@@ -17,6 +17,17 @@ def rest(service: Service, token: str) -> Rest:
     return Rest(service.http, token)
 
 
+async def test_the_longest_titles_can_be_passed_by_cursor(rest: Rest) -> None:
+    for n in range(3):
+        await rest.page("🦆" * 499 + str(n), slug=f"d-{n}")
+    seen, cursor = [], None
+    while not seen or cursor:
+        params = {"order": "title", "limit": 1} | ({"cursor": cursor} if cursor else {})
+        part = (await rest.get("/pages", params=params)).json()
+        seen, cursor = [*seen, part["items"][0]["slug"]], part["next"]
+    assert seen == ["d-0", "d-1", "d-2"]
+
+
 async def test_a_page_is_made_and_read_as_it_was_made(rest: Rest, wiki: Wiki) -> None:
     await rest.page("Austin")
     given = {

@@ -120,6 +120,23 @@ async def test_several_processes_add_up_stand_in_for_each_other_and_lose_no_requ
     assert {record["pid"] for record in records if record["event"] == "request"} >= workers | {killed}
 
 
+@pytest.mark.parametrize("moments", [0.0, 0.5])
+async def test_told_to_stop_while_a_worker_is_replaced_it_waits_for_none_and_starts_none(
+    dsn: str, tmp_path: Path, moments: float
+) -> None:
+    """The new one is not asked for its health for half a minute, nor is another made, who would have no socket."""
+    async with served(dsn, tmp_path, workers=2, log_level="info") as service:
+        killed = children(service).pop()
+        os.kill(killed, signal.SIGKILL)
+        while (now := children(service)) & {killed} or len(now) < 2:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(moments)
+        service.process.send_signal(signal.SIGTERM)
+        code, records = await stopped(service)
+    died = [record["event"] for record in records if record["event"].endswith("died")]
+    assert (code, died) == (0, [f"Child process [{killed}] died"])
+
+
 @pytest.mark.parametrize(("timeout", "frees"), [("30", True), ("0.3", False)])
 async def test_what_is_in_flight_is_waited_for_but_not_for_ever(
     dsn: str, tmp_path: Path, token: str, wiki: Wiki, timeout: str, frees: bool

@@ -41,7 +41,7 @@ def told(text: str) -> None:
     terminal.print(text, style="dim")
 
 
-async def conform(names: list[str]) -> list[Result]:
+async def conform(names: list[str], more: dict[str, str]) -> list[Result]:
     await check_node()
     await install(told)
     results = []
@@ -51,7 +51,7 @@ async def conform(names: list[str]) -> list[Result]:
             for name in names:
                 shown.update(task, description=f"{name}: {SUITES[name].about}")
                 started = time.monotonic()
-                checks = await SUITES[name].run(environment)
+                checks = await SUITES[name].run(environment | more)
                 results.append(Result(name, checks, time.monotonic() - started))
                 told(f"{name}: {results[-1].passed}")
                 for check in results[-1].failed:
@@ -92,12 +92,15 @@ def main() -> int:
         "--skip", action="append", default=[], choices=SUITES, metavar="SUITE", help="a suite to leave out"
     )
     parser.add_argument("--where-possible", action="store_true", help="without Node, say so and be content")
+    parser.add_argument("--seed", type=int, help="of the generated requests: a failure says its own")
+    parser.add_argument("--examples", type=int, metavar="N", help="generated requests for each operation")
     given = parser.parse_args()
+    drawn = {"CAIRN_FUZZ_SEED": given.seed, "CAIRN_FUZZ_EXAMPLES": given.examples}
     names = [name for name in SUITES if name in (given.names or SUITES) and name not in given.skip]
     if not names or not SUITES.keys() >= {*given.names}:
         parser.error(f"the suites are {', '.join(SUITES)}")
     try:
-        results = asyncio.run(conform(names))
+        results = asyncio.run(conform(names, {name: str(value) for name, value in drawn.items() if value is not None}))
     except Lacking as lacking:
         terminal.print(f"Conformance was not tested. {lacking}", markup=False)
         return 0 if given.where_possible else 1

@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 from app.demo import load_sample
@@ -16,6 +17,7 @@ from db.scope import Role
 from resolvers.tokens import mint
 from tests.app.service import SECRET, serving
 
+QUIET: Any = {"log_level": "error", "log_format": "console", "slow_operation": 0}
 WHERE = """SELECT t.tenant_id, o.id, p.id FROM tenants t JOIN owners o USING (tenant_id)
     JOIN pages p ON p.tenant_id = t.tenant_id AND p.owner_id = o.id
     WHERE o.slug = $1 ORDER BY p.slug = $2 DESC, p.slug LIMIT 1"""
@@ -28,11 +30,11 @@ async def sample_service(told: Callable[[str], None]) -> AsyncIterator[dict[str,
         data_dir = Path(folder)
         told("Starting Postgres")
         with EmbeddedServer(data_dir, durable=False) as dsn:
-            configure(Settings(log_level="error", log_format="console"))
+            configure(Settings(**QUIET))
             await migrate(dsn)
             told("Loading the sample wikis")
             environment = await filled(dsn)
-            async with serving(dsn, data_dir) as service:
+            async with serving(dsn, data_dir, **QUIET) as service:
                 yield environment | {"CAIRN_URL": f"{service.url}/graphql"}
 
 

@@ -1,0 +1,69 @@
+"""schemathesis on the running service: with a seed that is told, so that what has failed can be seen again."""
+
+import random
+import re
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import httpx
+
+from .running import ROOT, Check, run
+
+SECONDS = 30  # that one answer may take, on a busy machine too
+COUNTED = re.compile(r"([\d,]+) generated")
+REPEATED = re.compile(r"(.)\1{39,}(?:\n\1{20,})*")  # a text at its limit is a million noughts
+SHOWN = 60_000  # characters of a failure
+
+
+async def generated(
+    suite: str,
+    environment: Mapping[str, str],
+    url: str,
+    *options: str,
+    configuration: str,
+    hooks: str,
+    examples: int,
+) -> list[Check]:
+    """That no check failed in `examples` requests for each operation, or in as many as were asked for; and that the
+    service answers afterwards. `configuration` is a schemathesis.toml, in which {NAMES} stand for the environment."""
+    seed = environment.get("CAIRN_FUZZ_SEED") or str(random.randrange(2**31))
+    count = environment.get("CAIRN_FUZZ_EXAMPLES") or str(examples)
+    with tempfile.TemporaryDirectory(prefix="cairn-fuzz-") as folder:  # where it may leave its notes
+        (Path(folder) / "schemathesis.toml").write_text(configuration.format(**environment))
+        said = await run(
+            *(sys.executable, "-m", "schemathesis.cli", "run", url, *options),
+            *("--header", f"Authorization: Bearer {environment['CAIRN_TOKEN']}"),
+            *("--seed", seed, "--max-examples", count, "--request-timeout", str(SECONDS)),
+            *("--generation-database", "none", "--continue-on-failure", "--no-color"),
+            patience=3600,
+            cwd=Path(folder),
+            SCHEMATHESIS_HOOKS=hooks,
+            PYTHONPATH=str(ROOT),
+            **environment,
+        )
+    shown = REPEATED.sub(r"\1\1\1…", said.text)[-SHOWN:]
+    again = f"To see it again: make conformance ARGS='{suite} --seed {seed} --examples {count}'"
+    counted = COUNTED.search(said.text)
+    number = counted[1] if counted else "an unknown number of"
+    return [
+        Check(
+            "no failure, and nothing that the contract does not say",
+            said.code == 0,
+            f"{shown}\n{again}" if said.code else f"{number} requests, seed {seed}",
+        ),
+        await answers(environment),
+    ]
+
+
+async def answers(environment: Mapping[str, str]) -> Check:
+    name = "the service answers afterwards"
+    headers = {"authorization": f"Bearer {environment['CAIRN_TOKEN']}"}
+    async with httpx.AsyncClient(timeout=SECONDS) as http:
+        try:
+            response = await http.post(environment["CAIRN_URL"], json={"query": "{ viewer { role } }"}, headers=headers)
+        except httpx.HTTPError as error:
+            return Check(name, False, repr(error))
+    passed = response.status_code == 200 and "errors" not in response.json()
+    return Check(name, passed, "" if passed else response.text[:500])
