@@ -11,7 +11,7 @@ from content.templates import TEMPLATES
 
 from ..planner import NewPage, PageCard, PageName, PageUpdate, SectionProposal
 from . import metadata
-from .evidence import DEFINITION, Subject, definition, entries, is_tagged, naming
+from .evidence import DEFINITION, Subject, definition, entries, is_tagged, naming, subject_of
 from .sightings import Reading
 from .text import Sentence, folded
 from .writer import RELATED
@@ -55,7 +55,7 @@ class Draft:
 
     @property
     def subject(self) -> Subject:
-        return Subject(self.type, self.title, frozenset(self.names))
+        return subject_of(self.type, self.title, frozenset(self.names))
 
     def add_alias(self, name: str) -> None:
         """One more name, as it is written."""

@@ -7,7 +7,7 @@ puts the answers of all cited sources together.
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from content.names import normalise
 from content.words import SPACELESS
@@ -40,13 +40,19 @@ SPECIFIC = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Subject:
-    """The page that a section belongs to: its type, title and normalised names."""
+    """The page that a section belongs to: its type, title and normalised names. `subject_of` makes one of each."""
 
     type: str
     title: str
     names: frozenset[str]
+
+
+@lru_cache(maxsize=10_000)
+def subject_of(type: str, title: str, names: frozenset[str]) -> Subject:
+    """The same object for the same page: it is looked up for each source of each section, by what it is."""
+    return Subject(type, title, names)
 
 
 class Entry:
@@ -65,10 +71,9 @@ Evidence = Callable[[Reading, Subject], tuple[Entry, ...]]
 
 def entries(slug: str, reading: Reading, subject: Subject) -> tuple[Entry, ...]:
     """The lines of one source for one section; none where it has nothing to say there."""
-    key = slug, subject
-    if key not in reading.entries:
-        reading.entries[key] = EVIDENCE.get(slug, _notes)(reading, subject)
-    found: tuple[Entry, ...] = reading.entries[key]
+    found: tuple[Entry, ...] | None = reading.entries.get((slug, subject))
+    if found is None:
+        found = reading.entries[slug, subject] = EVIDENCE.get(slug, _notes)(reading, subject)
     return found
 
 

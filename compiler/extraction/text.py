@@ -69,6 +69,12 @@ def folded(text: str) -> str:
 
 
 @lru_cache(maxsize=10_000)
+def folded_name(name: str) -> str:
+    """The same of a title, which is asked for again and again."""
+    return folded(name)
+
+
+@lru_cache(maxsize=10_000)
 def padded(name: str) -> str:
     """A normalised name as it stands in the words of a sentence; without spaces around it where the script has none."""
     return name if SPACELESS.search(name) else folded(name)
