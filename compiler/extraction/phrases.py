@@ -1,6 +1,7 @@
 """Which names a text could hold: runs of words, and of characters where there are no spaces."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
+from itertools import accumulate, chain
 
 from content.words import SPACELESS
 
@@ -22,11 +23,11 @@ def phrases(reading: Reading) -> set[str]:
     return set().union(*(said for _, said in _read(reading)))
 
 
-def known(reading: Reading, names: Collection[str]) -> dict[str, list[int]]:
+def known(reading: Reading, names: Set[str]) -> dict[str, list[int]]:
     """Name → the indexes of the sentences that say it. Within a sentence the longest of overlapping names is meant."""
     found: dict[str, list[int]] = {}
     for index, (sentence, said) in enumerate(_read(reading)):
-        hits = [name for name in said if name in names]
+        hits = names & said
         for name in _longest(hits, sentence) if len(hits) > 1 else hits:
             found.setdefault(name, []).append(index)
     return found
@@ -52,7 +53,7 @@ def _sentences(reading: Reading) -> Iterator[tuple[Sentence, frozenset[str]]]:
         yield sentence, frozenset(_phrases(sentence, reading.language))
 
 
-def _longest(hits: list[str], sentence: Sentence) -> Iterator[str]:
+def _longest(hits: Iterable[str], sentence: Sentence) -> Iterator[str]:
     """Those that the sentence says outside of longer ones."""
     rest = sentence.words
     for name in sorted(hits, key=lambda name: (-len(name), name)):
@@ -62,13 +63,31 @@ def _longest(hits: list[str], sentence: Sentence) -> Iterator[str]:
             yield name
 
 
-def _phrases(sentence: Sentence, language: str) -> Iterator[str]:
-    words = sentence.words.split()
+def _phrases(sentence: Sentence, language: str) -> Iterable[str]:
     stops = stops_of(language)
-    is_spaceless = language in SPACELESS_LANGUAGES
+    words = sentence.words.split()
+    if language in SPACELESS_LANGUAGES:
+        longest = LONGEST_THAI if language == "th" else LONGEST
+        pieces = (_pieces(word[:1_000], longest) for word in words if SPACELESS.search(word))
+        return chain(_joined(words, stops), *pieces)
+    return _joined(words, stops) if "'" in sentence.words else _spaced(words, stops)
+
+
+def _spaced(words: list[str], stops: Set[str]) -> list[str]:
+    """Runs of words that neither begin nor end with a stop word."""
+    text, said = " ".join(words), [index for index, word in enumerate(words) if word not in stops]
+    ends = list(accumulate(len(word) + 1 for word in words))
+    found = []
+    for place, index in enumerate(said):
+        start = ends[index] - len(words[index]) - 1
+        reach = index + WORDS_MAX
+        found += [text[start : ends[end] - 1] for end in said[place : place + WORDS_MAX] if end < reach]
+    return found
+
+
+def _joined(words: list[str], stops: Set[str]) -> Iterator[str]:
+    """The same where words may be possessives, which are written behind the word before them, or elided articles."""
     for start, word in enumerate(words):
-        if is_spaceless and SPACELESS.search(word):
-            yield from _pieces(word[:1_000], LONGEST_THAI if language == "th" else LONGEST)
         if word in stops or "'" in (word[0], word[-1]):
             continue
         yield word
@@ -80,7 +99,9 @@ def _phrases(sentence: Sentence, language: str) -> Iterator[str]:
                 yield phrase
 
 
-def _pieces(word: str, longest: int) -> Iterator[str]:
-    for start in range(len(word) - SHORTEST + 1):
-        for end in range(start + SHORTEST, min(start + longest, len(word)) + 1):
-            yield word[start:end]
+def _pieces(word: str, longest: int) -> list[str]:
+    return [
+        word[start:end]
+        for start in range(len(word) - SHORTEST + 1)
+        for end in range(start + SHORTEST, min(start + longest, len(word)) + 1)
+    ]

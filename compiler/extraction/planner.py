@@ -56,6 +56,7 @@ class Batch:
         self.readings = {reading.source.id: reading for reading in readings}
         self.knowledge = knowledge
         self.known = KnownNames()
+        self.asked = {""}
         self.counts = Counts(self.known)
         self.drafts: list[Draft] = []
         self.by_page: dict[UUID, Draft] = {}
@@ -68,11 +69,17 @@ class Batch:
         sighted = {key for reading in self.readings.values() for key in reading.sightings}
         others = {other for key in sighted if (other := other_number(key))}
         titles = {normalise(one.title) for reading in self.readings.values() for one in decisions(reading)}
-        texts = {phrase for reading in self.readings.values() for phrase in phrases(reading)}
+        texts = set().union(*map(phrases, self.readings.values()))
         firsts = {first for key in sighted if (first := key.split()[0]) != key}
-        names = sighted | others | titles | texts | firsts
-        self.known.add_pages(await self.knowledge.pages(sorted(filter(None, names))))
-        self.known.held = await self.knowledge.mentions(sorted(sighted | others | firsts))
+        await self._look_up_pages(texts | sighted | others | titles | firsts)
+        self.known.held = await self.knowledge.mentions(sighted | others | firsts)
+
+    async def _look_up_pages(self, names: set[str]) -> None:
+        """Of these names those that nobody asked for yet."""
+        new = names - self.asked
+        self.asked |= new
+        if new:
+            self.known.add_pages(await self.knowledge.pages(new))
 
     async def earn(self) -> None:
         """New drafts for the names that have earned a page, with all the sources that saw them."""
@@ -159,9 +166,7 @@ class Batch:
         earlier = {
             id: reading for draft in self.drafts for id, reading in draft.readings.items() if id not in self.readings
         }
-        if earlier:
-            texts = {phrase for reading in earlier.values() for phrase in phrases(reading)}
-            self.known.add_pages(await self.knowledge.pages(sorted(texts - set(self.known.pages))))
+        await self._look_up_pages(set().union(*map(phrases, earlier.values())))
         for page in self.known.pages.values():
             self._draft_of(page)
         for reading in self.readings.values():
@@ -198,7 +203,7 @@ class Batch:
 
     def _named(self, reading: Reading) -> Named:
         named = Named(reading)
-        for name, indexes in known(reading, self.by_name).items():
+        for name, indexes in known(reading, self.by_name.keys()).items():
             draft = self.by_name[name]
             for index in indexes:
                 if _is_meant(draft, name, reading, index):
