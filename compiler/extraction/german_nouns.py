@@ -110,7 +110,7 @@ def _is_place_compound(name: str) -> bool:
 
 def has_inner_capitals(name: str) -> bool:
     """`PostgreSQL`, `SXSW`, but not `CSS-Datei`; in any language."""
-    return any(sum(map(str.isupper, word)) > 1 for word in name.split() if "-" not in word)
+    return not name[1:].islower() and any(sum(map(str.isupper, word)) > 1 for word in name.split() if "-" not in word)
 
 
 def _is_place(name: str) -> bool:

@@ -13,12 +13,15 @@ TAG = re.compile(r"(?<![\w#&/])#([^\W\d_][\w/-]{1,40})")
 AT = re.compile(r"(?<![\w.])@([^\W\d_]\w{1,30})")
 LINK = re.compile(r"\[\[[^\[\]\n]{1,600}\]\]|!?\[[^\[\]\n]{1,300}\]\([^()\n]{0,500}\)")
 ADDRESS = re.compile(r"(?:https?://|www\.|mailto:)\S+")
+OPENING = re.compile(r"[\[*_“\"«「『《#@]")
 TITLED = "《『"
 GAP = " \ue001 "  # a private-use character: no letter, no space, and as good as never written
 
 
 def marks(line: str) -> Iterator[tuple[str, str]]:
     """(kind, name as written) of a raw line."""
+    if not OPENING.search(line):
+        return
     for target in find_links(line) if "[[" in line else ():
         if name := _page_name(line, target.start, target.end):
             yield "link", name

@@ -69,17 +69,18 @@ class Batch:
         sighted = {key for reading in self.readings.values() for key in reading.sightings}
         others = {other for key in sighted if (other := other_number(key))}
         titles = {normalise(one.title) for reading in self.readings.values() for one in decisions(reading)}
-        texts = set().union(*map(phrases, self.readings.values()))
+        names = set().union(*map(phrases, self.readings.values()))
         firsts = {first for key in sighted if (first := key.split()[0]) != key}
-        await self._look_up_pages(texts | sighted | others | titles | firsts)
+        names.update(sighted, others, titles, firsts)
+        await self._look_up_pages(names)
         self.known.held = await self.knowledge.mentions(sighted | others | firsts)
 
     async def _look_up_pages(self, names: set[str]) -> None:
-        """Of these names those that nobody asked for yet."""
-        new = names - self.asked
-        self.asked |= new
-        if new:
-            self.known.add_pages(await self.knowledge.pages(new))
+        """Of these names those that were not asked for yet."""
+        names -= self.asked
+        self.asked = names | self.asked if len(self.asked) > 1 else names
+        if names:
+            self.known.add_pages(await self.knowledge.pages(names))
 
     async def earn(self) -> None:
         """New drafts for the names that have earned a page, with all the sources that saw them."""
