@@ -1,7 +1,7 @@
 """Names by their capitals, in the scripts that have them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import NamedTuple
 
 from .acting import DONE, acts, is_company, is_told
@@ -121,27 +121,39 @@ def _run(parts: Parts, start: int, end: int, language: str) -> Run | None:
     opens = before[-1] in OPENERS if before else start == 0
     first, last = start, end
     stops = stops_of(language)
-    while first < last and (
-        words[first].lower() in PARTICLES or _bare(words[first]) in stops or words[first].isdigit()
-    ):
+    while first < last and _is_small(words[first], stops):
         first, opens = first + 1, False
     if first == last:
         return None
-    honorific = next((at for at in range(first + 1, last - 1) if words[at].lower() in HONORIFICS), None)
-    if opens and (honorific or (last - first > 1 and DONE.search(words[first]))):
-        first, opens = honorific or first + 1, False
-    while first < last and _bare(words[last - 1]) in DATES:
-        last -= 1
-    while first < last and _bare(words[last - 1]) in stops and not words[last - 1].isupper():
-        last -= 1
-    while language == "de" and last - first > 1 and words[last - 1].lower() in NO_ARTICLE:
-        last -= 1
-    if language == "de" and last - first > 1 and words[first].lower() in KIN:
-        first, opens = first + 1, False
+    if last - first > 1:
+        first, last, opens = _shortened(words, first, last, opens=opens, language=language)
     if first == last or words[first].isdigit():
         return None
     name = _possessed(_between(parts, first, last))
     return _told(name, parts, first, last, opens=opens, language=language) if _can_be_name(name) else None
+
+
+def _is_small(word: str, stops: Set[str]) -> bool:
+    """Whether no name begins with it."""
+    return word.lower() in PARTICLES or _bare(word) in stops or word.isdigit()
+
+
+def _shortened(words: list[str], first: int, last: int, *, opens: bool, language: str) -> tuple[int, int, bool]:
+    """Several words without what only stands beside the name: what somebody did, days, stop words, German nouns."""
+    honorific = next((at for at in range(first + 1, last - 1) if words[at].lower() in HONORIFICS), None)
+    if opens and (honorific or DONE.search(words[first])):
+        first, opens = honorific or first + 1, False
+    stops = stops_of(language)
+    while first < last and _bare(words[last - 1]) in DATES:
+        last -= 1
+    while first < last and _bare(words[last - 1]) in stops and not words[last - 1].isupper():
+        last -= 1
+    if language == "de":
+        while last - first > 1 and words[last - 1].lower() in NO_ARTICLE:
+            last -= 1
+        if last - first > 1 and words[first].lower() in KIN:
+            first, opens = first + 1, False
+    return first, last, opens
 
 
 def _between(parts: Parts, first: int, last: int) -> str:

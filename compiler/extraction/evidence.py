@@ -224,5 +224,11 @@ def says_capital(sentence: Sentence, name: str) -> bool:
     """Whether a name of one word is written as a name; always so in scripts without capitals."""
     if SPACELESS.search(name):
         return True
-    words = (word.strip(".,;:!?()“”\"'’«»") for word in sentence.text.split())
-    return any(word[:1].isupper() and name in folded(word).split() for word in words)
+    return any(name in _folded_words(word) for word in sentence.text.split() if not word.islower())
+
+
+@lru_cache(maxsize=20_000)
+def _folded_words(word: str) -> tuple[str, ...]:
+    """Of a word with a capital at its beginning, without what is written around it."""
+    bare = word.strip(".,;:!?()“”\"'’«»")
+    return tuple(folded(bare).split()) if bare[:1].isupper() else ()

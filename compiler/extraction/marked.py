@@ -26,7 +26,8 @@ def marks(line: str) -> Iterator[tuple[str, str]]:
         if name := _page_name(line, target.start, target.end):
             yield "link", name
     line = CODE.sub(GAP, line)
-    yield from (("bold", match[1] or match[2]) for match in BOLD.finditer(line))
+    if "**" in line or "__" in line:
+        yield from (("bold", match[1] or match[2]) for match in BOLD.finditer(line))
     for quote in QUOTE.finditer(line):
         yield "work" if quote[0][0] in TITLED else "quote", quote[1]
     line = ADDRESS.sub(GAP, LINK.sub(GAP, line))

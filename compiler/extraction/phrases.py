@@ -18,39 +18,36 @@ POSSESSIVE = "'s"
 KEPT_MAX = 20_000  # characters of a text
 
 
-def phrases(reading: Reading) -> set[str]:
-    """Every possible name in the text, up to TOKENS_MAX words."""
-    return set().union(*(said for _, said in _read(reading)))
+def phrases(reading: Reading) -> Set[str]:
+    """Every possible name in the text, up to TOKENS_MAX words. It is asked for twice; of long texts it is not kept."""
+    if reading.phrases is not None:
+        return reading.phrases
+    language = reading.language
+    found = frozenset(chain.from_iterable(_phrases(sentence, language) for sentence in _read(reading)))
+    if len(reading.source.content) <= KEPT_MAX:
+        reading.phrases = found
+    return found
 
 
 def known(reading: Reading, names: Set[str]) -> dict[str, list[int]]:
     """Name → the indexes of the sentences that say it. Within a sentence the longest of overlapping names is meant."""
     found: dict[str, list[int]] = {}
-    for index, (sentence, said) in enumerate(_read(reading)):
-        hits = names & said
+    wanted = [(name, padded(name)) for name in names & phrases(reading)]
+    for index, sentence in enumerate(_read(reading) if wanted else ()):
+        words = sentence.words
+        hits = [name for name, word in wanted if word in words]
         for name in _longest(hits, sentence) if len(hits) > 1 else hits:
             found.setdefault(name, []).append(index)
     return found
 
 
-def _read(reading: Reading) -> Iterable[tuple[Sentence, frozenset[str]]]:
-    """The sentences and what each could name. It is asked for twice; of long texts it is not kept meanwhile."""
-    if reading.phrases is not None:
-        return reading.phrases
-    found = _sentences(reading)
-    if len(reading.source.content) > KEPT_MAX:
-        return found
-    reading.phrases = list(found)
-    return reading.phrases
-
-
-def _sentences(reading: Reading) -> Iterator[tuple[Sentence, frozenset[str]]]:
+def _read(reading: Reading) -> Iterator[Sentence]:
     left = TOKENS_MAX
     for sentence in reading.sentences:
         left -= sentence.words.count(" ")
         if left < 0:
             break
-        yield sentence, frozenset(_phrases(sentence, reading.language))
+        yield sentence
 
 
 def _longest(hits: Iterable[str], sentence: Sentence) -> Iterator[str]:
@@ -76,13 +73,13 @@ def _phrases(sentence: Sentence, language: str) -> Iterable[str]:
 def _spaced(words: list[str], stops: Set[str]) -> list[str]:
     """Runs of words that neither begin nor end with a stop word."""
     text, said = " ".join(words), [index for index, word in enumerate(words) if word not in stops]
-    ends = list(accumulate(len(word) + 1 for word in words))
-    found = []
-    for place, index in enumerate(said):
-        start = ends[index] - len(words[index]) - 1
-        reach = index + WORDS_MAX
-        found += [text[start : ends[end] - 1] for end in said[place : place + WORDS_MAX] if end < reach]
-    return found
+    starts = [0, *accumulate(len(word) + 1 for word in words)]
+    return [
+        text[starts[first] : starts[last + 1] - 1]
+        for place, first in enumerate(said)
+        for last in said[place : place + WORDS_MAX]
+        if last < first + WORDS_MAX
+    ]
 
 
 def _joined(words: list[str], stops: Set[str]) -> Iterator[str]:

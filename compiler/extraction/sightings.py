@@ -45,7 +45,7 @@ class Reading:
     def __init__(self, source: SourceText) -> None:
         self.source = source
         self.lines: tuple[Line, ...] = lines(source.content)
-        self.phrases: list[tuple[Sentence, frozenset[str]]] | None = None
+        self.phrases: frozenset[str] | None = None
         """Kept for `phrases`."""
         self.entries: dict[Any, Any] = {}
         self.decisions: Any = None

@@ -79,5 +79,5 @@ def test_what_is_kept_is_bounded() -> None:
         readings.of(note(number, "x" * 9_000))
     assert readings.size == sum(len(one.source.content) for one in readings.kept.values()) <= KEPT_MAX
     assert readings.of(note(299, "x" * 9_000)) is readings.kept[note(299, "").id]
-    readings.of(note(299, "long " * 10_000))
+    readings.of(note(299, "long " * 11_000))
     assert len(readings.kept[note(299, "").id].source.content) == 9_000, "a long one is not kept"
