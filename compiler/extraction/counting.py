@@ -39,6 +39,10 @@ class Counts:
         """The type of the page that a name has earned; None as long as it is held."""
         return verdict(key, self.tallies[key]) or ((both := self.both_numbers(key)) and verdict(key, both)) or None
 
+    def may_be_person(self, key: str) -> bool:
+        """Whether what was seen of a name speaks for it, or nothing was."""
+        return key not in self.tallies or self.tallies[key].is_person
+
     def both_numbers(self, key: str) -> Tally | None:
         """Singular and plural together, where one of them was marked as a word of the language is."""
         other = other_number(key)

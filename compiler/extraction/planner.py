@@ -103,7 +103,7 @@ class Batch:
         both = self.counts.both_numbers(key)
         tally = both or self.counts.tallies[key]
         name = title(key, tally)
-        first = first_name(name, key) if type == "entity" and tally.people else None
+        first = first_name(name, key) if type == "entity" and tally.is_person else None
         short = self.known.pages.get(first) if first else None
         if short and short.type == "entity" and normalise(short.title) == first:
             draft = self._draft_of(short)  # the first name alone had its page before
@@ -190,7 +190,7 @@ class Batch:
         """A full name for the page of a first name that has none yet."""
         for key, sighting in reading.sightings.items():
             first = first_name(sighting.name, key) if sighting.is_person else None
-            draft = self.by_name.get(first) if first else None
+            draft = self.by_name.get(first) if first and self.counts.may_be_person(first) else None
             if draft and draft.type == "entity" and not any(name.startswith(f"{first} ") for name in draft.names):
                 self._also(str(first), sighting.name)
 

@@ -128,7 +128,8 @@ class Reading:
         context = sentence.replace(GAP, "…")
         for run in runs(sentence, self.language):
             if kind := self._kind(run):
-                _see(seen, run.name, kind, context=context, is_person=run.is_person)
+                is_person = run.is_person and run.name.split()[0].lower() not in self._small
+                _see(seen, run.name, kind, context=context, is_person=is_person)
         for name, is_person in found(sentence, self.language):
             _see(seen, name, "name", context=context, is_person=is_person)
 
