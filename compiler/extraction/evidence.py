@@ -22,6 +22,7 @@ from .text import Sentence, folded, padded
 QUOTE_MIN, QUOTE_GOOD = 12, (40, 220)
 QUOTES_MAX = 2
 DEFINITION = 3.0  # the score from which on a sentence says what something is
+UNNAMED = -1.0  # of a sentence that only stands in a note about it
 HIGHLIGHT = 1.5
 ABOUT_TAGS = 4
 
@@ -120,7 +121,7 @@ def found_decision(reading: Reading, subject: Subject) -> Decision | None:
 def _overview(reading: Reading, subject: Subject) -> tuple[Entry, ...]:
     found = [(definition(one, subject.names), one) for one in _quotable(naming(reading, subject.names))]
     if not found and subject.type == "topic":
-        found = [(0.0, one) for one in _quotable(reading.sentences)[:1]]
+        found = [(UNNAMED, one) for one in _quotable(reading.sentences)[:1]]
     if not found:
         return ()
     score, sentence = max(found, key=lambda one: one[0])

@@ -14,11 +14,12 @@ from ..planner import Knowledge, PageCard, Plan, SourceText
 from . import metadata
 from .counting import Counts
 from .decisions import decisions
-from .drafts import Draft, new_page, page_update
+from .drafts import Draft
 from .evidence import says_capital
 from .known_names import KnownNames
 from .linking import Named, links
 from .phrases import known, phrases
+from .proposals import new_page, page_update
 from .readings import reading_of
 from .sightings import Reading, first_name
 from .tallies import title

@@ -14,7 +14,7 @@ from .capitals import HONORIFICS, PARTICLES, Run, runs
 from .german_nouns import has_inner_capitals
 from .language import SAMPLE, language_of
 from .marked import GAP, marks, without
-from .spaceless import found
+from .spaceless import found, without_politeness
 from .stopwords import DATES, EVERYWHERE, STOPWORDS
 from .text import WORD, Line, Sentence, clean, folded, lines, normalised, padded, split
 
@@ -163,7 +163,9 @@ class Reading:
 
 
 def key_of(name: str, kind: str) -> str:
-    """The name that it is held under; a city's is without its region."""
+    """The name that it is held under; a city's is without its region, a Japanese person's without `さん`."""
+    if kind == "person":
+        return normalised(without_politeness(name))
     return normalised(REGION.split(name, maxsplit=1)[0] if kind == "city" else name)
 
 

@@ -54,8 +54,8 @@ def test_a_common_word_is_none(text: str) -> None:
 
 def test_who_links_what_matters_says_of_other_capitals_that_they_matter_less() -> None:
     linked = "In [[Lisbon]] with [[Priya Raman]] at [[Taberna]], and we talked about Dropbox with Marco."
-    assert "Dropbox" not in titles(compiled(story(*[linked] * 5)))
-    assert "Dropbox" in titles(compiled(story(*[linked] * 6)))
+    assert "Dropbox" not in titles(compiled(story(*[linked] * 8)))
+    assert "Dropbox" in titles(compiled(story(*[linked] * 9)))
     assert "Marco" in titles(compiled(story(*[linked] * 3))), "people are never beside the point"
     assert "Dropbox" in titles(compiled(story(*["We talked about Dropbox with Marco."] * 3)))
 
