@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from .acting import DONE, acts, is_company, is_told
 from .german_nouns import KIN, NO_ARTICLE, is_bare, is_sure, is_whole
+from .labels import is_label
 from .stopwords import DATES, stops_of, word_set
 from .text import WORD
 
@@ -127,7 +128,7 @@ def _run(parts: Parts, start: int, end: int, language: str) -> Run | None:
         return None
     if last - first > 1:
         first, last, opens = _shortened(words, first, last, opens=opens, language=language)
-    if first == last or words[first].isdigit():
+    if first == last or words[first].isdigit() or is_label(words, first):
         return None
     name = _possessed(_between(parts, first, last))
     return _told(name, parts, first, last, opens=opens, language=language) if _can_be_name(name) else None

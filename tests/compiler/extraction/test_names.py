@@ -52,6 +52,20 @@ def test_a_common_word_is_none(text: str) -> None:
     assert names(text) == set()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Then select Copy and wait.",
+        "Here you can click on the Export button.",
+        "Dort klicken Sie auf Speichern und warten.",
+        "Ensuite, cliquez sur Ajouter pour finir.",
+        "Pour finir, sélectionnez Général dans la liste.",
+    ],
+)
+def test_what_is_to_be_pressed_is_no_name(text: str) -> None:
+    assert names(text) == set()
+
+
 def test_who_links_what_matters_says_of_other_capitals_that_they_matter_less() -> None:
     linked = "In [[Lisbon]] with [[Priya Raman]] at [[Taberna]], and we talked about Dropbox with Marco."
     assert "Dropbox" not in titles(compiled(story(*[linked] * 8)))
