@@ -15,6 +15,8 @@ INVISIBLE = re.compile(
     "[\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200c-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]"
 )
+JAMO = re.compile("[\u1160-\u11ff\ud7b0-\ud7ff]")  # the middles and ends of Korean syllables
+LETTERS_MAX = 20_000  # that are remembered
 CYRILLIC = re.compile("[\u0400-\u052f]")
 # Letters whose stroke or ligature Unicode does not take apart, Cyrillic accents, and the ways to write ' and -.
 SPELLINGS = str.maketrans(
@@ -27,11 +29,35 @@ SPELLINGS = str.maketrans(
 
 def fold(text: str) -> str:
     """`Café` → `cafe`, `ﬁ` → `fi`; й, が and ไทย keep the marks that make them what they are."""
-    return text.lower() if text.isascii() else fold_letters(text)
+    if text.isascii():
+        return text.lower()
+    try:
+        return text.translate(FOLDED)
+    except NotAlone:
+        return fold_letters(text)
+
+
+class NotAlone(Exception):
+    """A character may change with the one before it: a mark, or a part of a Korean syllable."""
+
+
+class Folded(dict[int, str]):
+    """Code point → how it is folded, of those met before: texts say the same letters again and again."""
+
+    def __missing__(self, code: int) -> str:
+        first = unicodedata.normalize("NFKD", chr(code))[0]
+        if unicodedata.category(first)[0] == "M" or JAMO.match(first):
+            raise NotAlone
+        if len(self) >= LETTERS_MAX:
+            self.clear()
+        return self.setdefault(code, fold_letters(chr(code)))
+
+
+FOLDED = Folded()
 
 
 def fold_letters(text: str) -> str:
-    """The same of any text, letter by letter."""
+    """The same of any text, together."""
     text = INVISIBLE.sub("", text)
     for _ in range(2):  # folding case can bring back what NFKC replaces, and the other way round
         text = unicodedata.normalize("NFKC", unicodedata.normalize("NFD", text).casefold())

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-from .folding import fold
+from .folding import LETTERS_MAX, fold
 
 ALIAS_MAX = 200
 
@@ -21,8 +21,20 @@ def normalise(name: str) -> str:
 
 
 def parted(folded: str) -> str:
-    """With spaces for all that belongs to no word, character by character."""
-    return "".join(character if _in_word(character) else " " for character in folded)
+    """With spaces for all that belongs to no word."""
+    return folded.translate(PARTED)
+
+
+class Parted(dict[int, str]):
+    """Code point → itself or a space, of those met before."""
+
+    def __missing__(self, code: int) -> str:
+        if len(self) >= LETTERS_MAX:
+            self.clear()
+        return self.setdefault(code, chr(code) if _in_word(chr(code)) else " ")
+
+
+PARTED = Parted()
 
 
 def _in_word(character: str) -> bool:

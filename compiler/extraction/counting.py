@@ -2,13 +2,11 @@
 
 from collections.abc import Collection, Iterator, Sequence
 
-from content.names import normalise
-
 from ..planner import HeldName
 from .known_names import KnownNames
 from .sightings import Reading, Sighting
 from .tallies import Tally, suggestion, tally_of, verdict
-from .text import SENTENCE_MAX
+from .text import SENTENCE_MAX, normalised
 from .variants import NUMBERED, city_names, other_number, short_forms
 
 COMPANIONS_MAX = 6  # of one source, for one name
@@ -41,6 +39,10 @@ class Counts:
         """The type of the page that a name has earned; None as long as it is held."""
         return verdict(key, self.tallies[key]) or ((both := self.both_numbers(key)) and verdict(key, both)) or None
 
+    def may_be_person(self, key: str) -> bool:
+        """Whether what was seen of a name speaks for it, or nothing was."""
+        return key not in self.tallies or self.tallies[key].is_person
+
     def both_numbers(self, key: str) -> Tally | None:
         """Singular and plural together, where one of them was marked as a word of the language is."""
         other = other_number(key)
@@ -63,7 +65,7 @@ class Counts:
                 if card is None or reading.source.id not in card.source_ids:
                     quote = sighting.context[:SENTENCE_MAX]
                     name = next(
-                        (one for one in (sighting.name, sighting.name.split()[0]) if normalise(one) == key), key
+                        (one for one in (sighting.name, sighting.name.split()[0]) if normalised(one) == key), key
                     )
                     yield HeldName(name, reading.source.id, quote, suggestion(tally), tally.cluster())
 

@@ -44,7 +44,8 @@ OPEN = re.compile(
     r"noch nicht|não|no|ainda não|still) (?:\w+ ){0,2}"
     r"(?:decided|chose|décidé|entschieden|decidimos|decidido|resolvemos)|\b(?:noch|ainda|"
     r"encore)\b.{0,30}(?:nicht|não|pas).{0,60}(?:entschieden|decidi|décidé)"
-    r"|(?:还没|還沒|没有|沒有|尚未|如果|要不要).{0,8}(?:决定|決定)|(?:かどうか|まだ).{0,20}決め",
+    r"|(?:还没|還沒|没有|沒有|尚未|如果|要不要).{0,8}(?:决定|決定)|(?:かどうか|まだ).{0,20}決め"
+    r"|결정(?:했|한)다면|하기로 했다면",
     re.IGNORECASE,
 )
 WHY = re.compile(

@@ -7,7 +7,7 @@ puts the answers of all cited sources together.
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from content.names import normalise
 from content.words import SPACELESS
@@ -22,6 +22,7 @@ from .text import Sentence, folded, padded
 QUOTE_MIN, QUOTE_GOOD = 12, (40, 220)
 QUOTES_MAX = 2
 DEFINITION = 3.0  # the score from which on a sentence says what something is
+UNNAMED = -1.0  # of a sentence that only stands in a note about it
 HIGHLIGHT = 1.5
 ABOUT_TAGS = 4
 
@@ -40,13 +41,19 @@ SPECIFIC = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Subject:
-    """The page that a section belongs to: its type, title and normalised names."""
+    """The page that a section belongs to: its type, title and normalised names. `subject_of` makes one of each."""
 
     type: str
     title: str
     names: frozenset[str]
+
+
+@lru_cache(maxsize=10_000)
+def subject_of(type: str, title: str, names: frozenset[str]) -> Subject:
+    """The same object for the same page: it is looked up for each source of each section, by what it is."""
+    return Subject(type, title, names)
 
 
 class Entry:
@@ -65,10 +72,9 @@ Evidence = Callable[[Reading, Subject], tuple[Entry, ...]]
 
 def entries(slug: str, reading: Reading, subject: Subject) -> tuple[Entry, ...]:
     """The lines of one source for one section; none where it has nothing to say there."""
-    key = slug, subject
-    if key not in reading.entries:
-        reading.entries[key] = EVIDENCE.get(slug, _notes)(reading, subject)
-    found: tuple[Entry, ...] = reading.entries[key]
+    found: tuple[Entry, ...] | None = reading.entries.get((slug, subject))
+    if found is None:
+        found = reading.entries[slug, subject] = EVIDENCE.get(slug, _notes)(reading, subject)
     return found
 
 
@@ -115,7 +121,7 @@ def found_decision(reading: Reading, subject: Subject) -> Decision | None:
 def _overview(reading: Reading, subject: Subject) -> tuple[Entry, ...]:
     found = [(definition(one, subject.names), one) for one in _quotable(naming(reading, subject.names))]
     if not found and subject.type == "topic":
-        found = [(0.0, one) for one in _quotable(reading.sentences)[:1]]
+        found = [(UNNAMED, one) for one in _quotable(reading.sentences)[:1]]
     if not found:
         return ()
     score, sentence = max(found, key=lambda one: one[0])
@@ -219,5 +225,11 @@ def says_capital(sentence: Sentence, name: str) -> bool:
     """Whether a name of one word is written as a name; always so in scripts without capitals."""
     if SPACELESS.search(name):
         return True
-    words = (word.strip(".,;:!?()“”\"'’«»") for word in sentence.text.split())
-    return any(word[:1].isupper() and name in folded(word).split() for word in words)
+    return any(name in _folded_words(word) for word in sentence.text.split() if not word.islower())
+
+
+@lru_cache(maxsize=20_000)
+def _folded_words(word: str) -> tuple[str, ...]:
+    """Of a word with a capital at its beginning, without what is written around it."""
+    bare = word.strip(".,;:!?()“”\"'’«»")
+    return tuple(folded(bare).split()) if bare[:1].isupper() else ()

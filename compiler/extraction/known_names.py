@@ -1,6 +1,7 @@
 """What the wiki has of the names that a batch says: pages, and names that are held or that nobody wants."""
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 
 from content.names import normalise
 
@@ -17,7 +18,7 @@ class KnownNames:
         self.held: Mapping[str, MentionCard] = {}
 
     def add_pages(self, found: Mapping[str, Sequence[PageCard]]) -> None:
-        for alias, cards in found.items():
+        for alias, cards in sorted(found.items(), key=itemgetter(0)):
             decisions = [card for card in cards if card.type == "decision"]
             for card in decisions:
                 if normalise(card.title) == alias:

@@ -1,7 +1,9 @@
 """Which language a text is in: by its script, then by its commonest words."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable
+from itertools import chain
 
 from .stopwords import STOPWORDS
 
@@ -33,8 +35,6 @@ def _by_script(text: str) -> str | None:
 
 
 def _by_words(words: Iterable[str]) -> str:
-    counts = dict.fromkeys(STOPWORDS, 0)
-    for word in words:
-        for code in LANGUAGES_OF.get(word if word.isalpha() else ELIDED.sub("", word), ()):
-            counts[code] += 1
-    return max(counts, key=lambda code: (counts[code], code == "en"))
+    said = (word if word.isalpha() else ELIDED.sub("", word) for word in words)
+    counts = Counter(chain.from_iterable(LANGUAGES_OF[word] for word in said if word in LANGUAGES_OF))
+    return max(STOPWORDS, key=lambda code: (counts[code], code == "en"))

@@ -13,17 +13,21 @@ TAG = re.compile(r"(?<![\w#&/])#([^\W\d_][\w/-]{1,40})")
 AT = re.compile(r"(?<![\w.])@([^\W\d_]\w{1,30})")
 LINK = re.compile(r"\[\[[^\[\]\n]{1,600}\]\]|!?\[[^\[\]\n]{1,300}\]\([^()\n]{0,500}\)")
 ADDRESS = re.compile(r"(?:https?://|www\.|mailto:)\S+")
+OPENING = re.compile(r"[\[*_“\"«「『《#@]")
 TITLED = "《『"
 GAP = " \ue001 "  # a private-use character: no letter, no space, and as good as never written
 
 
 def marks(line: str) -> Iterator[tuple[str, str]]:
     """(kind, name as written) of a raw line."""
+    if not OPENING.search(line):
+        return
     for target in find_links(line) if "[[" in line else ():
         if name := _page_name(line, target.start, target.end):
             yield "link", name
     line = CODE.sub(GAP, line)
-    yield from (("bold", match[1] or match[2]) for match in BOLD.finditer(line))
+    if "**" in line or "__" in line:
+        yield from (("bold", match[1] or match[2]) for match in BOLD.finditer(line))
     for quote in QUOTE.finditer(line):
         yield "work" if quote[0][0] in TITLED else "quote", quote[1]
     line = ADDRESS.sub(GAP, LINK.sub(GAP, line))

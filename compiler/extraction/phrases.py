@@ -1,6 +1,7 @@
 """Which names a text could hold: runs of words, and of characters where there are no spaces."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
+from itertools import accumulate, chain
 
 from content.words import SPACELESS
 
@@ -17,42 +18,39 @@ POSSESSIVE = "'s"
 KEPT_MAX = 20_000  # characters of a text
 
 
-def phrases(reading: Reading) -> set[str]:
-    """Every possible name in the text, up to TOKENS_MAX words."""
-    return set().union(*(said for _, said in _read(reading)))
+def phrases(reading: Reading) -> Set[str]:
+    """Every possible name in the text, up to TOKENS_MAX words. It is asked for twice; of long texts it is not kept."""
+    if reading.phrases is not None:
+        return reading.phrases
+    language = reading.language
+    found = frozenset(chain.from_iterable(_phrases(sentence, language) for sentence in _read(reading)))
+    if len(reading.source.content) <= KEPT_MAX:
+        reading.phrases = found
+    return found
 
 
-def known(reading: Reading, names: Collection[str]) -> dict[str, list[int]]:
+def known(reading: Reading, names: Set[str]) -> dict[str, list[int]]:
     """Name → the indexes of the sentences that say it. Within a sentence the longest of overlapping names is meant."""
     found: dict[str, list[int]] = {}
-    for index, (sentence, said) in enumerate(_read(reading)):
-        hits = [name for name in said if name in names]
+    wanted = [(name, padded(name)) for name in names & phrases(reading)]
+    for index, sentence in enumerate(_read(reading) if wanted else ()):
+        words = sentence.words
+        hits = [name for name, word in wanted if word in words]
         for name in _longest(hits, sentence) if len(hits) > 1 else hits:
             found.setdefault(name, []).append(index)
     return found
 
 
-def _read(reading: Reading) -> Iterable[tuple[Sentence, frozenset[str]]]:
-    """The sentences and what each could name. It is asked for twice; of long texts it is not kept meanwhile."""
-    if reading.phrases is not None:
-        return reading.phrases
-    found = _sentences(reading)
-    if len(reading.source.content) > KEPT_MAX:
-        return found
-    reading.phrases = list(found)
-    return reading.phrases
-
-
-def _sentences(reading: Reading) -> Iterator[tuple[Sentence, frozenset[str]]]:
+def _read(reading: Reading) -> Iterator[Sentence]:
     left = TOKENS_MAX
     for sentence in reading.sentences:
         left -= sentence.words.count(" ")
         if left < 0:
             break
-        yield sentence, frozenset(_phrases(sentence, reading.language))
+        yield sentence
 
 
-def _longest(hits: list[str], sentence: Sentence) -> Iterator[str]:
+def _longest(hits: Iterable[str], sentence: Sentence) -> Iterator[str]:
     """Those that the sentence says outside of longer ones."""
     rest = sentence.words
     for name in sorted(hits, key=lambda name: (-len(name), name)):
@@ -62,13 +60,31 @@ def _longest(hits: list[str], sentence: Sentence) -> Iterator[str]:
             yield name
 
 
-def _phrases(sentence: Sentence, language: str) -> Iterator[str]:
-    words = sentence.words.split()
+def _phrases(sentence: Sentence, language: str) -> Iterable[str]:
     stops = stops_of(language)
-    is_spaceless = language in SPACELESS_LANGUAGES
+    words = sentence.words.split()
+    if language in SPACELESS_LANGUAGES:
+        longest = LONGEST_THAI if language == "th" else LONGEST
+        pieces = (_pieces(word[:1_000], longest) for word in words if SPACELESS.search(word))
+        return chain(_joined(words, stops), *pieces)
+    return _joined(words, stops) if "'" in sentence.words else _spaced(words, stops)
+
+
+def _spaced(words: list[str], stops: Set[str]) -> list[str]:
+    """Runs of words that neither begin nor end with a stop word."""
+    text, said = " ".join(words), [index for index, word in enumerate(words) if word not in stops]
+    starts = [0, *accumulate(len(word) + 1 for word in words)]
+    return [
+        text[starts[first] : starts[last + 1] - 1]
+        for place, first in enumerate(said)
+        for last in said[place : place + WORDS_MAX]
+        if last < first + WORDS_MAX
+    ]
+
+
+def _joined(words: list[str], stops: Set[str]) -> Iterator[str]:
+    """The same where words may be possessives, which are written behind the word before them, or elided articles."""
     for start, word in enumerate(words):
-        if is_spaceless and SPACELESS.search(word):
-            yield from _pieces(word[:1_000], LONGEST_THAI if language == "th" else LONGEST)
         if word in stops or "'" in (word[0], word[-1]):
             continue
         yield word
@@ -80,7 +96,9 @@ def _phrases(sentence: Sentence, language: str) -> Iterator[str]:
                 yield phrase
 
 
-def _pieces(word: str, longest: int) -> Iterator[str]:
-    for start in range(len(word) - SHORTEST + 1):
-        for end in range(start + SHORTEST, min(start + longest, len(word)) + 1):
-            yield word[start:end]
+def _pieces(word: str, longest: int) -> list[str]:
+    return [
+        word[start:end]
+        for start in range(len(word) - SHORTEST + 1)
+        for end in range(start + SHORTEST, min(start + longest, len(word)) + 1)
+    ]

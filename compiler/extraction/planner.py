@@ -14,11 +14,12 @@ from ..planner import Knowledge, PageCard, Plan, SourceText
 from . import metadata
 from .counting import Counts
 from .decisions import decisions
-from .drafts import Draft, new_page, page_update
+from .drafts import Draft
 from .evidence import says_capital
 from .known_names import KnownNames
 from .linking import Named, links
 from .phrases import known, phrases
+from .proposals import new_page, page_update
 from .readings import reading_of
 from .sightings import Reading, first_name
 from .tallies import title
@@ -56,6 +57,7 @@ class Batch:
         self.readings = {reading.source.id: reading for reading in readings}
         self.knowledge = knowledge
         self.known = KnownNames()
+        self.asked = {""}
         self.counts = Counts(self.known)
         self.drafts: list[Draft] = []
         self.by_page: dict[UUID, Draft] = {}
@@ -68,11 +70,18 @@ class Batch:
         sighted = {key for reading in self.readings.values() for key in reading.sightings}
         others = {other for key in sighted if (other := other_number(key))}
         titles = {normalise(one.title) for reading in self.readings.values() for one in decisions(reading)}
-        texts = {phrase for reading in self.readings.values() for phrase in phrases(reading)}
+        names = set().union(*map(phrases, self.readings.values()))
         firsts = {first for key in sighted if (first := key.split()[0]) != key}
-        names = sighted | others | titles | texts | firsts
-        self.known.add_pages(await self.knowledge.pages(sorted(filter(None, names))))
-        self.known.held = await self.knowledge.mentions(sorted(sighted | others | firsts))
+        names.update(sighted, others, titles, firsts)
+        await self._look_up_pages(names)
+        self.known.held = await self.knowledge.mentions(sighted | others | firsts)
+
+    async def _look_up_pages(self, names: set[str]) -> None:
+        """Of these names those that were not asked for yet."""
+        names -= self.asked
+        self.asked = names | self.asked if len(self.asked) > 1 else names
+        if names:
+            self.known.add_pages(await self.knowledge.pages(names))
 
     async def earn(self) -> None:
         """New drafts for the names that have earned a page, with all the sources that saw them."""
@@ -95,7 +104,7 @@ class Batch:
         both = self.counts.both_numbers(key)
         tally = both or self.counts.tallies[key]
         name = title(key, tally)
-        first = first_name(name, key) if type == "entity" and tally.people else None
+        first = first_name(name, key) if type == "entity" and tally.is_person else None
         short = self.known.pages.get(first) if first else None
         if short and short.type == "entity" and normalise(short.title) == first:
             draft = self._draft_of(short)  # the first name alone had its page before
@@ -159,9 +168,7 @@ class Batch:
         earlier = {
             id: reading for draft in self.drafts for id, reading in draft.readings.items() if id not in self.readings
         }
-        if earlier:
-            texts = {phrase for reading in earlier.values() for phrase in phrases(reading)}
-            self.known.add_pages(await self.knowledge.pages(sorted(texts - set(self.known.pages))))
+        await self._look_up_pages(set().union(*map(phrases, earlier.values())))
         for page in self.known.pages.values():
             self._draft_of(page)
         for reading in self.readings.values():
@@ -184,7 +191,7 @@ class Batch:
         """A full name for the page of a first name that has none yet."""
         for key, sighting in reading.sightings.items():
             first = first_name(sighting.name, key) if sighting.is_person else None
-            draft = self.by_name.get(first) if first else None
+            draft = self.by_name.get(first) if first and self.counts.may_be_person(first) else None
             if draft and draft.type == "entity" and not any(name.startswith(f"{first} ") for name in draft.names):
                 self._also(str(first), sighting.name)
 
@@ -198,7 +205,7 @@ class Batch:
 
     def _named(self, reading: Reading) -> Named:
         named = Named(reading)
-        for name, indexes in known(reading, self.by_name).items():
+        for name, indexes in known(reading, self.by_name.keys()).items():
             draft = self.by_name[name]
             for index in indexes:
                 if _is_meant(draft, name, reading, index):

@@ -6,8 +6,8 @@ from uuid import UUID
 from ..planner import SourceText
 from .sightings import Reading
 
-KEPT_MAX = 1_000_000  # characters of all sources whose readings are kept; a reading takes some ten bytes for each
-SHORT_MAX = 10_000  # characters of one
+KEPT_MAX = 2_000_000  # characters of all sources whose readings are kept; a reading takes some ten bytes for each
+SHORT_MAX = 50_000  # characters of one
 
 
 class Readings:

@@ -11,9 +11,10 @@ from content.folding import INVISIBLE
 from ..planner import SourceText
 from . import metadata
 from .capitals import HONORIFICS, PARTICLES, Run, runs
+from .german_nouns import has_inner_capitals
 from .language import SAMPLE, language_of
 from .marked import GAP, marks, without
-from .spaceless import found
+from .spaceless import found, without_politeness
 from .stopwords import DATES, EVERYWHERE, STOPWORDS
 from .text import WORD, Line, Sentence, clean, folded, lines, normalised, padded, split
 
@@ -44,7 +45,7 @@ class Reading:
     def __init__(self, source: SourceText) -> None:
         self.source = source
         self.lines: tuple[Line, ...] = lines(source.content)
-        self.phrases: list[tuple[Sentence, frozenset[str]]] | None = None
+        self.phrases: frozenset[str] | None = None
         """Kept for `phrases`."""
         self.entries: dict[Any, Any] = {}
         self.decisions: Any = None
@@ -70,8 +71,7 @@ class Reading:
 
     @cached_property
     def language(self) -> str:
-        words = [word.lower() for line in self.lines[:SAMPLE] for word in WORD.findall(line.raw)[:SAMPLE]][:SAMPLE]
-        return language_of(self.source.content, words)
+        return language_of(self.source.content, map(str.lower, self._written[:SAMPLE]))
 
     @cached_property
     def words(self) -> str:
@@ -109,6 +109,7 @@ class Reading:
         for sighting in list(seen.values()):
             if sighting.is_person and (first := first_name(sighting.name, sighting.key)):
                 _see(seen, sighting.name, "part", key=first, context=sighting.context, is_person=True)
+        self.__dict__.pop("_written", None)  # no longer needed
         if sum("link" in sighting.marks for sighting in seen.values()) >= LINKED_MIN:
             _put_aside(seen.values())
         return seen
@@ -127,7 +128,8 @@ class Reading:
         context = sentence.replace(GAP, "…")
         for run in runs(sentence, self.language):
             if kind := self._kind(run):
-                _see(seen, run.name, kind, context=context, is_person=run.is_person)
+                is_person = run.is_person and run.name.split()[0].lower() not in self._small
+                _see(seen, run.name, kind, context=context, is_person=is_person)
         for name, is_person in found(sentence, self.language):
             _see(seen, name, "name", context=context, is_person=is_person)
 
@@ -141,9 +143,9 @@ class Reading:
             return None
         if is_one and COMPOUND.search(name):
             return None
-        has_inner = any(sum(map(str.isupper, word)) > 1 for word in name.split() if "-" not in word)
         if not is_sure:
             return None
+        has_inner = has_inner_capitals(name)
         if opens and not has_inner:
             is_titled = name.split()[0].lower().rstrip(".") in HONORIFICS
             return ("name" if is_titled else "first") if not is_one else "open" if acts else None
@@ -152,11 +154,18 @@ class Reading:
     @cached_property
     def _small(self) -> frozenset[str]:
         """Words that the source writes without a capital too: those are no names."""
-        return frozenset(word for line in self.lines for word in WORD.findall(line.raw) if word[0].islower())
+        return frozenset(word for word in set(self._written) if word[0].islower())
+
+    @cached_property
+    def _written(self) -> list[str]:
+        """Its words, letter by letter as they are written."""
+        return WORD.findall("\n".join(line.raw for line in self.lines))
 
 
 def key_of(name: str, kind: str) -> str:
-    """The name that it is held under; a city's is without its region."""
+    """The name that it is held under; a city's is without its region, a Japanese person's without `さん`."""
+    if kind == "person":
+        return normalised(without_politeness(name))
     return normalised(REGION.split(name, maxsplit=1)[0] if kind == "city" else name)
 
 

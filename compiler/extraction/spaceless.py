@@ -39,6 +39,7 @@ ZH_NOT = re.compile(
 
 JA_TITLE = "さん|くん|ちゃん|様|君|先生|先輩|おばさん|おじさん|店長|部長|課長"
 JA_POLITE = frozenset({"さん", "くん", "ちゃん", "様", "君"})  # the others belong to the name
+JA_POLITELY = re.compile("(?<=[\u3041-\u30ff\u4e00-\u9fff])(?:さん|くん|ちゃん|様|君)$")
 JA_PLACE = (
     "温泉郷|居酒屋|銭湯|工房|農園|牧場|植物園|体育館|美容院|酒場|横丁|渓谷|高原|海水浴場|庭園|神宮|大仏|タワー|パーク|ビーチ|"
     "ベーカリー|ガーデン|マーケット|スタジアム|滝|峠|岬|岳|坂|荘|駅|公園|寺|神社|市場|美術館|博物館|図書館|食堂|大学|病院|カフェ|商店街|温泉|城|空港|ホテル|書店|"
@@ -142,6 +143,12 @@ def found(sentence: str, language: str) -> Iterator[Found]:
     """The names that a sentence of one of these languages gives away."""
     finder = FINDERS.get(language)
     return finder(sentence) if finder else iter(())
+
+
+def without_politeness(name: str) -> str:
+    """`田中さん` → `田中`, as texts name him, too; `店長` belongs to a name and stays."""
+    bare = JA_POLITELY.sub("", name)
+    return bare if len(bare) > 1 else name
 
 
 def _chinese(sentence: str) -> Iterator[Found]:

@@ -54,6 +54,11 @@ class Tally:
         self.tags += other.tags
         self.companions += other.companions
 
+    @property
+    def is_person(self) -> bool:
+        """`with Obsidian Sync` says it once of a thing; of people one source in three says it at least."""
+        return 3 * self.people >= sum(self.forms.values()) > 0
+
     def cluster(self) -> dict[str, Any]:
         """As it is kept with the mention."""
         return {
@@ -94,7 +99,7 @@ def verdict(key: str, tally: Tally) -> str | None:
     if not _often(tally.days):
         return None
     part = marks["part"] if full_name(key, tally) else 0
-    names = marks["name"] + marks["bare"] + marks["first"] + marks["open"] + marks["said"] + part + marks["aside"] // 2
+    names = marks["name"] + marks["bare"] + marks["first"] + marks["open"] + marks["said"] + part + marks["aside"] // 3
     is_name = (
         marks["name"]
         or marks["said"]
@@ -119,7 +124,7 @@ def verdict(key: str, tally: Tally) -> str | None:
 def full_name(key: str, tally: Tally) -> str | None:
     """The one name of several words that this first name is part of; None when there is none, or more than one."""
     fulls: dict[str, list[str]] = {}
-    for form in tally.forms if tally.marks["part"] else ():
+    for form in tally.forms if tally.marks["part"] and tally.is_person else ():
         if (normal := normalise(form)) != key:
             fulls.setdefault(normal, []).append(form)
     return max(next(iter(fulls.values())), key=lambda form: (tally.forms[form], form)) if len(fulls) == 1 else None

@@ -5,8 +5,9 @@ Every pattern looks ahead a bounded way: a hostile note costs no more than an ho
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
+from typing import NamedTuple
 
 from content.folding import INVISIBLE
 from content.names import normalise
@@ -22,6 +23,10 @@ READ_MAX = 200_000  # characters of a source that are read: what lies beyond is 
 SHORT_MAX, LONG_MAX = 2_000, 50_000  # characters: the sentences of short texts and some long ones are kept for a while
 CUT = "\ue002"  # where an image or a comment was: no quote reaches across
 
+# A line that begins otherwise is prose, and one without a mark, too, is as it stands.
+CAREFUL = frozenset(("", *" \t\x0b\x0c`~#|<%$[:=-!"))
+LISTED = frozenset(" \t-+>0123456789")
+
 FENCE = re.compile(r"[ \t]{0,8}(```|~~~)")
 NO_PROSE = re.compile(r"[ \t]*(?:\||<[A-Za-z/!]|%%|\$\$|\[\^?[^\[\]\n]{1,80}\]:|:::|={3,}|-{3,}|!\[)")
 HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]")
@@ -33,20 +38,19 @@ REFERENCE = re.compile(r"(?<=\])\[[^\[\]\n]{0,60}\]")
 MARK = re.compile(r"[`*_\[\]<>~#]")
 END = re.compile(r"[.!?…؟۔]+[\"'”’»)\]]*(?=\s+[^\sa-zа-яα-ω])|[。！？।॥]+[」』”’）]*")
 WORD = re.compile(rf"{LETTER}+(?:['’\-]{LETTER}+)*")
+PLAIN_WORD = re.compile(r"[a-z0-9]+(?:['\-][a-z0-9]+)*")  # of a text in ASCII and small letters, as it is normalised
 ELISION = re.compile(r"(?<= )((?:[ldjnstmc]|qu)')(?=\w\w)")
 ABBREVIATED = re.compile(r"(?:^|[\s(])(?:Hr|Fr|Sra?|Dra|Mme|Mlle|bzw|usw|evtl|e\.g|i\.e|z\.B|p|Nr)\.$")
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(NamedTuple):
     """One sentence as it may be quoted; `words` are its normalised words between spaces, for looking up names."""
 
     text: str
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One line of prose: as written less what is no prose, and its sentences."""
 
     raw: str
@@ -63,9 +67,19 @@ def folded(text: str) -> str:
 
     A possessive is a word of its own, and so is an elided article: `sofia 's`, `l' ile`.
     """
-    text = text if text.isascii() else INVISIBLE.sub("", text)
-    words = " ".join(filter(None, map(normalised, WORD.findall(text))))
+    if text.isascii():
+        words = " ".join(PLAIN_WORD.findall(text.lower()))
+    else:
+        words = " ".join(filter(None, map(normalised, WORD.findall(INVISIBLE.sub("", text)))))
+    if "'" not in words:
+        return f" {words} "
     return ELISION.sub(r"\1 ", f" {words} ".replace("'s ", " 's "))
+
+
+@lru_cache(maxsize=10_000)
+def folded_name(name: str) -> str:
+    """The same of a title, which is asked for again and again."""
+    return folded(name)
 
 
 @lru_cache(maxsize=10_000)
@@ -81,7 +95,11 @@ def normalised(word: str) -> str:
 
 def clean(line: str) -> str:
     """What a line says, without marks."""
-    return plain(line) if MARK.search(line) or line[:1] in " \t-+>0123456789" else " ".join(line.split())
+    return plain(line) if MARK.search(line) else _unmarked(line)
+
+
+def _unmarked(line: str) -> str:
+    return plain(line) if line[:1] in LISTED else " ".join(line.split())
 
 
 @lru_cache(maxsize=4_000)
@@ -95,13 +113,17 @@ def _long(text: str) -> tuple[Line, ...]:
 
 
 def _lines(text: str) -> tuple[Line, ...]:
-    text = DIRECTION.sub("", CONTROL.sub(" ", text[:READ_MAX]))
-    return tuple(filter(lambda line: line.sentences, map(_line, _prose_lines(text))))
+    text = CONTROL.sub(" ", text[:READ_MAX])
+    text = text if text.isascii() else DIRECTION.sub("", text)
+    return tuple(line for line in map(_line, _prose_lines(text)) if line.sentences)
 
 
 def _prose_lines(text: str) -> Iterator[str]:
     fence = None
     for line in text.splitlines():
+        if line[:1] not in CAREFUL and fence is None:
+            yield line
+            continue
         mark = FENCE.match(line)
         if mark:
             fence = None if fence == mark[1] else fence or mark[1]
@@ -110,24 +132,32 @@ def _prose_lines(text: str) -> Iterator[str]:
 
 
 def _line(line: str) -> Line:
-    if MARK.search(line):
-        for pattern, instead in ((CALLOUT, CUT), (CHECKBOX, "- "), (EMBED, CUT), (COMMENT, CUT), (REFERENCE, "")):
-            line = pattern.sub(instead, line)
-    parts = (text for part in clean(line).split(CUT) for text in split(part.strip()))
-    return Line(line, tuple(Sentence(text, folded(text)) for text in parts if len(text) > 1))
+    if not MARK.search(line):
+        return Line(line, _sentences(_unmarked(line)))
+    for pattern, instead in ((CALLOUT, CUT), (CHECKBOX, "- "), (EMBED, CUT), (COMMENT, CUT), (REFERENCE, "")):
+        line = pattern.sub(instead, line)
+    text = clean(line)
+    if CUT not in text:
+        return Line(line, _sentences(text))
+    return Line(line, tuple(chain.from_iterable(_sentences(part.strip()) for part in text.split(CUT))))
 
 
-def split(text: str) -> Iterator[str]:
+def _sentences(text: str) -> tuple[Sentence, ...]:
+    return tuple(Sentence(one, folded(one)) for one in split(text) if len(one) > 1)
+
+
+def split(text: str) -> list[str]:
     """Into sentences; not after `Dr.` or an initial."""
-    start = 0
+    start, found = 0, []
     for end in END.finditer(text):
         before = text[max(start, end.start() - 20) : end.start() + 1]
         if not (end[0].startswith(".") and (ABBREVIATION.search(before) or ABBREVIATED.search(before))):
-            yield from _pieces(text[start : end.end()].strip())
+            found.append(text[start : end.end()].strip())
             start = end.end()
-    yield from _pieces(text[start:].strip())
+    found.append(text[start:].strip())
+    pieces = found if len(text) <= LINE_MAX else chain.from_iterable(map(_pieces, found))
+    return [one for one in pieces if one]
 
 
 def _pieces(text: str) -> Iterator[str]:
-    for start in range(0, len(text), LINE_MAX):
-        yield text[start : start + LINE_MAX]
+    return (text[start : start + LINE_MAX] for start in range(0, len(text), LINE_MAX))

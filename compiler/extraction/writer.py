@@ -6,16 +6,16 @@ somebody's: it stays, above ours, and a line that somebody changed takes the pla
 
 import re
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 
 from rapidfuzz import fuzz
 
 from ..planner import SectionTask, SourceText
 from .bounds import bounded
-from .citing import mark, marked_refs
-from .evidence import DEFINITION, Entry, Subject, entries
+from .citing import MARK, kept_label, mark, marked_refs
+from .evidence import DEFINITION, Entry, Subject, entries, subject_of
 from .readings import reading_of
-from .sightings import Reading
-from .text import folded
+from .text import folded_name
 
 ALIKE = 90  # per cent of the letters: the same said again
 CHANGED = 60  # per cent: the same line, edited
@@ -26,6 +26,7 @@ READ_MAX = 120  # sources read for one section: the newest
 RELATED_MAX = 8
 RELATED = frozenset({"related", "related_entities"})
 NUMBER = re.compile(r"\d+")
+CAPTURED = attrgetter("captured_at")
 REST = re.compile(r"^- … \(\+\d+\)$")
 RELATED_LINE = re.compile(
     r"^- (?:\[\*\*.{1,600}\*\*\]\([^()\s]{1,400}\)|\*\*.{1,600}\*\*)(?: ×\d+)?(?: \[\^[^\[\]\s^]+\])+$"
@@ -40,18 +41,20 @@ class ExtractiveWriter:
 
     async def write(self, task: SectionTask) -> str:
         """The section's text, at most 6 kB beside what people wrote; without sources what stands there."""
-        sources = sorted({source.id: source for source in task.sources}.values(), key=_newest_first)
-        if not sources:
+        if not task.sources:
             return task.body
-        subject = Subject(task.page_type, task.page_title, task.page_aliases)
+        sources = _newest_first(task.sources)
+        subject = subject_of(task.page_type, task.page_title, task.page_aliases)
         written = _related(task, sources) if task.slug in RELATED else _lines(task.slug, sources, subject)
         theirs = _theirs(task, sources, subject)
-        ours = [line for line in written if not _is_replaced(line, theirs)]
+        ours = [line for line in written if not _is_replaced(line, theirs)] if theirs else written
         return "\n\n".join(filter(None, ["\n".join(theirs).strip("\n"), "\n".join(bounded(ours))]))
 
 
-def _newest_first(source: SourceText) -> tuple[float, str]:
-    return -source.captured_at.timestamp(), str(source.id)
+def _newest_first(sources: Iterable[SourceText]) -> list[SourceText]:
+    """Each once; of one moment by their ids."""
+    unique = {source.id.int: source for source in sources}
+    return sorted(map(unique.__getitem__, sorted(unique)), key=CAPTURED, reverse=True)
 
 
 def _lines(slug: str, sources: Sequence[SourceText], subject: Subject) -> list[str]:
@@ -93,15 +96,11 @@ def _is_new(entry: Entry, chosen: list[Entry]) -> bool:
 
 def _related(task: SectionTask, sources: Sequence[SourceText]) -> list[str]:
     """`- **Title** ×3 [^…] [^…] [^…]`: how many of the sources name it, and the newest of those."""
-    readings = [reading_of(source) for source in sources[:READ_MAX]]
-    own = folded(task.page_title)
-    rows = []
-    for title in dict.fromkeys(title for title, _, _ in task.related):
-        name = folded(title)
-        near = _naming(readings, name) if name.strip() else []
-        if near and name != own:
-            rows.append((-len(near), title, near))
-    return [_related_line(title, near) for _, title, near in sorted(rows, key=lambda row: row[:2])[:RELATED_MAX]]
+    own = folded_name(task.page_title)
+    names = {title: folded_name(title) for title, _, _ in task.related}
+    naming = _naming(sources[:READ_MAX], {name for name in names.values() if name.strip() and name != own})
+    rows = sorted((-len(naming[name]), title) for title, name in names.items() if name in naming)
+    return [_related_line(title, naming[names[title]]) for _, title in rows[:RELATED_MAX]]
 
 
 def _related_line(title: str, near: Sequence[SourceText]) -> str:
@@ -109,28 +108,40 @@ def _related_line(title: str, near: Sequence[SourceText]) -> str:
     return f"- **{name}** ×{len(near)} {' '.join(map(mark, near[:3]))}"
 
 
-def _naming(readings: Sequence[Reading], name: str) -> list[SourceText]:
-    """The sources that say a folded name, or whose metadata do."""
-    if not name.isascii():
-        return [reading.source for reading in readings if name.strip() in reading.all_words]
-    first = name.split()[0]
-    return [reading.source for reading in readings if first in reading.vocabulary and name in reading.all_words]
+def _naming(sources: Iterable[SourceText], names: Iterable[str]) -> dict[str, list[SourceText]]:
+    """Of these folded names each that is said, with the sources that say it, or whose metadata do."""
+    whole = {name: name.strip() for name in names if not name.isascii()}
+    by_first: dict[str, list[str]] = {}
+    for name in names:
+        if name.isascii():
+            by_first.setdefault(name.split(None, 1)[0], []).append(name)
+    found: dict[str, list[SourceText]] = {}
+    for source in sources:
+        reading = reading_of(source)
+        words = reading.all_words
+        said = [name for name, inner in whole.items() if inner in words]
+        said += [name for first in by_first.keys() & reading.vocabulary for name in by_first[first] if name in words]
+        for name in said:
+            found.setdefault(name, []).append(source)
+    return found
 
 
-def _theirs(task: SectionTask, sources: Sequence[SourceText], subject: Subject) -> list[str]:
+def _theirs(task: SectionTask, sources: Iterable[SourceText], subject: Subject) -> list[str]:
     """The lines of the section that people wrote or changed."""
-    if not task.body.strip():
-        return []
-    cited = set(marked_refs(task.body))
-    by_mark = {mark(source): source for source in sources if source.ref in cited or str(source.id) in cited}
-    own: set[str] = set()
-    for source in by_mark.values():
-        own.update(entry.line for entry in entries(task.slug, reading_of(source), subject))
-    return [line for line in task.body.splitlines() if not _is_own(line, own, task.slug)]
+    lines = [line for line in task.body.splitlines() if not _is_form(line, task.slug)]
+    cited = set(MARK.findall("\n".join(lines)))
+    own = {
+        entry.line
+        for source in sources
+        if cited and kept_label(source) in cited
+        for entry in entries(task.slug, reading_of(source), subject)
+    }
+    return [line for line in lines if line not in own] if any(map(str.strip, lines)) else []
 
 
-def _is_own(line: str, own: set[str], slug: str) -> bool:
-    return line in own or REST.match(line) is not None or (slug in RELATED and RELATED_LINE.match(line) is not None)
+def _is_form(line: str, slug: str) -> bool:
+    """Whether nobody but the writer has lines of this form."""
+    return REST.match(line) is not None or (slug in RELATED and RELATED_LINE.match(line) is not None)
 
 
 def _is_replaced(line: str, theirs: Iterable[str]) -> bool:

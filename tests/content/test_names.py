@@ -77,6 +77,19 @@ def test_only_words_are_left(name: str) -> None:
     assert all(any(map(str.isalnum, word)) and word[0] not in "'-" and word[-1] not in "'-" for word in normal.split())
 
 
+# Letters of many scripts; marks, and all that is made of parts or becomes some.
+LETTERS = st.text(
+    st.one_of(st.characters(), st.sampled_from("éØßǅﬁΣςйёЇがｶﾞ゛각ᄀ\u1161\u11a8ไำ\u0e49\u0301\u0327\u05b0لا\u200dΩ㍿")),
+    max_size=6,
+)
+
+
+@given(LETTERS)
+def test_letters_are_folded_one_by_one_as_together(text: str) -> None:
+    """A letter is folded once, and remembered; where the one before it could change it, the text is folded whole."""
+    assert fold(text) == fold_letters(text)
+
+
 @given(st.text(st.characters(max_codepoint=127)))
 def test_plain_letters_are_read_as_all_letters_are(text: str) -> None:
     """ASCII has a shorter way."""

@@ -39,6 +39,7 @@ def test_a_decision_and_its_reason(text: str, title: str, why: str) -> None:
         "Nous n'avons pas encore décidé de la date.",
         "Haben wir das Zelt noch nicht entschieden?",
         "还没决定什么时候删掉旧的。",
+        "이 방법을 사용하기로 결정했다면, 최소한 백업을 해두시기 바라요.",
         "She is decidedly kind.",
     ],
 )

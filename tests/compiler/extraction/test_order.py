@@ -1,16 +1,22 @@
 """The same sources earn the same names their pages, in any order and in batches of any size."""
 
+import asyncio
 import json
 import os
 import random
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.planner.memory import MemoryWiki
 from benchmarks.planner.scopes import JOURNALS, journal
+from compiler.extraction import ExtractivePlanner, ExtractiveWriter
+from compiler.extraction.readings import KEPT
+from compiler.planner import Knowledge, Plan, SectionTask, SourceText
 from tests.compiler.extraction.stories import TRIP, compiled, leading_names, note
 
 ROOT = Path(__file__).parents[3]
@@ -54,6 +60,32 @@ def test_no_page_is_ever_taken_back() -> None:
         now = leading_names(compiled(TRIP[:count], 1))
         assert seen <= now
         seen = now
+
+
+class Forgetful:
+    """A planner and a writer that read everything anew."""
+
+    async def plan(self, sources: Sequence[SourceText], knowledge: Knowledge) -> Plan:
+        forget_all()
+        return await ExtractivePlanner().plan(sources, knowledge)
+
+    async def write(self, task: SectionTask) -> str:
+        forget_all()
+        return await ExtractiveWriter().write(task)
+
+
+def forget_all() -> None:
+    for id in list(KEPT.kept):
+        KEPT.forget(id)
+
+
+@settings(max_examples=30, deadline=None)
+@given(STORIES, st.integers(1, 5))
+def test_what_was_read_before_is_said_as_if_it_were_read_now(texts: list[tuple[list[str], int]], batch: int) -> None:
+    sources = [*TRIP, *(note(100 + n, " ".join(pieces), day=day) for n, (pieces, day) in enumerate(texts))]
+    anew = MemoryWiki(Forgetful(), Forgetful())
+    asyncio.run(anew.compile(sources, batch))
+    assert [page.markdown() for page in anew.all] == [page.markdown() for page in compiled(sources, batch).all]
 
 
 def test_hashing_does_not_matter() -> None:

@@ -263,3 +263,47 @@ def test_a_writer_without_sources_leaves_the_section_alone() -> None:
 
     task = SectionTask("entity", "Uchi", frozenset({"uchi"}), "notes", "Notes", "Mine.", ())
     assert asyncio.run(ExtractiveWriter().write(task)) == "Mine."
+
+
+def test_somebody_has_one_page_however_polite_the_text_is() -> None:
+    wiki = compiled(story(*["昼は田中さんと定食を食べた。"] * 3, person="田中さん"))
+    assert [sorted(page(wiki, title).card.aliases) for title in titles(wiki, "entity")] == [["田中", "田中さん"]]
+
+
+def test_a_thing_that_is_once_said_like_a_person_has_no_first_name() -> None:
+    notes = ["Nightjar Sync was slow.", "We moved it, then Nightjar Sync broke.", "For now Nightjar Sync is off."]
+    wiki = compiled(story(*notes, "It was done with Nightjar Sync."))
+    assert page(wiki, "Nightjar Sync").card.aliases == {"nightjar sync"}
+    wiki = compiled(story(*["Those web pages were saved with Web Clipper."] * 3))
+    assert page(wiki, "Web Clipper").card.aliases == {"web clipper"}, "nobody's name is also written small"
+
+
+def test_a_topic_is_summed_up_by_a_sentence_about_it() -> None:
+    used = "You can resize sidebars in the middle: sidebars are wide."
+    wiki = compiled(
+        story(used, "Sidebars hold the tabs.", "No, it only works when sidebars are open.", tags=["sidebars"])
+    )
+    assert page(wiki, "Sidebars").card.summary == "Sidebars hold the tabs."
+
+
+def test_what_is_no_sentence_sums_up_nothing() -> None:
+    labels = ["Have you seen Kestrel?", "Go to the Kestrel:", "Note: it is all in Kestrel now."]
+    assert page(compiled(story(*labels)), "Kestrel").card.summary is None
+    wiki = compiled(story(*labels, "Then came Kestrel"))
+    assert page(wiki, "Kestrel").card.summary == "Then came Kestrel"
+
+
+def test_without_a_sentence_a_topic_says_whom_and_what_its_notes_name() -> None:
+    texts = ["Long walk with Marco in Zilker Park.", "Lunch with Marco.", "It rained on Marco in Zilker Park."]
+    wiki = compiled(story(*texts, tags=["sport"]))
+    assert page(wiki, "Sport").card.summary == "Marco, Zilker Park"
+
+
+def test_a_city_is_introduced_by_a_sentence_that_names_it() -> None:
+    texts = [
+        "Somebody called about the boat.",
+        "We walked through Lisbon until the lamps went on.",
+        "It rained all day.",
+    ]
+    wiki = compiled(story(*texts, city="Lisbon"))
+    assert body(wiki, "Lisbon", "summary") == "- 2026-04-02: “We walked through Lisbon until the lamps went on.” [^n1]"

@@ -1,0 +1,118 @@
+"""German nouns: all have capitals, and some are names."""
+
+import re
+
+from .stopwords import word_set
+
+KIN = word_set(
+    "schwester bruder tochter sohn cousine cousin freundin freund kollegin kollege nachbarin nachbar nichte neffe"
+)
+NAMED_KINDS = word_set(
+    """
+    café cafe restaurant hotel gasthaus gasthof pension bar kneipe kino theater museum galerie buchhandlung bäckerei
+    konditorei eisdiele pizzeria markthalle brauerei weingut hof praxis schule grundschule gymnasium bahnhof villa haus
+    schloss burg kloster kirche sankt park strandbad freibad tram linie bus
+    """
+)
+DETERMINERS = word_set(
+    """
+    der die das den dem des ein eine einen einem einer eines mein meine meinen meinem meiner dein deine sein
+    seine seinen seinem seiner ihr ihre ihren ihrem ihrer unser unsere unseren unserem unserer euer eure kein
+    keine keinen keinem keiner dieser diese dieses diesen diesem jeder jede jedes jeden jedem welche welcher
+    welches alle alles viel viele vielen mehr wenig etwas zwei drei vier fünf sechs sieben acht neun zehn zwölf
+    paar im am beim zum zur vom ins ans aufs
+    """
+)
+ABSTRACT = re.compile(
+    r"(?:ung|heit|keit|schaft|tion|tät|nis|ismus|ling|chen|lein|ungen|eien|zeit|tag|abend|morgen|stunde)n?$"
+)
+BARE = word_set("auf über mit von bei für ohne nach in aus gegen und zu an durch oder wie als dass")
+NO_ARTICLE = word_set(
+    """
+    hause haus ruhe zeit kaffee tee wasser regen schnee sonne wein bier brot käse kuchen milch essen angst
+    hunger durst lust spaß glück pech geld urlaub ferien freunde freunden kinder kindern kollegen leute leuten
+    eltern freude musik sport yoga fisch fleisch obst gemüse salat suppe pizza pasta reis nudeln butter honig
+    zucker salz eis mittag abend morgen nacht uhr ende anfang mitte wochen tagen tage monaten jahren stunden
+    minuten euro grad meter kilometer prozent recht fuß bus bahn zug auto rad fahrrad ordnung form frage
+    gegensatz hand platz bett arbeit schule handy internet papier holz glas karten blumen büchern bücher bildern
+    tränen bauchschmerzen kopfschmerzen fieber sahne tomaten zimt kerzen gäste gästen nachbarn familie mama papa
+    oma opa frühstück mittagessen abendessen sicht farbe dosen gruppen deutsch englisch französisch
+    portugiesisch spanisch dank stadt land see meer garten küche zwiebeln kartoffeln äpfel äpfeln hilfe vorsicht
+    feierabend weihnachten ostern silvester schluss teil beispiel bezug plugins notizen links dateien ordnern
+    tags vorlagen befehlen versionen markdown erde öl senf pfeffer speck pilze pilzen
+    """
+)
+PLACE = re.compile(
+    r"-(?:Park|Platz|Straße|Strasse|Allee|Weg|Brücke|Ring|Ufer|Schule|Gymnasium|Haus|Kirche|Museum|See|Halle)$"
+)
+# One word, and the ones of these that are kinds of places, not names of some.
+COMPOUND = re.compile(
+    r"^[A-ZÄÖÜ][a-zäöüß]{3,}(?:berg|burg|see|park|platz|markt|brücke|turm|tor|garten|hof|bach|tal|wald|insel|kirche|dom|"
+    r"schloss|quelle|mühle|hütte|viertel|stadt|straße|strasse|allee|gasse|ufer|museum|halle|stadion|bad|haus)$"
+)
+KINDS_OF_PLACE = word_set(
+    """
+    spielplatz parkplatz arbeitsplatz sportplatz fußballplatz sitzplatz campingplatz zeltplatz stellplatz tennisplatz
+    marktplatz bahnhof hauptbahnhof bauernhof friedhof innenhof hinterhof schulhof flughafen supermarkt flohmarkt
+    weihnachtsmarkt wochenmarkt baumarkt arbeitsmarkt getränkemarkt fischmarkt kindergarten biergarten schrebergarten
+    gemüsegarten wintergarten vorgarten botanischengarten innenstadt altstadt großstadt kleinstadt hauptstadt
+    heimatstadt nachbarstadt neustadt krankenhaus treppenhaus gasthaus kaufhaus rathaus wohnhaus gewächshaus
+    baumhaus ferienhaus elternhaus treibhaus hochhaus parkhaus schwimmbad freibad hallenbad badezimmer turnhalle
+    sporthalle markthalle lagerhalle eingangshalle konzerthalle messehalle fabrikhalle hauptstraße nebenstraße
+    landstraße einbahnstraße seitenstraße dorfstraße hauptkirche dorfkirche stadtkirche kirchturm fernsehturm
+    aussichtsturm wasserturm leuchtturm eigentor gartentor stadttor hoftor badesee stausee baggersee bergsee
+    berghütte skihütte almhütte holzhütte stadtpark freizeitpark wildpark fuhrpark skatepark stadtviertel
+    stadtmuseum heimatmuseum kunstmuseum freilichtmuseum regenwald mischwald nadelwald weinberg zugbrücke
+    fußgängerbrücke eisenbahnbrücke autobahnbrücke holzbrücke wohnviertel halbinsel verkehrsinsel fußballstadion
+    zuhaus drogeriemarkt fachwerkhaus schulhaus autohaus bücherhalle
+    """
+)
+
+
+def is_sure(name: str, previous: str, *, opens: bool) -> bool:
+    """Whether the capital says that it is a name: only without an article, but for what only places are called."""
+    if has_inner_capitals(name) or _is_place(name):
+        return True
+    if not opens and _is_place_compound(name):
+        return True
+    word = name.lower()
+    if word in NO_ARTICLE or ABSTRACT.search(word):
+        return False
+    if opens or " " in name:
+        return opens or previous not in DETERMINERS or _is_named_kind(name)
+    return previous in KIN or (
+        previous in BARE
+        and not (word.endswith(("en", "ern", "eln")) and previous in ("mit", "von", "aus", "und", "bei"))
+    )
+
+
+def _is_named_kind(name: str) -> bool:
+    """After an article: `im Café Merle`, `die Markthalle Neun`. Of other nouns the second may explain the first."""
+    words = name.split()
+    return words[0].lower() in NAMED_KINDS and all(word[0].isupper() or word.isdigit() for word in words)
+
+
+def is_bare(name: str, *, opens: bool) -> bool:
+    """Whether it is one noun, which may be a name where it has no article."""
+    is_one = " " not in name and not opens
+    return is_one and not (has_inner_capitals(name) or _is_place(name) or _is_place_compound(name))
+
+
+def is_whole(word: str) -> bool:
+    """`Clara-Zetkin-Park`: nothing belongs behind it."""
+    return word.count("-") > 1 and sum(map(str.isupper, word)) > 2
+
+
+def _is_place_compound(name: str) -> bool:
+    """`Schlossberg`, but no kind of place: `Spielplatz`."""
+    return COMPOUND.search(name) is not None and name.lower() not in KINDS_OF_PLACE
+
+
+def has_inner_capitals(name: str) -> bool:
+    """`PostgreSQL`, `SXSW`, but not `CSS-Datei`; in any language."""
+    return not name[1:].islower() and any(sum(map(str.isupper, word)) > 1 for word in name.split() if "-" not in word)
+
+
+def _is_place(name: str) -> bool:
+    """`Clara-Zetkin-Park`, `Schillerstraße`"""
+    return is_whole(name) and PLACE.search(name) is not None
