@@ -7,7 +7,7 @@ from datetime import datetime
 from math import log1p, log10
 from typing import NamedTuple
 
-from rapidfuzz.distance import OSA
+from rapidfuzz.distance import DamerauLevenshtein
 
 from content.words import ANALYSER, ANALYSERS, spans
 from db.database import Connection, Row
@@ -188,7 +188,7 @@ def corrections(reading: Reading, rows: Sequence[Row]) -> dict[str, list[Option]
     stems = lexemes_of(rows, reading.found)
     for row in rows:
         asked, word = row["asked"], row["word"]
-        edits = OSA.distance(asked, word)
+        edits = DamerauLevenshtein.distance(asked, word)
         is_there = row["found"] or (row["in_names"] and row["lexeme"] is None)
         if is_there and is_close(reading, asked, word, edits, row["in_names"]):
             doubt = edits - 0.1 * log10(1 + row["found"]) - 0.5 * row["in_names"]

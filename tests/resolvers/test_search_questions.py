@@ -89,6 +89,8 @@ async def test_what_a_beginning_has_found_the_next_letter_does_not_lose(library:
         ("xranklin", "Franklin Barbecue", "franklin"),
         ("templtaes", "C++ templates", "templates"),
         ("evalutaoin", "GPT-4 evaluation", "evaluation"),
+        ("templtxaes", "C++ templates", "templates"),  # swapped, and a letter too many between them
+        ("evaluaotn", "GPT-4 evaluation", "evaluation"),  # swapped, and the letter between them lost
     ],
 )
 async def test_a_mistyped_word_is_mended_and_said_so(library: Wiki, typed: str, title: str, meant: str) -> None:
