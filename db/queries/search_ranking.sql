@@ -17,13 +17,11 @@ WITH scope AS MATERIALIZED (
     SELECT DISTINCT ON (n.page_id) n.page_id, CASE WHEN n.kind <> 'title' THEN n.name END AS name, key.trust * CASE
         WHEN n.name <> key.name
             THEN CASE n.kind WHEN 'title' THEN 8 ELSE 5 END * length(key.name)::float8 / length(n.name)
-        WHEN key.is_part THEN 8
-        WHEN n.kind = 'title' THEN 100
-        ELSE 90
+        ELSE coalesce(key.worth, CASE n.kind WHEN 'title' THEN 100 ELSE 90 END)
     END AS bonus
     FROM unnest(
-        CAST(:keys AS text[]), CAST(:key_ends AS text[]), CAST(:key_trusts AS float8[]), CAST(:key_parts AS boolean[])
-    ) AS key (name, name_end, trust, is_part)
+        CAST(:keys AS text[]), CAST(:key_ends AS text[]), CAST(:key_trusts AS float8[]), CAST(:key_worths AS float8[])
+    ) AS key (name, name_end, trust, worth)
     CROSS JOIN LATERAL (
         SELECT page_id, kind, name FROM page_names
         WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)

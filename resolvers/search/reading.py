@@ -40,7 +40,7 @@ class Option(NamedTuple):
 class Reading:
     """A question as one wiki understands it, by what was counted there at a moment.
 
-    `options` has an entry for each word of the question, in its order.
+    `options` has an entry for each word of the question, in its order; `forms` is what else its last word may end in.
     """
 
     letter: str
@@ -54,6 +54,7 @@ class Reading:
     found: dict[str, int] = field(default_factory=dict)
     mended: dict[str, str] = field(default_factory=dict)
     unknown: set[str] = field(default_factory=set)
+    forms: tuple[str, ...] = ()
 
     def rarity(self, lexeme: str) -> float:
         """BM25's idf."""
@@ -116,6 +117,7 @@ async def read(
     longer = [row for row in rows if row["origin"] == "longer"]
     reading.unknown = {word for word in words if word in stems and not any(map(reading.found.get, stems[word]))}
     going_on = open_options(reading, longer, stems) if beginning else []
+    reading.forms = forms_of(beginning, longer, stems) if beginning else ()
     fixes = {}
     if wrong := [word for word in dict.fromkeys(words) if is_wrong(word, reading, bool(going_on))][:MOST_WRONG]:
         fixes = await mend(connection, where, reading, wrong, statuses)
@@ -152,6 +154,13 @@ def open_options(reading: Reading, longer: Sequence[Row], stems: dict[str, tuple
             options.append(Option(row["word"], OPEN, lexemes))
     known = max((reading.found[lexeme] for lexeme in stems.get(reading.words[-1], ())), default=0)
     return options[: MOST_OPEN if not known else FEW_OPEN if known < COMMON else 0]
+
+
+def forms_of(last: str, longer: Sequence[Row], stems: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Words with the stem of the last one: those that go on where it ends, and the stem itself."""
+    own = stems.get(last, ())
+    others = [row["word"] for row in longer if not set(own).isdisjoint(stems.get(row["word"], ()))]
+    return tuple(dict.fromkeys(form for form in [*others, *(lexeme[1:] for lexeme in own)] if form != last))
 
 
 def is_wrong(word: str, reading: Reading, goes_on: bool) -> bool:

@@ -40,7 +40,7 @@ async def near(connection: Connection, scope: Scope, page_id: UUID, limit: int) 
     if not topic:
         return []
     reading, weights = read_topic(scope, topic)
-    asked = Question(keys={}, weights=weights, total=sum(weights.values()))
+    asked = Question(keys=(), weights=weights, total=sum(weights.values()))
     asked.rare = rare_enough(reading, sorted(weights, key=lambda lexeme: (reading.found[lexeme], lexeme)))
     rows = await connection.all(
         asked.ranking, **where, **WEIGHTS, **asked.values(), analyser=reading.analyser, analysers=list(ANALYSERS),

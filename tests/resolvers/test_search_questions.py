@@ -306,3 +306,36 @@ async def test_common_words_that_no_page_has_together_are_found_apart(wiki: Wiki
     rest = await ask(wiki, "integers theory ", first=8, after=found.hits[-1].cursor)
     pages = [hit.page_id for hit in (*found.hits, *rest.hits)]
     assert len(pages) == len(set(pages)) == 15
+
+
+async def test_a_name_that_is_said_among_other_words_counts(wiki: Wiki) -> None:
+    """However often another page has the same words."""
+    said = "The oak smoker was cleaned. " * 5
+    for title, more in (
+        ("Smoker", {"aliases": ("oak smoker",), "body": "A steel box."}),
+        ("Cleaning", {"body": said}),
+        ("Smoker parts", {"body": said}),
+    ):
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", title, **more))
+    assert (await titles(wiki, "warranty for the oak smoker"))[0] == "Smoker"
+    (first, *_) = (await ask(wiki, "warranty for the oak smoker")).hits
+    assert first.matched_alias == "oak smoker"
+
+
+@pytest.mark.parametrize(
+    ("asked", "name", "other"),
+    [("base", "bases", "Bases syntax"), ("folders", "folder", "Folder outside"), ("my note", "my notes", "My notebooks")],
+)
+async def test_the_last_word_of_a_name_may_have_another_ending(wiki: Wiki, asked: str, name: str, other: str) -> None:
+    title = f"What to know of {name}"
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", title, aliases=(name,), body="A start."))
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", other, body=f"{asked} and {name}. " * 9))
+    assert (await titles(wiki, asked))[0] == title
+
+
+async def test_a_signed_word_among_others_is_not_the_name_without_its_sign(library: Wiki) -> None:
+    """C++ is kept as `c`, which is the name of another page."""
+    found = await ask(library, "C++ grows kernels", explained=True)
+    named = [hit.explanation["parts"]["named"] for hit in found.hits if hit.explanation]
+    assert len(named) == 2
+    assert not any(named)
