@@ -104,24 +104,51 @@ WITH scope AS MATERIALIZED (
     OFFSET 0
 )
 
+-- name: follow_links
+-- And what the first of them link to, among them: more, the less of the question stands in the first page's names. Who
+-- links to a great many pages says little by it, and is read no further.
+-- after: weigh_pages
+, alone AS MATERIALIZED (
+    SELECT page_id, name, score, in_text, in_names, named, together, heading, begun FROM weighed
+), foremost AS (
+    SELECT page_id, score, in_names, named + begun AS called FROM alone ORDER BY score DESC, page_id LIMIT 3
+), doubt AS (
+    SELECT CASE WHEN called < 5 THEN greatest(0, CAST(:total AS float8) - in_names) ELSE 0 END AS weight, score
+    FROM foremost ORDER BY score DESC, page_id LIMIT 1
+), linked AS (
+    SELECT l.to_page_id AS page_id,
+        CAST(:w_linked AS float8) * max(doubt.weight) * sum(foremost.score / nullif(doubt.score, 0)) AS linked
+    FROM foremost
+    JOIN doubt ON doubt.weight > 0
+    CROSS JOIN LATERAL (
+        SELECT to_page_id FROM links
+        WHERE tenant_id = CAST(:tenant_id AS uuid) AND from_page_id = foremost.page_id AND kind = 'reference'
+        ORDER BY to_page_id LIMIT 100
+    ) AS l
+    GROUP BY l.to_page_id
+), followed AS (
+    SELECT alone.*, coalesce(linked, 0) AS linked, score + coalesce(linked, 0) AS whole
+    FROM alone LEFT JOIN linked ON linked.page_id = alone.page_id
+)
+
 -- name: rank_pages
 -- The pages of a question of few words, which says itself what it is about.
--- after: weigh_pages
-SELECT page_id, name AS matched_alias, score, in_text, in_names, named, together, heading, begun, 0::float8 AS topic,
-    (SELECT counted_at FROM scope) AS counted_at
-FROM weighed
-WHERE CAST(:after_score AS float8) IS NULL OR score < CAST(:after_score AS float8)
-   OR (score = CAST(:after_score AS float8) AND page_id > CAST(:after_page AS uuid))
-ORDER BY score DESC, page_id
+-- after: follow_links
+SELECT page_id, name AS matched_alias, whole AS score, in_text, in_names, named, together, heading, begun, linked,
+    0::float8 AS topic, (SELECT counted_at FROM scope) AS counted_at
+FROM followed
+WHERE CAST(:after_score AS float8) IS NULL OR whole < CAST(:after_score AS float8)
+   OR (whole = CAST(:after_score AS float8) AND page_id > CAST(:after_page AS uuid))
+ORDER BY whole DESC, page_id
 LIMIT CAST(:size AS integer);
 
 -- name: rank_hits
 -- The same pages as part of the statement that shows them.
--- after: weigh_pages
-SELECT page_id, score, name AS matched_alias, CAST(NULL AS uuid) AS section_id, CAST(NULL AS jsonb) AS snippet,
-    row_number() OVER (ORDER BY score DESC, page_id) AS ordinality
-FROM weighed
-ORDER BY score DESC, page_id
+-- after: follow_links
+SELECT page_id, whole AS score, name AS matched_alias, CAST(NULL AS uuid) AS section_id, CAST(NULL AS jsonb) AS snippet,
+    row_number() OVER (ORDER BY whole DESC, page_id) AS ordinality
+FROM followed
+ORDER BY whole DESC, page_id
 LIMIT CAST(:size AS integer);
 
 -- name: is_so_counted

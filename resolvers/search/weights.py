@@ -12,9 +12,10 @@ class Weights:
     w_name: float = 1.1  # a word in a name, against the same word once in the text
     w_all: float = 0.15  # every word is there: share
     w_phrase: float = 0.6  # the words stand side by side: share, instead of the former
-    w_heading: float = 1.5  # the question is one of the page's headings: share
+    w_heading: float = 1.8  # the question is one of the page's headings: share
     w_open_title: float = 16.0  # the title goes on where the question ends: bonus
     w_open_name: float = 3.0  # another name does: bonus
+    w_linked: float = 0.2  # one of the first three pages links there: share
     feedback_words: int = 15  # lexemes that the first pages add
     feedback_depth: int = 100  # pages that are weighed again by them
 

@@ -324,7 +324,11 @@ async def test_a_name_that_is_said_among_other_words_counts(wiki: Wiki) -> None:
 
 @pytest.mark.parametrize(
     ("asked", "name", "other"),
-    [("base", "bases", "Bases syntax"), ("folders", "folder", "Folder outside"), ("my note", "my notes", "My notebooks")],
+    [
+        ("base", "bases", "Bases syntax"),
+        ("folders", "folder", "Folder outside"),
+        ("my note", "my notes", "My notebooks"),
+    ],
 )
 async def test_the_last_word_of_a_name_may_have_another_ending(wiki: Wiki, asked: str, name: str, other: str) -> None:
     title = f"What to know of {name}"
@@ -339,3 +343,43 @@ async def test_a_signed_word_among_others_is_not_the_name_without_its_sign(libra
     named = [hit.explanation["parts"]["named"] for hit in found.hits if hit.explanation]
     assert len(named) == 2
     assert not any(named)
+
+
+KETTLES = [
+    ("Descaling", "Limescale, limescale, limescale: see [[Boiler]] and [[Taps]]."),
+    ("Kettle", "Limescale is white."),
+    ("Boiler", "Limescale is very hard."),
+    ("Taps", "Brass."),
+]
+
+
+async def names_of(wiki: Wiki, text: str) -> dict[str, float]:
+    """By title, in their order: what links add to each page."""
+    named = {row["id"]: row["title"] for row in await wiki.rows("pages")}
+    hits = (await ask(wiki, text, explained=True)).hits
+    return {named[hit.page_id]: hit.explanation["parts"]["linked"] for hit in hits if hit.explanation}
+
+
+async def test_what_the_first_pages_link_to_goes_before_its_equals(wiki: Wiki) -> None:
+    for title, body in KETTLES:
+        await create_page(
+            wiki.database, wiki.scope, PageDraft("topic", title, body=body.replace("[[", "").replace("]]", ""))
+        )
+    assert await names_of(wiki, "limescale") == {"Descaling": 0, "Kettle": 0, "Boiler": 0}
+    assert list(await names_of(wiki, "limescale")) == ["Descaling", "Kettle", "Boiler"]
+
+
+async def test_a_link_brings_no_page_that_the_question_does_not_find(wiki: Wiki) -> None:
+    for title, body in reversed(KETTLES):
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body))
+    found = await names_of(wiki, "limescale")
+    assert list(found) == ["Descaling", "Boiler", "Kettle"]
+    assert found["Boiler"] > 0 == found["Kettle"]
+
+
+async def test_links_say_nothing_where_the_name_of_a_page_is_asked_for(wiki: Wiki) -> None:
+    for title, body in reversed([("Limescale", "White."), *KETTLES]):
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body))
+    found = await names_of(wiki, "limescale")
+    assert next(iter(found)) == "Limescale"
+    assert set(found.values()) == {0}
