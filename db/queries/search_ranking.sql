@@ -105,15 +105,18 @@ WITH scope AS MATERIALIZED (
 )
 
 -- name: follow_links
--- And what the first of them link to, among them: more, the less of the question stands in the first page's names. Who
--- links to a great many pages says little by it, and is read no further.
+-- And what the first of them link to, among them: more, the more of the question the first page says and the less of it
+-- stands in that page's names. One that lacks a word, or is called so, has nothing to tell. Of a page 100 links are read.
 -- after: weigh_pages
 , alone AS MATERIALIZED (
     SELECT page_id, name, score, in_text, in_names, named, together, heading, begun FROM weighed
 ), foremost AS (
-    SELECT page_id, score, in_names, named + begun AS called FROM alone ORDER BY score DESC, page_id LIMIT 3
+    SELECT page_id, score, in_text, in_names, named + begun < 5 AND (together > 0 OR CAST(:all AS tsquery) IS NULL) AS tells
+    FROM alone ORDER BY score DESC, page_id LIMIT 3
 ), doubt AS (
-    SELECT CASE WHEN called < 5 THEN greatest(0, CAST(:total AS float8) - in_names) ELSE 0 END AS weight, score
+    SELECT score, CASE
+        WHEN tells THEN greatest(0, least(CAST(:total AS float8), in_text) - in_names) ELSE 0
+    END AS weight
     FROM foremost ORDER BY score DESC, page_id LIMIT 1
 ), linked AS (
     SELECT l.to_page_id AS page_id,

@@ -383,3 +383,10 @@ async def test_links_say_nothing_where_the_name_of_a_page_is_asked_for(wiki: Wik
     found = await names_of(wiki, "limescale")
     assert next(iter(found)) == "Limescale"
     assert set(found.values()) == {0}
+
+
+async def test_links_say_nothing_where_the_first_page_lacks_a_word(wiki: Wiki) -> None:
+    for title, body in reversed(KETTLES):
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body))
+    assert set((await names_of(wiki, "limescale 38415")).values()) == {0}
+    assert any((await names_of(wiki, "limescale")).values())
