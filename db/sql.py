@@ -53,9 +53,9 @@ def texts(noun: str) -> Mapping[str, str]:
 
 
 def whole(body: str, bodies: Mapping[str, str]) -> str:
-    """A statement with what it goes on from."""
+    """A statement with all that it goes on from."""
     beginning = AFTER.search(body)
-    return f"{bodies[beginning[1]]}\n{AFTER.sub('', body)}" if beginning else body
+    return f"{whole(bodies[beginning[1]], bodies)}\n{AFTER.sub('', body)}" if beginning else body
 
 
 @cache

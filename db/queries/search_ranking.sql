@@ -17,13 +17,11 @@ WITH scope AS MATERIALIZED (
     SELECT DISTINCT ON (n.page_id) n.page_id, CASE WHEN n.kind <> 'title' THEN n.name END AS name, key.trust * CASE
         WHEN n.name <> key.name
             THEN CASE n.kind WHEN 'title' THEN 8 ELSE 5 END * length(key.name)::float8 / length(n.name)
-        WHEN key.is_part THEN 8
-        WHEN n.kind = 'title' THEN 100
-        ELSE 90
+        ELSE coalesce(key.worth, CASE n.kind WHEN 'title' THEN 100 ELSE 90 END)
     END AS bonus
     FROM unnest(
-        CAST(:keys AS text[]), CAST(:key_ends AS text[]), CAST(:key_trusts AS float8[]), CAST(:key_parts AS boolean[])
-    ) AS key (name, name_end, trust, is_part)
+        CAST(:keys AS text[]), CAST(:key_ends AS text[]), CAST(:key_trusts AS float8[]), CAST(:key_worths AS float8[])
+    ) AS key (name, name_end, trust, worth)
     CROSS JOIN LATERAL (
         SELECT page_id, kind, name FROM page_names
         WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
@@ -106,24 +104,54 @@ WITH scope AS MATERIALIZED (
     OFFSET 0
 )
 
+-- name: follow_links
+-- And what the first of them link to, among them: more, the more of the question the first page says and the less of it
+-- stands in that page's names. One that lacks a word, or is called so, has nothing to tell. Of a page 100 links are read.
+-- after: weigh_pages
+, alone AS MATERIALIZED (
+    SELECT page_id, name, score, in_text, in_names, named, together, heading, begun FROM weighed
+), foremost AS (
+    SELECT page_id, score, in_text, in_names, named + begun < 5 AND (together > 0 OR CAST(:all AS tsquery) IS NULL) AS tells
+    FROM alone ORDER BY score DESC, page_id LIMIT 3
+), doubt AS (
+    SELECT score, CASE
+        WHEN tells THEN greatest(0, least(CAST(:total AS float8), in_text) - in_names) ELSE 0
+    END AS weight
+    FROM foremost ORDER BY score DESC, page_id LIMIT 1
+), linked AS (
+    SELECT l.to_page_id AS page_id,
+        CAST(:w_linked AS float8) * max(doubt.weight) * sum(foremost.score / nullif(doubt.score, 0)) AS linked
+    FROM foremost
+    JOIN doubt ON doubt.weight > 0
+    CROSS JOIN LATERAL (
+        SELECT to_page_id FROM links
+        WHERE tenant_id = CAST(:tenant_id AS uuid) AND from_page_id = foremost.page_id AND kind = 'reference'
+        ORDER BY to_page_id LIMIT 100
+    ) AS l
+    GROUP BY l.to_page_id
+), followed AS (
+    SELECT alone.*, coalesce(linked, 0) AS linked, score + coalesce(linked, 0) AS whole
+    FROM alone LEFT JOIN linked ON linked.page_id = alone.page_id
+)
+
 -- name: rank_pages
 -- The pages of a question of few words, which says itself what it is about.
--- after: weigh_pages
-SELECT page_id, name AS matched_alias, score, in_text, in_names, named, together, heading, begun, 0::float8 AS topic,
-    (SELECT counted_at FROM scope) AS counted_at
-FROM weighed
-WHERE CAST(:after_score AS float8) IS NULL OR score < CAST(:after_score AS float8)
-   OR (score = CAST(:after_score AS float8) AND page_id > CAST(:after_page AS uuid))
-ORDER BY score DESC, page_id
+-- after: follow_links
+SELECT page_id, name AS matched_alias, whole AS score, in_text, in_names, named, together, heading, begun, linked,
+    0::float8 AS topic, (SELECT counted_at FROM scope) AS counted_at
+FROM followed
+WHERE CAST(:after_score AS float8) IS NULL OR whole < CAST(:after_score AS float8)
+   OR (whole = CAST(:after_score AS float8) AND page_id > CAST(:after_page AS uuid))
+ORDER BY whole DESC, page_id
 LIMIT CAST(:size AS integer);
 
 -- name: rank_hits
 -- The same pages as part of the statement that shows them.
--- after: weigh_pages
-SELECT page_id, score, name AS matched_alias, CAST(NULL AS uuid) AS section_id, CAST(NULL AS jsonb) AS snippet,
-    row_number() OVER (ORDER BY score DESC, page_id) AS ordinality
-FROM weighed
-ORDER BY score DESC, page_id
+-- after: follow_links
+SELECT page_id, whole AS score, name AS matched_alias, CAST(NULL AS uuid) AS section_id, CAST(NULL AS jsonb) AS snippet,
+    row_number() OVER (ORDER BY whole DESC, page_id) AS ordinality
+FROM followed
+ORDER BY whole DESC, page_id
 LIMIT CAST(:size AS integer);
 
 -- name: is_so_counted

@@ -23,7 +23,7 @@ from .reading import Reading, read
 from .results import MOST, Asked, Found, Hit
 from .weights import COUNTED, WEIGHTS
 
-PARTS = ("in_text", "in_names", "named", "together", "heading", "begun", "topic")
+PARTS = ("in_text", "in_names", "named", "together", "heading", "begun", "linked", "topic")
 ENOUGH = 10  # hits; with fewer a question is asked again in a wider way
 FROM_THE_FIRST = {"after_score": None, "after_page": None}
 EVER = (datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC))

@@ -1,6 +1,5 @@
 """A question as ranking takes it: tsqueries that find the candidates, and a weight for each lexeme."""
 
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -8,18 +7,15 @@ from itertools import combinations, pairwise
 from math import prod
 from typing import Any
 
-from content.names import normalise
 from db.sql import Statement, statements
 
+from .keys import COMPOUND, Key, keys
 from .lexemes import heading_mark, one_of, quoted
-from .reading import FEW_WORDS, LAST, Reading
+from .reading import FEW_WORDS, Reading
 from .weights import BUDGET, FEEDBACK, FEEDBACK_PAGES, HEAVIEST, OPEN
 
 RANKING = statements("search_ranking")
-COMPOUND = re.compile(r"\w(?:::|->|[./\\])(\w+)\W*$")  # std::vector: its last part is a name, too
-SIGNED = re.compile(r"\W*\w+(?:\+\+|#)\W*")  # C++ is not C, though its name is kept as that
 MOST_COMBINED = 7  # of the rarest lexemes, where pairs and triples are looked for
-PART_TRUST, MENDED_TRUST = 0.9, 0.95
 FULL_QUESTION, SHORT_QUESTION, STOP_WORDS = 6, 5, 3  # from how many words on a question has a topic
 
 
@@ -27,7 +23,7 @@ FULL_QUESTION, SHORT_QUESTION, STOP_WORDS = 6, 5, 3  # from how many words on a 
 class Question:
     """A missing tsquery is None and finds nothing. `wide` is for when `rare` asks for too much at once."""
 
-    keys: dict[str, tuple[float, bool]]
+    keys: Sequence[Key]
     weights: dict[str, float]
     total: float
     rare: str | None = None
@@ -61,10 +57,10 @@ class Question:
         """What the statements take."""
         lexemes = sorted(self.weights, key=lambda lexeme: (-self.weights[lexeme], lexeme))[:HEAVIEST]
         return {
-            "keys": list(self.keys),
-            "key_ends": [key + LAST for key in self.keys],
-            "key_trusts": [trust for trust, _ in self.keys.values()],
-            "key_parts": [is_part for _, is_part in self.keys.values()],
+            "keys": [key.start for key in self.keys],
+            "key_ends": [key.end for key in self.keys],
+            "key_trusts": [key.trust for key in self.keys],
+            "key_worths": [key.worth for key in self.keys],
             "heading": self.heading,
             "lexemes": [quoted(lexeme) for lexeme in lexemes],
             "weights": [self.weights[lexeme] for lexeme in lexemes],
@@ -91,7 +87,7 @@ def question(reading: Reading, text: str, required: str | None, title_only: bool
     rarest = sorted(weights, key=lambda lexeme: (max(1, reading.found[lexeme]), lexeme))
     rare, wide = rare_enough(reading, rarest), widest(reading, rarest)
     asked = Question(
-        keys=keys(reading, text),
+        keys=keys(reading, text, weights),
         weights=weights,
         total=sum(max(weights[lexeme] for lexeme in group) for group in {group for _, group in spoken}) or 1.0,
         rare=both(rare, required),
@@ -201,13 +197,3 @@ def going_on(spelled: Sequence[Sequence[str]], weight: str = "") -> str:
     """All these words, of which the last one may be longer, in places of that weight."""
     whole = [one_of(words, weight and f":{weight}") for words in spelled[:-1]]
     return "&".join([*whole, one_of(spelled[-1], f":*{weight}")])
-
-
-def keys(reading: Reading, text: str) -> dict[str, tuple[float, bool]]:
-    """Names to look for, with trust, and whether it is only a part of what was asked."""
-    found = {} if SIGNED.fullmatch(text) else {normalise(text): (1.0, False)}
-    if reading.mended:
-        found.setdefault(reading.mended_text, (MENDED_TRUST, False))
-    if part := COMPOUND.search(text):
-        found.setdefault(normalise(part[1]), (PART_TRUST, True))
-    return {key: value for key, value in found.items() if key}

@@ -7,7 +7,7 @@ from datetime import datetime
 from math import log1p, log10
 from typing import NamedTuple
 
-from rapidfuzz.distance import OSA
+from rapidfuzz.distance import DamerauLevenshtein
 
 from content.words import ANALYSER, ANALYSERS, spans
 from db.database import Connection, Row
@@ -40,7 +40,7 @@ class Option(NamedTuple):
 class Reading:
     """A question as one wiki understands it, by what was counted there at a moment.
 
-    `options` has an entry for each word of the question, in its order.
+    `options` has an entry for each word of the question, in its order; `forms` is what else its last word may end in.
     """
 
     letter: str
@@ -54,6 +54,7 @@ class Reading:
     found: dict[str, int] = field(default_factory=dict)
     mended: dict[str, str] = field(default_factory=dict)
     unknown: set[str] = field(default_factory=set)
+    forms: tuple[str, ...] = ()
 
     def rarity(self, lexeme: str) -> float:
         """BM25's idf."""
@@ -116,6 +117,7 @@ async def read(
     longer = [row for row in rows if row["origin"] == "longer"]
     reading.unknown = {word for word in words if word in stems and not any(map(reading.found.get, stems[word]))}
     going_on = open_options(reading, longer, stems) if beginning else []
+    reading.forms = forms_of(beginning, longer, stems) if beginning else ()
     fixes = {}
     if wrong := [word for word in dict.fromkeys(words) if is_wrong(word, reading, bool(going_on))][:MOST_WRONG]:
         fixes = await mend(connection, where, reading, wrong, statuses)
@@ -154,6 +156,13 @@ def open_options(reading: Reading, longer: Sequence[Row], stems: dict[str, tuple
     return options[: MOST_OPEN if not known else FEW_OPEN if known < COMMON else 0]
 
 
+def forms_of(last: str, longer: Sequence[Row], stems: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Words with the stem of the last one: those that go on where it ends, and the stem itself."""
+    own = stems.get(last, ())
+    others = [row["word"] for row in longer if not set(own).isdisjoint(stems.get(row["word"], ()))]
+    return tuple(dict.fromkeys(form for form in [*others, *(lexeme[1:] for lexeme in own)] if form != last))
+
+
 def is_wrong(word: str, reading: Reading, goes_on: bool) -> bool:
     """Nobody in this wiki has written it, and it is long enough to be recognised."""
     if word not in reading.unknown or not word.isalpha() or (goes_on and word == reading.words[-1]):
@@ -188,7 +197,7 @@ def corrections(reading: Reading, rows: Sequence[Row]) -> dict[str, list[Option]
     stems = lexemes_of(rows, reading.found)
     for row in rows:
         asked, word = row["asked"], row["word"]
-        edits = OSA.distance(asked, word)
+        edits = DamerauLevenshtein.distance(asked, word)
         is_there = row["found"] or (row["in_names"] and row["lexeme"] is None)
         if is_there and is_close(reading, asked, word, edits, row["in_names"]):
             doubt = edits - 0.1 * log10(1 + row["found"]) - 0.5 * row["in_names"]

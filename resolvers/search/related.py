@@ -40,12 +40,12 @@ async def near(connection: Connection, scope: Scope, page_id: UUID, limit: int) 
     if not topic:
         return []
     reading, weights = read_topic(scope, topic)
-    asked = Question(keys={}, weights=weights, total=sum(weights.values()))
+    asked = Question(keys=(), weights=weights, total=sum(weights.values()))
     asked.rare = rare_enough(reading, sorted(weights, key=lambda lexeme: (reading.found[lexeme], lexeme)))
     rows = await connection.all(
-        asked.ranking, **where, **WEIGHTS, **asked.values(), analyser=reading.analyser, analysers=list(ANALYSERS),
-        statuses=["active"], since=None, until=None, pages=reading.pages, length=reading.mean_length,
-        after_score=None, after_page=None, size=limit + 1,
+        asked.ranking, **where, **WEIGHTS | {"w_linked": 0.0}, **asked.values(), analyser=reading.analyser,
+        analysers=list(ANALYSERS), statuses=["active"], since=None, until=None, pages=reading.pages,
+        length=reading.mean_length, after_score=None, after_page=None, size=limit + 1,
     )  # fmt: skip
     return [(row["page_id"], row["score"]) for row in rows if row["page_id"] != page_id][:limit]
 

@@ -12,9 +12,10 @@ class Weights:
     w_name: float = 1.1  # a word in a name, against the same word once in the text
     w_all: float = 0.15  # every word is there: share
     w_phrase: float = 0.6  # the words stand side by side: share, instead of the former
-    w_heading: float = 1.5  # the question is one of the page's headings: share
+    w_heading: float = 1.8  # the question is one of the page's headings: share
     w_open_title: float = 16.0  # the title goes on where the question ends: bonus
     w_open_name: float = 3.0  # another name does: bonus
+    w_linked: float = 0.2  # one of the first three pages links there: share
     feedback_words: int = 15  # lexemes that the first pages add
     feedback_depth: int = 100  # pages that are weighed again by them
 
@@ -25,5 +26,6 @@ BUDGET = 600  # pages that are weighed for their words, as the statements say
 COUNTED = 1_000  # pages that are counted
 OPEN = 0.3  # trust in what an unfinished word may become
 MENDED = {1: 0.9, 2: 0.7}  # trust in a word that differs by so many letters
+AMONG = 0.6  # a name that is said among other words: share of what its words weigh
 HEAVIEST = 20  # lexemes of a question that are weighed; all of them still find pages
 FEEDBACK, FEEDBACK_PAGES = 0.3, 3  # share of what the first pages talk about; how many of them are asked

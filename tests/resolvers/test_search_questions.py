@@ -89,6 +89,8 @@ async def test_what_a_beginning_has_found_the_next_letter_does_not_lose(library:
         ("xranklin", "Franklin Barbecue", "franklin"),
         ("templtaes", "C++ templates", "templates"),
         ("evalutaoin", "GPT-4 evaluation", "evaluation"),
+        ("templtxaes", "C++ templates", "templates"),  # swapped, and a letter too many between them
+        ("evaluaotn", "GPT-4 evaluation", "evaluation"),  # swapped, and the letter between them lost
     ],
 )
 async def test_a_mistyped_word_is_mended_and_said_so(library: Wiki, typed: str, title: str, meant: str) -> None:
@@ -304,3 +306,87 @@ async def test_common_words_that_no_page_has_together_are_found_apart(wiki: Wiki
     rest = await ask(wiki, "integers theory ", first=8, after=found.hits[-1].cursor)
     pages = [hit.page_id for hit in (*found.hits, *rest.hits)]
     assert len(pages) == len(set(pages)) == 15
+
+
+async def test_a_name_that_is_said_among_other_words_counts(wiki: Wiki) -> None:
+    """However often another page has the same words."""
+    said = "The oak smoker was cleaned. " * 5
+    for title, more in (
+        ("Smoker", {"aliases": ("oak smoker",), "body": "A steel box."}),
+        ("Cleaning", {"body": said}),
+        ("Smoker parts", {"body": said}),
+    ):
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", title, **more))
+    assert (await titles(wiki, "warranty for the oak smoker"))[0] == "Smoker"
+    (first, *_) = (await ask(wiki, "warranty for the oak smoker")).hits
+    assert first.matched_alias == "oak smoker"
+
+
+@pytest.mark.parametrize(
+    ("asked", "name", "other"),
+    [
+        ("base", "bases", "Bases syntax"),
+        ("folders", "folder", "Folder outside"),
+        ("my note", "my notes", "My notebooks"),
+    ],
+)
+async def test_the_last_word_of_a_name_may_have_another_ending(wiki: Wiki, asked: str, name: str, other: str) -> None:
+    title = f"What to know of {name}"
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", title, aliases=(name,), body="A start."))
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", other, body=f"{asked} and {name}. " * 9))
+    assert (await titles(wiki, asked))[0] == title
+
+
+async def test_a_signed_word_among_others_is_not_the_name_without_its_sign(library: Wiki) -> None:
+    """C++ is kept as `c`, which is the name of another page."""
+    found = await ask(library, "C++ grows kernels", explained=True)
+    named = [hit.explanation["parts"]["named"] for hit in found.hits if hit.explanation]
+    assert len(named) == 2
+    assert not any(named)
+
+
+KETTLES = [
+    ("Descaling", "Limescale, limescale, limescale: see [[Boiler]] and [[Taps]]."),
+    ("Kettle", "Limescale is white."),
+    ("Boiler", "Limescale is very hard."),
+    ("Taps", "Brass."),
+]
+
+
+async def names_of(wiki: Wiki, text: str) -> dict[str, float]:
+    """By title, in their order: what links add to each page."""
+    named = {row["id"]: row["title"] for row in await wiki.rows("pages")}
+    hits = (await ask(wiki, text, explained=True)).hits
+    return {named[hit.page_id]: hit.explanation["parts"]["linked"] for hit in hits if hit.explanation}
+
+
+async def test_what_the_first_pages_link_to_goes_before_its_equals(wiki: Wiki) -> None:
+    for title, body in KETTLES:
+        await create_page(
+            wiki.database, wiki.scope, PageDraft("topic", title, body=body.replace("[[", "").replace("]]", ""))
+        )
+    assert await names_of(wiki, "limescale") == {"Descaling": 0, "Kettle": 0, "Boiler": 0}
+    assert list(await names_of(wiki, "limescale")) == ["Descaling", "Kettle", "Boiler"]
+
+
+async def test_a_link_brings_no_page_that_the_question_does_not_find(wiki: Wiki) -> None:
+    for title, body in reversed(KETTLES):
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body))
+    found = await names_of(wiki, "limescale")
+    assert list(found) == ["Descaling", "Boiler", "Kettle"]
+    assert found["Boiler"] > 0 == found["Kettle"]
+
+
+async def test_links_say_nothing_where_the_name_of_a_page_is_asked_for(wiki: Wiki) -> None:
+    for title, body in reversed([("Limescale", "White."), *KETTLES]):
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body))
+    found = await names_of(wiki, "limescale")
+    assert next(iter(found)) == "Limescale"
+    assert set(found.values()) == {0}
+
+
+async def test_links_say_nothing_where_the_first_page_lacks_a_word(wiki: Wiki) -> None:
+    for title, body in reversed(KETTLES):
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body))
+    assert set((await names_of(wiki, "limescale 38415")).values()) == {0}
+    assert any((await names_of(wiki, "limescale")).values())
