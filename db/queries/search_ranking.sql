@@ -7,7 +7,7 @@
 -- case, and does not go through the whole primary key first in order to visit fewer. Beside the pages stands when the
 -- words of the wiki were last counted, by the analyser that questions read.
 WITH scope AS MATERIALIZED (
-    SELECT CASE WHEN analyser = CAST(:analyser AS smallint) THEN updated_at END AS counted_at
+    SELECT CASE WHEN analyser = CAST(:analyser AS smallint) THEN updated_at END AS counted_at, edition, shelves
     FROM search_scopes
     WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
       AND state = 'ready' AND analyser = ANY(CAST(:analysers AS smallint[]))
@@ -147,24 +147,35 @@ SELECT coalesce((
     FROM placed AS f
     CROSS JOIN LATERAL unnest(f.tsv) AS t
     WHERE f.place <= CAST(:feedback_pages AS integer) AND cardinality(t.positions) > 0
-), counted AS (
-    SELECT lexeme, sum(share) AS share, max(pages) AS pages
-    FROM (
-        SELECT lexeme, share, NULL AS pages FROM spoken
-        UNION ALL
-        SELECT lexeme, NULL, pages FROM search_terms
-        WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
-          AND analyser = CAST(:analyser AS smallint) AND lexeme = ANY(ARRAY(SELECT lexeme FROM spoken))
-          AND pages BETWEEN 2 AND CAST(:pages AS float8) * 0.1::float8
-    ) AS each
+), said AS MATERIALIZED (
+    SELECT lexeme, hashtext(substr(lexeme, 2)) & ((SELECT shelves FROM scope) - 1) AS shelf, sum(share) AS share
+    FROM spoken
     GROUP BY lexeme
+), counted AS (
+    SELECT said.lexeme, said.share, known.pages
+    FROM said
+    JOIN (
+        SELECT shelf, pages FROM search_counts
+        WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
+          AND analyser = CAST(:analyser AS smallint) AND edition = (SELECT edition FROM scope)
+          AND shelf = ANY(ARRAY(SELECT shelf FROM said))
+        OFFSET 0
+    ) AS counts ON counts.shelf = said.shelf
+    CROSS JOIN LATERAL (SELECT CAST(counts.pages ->> substr(said.lexeme, 2) AS integer) AS pages OFFSET 0) AS known
+    WHERE known.pages BETWEEN 2 AND CAST(:pages AS float8) * 0.1::float8
+    UNION ALL
+    SELECT said.lexeme, said.share, o.pages
+    FROM said
+    JOIN search_terms AS o
+        ON o.tenant_id = CAST(:tenant_id AS uuid) AND o.owner_id = CAST(:owner_id AS uuid)
+       AND o.analyser = CAST(:analyser AS smallint) AND o.lexeme = said.lexeme
+    WHERE said.shelf IS NULL AND o.pages BETWEEN 2 AND CAST(:pages AS float8) * 0.1::float8
 ), model AS MATERIALIZED (
     SELECT c.lexeme, i.idf, c.share * i.idf AS weight
     FROM counted AS c
     CROSS JOIN LATERAL (
         SELECT ln(1 + (CAST(:pages AS float8) - c.pages + 0.5::float8) / (c.pages + 0.5::float8)) AS idf
     ) AS i
-    WHERE c.pages IS NOT NULL
     ORDER BY weight DESC, c.lexeme
     LIMIT CAST(:feedback_words AS integer)
 ), topic AS MATERIALIZED (

@@ -4,10 +4,21 @@ Every lexeme in `search_pages` begins with a character that stands for its scope
 words lie together in the index and another's never cost it anything: docs/decisions/0011-search.md.
 """
 
-from sqlalchemy import BigInteger, Column, ForeignKeyConstraint, Index, PrimaryKeyConstraint, SmallInteger, Table, Text
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ForeignKeyConstraint,
+    Index,
+    PrimaryKeyConstraint,
+    SmallInteger,
+    Table,
+    Text,
+    text,
+)
 from sqlalchemy.dialects.postgresql import TSVECTOR
 
-from .columns import identifier, listed, metadata, moment, number, one_of, scoped_table, words
+from .columns import document, identifier, listed, metadata, moment, number, one_of, scoped_table, words
 
 
 def analyser() -> Column[int]:
@@ -62,9 +73,25 @@ search_scopes = scoped_table(
     listed("languages"),
     identifier("reached", nullable=True),
     moment("updated_at"),
+    Column("edition", SmallInteger, nullable=False, server_default=text("0")),  # of search_counts, that questions read
+    number("shelves", nullable=True),  # a power of two; null while an older release's search_terms are read
+    number("recounted_pages", nullable=True),  # what the other edition holds so far; null when none is being made
+    Column("recounted_words", BigInteger, nullable=True),
     key=("owner_id", "analyser"),
 )
 
+# In how many pages each lexeme is, those of a hash together: {lexeme without its letter: pages}.
+search_counts = scoped_table(
+    "search_counts",
+    analyser(),
+    Column("edition", SmallInteger, nullable=False),
+    number("shelf"),
+    document("pages"),
+    key=("owner_id", "analyser", "edition", "shelf"),
+    postgresql_with={"toast_tuple_target": "8160"},
+)
+
+# What an older release counted, a row a lexeme, and counts while it still runs: the next fold takes it.
 search_terms = scoped_table(
     "search_terms", analyser(), exact("lexeme"), number("pages"), key=("owner_id", "analyser", "lexeme")
 )
@@ -90,6 +117,7 @@ search_changes = scoped_table(
     words("language"),
     number("pages"),
     number("words"),
+    Column("recounted", Boolean, nullable=False, server_default=text("false")),
     key=("owner_id", "analyser", "id"),
 )
 

@@ -1,6 +1,8 @@
 """The index of a wiki made by today's analyser, beside the one that questions read; when it is whole they read it.
 
 Any number of times, stopped anywhere: what has been read stays read. Writers go on meanwhile, and write both.
+What is read again is counted again, beside the counts that questions use: a batch at a time, and what is written to a
+page behind the last batch is counted twice. So nobody waits for a count of everything, and it ends exact.
 """
 
 from collections.abc import Callable
@@ -18,10 +20,10 @@ from ..long_texts import read_through
 from ..writer import Writer
 from ..writing import lock_wiki, transaction
 from .index import INDEX, Said, rows_of, searchable
-from .statistics import fold, forget_words
+from .statistics import fold
 
 REINDEXING = statements("search_reindexing")
-OLDER = ("drop_older_terms", "drop_older_vocabulary", "drop_older_changes", "drop_older_scopes")
+OLDER = ("drop_older_terms", "drop_older_counts", "drop_older_vocabulary", "drop_older_changes", "drop_older_scopes")
 BATCH, BYTES = 200, 2_000_000  # pages that are read in one transaction; bytes of text after which it ends, too
 FIRST, LAST = UUID(int=0), UUID(int=2**128 - 1)
 
@@ -71,6 +73,8 @@ async def begin(database: Database, scope: Scope, again: bool) -> None:
         await run(connection, scope, "begin_building")
         if again:
             await run(connection, scope, "read_again")
+        await fold(Writer(connection, scope), ANALYSER)
+        await run(connection, scope, "begin_recount")
 
 
 async def read_batch(database: Database, scope: Scope, after: UUID) -> list[UUID]:
@@ -78,13 +82,15 @@ async def read_batch(database: Database, scope: Scope, after: UUID) -> list[UUID
     async with transaction(database) as connection:
         await lock_wiki(connection, scope)
         rows = await run_all(connection, scope, "find_unread", after=after, size=BATCH, bytes=BYTES)
+        page_ids = [row["id"] for row in rows]
         if rows:
             values = await read_through(sum(len(row["body_md"]) for row in rows), read_rows, scope, rows)
             writer = Writer(connection, scope)
             await writer.all(INDEX["write_pages"], **values)
             await fold(writer, ANALYSER)
-            await run(connection, scope, "reach_page", page_id=rows[-1]["id"])
-        return [row["id"] for row in rows]
+            await run(connection, scope, "recount_pages", page_ids=page_ids)
+            await run(connection, scope, "reach_page", page_id=page_ids[-1])
+        return page_ids
 
 
 async def finish(database: Database, scope: Scope) -> None:
@@ -102,9 +108,9 @@ async def switch(database: Database, scope: Scope) -> bool:
         await run(connection, scope, "reach_page", page_id=LAST)
         if await run_all(connection, scope, "find_unread", after=FIRST, size=1, bytes=BYTES):
             return False
-        writer = Writer(connection, scope)
-        await fold(writer, ANALYSER)
-        await forget_words(writer, ANALYSER)
+        await fold(Writer(connection, scope), ANALYSER)
+        await run(connection, scope, "take_recount")
+        await run(connection, scope, "drop_former_counts")
         said = await run_all(connection, scope, "list_languages")
         languages = {language_of(dict(row), row["usual"]) for row in said}
         await run(connection, scope, "end_building", languages=list(languages))

@@ -21,7 +21,7 @@ Cairn = Callable[..., Ran]
 
 TENANT = ("--tenant", "acme")
 MARA = (*TENANT, "--owner", "mara")
-TABLES = ("search_pages", "search_terms", "search_vocabulary", "search_changes", "search_scopes")
+TABLES = ("search_pages", "search_counts", "search_vocabulary", "search_changes", "search_scopes")
 
 
 @pytest.fixture

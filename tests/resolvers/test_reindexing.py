@@ -39,9 +39,9 @@ async def held(wiki: Wiki) -> dict[str, Any]:
     assert await wiki.rows("search_changes") == []
     return {
         "pages": await wiki.rows("search_pages", "page_id"),
-        "terms": await wiki.rows("search_terms", "lexeme"),
+        "counts": await wiki.counts(),
         "words": await wiki.rows("search_vocabulary", "side, letter, length, place"),
-        "scope": scope | {"updated_at": None},
+        "scope": scope | {"updated_at": None, "edition": None},
     }
 
 
@@ -89,7 +89,7 @@ async def test_a_wiki_that_is_read_is_left_as_it_is(wiki: Wiki) -> None:
 async def test_reading_again_finds_what_the_rows_had_lost(wiki: Wiki) -> None:
     ids = await fill(wiki, 3)
     await wiki.look.execute("UPDATE search_pages SET tsv = '', name_tsv = '' WHERE page_id = $1", ids[0])
-    await wiki.look.execute("DELETE FROM search_terms WHERE tenant_id = $1", wiki.scope.tenant_id)
+    await wiki.look.execute("DELETE FROM search_counts WHERE tenant_id = $1", wiki.scope.tenant_id)
     await wiki.look.execute("DELETE FROM search_pages WHERE page_id = $1", ids[1])
     await wiki.look.execute("UPDATE search_pages SET tsv = '' WHERE page_id = $1", ids[2])
     assert await reindexed(wiki, again=True) == 3
