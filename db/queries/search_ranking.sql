@@ -147,29 +147,23 @@ SELECT coalesce((
     FROM placed AS f
     CROSS JOIN LATERAL unnest(f.tsv) AS t
     WHERE f.place <= CAST(:feedback_pages AS integer) AND cardinality(t.positions) > 0
-), said AS MATERIALIZED (
-    SELECT lexeme, hashtext(substr(lexeme, 2)) & ((SELECT shelves FROM scope) - 1) AS shelf, sum(share) AS share
-    FROM spoken
-    GROUP BY lexeme
 ), counted AS (
     SELECT said.lexeme, said.share, known.pages
-    FROM said
-    JOIN (
-        SELECT shelf, pages FROM search_counts
-        WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
-          AND analyser = CAST(:analyser AS smallint) AND edition = (SELECT edition FROM scope)
-          AND shelf = ANY(ARRAY(SELECT shelf FROM said))
-        OFFSET 0
-    ) AS counts ON counts.shelf = said.shelf
-    CROSS JOIN LATERAL (SELECT CAST(counts.pages ->> substr(said.lexeme, 2) AS integer) AS pages OFFSET 0) AS known
+    FROM (SELECT lexeme, sum(share) AS share FROM spoken GROUP BY lexeme) AS said
+    CROSS JOIN (SELECT edition, shelves FROM scope) AS scope
+    CROSS JOIN LATERAL (
+        SELECT CAST(c.pages ->> substr(said.lexeme, 2) AS integer) AS pages
+        FROM search_counts AS c
+        WHERE c.tenant_id = CAST(:tenant_id AS uuid) AND c.owner_id = CAST(:owner_id AS uuid)
+          AND c.analyser = CAST(:analyser AS smallint) AND c.edition = scope.edition
+          AND c.shelf = hashtext(substr(said.lexeme, 2)) & (scope.shelves - 1)
+        UNION ALL
+        SELECT o.pages
+        FROM search_terms AS o
+        WHERE o.tenant_id = CAST(:tenant_id AS uuid) AND o.owner_id = CAST(:owner_id AS uuid)
+          AND o.analyser = CAST(:analyser AS smallint) AND o.lexeme = said.lexeme AND scope.shelves IS NULL
+    ) AS known
     WHERE known.pages BETWEEN 2 AND CAST(:pages AS float8) * 0.1::float8
-    UNION ALL
-    SELECT said.lexeme, said.share, o.pages
-    FROM said
-    JOIN search_terms AS o
-        ON o.tenant_id = CAST(:tenant_id AS uuid) AND o.owner_id = CAST(:owner_id AS uuid)
-       AND o.analyser = CAST(:analyser AS smallint) AND o.lexeme = said.lexeme
-    WHERE said.shelf IS NULL AND o.pages BETWEEN 2 AND CAST(:pages AS float8) * 0.1::float8
 ), model AS MATERIALIZED (
     SELECT c.lexeme, i.idf, c.share * i.idf AS weight
     FROM counted AS c

@@ -47,8 +47,8 @@ WITH taken AS (
         ON known.tenant_id = CAST(:tenant_id AS uuid) AND known.owner_id = CAST(:owner_id AS uuid)
        AND known.analyser = CAST(:analyser AS smallint) AND known.edition = c.edition AND known.shelf = c.shelf
     CROSS JOIN LATERAL (
-        SELECT coalesce(jsonb_object_agg(lexeme, pages) FILTER (WHERE pages <> 0), '{}') AS some,
-               coalesce(array_agg(lexeme) FILTER (WHERE pages = 0), '{}') AS none
+        SELECT coalesce(jsonb_object_agg(lexeme, pages) FILTER (WHERE pages > 0), '{}') AS some,
+               coalesce(array_agg(lexeme) FILTER (WHERE pages <= 0), '{}') AS none
         FROM (
             SELECT lexeme, step + coalesce(CAST(known.pages ->> lexeme AS integer), 0) AS pages
             FROM unnest(c.lexemes, c.steps) AS one (lexeme, step)
@@ -68,7 +68,7 @@ WITH taken AS (
     SELECT place, 'initial' AS side, initial.letter, length(word) AS length, array_agg(word) AS words
     FROM word
     CROSS JOIN LATERAL (
-        SELECT CASE WHEN ascii(word) < 11904 THEN left(word, 1) ELSE chr(ascii(word) / 64 * 64) END AS letter
+        SELECT CASE WHEN ascii(word) < 11904 THEN left(word, 1) ELSE chr(ascii(word) / 256 * 256) END AS letter
     ) AS initial
     GROUP BY place, initial.letter, length(word)
     UNION ALL

@@ -17,7 +17,7 @@ WITH scope AS (
     ]) AS w (word)
     WHERE v.tenant_id = CAST(:tenant_id AS uuid) AND v.owner_id = CAST(:owner_id AS uuid)
       AND v.analyser = (SELECT analyser FROM scope) AND v.side = 'initial'
-      AND v.letter IN (left(CAST(:beginning AS text), 1), chr(greatest(ascii(CAST(:beginning AS text)) / 64 * 64, 1)))
+      AND v.letter IN (left(CAST(:beginning AS text), 1), chr(greatest(ascii(CAST(:beginning AS text)) / 256 * 256, 1)))
       AND v.length > length(CAST(:beginning AS text))
     ORDER BY v.place, v.length, w.word
     LIMIT CAST(:longer AS integer)

@@ -119,6 +119,7 @@ search_changes = scoped_table(
     number("words"),
     Column("recounted", Boolean, nullable=False, server_default=text("false")),
     key=("owner_id", "analyser", "id"),
+    postgresql_with={"toast_tuple_target": "8160"},
 )
 
 page_names = scoped_table(
@@ -130,4 +131,4 @@ page_names = scoped_table(
     page_key("page_names"),
     key=("page_id", "kind", "name"),
 )
-Index("page_names_name_ix", page_names.c.tenant_id, page_names.c.owner_id, page_names.c.name, page_names.c.page_id)
+Index("page_names_owner_ix", page_names.c.owner_id, page_names.c.name)

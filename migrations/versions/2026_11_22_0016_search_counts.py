@@ -21,7 +21,8 @@ def upgrade() -> None:
         integer("shelf"), jsonb("pages"),
         key=("owner_id", "analyser", "edition", "shelf"),
     )  # fmt: skip
-    op.execute("ALTER TABLE search_counts SET (toast_tuple_target = 8160)")
+    for table in ("search_counts", "search_changes"):  # to compress what goes again soon takes longer than to write it
+        op.execute(f"ALTER TABLE {table} SET (toast_tuple_target = 8160)")
     op.execute(
         "CREATE STATISTICS search_counts_scope_st (dependencies, ndistinct) ON tenant_id, owner_id FROM search_counts"
     )

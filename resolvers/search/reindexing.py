@@ -54,7 +54,7 @@ async def reindex(
         done += len(batch)
         after = batch[-1]
         progress(len(batch))
-    await finish(database, scope)
+    await conclude(database, scope)
     return done
 
 
@@ -67,7 +67,7 @@ def scope_of(tenant_id: UUID, owner_id: UUID) -> Scope:
     return Scope(tenant_id, owner_id, Role.ADMIN, Actor(ActorKind.SERVICE, "reindex"), (owner_id,))
 
 
-async def begin(database: Database, scope: Scope, again: bool) -> None:
+async def begin(database: Database, scope: Scope, again: bool = False) -> None:
     async with transaction(database) as connection:
         await lock_wiki(connection, scope)
         await run(connection, scope, "begin_building")
@@ -93,7 +93,7 @@ async def read_batch(database: Database, scope: Scope, after: UUID) -> list[UUID
         return page_ids
 
 
-async def finish(database: Database, scope: Scope) -> None:
+async def conclude(database: Database, scope: Scope) -> None:
     """The switch, and the end of what was before."""
     while not await switch(database, scope):
         await read_batch(database, scope, FIRST)

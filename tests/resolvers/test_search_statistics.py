@@ -216,3 +216,15 @@ async def test_an_alias_is_counted_and_taken_back(wiki: Wiki) -> None:
 
 async def counted(wiki: Wiki, lexeme: str) -> int:
     return (await wiki.counts()).get(lexeme, 0)
+
+
+async def test_shelves_are_made_more_when_they_have_become_large(wiki: Wiki) -> None:
+    several = [" ".join(f"w{n}x{m}" for m in range(400)) for n in range(4)]
+    for n, body in enumerate(several):
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Page {n}", body=body))
+    kept = await wiki.row("search_scopes")
+    shelves = await wiki.rows("search_counts", "shelf")
+    assert kept["shelves"] == 64
+    assert len(shelves) > 48
+    assert sum(len(row["pages"]) for row in shelves) == len(await wiki.counts()) > 1_600
+    await check_counted(wiki)
