@@ -1,7 +1,7 @@
 """A job that lets search read a wiki again, page by page: what it is asked meanwhile is answered as before."""
 
-from resolvers.jobs import advance, finish
-from resolvers.search.reindexing import FIRST, begin, conclude, read_batch
+from resolvers import jobs
+from resolvers.search.reindexing import FIRST, begin, finish, read_batch
 from resolvers.writing import writing
 
 from .leaf_pass import Run
@@ -20,16 +20,16 @@ class Reindexing(Run):
             self.is_begun = True
         page_ids = await read_batch(self.database, self.scope, self.after)
         if not page_ids:
-            await conclude(self.database, self.scope)
+            await finish(self.database, self.scope)
             return await self.close()
         self.after = page_ids[-1]
         self.metrics.add("batches")
         self.metrics.add("pages_reindexed", len(page_ids))
         async with writing(self.database, self.scope) as writer:
-            await advance(writer, self.job, self.metrics.stored)
+            await jobs.advance(writer, self.job, self.metrics.stored)
         return False
 
     async def close(self) -> bool:
         async with writing(self.database, self.scope) as writer:
-            await finish(writer, self.job, self.metrics.stored)
+            await jobs.finish(writer, self.job, self.metrics.stored)
         return True

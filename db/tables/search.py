@@ -88,7 +88,7 @@ search_counts = scoped_table(
     number("shelf"),
     document("pages"),
     key=("owner_id", "analyser", "edition", "shelf"),
-    postgresql_with={"toast_tuple_target": "8160"},
+    postgresql_with={"toast_tuple_target": "8160", "fillfactor": "70"},
 )
 
 # What an older release counted, a row a lexeme, and counts while it still runs: the next fold takes it.
@@ -105,6 +105,7 @@ search_vocabulary = scoped_table(
     Column("length", SmallInteger, nullable=False),
     listed("words"),
     key=("owner_id", "analyser", "side", "letter", "length", "place"),
+    postgresql_with={"fillfactor": "70"},
 )
 
 search_changes = scoped_table(

@@ -54,7 +54,7 @@ async def reindex(
         done += len(batch)
         after = batch[-1]
         progress(len(batch))
-    await conclude(database, scope)
+    await finish(database, scope)
     return done
 
 
@@ -93,7 +93,7 @@ async def read_batch(database: Database, scope: Scope, after: UUID) -> list[UUID
         return page_ids
 
 
-async def conclude(database: Database, scope: Scope) -> None:
+async def finish(database: Database, scope: Scope) -> None:
     """The switch, and the end of what was before."""
     while not await switch(database, scope):
         await read_batch(database, scope, FIRST)
