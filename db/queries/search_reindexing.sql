@@ -159,6 +159,11 @@ FROM (SELECT count(*) AS pages, coalesce(sum(words), 0) AS words FROM page) AS p
 WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = CAST(:owner_id AS uuid)
   AND s.analyser = CAST(:analyser AS smallint) AND s.recounted_pages IS NOT NULL;
 
+-- name: find_reached
+-- How far a second reading has come; nothing when there is none.
+SELECT reached FROM search_scopes
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = :analyser AND reached IS NOT NULL;
+
 -- name: reach_page
 -- How far a second reading has come.
 UPDATE search_scopes SET reached = greatest(reached, :page_id), updated_at = :now

@@ -25,7 +25,7 @@ from .statistics import fold
 REINDEXING = statements("search_reindexing")
 OLDER = ("drop_older_terms", "drop_older_counts", "drop_older_vocabulary", "drop_older_changes", "drop_older_scopes")
 BATCH, BYTES = 200, 2_000_000  # pages that are read in one transaction; bytes of text after which it ends, too
-FIRST, LAST = UUID(int=0), UUID(int=2**128 - 1)
+FIRST = UUID(int=0)
 
 Progress = Callable[[int], None]
 
@@ -81,31 +81,38 @@ async def read_batch(database: Database, scope: Scope, after: UUID) -> list[UUID
     """The pages that were read, all or none; nothing when there are no more."""
     async with transaction(database) as connection:
         await lock_wiki(connection, scope)
-        rows = await run_all(connection, scope, "find_unread", after=after, size=BATCH, bytes=BYTES)
-        page_ids = [row["id"] for row in rows]
-        if rows:
-            values = await read_through(sum(len(row["body_md"]) for row in rows), read_rows, scope, rows)
-            writer = Writer(connection, scope)
-            await writer.all(INDEX["write_pages"], **values)
-            await fold(writer, ANALYSER)
-            await run(connection, scope, "recount_pages", page_ids=page_ids)
-            await run(connection, scope, "reach_page", page_id=page_ids[-1])
-        return page_ids
+        return await read_next(connection, scope, after)
+
+
+async def read_next(connection: Connection, scope: Scope, after: UUID) -> list[UUID]:
+    """The next ones behind that page, or behind where a second reading is, if somebody began it anew meanwhile."""
+    begun = await run_all(connection, scope, "find_reached")
+    start = min(after, *(row["reached"] for row in begun)) if begun else after
+    rows = await run_all(connection, scope, "find_unread", after=start, size=BATCH, bytes=BYTES)
+    page_ids = [row["id"] for row in rows]
+    if rows:
+        values = await read_through(sum(len(row["body_md"]) for row in rows), read_rows, scope, rows)
+        writer = Writer(connection, scope)
+        await writer.all(INDEX["write_pages"], **values)
+        await fold(writer, ANALYSER)
+        await run(connection, scope, "recount_pages", page_ids=page_ids)
+        await run(connection, scope, "reach_page", page_id=page_ids[-1])
+    return page_ids
 
 
 async def finish(database: Database, scope: Scope) -> None:
     """The switch, and the end of what was before."""
     while not await switch(database, scope):
-        await read_batch(database, scope, FIRST)
+        pass
     while await drop_older(database, scope):
         pass
 
 
 async def switch(database: Database, scope: Scope) -> bool:
-    """Let questions read this index, unless a page came in between by way of an older release."""
+    """Let questions read this index, and with it what came in since the last batch; false when that is too much."""
     async with transaction(database) as connection:
         await lock_wiki(connection, scope)
-        await run(connection, scope, "reach_page", page_id=LAST)
+        await read_next(connection, scope, FIRST)
         if await run_all(connection, scope, "find_unread", after=FIRST, size=1, bytes=BYTES):
             return False
         await fold(Writer(connection, scope), ANALYSER)

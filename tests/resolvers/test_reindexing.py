@@ -26,6 +26,7 @@ from tests.resolvers.indexes import (
     found,
     indexes,
     lexemes,
+    make,
     reindexed,
     stopped_after_a_batch,
 )
@@ -260,3 +261,42 @@ async def as_counted_by_an_older_release(wiki: Wiki, counts: dict[str, int]) -> 
     await wiki.look.executemany(sql, [(*own, ANALYSER, letter + word, pages) for word, pages in counts.items()])
     await wiki.look.execute("DELETE FROM search_counts WHERE tenant_id = $1 AND owner_id = $2", *own)
     await wiki.look.execute("UPDATE search_scopes SET shelves = NULL WHERE tenant_id = $1 AND owner_id = $2", *own)
+
+
+async def test_what_is_written_after_the_last_batch_is_counted_anew_too(
+    wiki: Wiki, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill(wiki, 3)
+    switch = reindexing.switch
+
+    async def late(*arguments: Any) -> bool:
+        await make(wiki, 3)
+        return await switch(*arguments)
+
+    monkeypatch.setattr(reindexing, "switch", late)
+    await reindexed(wiki, again=True)
+    async with writing(wiki.database, wiki.scope) as writer:
+        await count_words(writer)
+    await check_folded(wiki)
+    assert (await wiki.row("search_scopes"))["pages"] == 4
+
+
+@pytest.mark.usefixtures("small_batches")
+async def test_a_language_that_is_set_while_pages_are_read_again_is_that_of_all_of_them(wiki: Wiki) -> None:
+    for n in range(7):
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Page {n}", body="Die Häuser."))
+    tenant_id, owner_id = wiki.scope.tenant_id, wiki.scope.owner_id
+    setting: list[asyncio.Task[Any]] = []
+
+    def heard(_: int) -> None:
+        if not setting:
+            setting.append(asyncio.create_task(set_language(wiki.database, tenant_id, owner_id, "german")))
+
+    await reindexed(wiki, again=True, progress=heard)
+    await setting[0]
+    await reindexed(wiki)
+    assert (await wiki.counts())["haus"] == 7
+    await check_folded(wiki)
+    await set_language(wiki.database, tenant_id, owner_id, "english")
+    assert await reindexed(wiki) == 7
+    await check_folded(wiki)
