@@ -9,8 +9,11 @@ from .forgetting.job import Forgetting
 from .leaf_pass import Compiler, Run
 from .promotion import Promotion
 from .rebuilding import Rebuilding
+from .reindexing import Reindexing
 
-ERRANDS: Mapping[str, type[Run]] = {"forget": Forgetting, "rebuild": Rebuilding, "sweep": Promotion}
+ERRANDS: Mapping[str, type[Run]] = {
+    "forget": Forgetting, "rebuild": Rebuilding, "reindex": Reindexing, "sweep": Promotion
+}  # fmt: skip
 
 
 def errand(database: Database, job: Job, compiler: Compiler) -> Run:

@@ -2,24 +2,24 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from content.languages import LANGUAGES, named
 from content.slugs import is_slug
 from db.database import Connection, Database, Row
 from db.ids import new_id
+from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
 
 from . import checks
 from .errors import BadInput, Conflict, NotFound
+from .languages import change_language, known_language
 from .tenants import NAME_MAX, as_id, check_tenant, new_slug
-from .writing import transaction
+from .writing import lock_wiki, transaction
 
 OWNERS = statements("owners")
 GRANTS = statements("grants")
-REINDEXING = statements("search_reindexing")
 ENGLISH = "english"
 
 
@@ -110,26 +110,11 @@ async def revoke(database: Database, tenant_id: UUID, *, owner_id: UUID, grantee
 
 async def set_language(database: Database, tenant_id: UUID, owner_id: UUID, language: str) -> Owner:
     """The owner's pages are in that language from now on. Search has to read all of them again: see reindexing."""
+    scope = Scope(tenant_id, owner_id, Role.ADMIN, Actor(ActorKind.SERVICE, "owners"), (owner_id,))
     async with transaction(database) as connection:
-        language = await known_language(connection, language)
-        row = await connection.one(OWNERS["set_language"], tenant_id=tenant_id, owner_id=owner_id, language=language)
-        if row is None:
-            raise NotFound(f"There is no owner `{owner_id}`.")
-        await connection.run(REINDEXING["read_anew"], tenant_id=tenant_id, owner_id=owner_id, now=datetime.now(UTC))
-    return owner_from(row)
-
-
-async def known_language(connection: Connection, text: str) -> str:
-    """By the name that Postgres has for it, whatever way it was written: `de`, `de-AT`, `German`."""
-    language = named(text)
-    if language is None:
-        raise BadInput(f"Search knows no such language. It knows {', '.join(sorted(LANGUAGES))}.", "language")
-    if not await connection.value(OWNERS["has_language"], language=language):
-        raise BadInput(
-            f"This Postgres has no stemmer for {language}; a newer one may. `simple` takes words as they are.",
-            "language",
-        )
-    return language
+        await lock_wiki(connection, scope)
+        await change_language(connection, scope, await known_language(connection, language))
+    return await find_owner(database, tenant_id, owner_id)
 
 
 async def add_owner(

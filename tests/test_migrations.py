@@ -34,10 +34,11 @@ from db.migrate import (
 from db.tables import metadata
 
 ROOT = Path(__file__).parents[1]
-SCOPE_STATISTICS = {"pages", "sections", "aliases", "links", "page_names", "sources", "mentions", "search_terms",
-                    "search_vocabulary"}  # fmt: skip
-# Lexemes carry their scope themselves, and no plan shall find a tenant's pages in any other way.
-LEAD_BY_PAGE_OR_WORD = {"search_pages_pk", "search_pages_words_ix"}
+SCOPE_STATISTICS = {"pages", "sections", "aliases", "links", "page_names", "sources", "mentions", "search_counts",
+                    "search_terms", "search_vocabulary"}  # fmt: skip
+# Lexemes carry their scope themselves, and no plan shall find a tenant's pages in any other way;
+# an owner has one tenant.
+LEAD_BY_PAGE_OR_WORD = {"search_pages_pk", "search_pages_words_ix", "page_names_owner_ix"}
 FIT = Server(180006, "wiki", "cairn", may_extend=True, may_create=True, available=[*EXTENSIONS], installed=[])
 
 COLUMNS = """

@@ -60,12 +60,21 @@ class Wiki:
         """What was written, oldest first."""
         return [row["action"] for row in await self.rows("activity")]
 
+    async def counts(self) -> Counter[str]:
+        """In how many pages each lexeme is counted, without the letter of the wiki."""
+        found = Counter[str]()
+        for scope in await self.rows("search_scopes", "analyser"):
+            read = {"analyser": scope["analyser"], "edition": scope["edition"]}
+            for row in await self.rows("search_counts", "shelf", **read):
+                found.update(row["pages"])
+        return found
+
     async def add_source(self, kind: str = "document", ref: str = "doc-1", content: str = "One.\nTwo.\n") -> UUID:
         return (await add_source(self.database, self.scope, SourceDraft(kind, ref, content))).source_id
 
     async def empty(self) -> None:
         """Away with what would take long to check."""
-        for table in ("pages", "search_scopes", "search_terms", "search_changes", "search_vocabulary"):
+        for table in ("pages", "search_scopes", "search_counts", "search_changes", "search_vocabulary"):
             await self.look.execute(f"DELETE FROM {table} WHERE tenant_id = $1", self.scope.tenant_id)
 
     async def neighbour(self, role: Role | None = None) -> "Wiki":
@@ -207,12 +216,11 @@ async def check_statistics(wiki: Wiki) -> None:
     lexemes, counted = Counter[str](), Counter[str]()
     for row in await wiki.rows("search_pages", "page_id"):
         found = await wiki.look.fetchval("SELECT tsvector_to_array($1::tsvector)", row["tsv"])
-        lexemes.update(lexeme for lexeme in found if lexeme[1] != ":")
-    for row in await wiki.rows("search_terms", "lexeme"):
-        counted[row["lexeme"]] += row["pages"]
+        lexemes.update(lexeme[1:] for lexeme in found if lexeme[1] != ":")
+    counted.update(await wiki.counts())
     for row in await wiki.rows("search_changes"):
-        counted.update(row["gained"])
-        counted.subtract(row["lost"])
+        counted.update(lexeme[1:] for lexeme in row["gained"])
+        counted.subtract(lexeme[1:] for lexeme in row["lost"])
     assert +counted == lexemes, (+counted - lexemes, lexemes - +counted)
     assert all(count >= 0 for count in counted.values())
 

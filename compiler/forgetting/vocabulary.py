@@ -5,8 +5,7 @@ from collections.abc import Collection
 from content.words import ANALYSERS
 from db.sql import statements
 from resolvers.search.index import vocabulary
-from resolvers.search.lexemes import scope_letter
-from resolvers.search.statistics import fold, forget_words
+from resolvers.search.statistics import fold
 from resolvers.writer import Writer
 
 FORGETTING = statements("forgetting")
@@ -17,10 +16,8 @@ async def forget_vocabulary(writer: Writer, said: Collection[str]) -> frozenset[
     unsaid: set[str] = set(said)
     for analyser in ANALYSERS:
         await fold(writer, analyser)
-        await forget_words(writer, analyser)
-        letter = scope_letter(writer.scope.tenant_id, writer.scope.owner_id, analyser)
         given = {"analyser": analyser, "words": vocabulary(sorted(said))}
-        gone = [row["word"] for row in await writer.all(FORGETTING["find_unsaid"], **given, letter=letter)]
+        gone = [row["word"] for row in await writer.all(FORGETTING["find_unsaid"], **given)]
         await writer.run(FORGETTING["drop_words"], analyser=analyser, words=gone)
         await writer.run(FORGETTING["drop_empty_words"], analyser=analyser)
         unsaid &= set(gone)

@@ -276,18 +276,18 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS 
 -- Which of these words no page says any more: the words, and their stems in the languages of the wiki, are in none.
 SELECT given.word FROM unnest(CAST(:words AS text[])) AS given (word)
 WHERE NOT EXISTS (
-    SELECT FROM search_terms AS t
-    WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.analyser = CAST(:analyser AS smallint)
-      AND t.pages > 0 AND t.lexeme IN (
-          SELECT CAST(:letter AS text) || stem FROM search_scopes AS s
-          CROSS JOIN LATERAL unnest(s.languages || ARRAY['simple']) AS spoken (language)
-          CROSS JOIN LATERAL unnest(tsvector_to_array(to_tsvector(
-              CAST(CASE WHEN pg_input_is_valid(spoken.language, 'regconfig') THEN spoken.language ELSE 'simple' END
-                  AS regconfig),
-              given.word
-          ))) AS stem
-          WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.analyser = CAST(:analyser AS smallint)
-      )
+    SELECT FROM search_scopes AS s
+    CROSS JOIN LATERAL unnest(s.languages || ARRAY['simple']) AS spoken (language)
+    CROSS JOIN LATERAL unnest(tsvector_to_array(to_tsvector(
+        CAST(CASE WHEN pg_input_is_valid(spoken.language, 'regconfig') THEN spoken.language ELSE 'simple' END
+            AS regconfig),
+        given.word
+    ))) AS stem
+    JOIN search_counts AS c
+        ON c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.analyser = CAST(:analyser AS smallint)
+       AND c.edition = s.edition AND c.shelf = hashtext(stem) & (s.shelves - 1)
+    WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.analyser = CAST(:analyser AS smallint)
+      AND CAST(c.pages ->> stem AS integer) > 0
 );
 
 -- name: drop_words

@@ -28,10 +28,10 @@ WHERE tenant_id = CAST(:tenant_id AS uuid)
 ORDER BY slug;
 
 -- name: set_language
--- In which language the wiki is written from now on; nothing comes back for an owner that does not exist.
+-- In which language the wiki is written from now on; nothing comes back when it was written in that before.
 UPDATE owners SET language = CAST(:language AS text)
-WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:owner_id AS uuid)
-RETURNING tenant_id, id, kind, slug, name, language, created_at;
+WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:owner_id AS uuid) AND language <> CAST(:language AS text)
+RETURNING id;
 
 -- name: has_language
 -- Has this Postgres a stemmer for the language?

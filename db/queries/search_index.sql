@@ -53,7 +53,7 @@ WITH given AS (
         tsv = excluded.tsv, name_tsv = excluded.name_tsv
 ), logged AS (
     INSERT INTO search_changes (
-        tenant_id, owner_id, id, analyser, gained, lost, text_words, name_words, language, pages, words
+        tenant_id, owner_id, id, analyser, gained, lost, text_words, name_words, language, pages, words, recounted
     )
     SELECT
         CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), g.change_id, CAST(:analyser AS smallint),
@@ -66,7 +66,12 @@ WITH given AS (
             ELSE ARRAY(SELECT unnest(o.lexemes) EXCEPT SELECT unnest(tsvector_to_array(l.tsv)))
         END,
         string_to_array(g.text_words, ' '), string_to_array(g.name_words, ' '), CAST(g.language AS text),
-        CASE WHEN o.page_id IS NULL THEN 1 ELSE 0 END, g.words - coalesce(o.words, 0)
+        CASE WHEN o.page_id IS NULL THEN 1 ELSE 0 END, g.words - coalesce(o.words, 0),
+        coalesce(g.page_id <= (
+            SELECT reached FROM search_scopes
+            WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
+              AND analyser = CAST(:analyser AS smallint)
+        ), false)
     FROM given AS g
     JOIN lettered AS l ON l.page_id = g.page_id
     LEFT JOIN old AS o ON o.page_id = g.page_id
@@ -87,38 +92,20 @@ FROM unnest(CAST(:page_ids AS uuid[]), CAST(:statuses AS text[])) AS given (page
 WHERE p.page_id = given.page_id AND p.tenant_id = :tenant_id;
 
 -- name: leave_page
--- Analysers that this release does not know have to read the page again; until then their words are fewer.
+-- A page goes, but for its rows of these analysers; until another reads it again the words of the wiki are fewer.
 WITH gone AS (
     DELETE FROM search_pages
     WHERE page_id = CAST(:page_id AS uuid) AND tenant_id = CAST(:tenant_id AS uuid)
       AND analyser <> ALL(CAST(:analysers AS smallint[]))
-    RETURNING analyser, tsv, words
+    RETURNING page_id, analyser, tsv, words
 )
-INSERT INTO search_changes (tenant_id, owner_id, id, analyser, gained, lost, language, pages, words)
-SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), CAST(:change_id AS uuid), analyser,
-       '{}', ARRAY(SELECT lexeme FROM unnest(tsvector_to_array(tsv)) AS lexeme WHERE substr(lexeme, 2, 1) <> ':'),
-       '', -1, -words
-FROM gone;
-
--- name: forget_page
--- What the words of a wiki lose with a page that goes, counted at once.
-WITH lost AS (
-    SELECT analyser, tsv, words FROM search_pages
-    WHERE page_id = CAST(:page_id AS uuid) AND tenant_id = CAST(:tenant_id AS uuid)
-), terms AS (
-    INSERT INTO search_terms (tenant_id, owner_id, analyser, lexeme, pages)
-    SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), lost.analyser, gone.lexeme, -1
-    FROM lost
-    CROSS JOIN LATERAL unnest(tsvector_to_array(lost.tsv)) AS gone (lexeme)
-    WHERE substr(gone.lexeme, 2, 1) <> ':'
-    ORDER BY gone.lexeme
-    ON CONFLICT (tenant_id, owner_id, analyser, lexeme) DO UPDATE
-    SET pages = search_terms.pages + excluded.pages
-)
-UPDATE search_scopes AS s
-SET pages = s.pages - 1, words = s.words - lost.words, updated_at = CAST(:now AS timestamptz)
-FROM lost
-WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = CAST(:owner_id AS uuid) AND s.analyser = lost.analyser;
+INSERT INTO search_changes (tenant_id, owner_id, id, analyser, gained, lost, language, pages, words, recounted)
+SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), CAST(:change_id AS uuid), gone.analyser,
+       '{}', ARRAY(SELECT lexeme FROM unnest(tsvector_to_array(gone.tsv)) AS lexeme WHERE substr(lexeme, 2, 1) <> ':'),
+       '', -1, -gone.words, coalesce(gone.page_id <= s.reached, false)
+FROM gone
+JOIN search_scopes AS s
+    ON s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = CAST(:owner_id AS uuid) AND s.analyser = gone.analyser;
 
 -- name: archive_pages
 -- No word of a wiki is found any more. Its pages lead to the rows: these have no index by wiki.

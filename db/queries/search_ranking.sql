@@ -7,7 +7,7 @@
 -- case, and does not go through the whole primary key first in order to visit fewer. Beside the pages stands when the
 -- words of the wiki were last counted, by the analyser that questions read.
 WITH scope AS MATERIALIZED (
-    SELECT CASE WHEN analyser = CAST(:analyser AS smallint) THEN updated_at END AS counted_at
+    SELECT CASE WHEN analyser = CAST(:analyser AS smallint) THEN updated_at END AS counted_at, edition, shelves
     FROM search_scopes
     WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
       AND state = 'ready' AND analyser = ANY(CAST(:analysers AS smallint[]))
@@ -176,23 +176,28 @@ SELECT coalesce((
     CROSS JOIN LATERAL unnest(f.tsv) AS t
     WHERE f.place <= CAST(:feedback_pages AS integer) AND cardinality(t.positions) > 0
 ), counted AS (
-    SELECT lexeme, sum(share) AS share, max(pages) AS pages
-    FROM (
-        SELECT lexeme, share, NULL AS pages FROM spoken
+    SELECT said.lexeme, said.share, known.pages
+    FROM (SELECT lexeme, sum(share) AS share FROM spoken GROUP BY lexeme) AS said
+    CROSS JOIN (SELECT edition, shelves FROM scope) AS scope
+    CROSS JOIN LATERAL (
+        SELECT CAST(c.pages ->> substr(said.lexeme, 2) AS integer) AS pages
+        FROM search_counts AS c
+        WHERE c.tenant_id = CAST(:tenant_id AS uuid) AND c.owner_id = CAST(:owner_id AS uuid)
+          AND c.analyser = CAST(:analyser AS smallint) AND c.edition = scope.edition
+          AND c.shelf = hashtext(substr(said.lexeme, 2)) & (scope.shelves - 1)
         UNION ALL
-        SELECT lexeme, NULL, pages FROM search_terms
-        WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
-          AND analyser = CAST(:analyser AS smallint) AND lexeme = ANY(ARRAY(SELECT lexeme FROM spoken))
-          AND pages BETWEEN 2 AND CAST(:pages AS float8) * 0.1::float8
-    ) AS each
-    GROUP BY lexeme
+        SELECT o.pages
+        FROM search_terms AS o
+        WHERE o.tenant_id = CAST(:tenant_id AS uuid) AND o.owner_id = CAST(:owner_id AS uuid)
+          AND o.analyser = CAST(:analyser AS smallint) AND o.lexeme = said.lexeme AND scope.shelves IS NULL
+    ) AS known
+    WHERE known.pages BETWEEN 2 AND CAST(:pages AS float8) * 0.1::float8
 ), model AS MATERIALIZED (
     SELECT c.lexeme, i.idf, c.share * i.idf AS weight
     FROM counted AS c
     CROSS JOIN LATERAL (
         SELECT ln(1 + (CAST(:pages AS float8) - c.pages + 0.5::float8) / (c.pages + 0.5::float8)) AS idf
     ) AS i
-    WHERE c.pages IS NOT NULL
     ORDER BY weight DESC, c.lexeme
     LIMIT CAST(:feedback_words AS integer)
 ), topic AS MATERIALIZED (

@@ -1,6 +1,7 @@
 -- name: list_wikis
 -- The wikis of a tenant, or one: their pages, those that the analyser has yet to read, whether a second reading of all
--- has begun, and whether their index is due: not whole, not switched to, or with older ones beside it.
+-- has begun, and whether their index is due: not whole, not switched to, with older ones beside it, or counted by an
+-- older release.
 WITH counted AS MATERIALIZED (
     SELECT p.owner_id, count(*) AS pages, count(*) FILTER (WHERE r.page_id IS NULL OR p.id > s.reached) AS unread
     FROM pages AS p
@@ -20,6 +21,9 @@ SELECT t.slug AS tenant, o.slug AS owner, o.tenant_id, o.id AS owner_id,
         SELECT FROM search_scopes AS older
         WHERE older.tenant_id = CAST(:tenant_id AS uuid) AND older.owner_id = o.id
           AND older.analyser < CAST(:analyser AS smallint)
+    ) OR EXISTS (
+        SELECT FROM search_terms AS older
+        WHERE older.tenant_id = CAST(:tenant_id AS uuid) AND older.owner_id = o.id
     ) AS is_due
 FROM owners AS o
 JOIN tenants AS t ON t.tenant_id = o.tenant_id
@@ -56,8 +60,24 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = :analyser;
 
 -- name: read_anew
 -- What pages say has another meaning now: every index of the wiki is to be read anew, from the first page on.
-UPDATE search_scopes SET reached = '00000000-0000-0000-0000-000000000000', updated_at = :now
+UPDATE search_scopes
+SET reached = '00000000-0000-0000-0000-000000000000', recounted_pages = NULL, recounted_words = NULL, updated_at = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id;
+
+-- name: begin_recount
+-- A second reading that is at its beginning counts the words of the wiki anew, beside what was counted. Only when
+-- nothing waits to be counted.
+WITH begun AS (
+    UPDATE search_scopes SET recounted_pages = 0, recounted_words = 0
+    WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
+      AND analyser = CAST(:analyser AS smallint)
+      AND reached = '00000000-0000-0000-0000-000000000000' AND recounted_pages IS NULL
+    RETURNING edition
+)
+DELETE FROM search_counts AS c
+USING begun
+WHERE c.tenant_id = CAST(:tenant_id AS uuid) AND c.owner_id = CAST(:owner_id AS uuid)
+  AND c.analyser = CAST(:analyser AS smallint) AND c.edition <> begun.edition;
 
 -- name: find_unread
 -- The next pages to be read: those without a row, and those behind the one that a second reading has reached. As many
@@ -93,10 +113,76 @@ JOIN owners AS o ON o.tenant_id = CAST(:tenant_id AS uuid) AND o.id = p.owner_id
 WHERE m.before < CAST(:bytes AS bigint)
 ORDER BY p.id;
 
+-- name: recount_pages
+-- Those of these pages that a second reading has not reached are counted into the other edition, as their rows have them.
+WITH scope AS MATERIALIZED (
+    SELECT edition, shelves, reached
+    FROM search_scopes
+    WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
+      AND analyser = CAST(:analyser AS smallint) AND recounted_pages IS NOT NULL
+), page AS MATERIALIZED (
+    SELECT p.tsv, p.words
+    FROM scope
+    JOIN search_pages AS p ON p.page_id = ANY(CAST(:page_ids AS uuid[])) AND p.page_id > scope.reached
+    WHERE p.tenant_id = CAST(:tenant_id AS uuid) AND p.analyser = CAST(:analyser AS smallint)
+), counted AS (
+    SELECT substr(lexeme, 2) AS lexeme, count(*) AS pages
+    FROM page
+    CROSS JOIN LATERAL unnest(tsvector_to_array(page.tsv)) AS lexeme
+    WHERE substr(lexeme, 2, 1) <> ':'
+    GROUP BY lexeme
+), change AS (
+    SELECT 1 - scope.edition AS edition, hashtext(lexeme) & (scope.shelves - 1) AS shelf,
+        array_agg(lexeme) AS lexemes, array_agg(pages) AS pages
+    FROM counted
+    CROSS JOIN scope
+    GROUP BY 1, 2
+), counts AS (
+    INSERT INTO search_counts (tenant_id, owner_id, analyser, edition, shelf, pages)
+    SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), CAST(:analyser AS smallint), c.edition, c.shelf,
+           coalesce(known.pages, '{}') || now.pages
+    FROM change AS c
+    LEFT JOIN search_counts AS known
+        ON known.tenant_id = CAST(:tenant_id AS uuid) AND known.owner_id = CAST(:owner_id AS uuid)
+       AND known.analyser = CAST(:analyser AS smallint) AND known.edition = c.edition AND known.shelf = c.shelf
+    CROSS JOIN LATERAL (
+        SELECT jsonb_object_agg(lexeme, pages + coalesce(CAST(known.pages ->> lexeme AS integer), 0)) AS pages
+        FROM unnest(c.lexemes, c.pages) AS one (lexeme, pages)
+    ) AS now
+    ORDER BY c.shelf
+    ON CONFLICT (tenant_id, owner_id, analyser, edition, shelf) DO UPDATE
+    SET pages = excluded.pages
+)
+UPDATE search_scopes AS s
+SET recounted_pages = s.recounted_pages + p.pages, recounted_words = s.recounted_words + p.words
+FROM (SELECT count(*) AS pages, coalesce(sum(words), 0) AS words FROM page) AS p
+WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = CAST(:owner_id AS uuid)
+  AND s.analyser = CAST(:analyser AS smallint) AND s.recounted_pages IS NOT NULL;
+
+-- name: find_reached
+-- How far a second reading has come; nothing when there is none.
+SELECT reached FROM search_scopes
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = :analyser AND reached IS NOT NULL;
+
 -- name: reach_page
 -- How far a second reading has come.
 UPDATE search_scopes SET reached = greatest(reached, :page_id), updated_at = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = :analyser AND reached IS NOT NULL;
+
+-- name: take_recount
+-- What was counted anew is what counts from now on.
+UPDATE search_scopes
+SET edition = 1 - edition, pages = recounted_pages, words = recounted_words,
+    recounted_pages = NULL, recounted_words = NULL, updated_at = CAST(:now AS timestamptz)
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = :analyser AND recounted_pages IS NOT NULL;
+
+-- name: drop_former_counts
+-- What was counted before, and nothing reads any more.
+DELETE FROM search_counts AS c
+USING search_scopes AS s
+WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.analyser = :analyser
+  AND s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.analyser = :analyser
+  AND c.edition <> s.edition AND s.recounted_pages IS NULL;
 
 -- name: list_languages
 -- What the pages of a wiki say of their language, each saying once, and what theirs is when they say nothing.
@@ -130,6 +216,10 @@ WHERE tenant_id = :tenant_id AND (page_id, analyser) IN (
 -- name: drop_older_terms
 -- What was counted for analysers before this one.
 DELETE FROM search_terms WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser < :analyser;
+
+-- name: drop_older_counts
+-- The same, some to a row.
+DELETE FROM search_counts WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser < :analyser;
 
 -- name: drop_older_vocabulary
 -- The words that analysers before this one had.

@@ -2,7 +2,7 @@
 -- What a wiki knows of the words of a question: their lexemes in its languages, in how many pages each is, and words
 -- that go on where the last one ends. The newest whole index speaks, whatever analyser it is of.
 WITH scope AS (
-    SELECT analyser, pages, words, languages, updated_at
+    SELECT analyser, edition, shelves, pages, words, languages, updated_at
     FROM search_scopes
     WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
       AND state = 'ready' AND analyser = ANY(CAST(:analysers AS smallint[]))
@@ -17,7 +17,8 @@ WITH scope AS (
     ]) AS w (word)
     WHERE v.tenant_id = CAST(:tenant_id AS uuid) AND v.owner_id = CAST(:owner_id AS uuid)
       AND v.analyser = (SELECT analyser FROM scope) AND v.side = 'initial'
-      AND v.letter = left(CAST(:beginning AS text), 1) AND v.length > length(CAST(:beginning AS text))
+      AND v.letter IN (left(CAST(:beginning AS text), 1), chr(greatest(ascii(CAST(:beginning AS text)) / 256 * 256, 1)))
+      AND v.length > length(CAST(:beginning AS text))
     ORDER BY v.place, v.length, w.word
     LIMIT CAST(:longer AS integer)
 ), word AS (
@@ -34,9 +35,18 @@ LEFT JOIN LATERAL (
     FROM unnest(scope.languages) AS language
     CROSS JOIN LATERAL unnest(tsvector_to_array(to_tsvector(CAST(language AS regconfig), word.word))) AS stem
 ) AS lexeme ON true
-LEFT JOIN search_terms AS t
-    ON t.tenant_id = CAST(:tenant_id AS uuid) AND t.owner_id = CAST(:owner_id AS uuid)
-   AND t.analyser = scope.analyser AND t.lexeme = lexeme.text;
+LEFT JOIN LATERAL (
+    SELECT CAST(c.pages ->> substr(lexeme.text, 2) AS integer) AS pages
+    FROM search_counts AS c
+    WHERE c.tenant_id = CAST(:tenant_id AS uuid) AND c.owner_id = CAST(:owner_id AS uuid)
+      AND c.analyser = scope.analyser AND c.edition = scope.edition
+      AND c.shelf = hashtext(substr(lexeme.text, 2)) & (scope.shelves - 1)
+    UNION ALL
+    SELECT o.pages
+    FROM search_terms AS o
+    WHERE o.tenant_id = CAST(:tenant_id AS uuid) AND o.owner_id = CAST(:owner_id AS uuid)
+      AND o.analyser = scope.analyser AND o.lexeme = lexeme.text AND scope.shelves IS NULL
+) AS t ON true;
 
 -- name: mend_words
 -- Words of the wiki that differ little from these: of about the same length, and with the same beginning or end. To
@@ -67,7 +77,7 @@ WITH near AS MATERIALIZED (
 SELECT near.asked, near.word, near.place = 'name' AS in_names, lexeme.text AS lexeme, coalesce(t.pages, 0) AS found
 FROM near
 CROSS JOIN (
-    SELECT languages FROM search_scopes
+    SELECT languages, edition, shelves FROM search_scopes
     WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
       AND analyser = CAST(:analyser AS smallint)
 ) AS scope
@@ -76,9 +86,18 @@ LEFT JOIN LATERAL (
     FROM unnest(scope.languages) AS language
     CROSS JOIN LATERAL unnest(tsvector_to_array(to_tsvector(CAST(language AS regconfig), near.word))) AS stem
 ) AS lexeme ON true
-LEFT JOIN search_terms AS t
-    ON t.tenant_id = CAST(:tenant_id AS uuid) AND t.owner_id = CAST(:owner_id AS uuid)
-   AND t.analyser = CAST(:analyser AS smallint) AND t.lexeme = lexeme.text;
+LEFT JOIN LATERAL (
+    SELECT CAST(c.pages ->> substr(lexeme.text, 2) AS integer) AS pages
+    FROM search_counts AS c
+    WHERE c.tenant_id = CAST(:tenant_id AS uuid) AND c.owner_id = CAST(:owner_id AS uuid)
+      AND c.analyser = CAST(:analyser AS smallint) AND c.edition = scope.edition
+      AND c.shelf = hashtext(substr(lexeme.text, 2)) & (scope.shelves - 1)
+    UNION ALL
+    SELECT o.pages
+    FROM search_terms AS o
+    WHERE o.tenant_id = CAST(:tenant_id AS uuid) AND o.owner_id = CAST(:owner_id AS uuid)
+      AND o.analyser = CAST(:analyser AS smallint) AND o.lexeme = lexeme.text AND scope.shelves IS NULL
+) AS t ON true;
 
 -- name: find_said
 -- Those of these lexemes that a page has which may be found; one look for each, however many the planner expects.
@@ -94,23 +113,32 @@ CROSS JOIN LATERAL (
 
 -- name: find_topic
 -- What a page is about: the lexemes that it has more often than other pages of its wiki have them.
-SELECT s.analyser, s.pages, s.words, t.lexeme, c.pages AS found,
+SELECT scope.analyser, scope.pages, scope.words, t.lexeme, c.pages AS found,
     cardinality(t.positions) / (cardinality(t.positions) + 1.0)
-        * ln(1 + (s.pages - c.pages + 0.5) / (c.pages + 0.5)) AS weight
+        * ln(1 + (scope.pages - c.pages + 0.5) / (c.pages + 0.5)) AS weight
 FROM (
-    SELECT analyser, pages, words
+    SELECT analyser, edition, shelves, pages, words
     FROM search_scopes
     WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
       AND state = 'ready' AND analyser = ANY(CAST(:analysers AS smallint[]))
     ORDER BY analyser DESC
     LIMIT 1
-) AS s
+) AS scope
 JOIN search_pages AS p
-    ON p.page_id = CAST(:page_id AS uuid) AND p.tenant_id = CAST(:tenant_id AS uuid) AND p.analyser = s.analyser
+    ON p.page_id = CAST(:page_id AS uuid) AND p.tenant_id = CAST(:tenant_id AS uuid) AND p.analyser = scope.analyser
 CROSS JOIN LATERAL unnest(p.tsv) AS t
-JOIN search_terms AS c
-    ON c.tenant_id = CAST(:tenant_id AS uuid) AND c.owner_id = CAST(:owner_id AS uuid)
-   AND c.analyser = s.analyser AND c.lexeme = t.lexeme
-WHERE cardinality(t.positions) > 0 AND c.pages BETWEEN 2 AND greatest(2, s.pages / 2)
+CROSS JOIN LATERAL (
+    SELECT CAST(n.pages ->> substr(t.lexeme, 2) AS integer) AS pages
+    FROM search_counts AS n
+    WHERE n.tenant_id = CAST(:tenant_id AS uuid) AND n.owner_id = CAST(:owner_id AS uuid)
+      AND n.analyser = scope.analyser AND n.edition = scope.edition
+      AND n.shelf = hashtext(substr(t.lexeme, 2)) & (scope.shelves - 1)
+    UNION ALL
+    SELECT o.pages
+    FROM search_terms AS o
+    WHERE o.tenant_id = CAST(:tenant_id AS uuid) AND o.owner_id = CAST(:owner_id AS uuid)
+      AND o.analyser = scope.analyser AND o.lexeme = t.lexeme AND scope.shelves IS NULL
+) AS c
+WHERE cardinality(t.positions) > 0 AND c.pages BETWEEN 2 AND greatest(2, scope.pages / 2)
 ORDER BY weight DESC, t.lexeme
 LIMIT CAST(:size AS integer);

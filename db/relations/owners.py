@@ -9,8 +9,9 @@ from selection.rows import OuterRow
 
 from ..access import OWNERS, SPANS_TENANT, readable
 from ..tables import grants, owners, tenants
-from .references import referred
+from .references import found, referred
 
+by_ids = found(owners)
 same = referred(owners, "id")
 of_row = referred(owners, "owner_id")
 

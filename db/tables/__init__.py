@@ -10,7 +10,15 @@ from .pages import PAGE_TYPES, aliases, old_slugs, pages, revisions, section_sou
 from .placements import placements
 from .positions import page_positions
 from .renamings import renamings
-from .search import page_names, search_changes, search_pages, search_scopes, search_terms, search_vocabulary
+from .search import (
+    page_names,
+    search_changes,
+    search_counts,
+    search_pages,
+    search_scopes,
+    search_terms,
+    search_vocabulary,
+)
 from .sources import SOURCE_KINDS, mentions, sightings, sources
 from .tenants import api_keys, grants, owners, tenants
 from .throttles import throttles
@@ -21,6 +29,6 @@ __all__ = [
     "PAGE_TYPES", "SOURCE_KINDS", "activity", "aliases", "api_keys", "compile_cursors", "compile_jobs", "forgettings",
     "grants", "idempotency_keys", "link_targets", "links", "mentions", "merged_pages", "metadata", "model_usage",
     "old_slugs", "owners", "page_names", "page_positions", "pages", "placements", "renamings", "revisions",
-    "search_changes", "search_pages", "search_scopes", "search_terms", "search_vocabulary", "section_sources",
-    "sections", "sightings", "sources", "sweeps", "tenants", "throttles", "tool_calls",
+    "search_changes", "search_counts", "search_pages", "search_scopes", "search_terms", "search_vocabulary",
+    "section_sources", "sections", "sightings", "sources", "sweeps", "tenants", "throttles", "tool_calls",
 ]  # fmt: skip

@@ -22,7 +22,7 @@ from sqlalchemy.sql import text as sql_text
 metadata = MetaData()
 
 
-def scoped_table(name: str, *items: SchemaItem, key: tuple[str, ...] = ("id",)) -> Table:
+def scoped_table(name: str, *items: SchemaItem, key: tuple[str, ...] = ("id",), **options: Any) -> Table:
     """A table whose rows lie in one scope: tenant first in its key, and an owner of that tenant."""
     own_id = [identifier("id")] if "id" in key else []
     return Table(
@@ -36,6 +36,7 @@ def scoped_table(name: str, *items: SchemaItem, key: tuple[str, ...] = ("id",)) 
         ForeignKeyConstraint(
             ["tenant_id", "owner_id"], ["owners.tenant_id", "owners.id"], name=f"{name}_owner_fk", ondelete="CASCADE"
         ),
+        **options,
     )
 
 

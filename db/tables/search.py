@@ -4,10 +4,21 @@ Every lexeme in `search_pages` begins with a character that stands for its scope
 words lie together in the index and another's never cost it anything: docs/decisions/0011-search.md.
 """
 
-from sqlalchemy import BigInteger, Column, ForeignKeyConstraint, Index, PrimaryKeyConstraint, SmallInteger, Table, Text
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ForeignKeyConstraint,
+    Index,
+    PrimaryKeyConstraint,
+    SmallInteger,
+    Table,
+    Text,
+    text,
+)
 from sqlalchemy.dialects.postgresql import TSVECTOR
 
-from .columns import identifier, listed, metadata, moment, number, one_of, scoped_table, words
+from .columns import document, identifier, listed, metadata, moment, number, one_of, scoped_table, words
 
 
 def analyser() -> Column[int]:
@@ -62,9 +73,25 @@ search_scopes = scoped_table(
     listed("languages"),
     identifier("reached", nullable=True),
     moment("updated_at"),
+    Column("edition", SmallInteger, nullable=False, server_default=text("0")),  # of search_counts, that questions read
+    number("shelves", nullable=True),  # a power of two; null while an older release's search_terms are read
+    number("recounted_pages", nullable=True),  # what the other edition holds so far; null when none is being made
+    Column("recounted_words", BigInteger, nullable=True),
     key=("owner_id", "analyser"),
 )
 
+# In how many pages each lexeme is, those of a hash together: {lexeme without its letter: pages}.
+search_counts = scoped_table(
+    "search_counts",
+    analyser(),
+    Column("edition", SmallInteger, nullable=False),
+    number("shelf"),
+    document("pages"),
+    key=("owner_id", "analyser", "edition", "shelf"),
+    postgresql_with={"toast_tuple_target": "8160", "fillfactor": "70"},
+)
+
+# What an older release counted, a row a lexeme, and counts while it still runs: the next fold takes it.
 search_terms = scoped_table(
     "search_terms", analyser(), exact("lexeme"), number("pages"), key=("owner_id", "analyser", "lexeme")
 )
@@ -78,6 +105,7 @@ search_vocabulary = scoped_table(
     Column("length", SmallInteger, nullable=False),
     listed("words"),
     key=("owner_id", "analyser", "side", "letter", "length", "place"),
+    postgresql_with={"fillfactor": "70"},
 )
 
 search_changes = scoped_table(
@@ -90,7 +118,9 @@ search_changes = scoped_table(
     words("language"),
     number("pages"),
     number("words"),
+    Column("recounted", Boolean, nullable=False, server_default=text("false")),
     key=("owner_id", "analyser", "id"),
+    postgresql_with={"toast_tuple_target": "8160"},
 )
 
 page_names = scoped_table(
@@ -102,4 +132,4 @@ page_names = scoped_table(
     page_key("page_names"),
     key=("page_id", "kind", "name"),
 )
-Index("page_names_name_ix", page_names.c.tenant_id, page_names.c.owner_id, page_names.c.name, page_names.c.page_id)
+Index("page_names_owner_ix", page_names.c.owner_id, page_names.c.name)

@@ -172,7 +172,7 @@ async def restate_search(writer: Writer, pages: Sequence[Page]) -> None:
 
 async def forget_search(writer: Writer, page_id: UUID) -> None:
     """Before the page goes. With fewer pages fewer may wait to be counted, so that is done."""
-    await writer.run(INDEX["forget_page"], page_id=page_id)
+    await writer.run(INDEX["leave_page"], page_id=page_id, change_id=new_id(), analysers=[])
     await count_words(writer)
 
 

@@ -1,6 +1,8 @@
 """The index of a wiki made by today's analyser, beside the one that questions read; when it is whole they read it.
 
 Any number of times, stopped anywhere: what has been read stays read. Writers go on meanwhile, and write both.
+What is read again is counted again, beside the counts that questions use: a batch at a time, and what is written to a
+page behind the last batch is counted twice. So nobody waits for a count of everything, and it ends exact.
 """
 
 from collections.abc import Callable
@@ -18,12 +20,12 @@ from ..long_texts import read_through
 from ..writer import Writer
 from ..writing import lock_wiki, transaction
 from .index import INDEX, Said, rows_of, searchable
-from .statistics import fold, forget_words
+from .statistics import fold
 
 REINDEXING = statements("search_reindexing")
-OLDER = ("drop_older_terms", "drop_older_vocabulary", "drop_older_changes", "drop_older_scopes")
+OLDER = ("drop_older_terms", "drop_older_counts", "drop_older_vocabulary", "drop_older_changes", "drop_older_scopes")
 BATCH, BYTES = 200, 2_000_000  # pages that are read in one transaction; bytes of text after which it ends, too
-FIRST, LAST = UUID(int=0), UUID(int=2**128 - 1)
+FIRST = UUID(int=0)
 
 Progress = Callable[[int], None]
 
@@ -65,46 +67,57 @@ def scope_of(tenant_id: UUID, owner_id: UUID) -> Scope:
     return Scope(tenant_id, owner_id, Role.ADMIN, Actor(ActorKind.SERVICE, "reindex"), (owner_id,))
 
 
-async def begin(database: Database, scope: Scope, again: bool) -> None:
+async def begin(database: Database, scope: Scope, again: bool = False) -> None:
     async with transaction(database) as connection:
         await lock_wiki(connection, scope)
         await run(connection, scope, "begin_building")
         if again:
             await run(connection, scope, "read_again")
+        await fold(Writer(connection, scope), ANALYSER)
+        await run(connection, scope, "begin_recount")
 
 
 async def read_batch(database: Database, scope: Scope, after: UUID) -> list[UUID]:
     """The pages that were read, all or none; nothing when there are no more."""
     async with transaction(database) as connection:
         await lock_wiki(connection, scope)
-        rows = await run_all(connection, scope, "find_unread", after=after, size=BATCH, bytes=BYTES)
-        if rows:
-            values = await read_through(sum(len(row["body_md"]) for row in rows), read_rows, scope, rows)
-            writer = Writer(connection, scope)
-            await writer.all(INDEX["write_pages"], **values)
-            await fold(writer, ANALYSER)
-            await run(connection, scope, "reach_page", page_id=rows[-1]["id"])
-        return [row["id"] for row in rows]
+        return await read_next(connection, scope, after)
+
+
+async def read_next(connection: Connection, scope: Scope, after: UUID) -> list[UUID]:
+    """The next ones behind that page, or behind where a second reading is, if somebody began it anew meanwhile."""
+    begun = await run_all(connection, scope, "find_reached")
+    start = min(after, *(row["reached"] for row in begun)) if begun else after
+    rows = await run_all(connection, scope, "find_unread", after=start, size=BATCH, bytes=BYTES)
+    page_ids = [row["id"] for row in rows]
+    if rows:
+        values = await read_through(sum(len(row["body_md"]) for row in rows), read_rows, scope, rows)
+        writer = Writer(connection, scope)
+        await writer.all(INDEX["write_pages"], **values)
+        await fold(writer, ANALYSER)
+        await run(connection, scope, "recount_pages", page_ids=page_ids)
+        await run(connection, scope, "reach_page", page_id=page_ids[-1])
+    return page_ids
 
 
 async def finish(database: Database, scope: Scope) -> None:
     """The switch, and the end of what was before."""
     while not await switch(database, scope):
-        await read_batch(database, scope, FIRST)
+        pass
     while await drop_older(database, scope):
         pass
 
 
 async def switch(database: Database, scope: Scope) -> bool:
-    """Let questions read this index, unless a page came in between by way of an older release."""
+    """Let questions read this index, and with it what came in since the last batch; false when that is too much."""
     async with transaction(database) as connection:
         await lock_wiki(connection, scope)
-        await run(connection, scope, "reach_page", page_id=LAST)
+        await read_next(connection, scope, FIRST)
         if await run_all(connection, scope, "find_unread", after=FIRST, size=1, bytes=BYTES):
             return False
-        writer = Writer(connection, scope)
-        await fold(writer, ANALYSER)
-        await forget_words(writer, ANALYSER)
+        await fold(Writer(connection, scope), ANALYSER)
+        await run(connection, scope, "take_recount")
+        await run(connection, scope, "drop_former_counts")
         said = await run_all(connection, scope, "list_languages")
         languages = {language_of(dict(row), row["usual"]) for row in said}
         await run(connection, scope, "end_building", languages=list(languages))

@@ -5,12 +5,15 @@ nobody waits for a hot row and nobody folds twice. Ranking is therefore behind b
 an import writes by MOST. Only what goes with a deleted page is counted at once.
 """
 
+from math import ceil, log2
+
 from db.sql import statements
 
 from ..writer import Writer
 
 STATISTICS = statements("search_statistics")
 SHARE, MOST = 10, 400  # a tenth of the pages, and never more than so many
+USUAL, LARGE = 500, 1_500  # bytes of a shelf when shelves were made, and when there are too few
 
 
 def tolerated(pages: int) -> int:
@@ -25,10 +28,8 @@ async def fold_when_due(writer: Writer, analyser: int, *, pages: int, waiting: i
 
 
 async def fold(writer: Writer, analyser: int) -> None:
-    """Count what the log says, and empty it."""
-    await writer.run(STATISTICS["fold_terms"], analyser=analyser)
-
-
-async def forget_words(writer: Writer, analyser: int) -> None:
-    """Those that no page has any more; only right after `fold`, when nothing waits that has one of them."""
-    await writer.run(STATISTICS["drop_terms"], analyser=analyser)
+    """Count what the log says, and empty it. Shelves that have become large are made more."""
+    size = await writer.value(STATISTICS["fold_terms"], analyser=analyser)
+    if size and size > LARGE:
+        times = 2 ** ceil(log2(size / USUAL))
+        await writer.run(STATISTICS["add_shelves"], analyser=analyser, times=times)

@@ -6,6 +6,7 @@ from .aliases import AliasMutations
 from .batches import BatchMutations
 from .compiling import CompilingMutations
 from .edits import EditMutations
+from .languages import LanguageMutations
 from .link_kinds import LinkKindMutations
 from .links import LinkMutations
 from .mentions import MentionMutations
@@ -32,6 +33,7 @@ class Mutation(
     MentionMutations,
     CompilingMutations,
     UpkeepMutations,
+    LanguageMutations,
 ):
     pass
 

@@ -66,7 +66,7 @@ def test_the_embedded_wikis_are_searchable_after_an_upgrade(data_dir: Path) -> N
     assert cairn(data_dir, "import", str(notes), "--tenant", "acme", "--owner", "ada", "--create").code == 0
     notes.unlink()
     with EmbeddedServer(data_dir) as dsn:
-        for table in ("search_pages", "search_scopes", "search_terms", "search_vocabulary", "search_changes"):
+        for table in ("search_pages", "search_scopes", "search_counts", "search_vocabulary", "search_changes"):
             execute(dsn, f"DELETE FROM {table}")
     first, second = (cairn(data_dir, "search", "sweet", "--tenant", "acme", "--owner", "ada") for _ in range(2))
     assert "Search reads 1 page of 1 wiki (once)" in first.err

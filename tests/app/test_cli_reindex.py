@@ -21,7 +21,7 @@ Cairn = Callable[..., Ran]
 
 TENANT = ("--tenant", "acme")
 MARA = (*TENANT, "--owner", "mara")
-TABLES = ("search_pages", "search_terms", "search_vocabulary", "search_changes", "search_scopes")
+TABLES = ("search_pages", "search_counts", "search_vocabulary", "search_changes", "search_scopes")
 
 
 @pytest.fixture
@@ -181,7 +181,7 @@ def test_a_language_that_nobody_knows_is_answered_with_those_that_are(acme: Cair
 
 
 def test_a_language_that_this_postgres_lacks_is_refused(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("resolvers.owners.named", lambda text: "klingon")
+    monkeypatch.setattr("resolvers.languages.named", lambda text: "klingon")
     error = acme("owners", "language", "mara", "tlh", *TENANT, "--json").error
     assert error["code"] == "BAD_USER_INPUT"
     assert error["message"].startswith("This Postgres has no stemmer for klingon")

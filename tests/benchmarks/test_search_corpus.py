@@ -84,7 +84,7 @@ async def test_one_that_was_killed_goes_on_and_is_what_the_product_writes(dsn: s
     assert await words(connection, copy.tenant_id, copy.owner_id) == await words(
         connection, own.tenant_id, own.owner_id
     )
-    counted = "SELECT substr(lexeme, 2), pages FROM search_terms WHERE tenant_id = $1 AND owner_id = $2 ORDER BY 1"
+    counted = "SELECT shelf, pages FROM search_counts WHERE tenant_id = $1 AND owner_id = $2 ORDER BY 1"
     assert await connection.fetch(counted, copy.tenant_id, copy.owner_id) == await connection.fetch(
         counted, own.tenant_id, own.owner_id
     )

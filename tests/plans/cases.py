@@ -71,7 +71,7 @@ RESULTS = """{
     nodes { id slug }
     pageInfo { endCursor hasNextPage } totalCount facets { types { value count } tags { value count } } didYouMean
 }"""
-WORDS = {"search_pages_words_ix", "page_names_name_ix"}
+WORDS = {"search_pages_words_ix", "page_names_owner_ix"}
 
 
 def of_page(id: str, selection: str, indexes: Set[str] = frozenset(), per_page: float = 0) -> Case:
@@ -103,7 +103,7 @@ CASES = {
     "archived pages": Case("wikiPages", "filter: {status: ARCHIVED}, first: 20", LIST, {"pages_title_ix"}),
     # Planned for its values each time: nothing tells a plan without them how few pages are so new.
     "pages since": Case("wikiPages", "filter: {updatedSince: $since}, first: 20", LIST, {"pages_updated_ix"}),
-    "pages by prefix": Case("wikiPages", "filter: {titlePrefix: $prefix}", LIST, {"page_names_name_ix"}),
+    "pages by prefix": Case("wikiPages", "filter: {titlePrefix: $prefix}", LIST, {"page_names_owner_ix"}),
     "changes": Case(
         "wikiChanges",
         "first: 20, after: $after",
@@ -196,8 +196,8 @@ CASES = {
     # Each lexeme of the page is looked up, to find those that say what it is about.
     "related": Case("relatedWikiPages", "pageId: $page", HITS, {"search_pages_words_ix"}, per_page=1.2),
     # The names that begin so are read up to a bound, however many there are.
-    "suggestions": Case("wikiSuggest", "prefix: $prefix", SUGGESTED, {"page_names_name_ix"}),
-    "suggestions for a letter": Case("wikiSuggest", 'prefix: "n", limit: 20', SUGGESTED, {"page_names_name_ix"}),
+    "suggestions": Case("wikiSuggest", "prefix: $prefix", SUGGESTED, {"page_names_owner_ix"}),
+    "suggestions for a letter": Case("wikiSuggest", 'prefix: "n", limit: 20', SUGGESTED, {"page_names_owner_ix"}),
     "search from a telephone": Case("mobileWikiSearch", "query: $alias", HITS, WORDS),
     "viewer": Case("viewer", "", "{ role tenant { name } owner { name } scopes { nodes { name role } } }"),
     "owners": Case("wikiOwners", "", "{ nodes { name role } }"),

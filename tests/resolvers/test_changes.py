@@ -120,7 +120,9 @@ MUTATIONS: dict[str, dict[str, Any]] = {
     "deleteWikiPage": {},
     "forgetWikiSource": {"sourceId": "source"},
 }
-ASKS = {"compileWikiNow", "resetWikiCursor", "bootstrapJournalImport", "rebuildWikiPage", "rebuildWiki"}
+ASKS = {
+    "compileWikiNow", "resetWikiCursor", "bootstrapJournalImport", "rebuildWikiPage", "rebuildWiki", "setWikiLanguage"
+}  # fmt: skip
 """What admins ask of the compiler: the job is what is announced."""
 OF_COMPILED = {"suppressWikiSectionPromotion", "dropWikiLinks"}
 """What is only done to what a compiler made: the tests of growing sections and of kinds of links do it."""

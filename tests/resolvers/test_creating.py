@@ -30,7 +30,7 @@ COLUMNS = {
     "search_pages": "status, type, tags, title_words, words, length(tsv), length(name_tsv)",
     "search_scopes": "pages, words, languages",
     "search_vocabulary": "side, letter, length, place, words",
-    "search_terms": "substr(lexeme, 2), pages",
+    "search_counts": "shelf, pages",
 }
 
 

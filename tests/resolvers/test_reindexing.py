@@ -8,11 +8,15 @@ import pytest
 from content.words import ANALYSER
 from resolvers.drafts import PageDraft
 from resolvers.owners import set_language
-from resolvers.pages import create_page
+from resolvers.pages import create_page, update_page
 from resolvers.search import reindexing
 from resolvers.search.asking import search
+from resolvers.search.index import count_words
+from resolvers.search.lexemes import scope_letter
+from resolvers.search.reading import read
 from resolvers.search.reindexing import has_unsearchable, unread
 from resolvers.search.results import Asked
+from resolvers.writing import writing
 from tests.resolvers.indexes import (
     back,
     check_folded,
@@ -22,9 +26,11 @@ from tests.resolvers.indexes import (
     found,
     indexes,
     lexemes,
+    make,
     reindexed,
     stopped_after_a_batch,
 )
+from tests.resolvers.test_search_statistics import Crew
 from tests.wiki import Wiki
 
 
@@ -39,9 +45,9 @@ async def held(wiki: Wiki) -> dict[str, Any]:
     assert await wiki.rows("search_changes") == []
     return {
         "pages": await wiki.rows("search_pages", "page_id"),
-        "terms": await wiki.rows("search_terms", "lexeme"),
+        "counts": await wiki.counts(),
         "words": await wiki.rows("search_vocabulary", "side, letter, length, place"),
-        "scope": scope | {"updated_at": None},
+        "scope": scope | {"updated_at": None, "edition": None},
     }
 
 
@@ -89,7 +95,7 @@ async def test_a_wiki_that_is_read_is_left_as_it_is(wiki: Wiki) -> None:
 async def test_reading_again_finds_what_the_rows_had_lost(wiki: Wiki) -> None:
     ids = await fill(wiki, 3)
     await wiki.look.execute("UPDATE search_pages SET tsv = '', name_tsv = '' WHERE page_id = $1", ids[0])
-    await wiki.look.execute("DELETE FROM search_terms WHERE tenant_id = $1", wiki.scope.tenant_id)
+    await wiki.look.execute("DELETE FROM search_counts WHERE tenant_id = $1", wiki.scope.tenant_id)
     await wiki.look.execute("DELETE FROM search_pages WHERE page_id = $1", ids[1])
     await wiki.look.execute("UPDATE search_pages SET tsv = '' WHERE page_id = $1", ids[2])
     assert await reindexed(wiki, again=True) == 3
@@ -171,3 +177,126 @@ async def test_a_language_that_this_postgres_lacks_leaves_words_as_they_are(
     await reindexed(wiki, again=True)
     assert (await wiki.row("search_scopes"))["languages"] == ["simple"]
     await back(wiki)
+
+
+async def test_reading_again_counts_anew_whatever_was_counted_wrong(wiki: Wiki) -> None:
+    await fill(wiki, 5)
+    await wiki.look.execute(
+        'UPDATE search_counts SET pages = pages || \'{"never": 7, "harbour": 3}\' WHERE tenant_id = $1',
+        wiki.scope.tenant_id,
+    )
+    await wiki.look.execute("UPDATE search_scopes SET pages = 99 WHERE tenant_id = $1", wiki.scope.tenant_id)
+    assert await reindexed(wiki, again=True) == 5
+    await check_folded(wiki)
+    assert (await wiki.row("search_scopes"))["pages"] == 5
+    editions = await wiki.look.fetch(
+        "SELECT DISTINCT edition FROM search_counts WHERE owner_id = $1", wiki.scope.owner_id
+    )
+    assert len(editions) == 1, "what was counted before is gone"
+
+
+@pytest.mark.usefixtures("small_batches")
+async def test_counting_anew_ends_exact_whoever_writes_meanwhile(wiki: Wiki) -> None:
+    crews = [Crew(wiki, seed) for seed in range(3)]
+    for crew in crews:
+        for step in range(9):
+            await crew.create(step)
+    await stopped_after_a_batch(wiki, again=True)
+    for crew in crews:
+        await crew.delete(100)
+        await crew.edit(101)
+    await wiki.look.execute(
+        "UPDATE search_counts AS c SET pages = c.pages || '{\"rope\": 77}' FROM search_scopes AS s "
+        "WHERE c.owner_id = $1 AND s.owner_id = $1 AND c.edition = s.edition",
+        wiki.scope.owner_id,
+    )
+    await asyncio.gather(reindexed(wiki), *(crew.work(12) for crew in crews))
+    async with writing(wiki.database, wiki.scope) as writer:
+        await count_words(writer)
+    await check_folded(wiki)
+    kept = await wiki.row("search_scopes")
+    rows = await wiki.rows("search_pages", "page_id")
+    assert (kept["pages"], kept["words"]) == (len(rows), sum(row["words"] for row in rows))
+    assert (kept["reached"], kept["recounted_pages"], kept["state"]) == (None, None, "ready")
+
+
+async def test_no_transaction_of_a_recount_reads_more_than_a_batch(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reindexing, "BATCH", 2)
+    await fill(wiki, 9)
+    counted: list[int] = []
+    run = reindexing.run
+
+    async def noted(connection: Any, scope: Any, name: str, **values: Any) -> int:
+        if name == "recount_pages":
+            counted.append(len(values["page_ids"]))
+        return await run(connection, scope, name, **values)
+
+    monkeypatch.setattr(reindexing, "run", noted)
+    assert await reindexed(wiki, again=True) == 9
+    assert counted == [2, 2, 2, 2, 1]
+    await check_folded(wiki)
+
+
+async def test_what_an_older_release_counted_is_read_and_then_taken_over(wiki: Wiki) -> None:
+    ids = await fill(wiki, 12)
+    counts = await wiki.counts()
+    await as_counted_by_an_older_release(wiki, counts)
+    assert len(await found(wiki, "harbourly")) == 12
+    async with wiki.database.connection() as connection:
+        reading = await read(connection, wiki.scope, "harbour word3")
+    assert reading is not None
+    assert sorted(reading.found.values()) == [1, 12]
+    assert await due(wiki) == (0, True)
+    await update_page(wiki.database, wiki.scope, ids[0], body="Something else.")
+    assert await reindexed(wiki) == 0
+    assert await wiki.rows("search_terms", "lexeme") == []
+    await check_folded(wiki)
+    assert await due(wiki) == (0, False)
+
+
+async def as_counted_by_an_older_release(wiki: Wiki, counts: dict[str, int]) -> None:
+    own = (wiki.scope.tenant_id, wiki.scope.owner_id)
+    letter = scope_letter(*own, ANALYSER)
+    sql = "INSERT INTO search_terms (tenant_id, owner_id, analyser, lexeme, pages) VALUES ($1, $2, $3, $4, $5)"
+    await wiki.look.executemany(sql, [(*own, ANALYSER, letter + word, pages) for word, pages in counts.items()])
+    await wiki.look.execute("DELETE FROM search_counts WHERE tenant_id = $1 AND owner_id = $2", *own)
+    await wiki.look.execute("UPDATE search_scopes SET shelves = NULL WHERE tenant_id = $1 AND owner_id = $2", *own)
+
+
+async def test_what_is_written_after_the_last_batch_is_counted_anew_too(
+    wiki: Wiki, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill(wiki, 3)
+    switch = reindexing.switch
+
+    async def late(*arguments: Any) -> bool:
+        await make(wiki, 3)
+        return await switch(*arguments)
+
+    monkeypatch.setattr(reindexing, "switch", late)
+    await reindexed(wiki, again=True)
+    async with writing(wiki.database, wiki.scope) as writer:
+        await count_words(writer)
+    await check_folded(wiki)
+    assert (await wiki.row("search_scopes"))["pages"] == 4
+
+
+@pytest.mark.usefixtures("small_batches")
+async def test_a_language_that_is_set_while_pages_are_read_again_is_that_of_all_of_them(wiki: Wiki) -> None:
+    for n in range(7):
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Page {n}", body="Die Häuser."))
+    tenant_id, owner_id = wiki.scope.tenant_id, wiki.scope.owner_id
+    setting: list[asyncio.Task[Any]] = []
+
+    def heard(_: int) -> None:
+        if not setting:
+            setting.append(asyncio.create_task(set_language(wiki.database, tenant_id, owner_id, "german")))
+
+    await reindexed(wiki, again=True, progress=heard)
+    await setting[0]
+    await reindexed(wiki)
+    assert (await wiki.counts())["haus"] == 7
+    await check_folded(wiki)
+    await set_language(wiki.database, tenant_id, owner_id, "english")
+    assert await reindexed(wiki) == 7
+    await check_folded(wiki)

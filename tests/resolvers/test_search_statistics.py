@@ -95,12 +95,11 @@ async def check_counted(wiki: Wiki) -> None:
     async with writing(wiki.database, wiki.scope) as writer:
         await fold(writer, 1)
     sql = """
-        SELECT lexeme, count(*) FROM search_pages, unnest(tsv)
+        SELECT substr(lexeme, 2), count(*) FROM search_pages, unnest(tsv)
         WHERE tenant_id = $1 AND owner_id = $2 AND cardinality(positions) > 0 GROUP BY lexeme
     """
     scope = (wiki.scope.tenant_id, wiki.scope.owner_id)
-    counted = {row["lexeme"]: row["pages"] for row in await wiki.rows("search_terms", "lexeme") if row["pages"]}
-    assert counted == dict(await wiki.look.fetch(sql, *scope))
+    assert await wiki.counts() == dict(await wiki.look.fetch(sql, *scope))
     rows = await wiki.rows("search_pages", "page_id")
     kept = await wiki.row("search_scopes")
     assert (kept["pages"], kept["words"]) == (len(rows), sum(row["words"] for row in rows))
@@ -187,7 +186,7 @@ async def test_a_write_that_fails_is_not_counted(wiki: Wiki, monkeypatch: pytest
 
 
 async def everything(wiki: Wiki) -> list[Any]:
-    tables = {"search_pages": "page_id", "search_terms": "lexeme", "search_changes": "id", "search_scopes": "1"}
+    tables = {"search_pages": "page_id", "search_counts": "shelf", "search_changes": "id", "search_scopes": "1"}
     return [await wiki.rows(table, order) for table, order in tables.items()]
 
 
@@ -199,7 +198,7 @@ async def test_words_that_no_page_has_any_more_are_forgotten(wiki: Wiki) -> None
     await update_page(wiki.database, wiki.scope, page, body="Unheard")
     await update_page(wiki.database, wiki.scope, page, body="Unsaid")
     await reindex(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id)
-    terms = {row["lexeme"][1:]: row["pages"] for row in await wiki.rows("search_terms", "lexeme")}
+    terms = await wiki.counts()
     assert "unheard" not in terms
     assert terms["unsaid"] == 1
     assert min(terms.values()) == 1
@@ -216,5 +215,16 @@ async def test_an_alias_is_counted_and_taken_back(wiki: Wiki) -> None:
 
 
 async def counted(wiki: Wiki, lexeme: str) -> int:
-    rows = await wiki.rows("search_terms", "lexeme")
-    return sum(row["pages"] for row in rows if row["lexeme"][1:] == lexeme)
+    return (await wiki.counts()).get(lexeme, 0)
+
+
+async def test_shelves_are_made_more_when_they_have_become_large(wiki: Wiki) -> None:
+    several = [" ".join(f"w{n}x{m}" for m in range(400)) for n in range(4)]
+    for n, body in enumerate(several):
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Page {n}", body=body))
+    kept = await wiki.row("search_scopes")
+    shelves = await wiki.rows("search_counts", "shelf")
+    assert kept["shelves"] == 64
+    assert len(shelves) > 48
+    assert sum(len(row["pages"]) for row in shelves) == len(await wiki.counts()) > 1_600
+    await check_counted(wiki)

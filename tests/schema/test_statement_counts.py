@@ -210,7 +210,7 @@ SHOWN = {
 }
 ASKS = {
     "compileWikiNow", "resetWikiCursor", "bootstrapJournalImport", "suppressWikiSectionPromotion", "dropWikiLinks",
-    "rebuildWiki",
+    "rebuildWiki", "setWikiLanguage",
 }  # fmt: skip
 """What admins ask of the compiler, of one size only."""
 REST = {

@@ -1,0 +1,95 @@
+"""A wiki is said to be in a language by an admin, and read again for search by a job."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from db.scope import Role
+from resolvers.drafts import PageDraft
+from resolvers.pages import create_page
+from resolvers.search import reindexing
+from resolvers.search.asking import search
+from resolvers.search.results import Asked
+from schema.root import make_engine
+from tests.compiler.story import compile_all
+from tests.resolvers.indexes import found
+from tests.schema.asking import Recorder, ask, code
+from tests.wiki import Wiki, check, close_wiki, open_wiki
+
+ENGINE = make_engine()
+SET = """mutation ($language: String!, $owner: ID) {
+    setWikiLanguage(input: {language: $language, ownerId: $owner}) {
+        changed compileJobId owner { slug language } userErrors { field code message } } }"""
+JOBS = "query ($t: ID!) { wikiCompileJobs(tenantId: $t) { id status trigger metrics } }"
+
+
+@pytest.fixture
+async def wiki(dsn: str) -> AsyncIterator[Wiki]:
+    wiki = await open_wiki(dsn)
+    yield wiki
+    await check(wiki)
+    await close_wiki(wiki)
+
+
+async def said(wiki: Wiki, language: str, **variables: Any) -> dict[str, Any]:
+    answer = await ask(ENGINE, Recorder(wiki.database, wiki.scope), SET, language=language, **variables)
+    done: dict[str, Any] = answer["data"]["setWikiLanguage"]
+    return done
+
+
+async def test_a_wiki_changes_its_language_and_a_job_reads_it_again(
+    wiki: Wiki, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reindexing, "BATCH", 2)
+    pages = [PageDraft("topic", f"Bericht {n}", body="Die Häuser standen nicht leer.") for n in range(3)]
+    ids = {(await create_page(wiki.database, wiki.scope, page)).page_id for page in pages}
+    own = {"lang": "english"}
+    other = PageDraft("topic", "Report", body="The houses were running empty.", metadata=own)
+    await create_page(wiki.database, wiki.scope, other)
+    admin = wiki.acting(Role.ADMIN)
+    done = await said(admin, "de-AT")
+    assert (done["changed"], done["owner"]["language"], done["userErrors"]) == (True, "german", [])
+    assert await found(wiki, "häuser") == ids, "until the job has read them they are found as before"
+    await compile_all(wiki)
+    context = Recorder(admin.database, admin.scope)
+    (job,) = (await ask(ENGINE, context, JOBS, t=str(wiki.scope.tenant_id)))["data"]["wikiCompileJobs"]
+    assert (job["id"], job["trigger"], job["status"]) == (done["compileJobId"], "reindex", "SUCCEEDED")
+    assert job["metrics"]["pages_reindexed"] == 4
+    assert await found(wiki, "haus") == ids
+    assert [hit.matched_alias for hit in (await search(wiki.database, wiki.scope, Asked("running"))).hits] == [None]
+    counts = await wiki.counts()
+    assert (counts["haus"], counts["run"], counts["nicht"]) == (3, 1, 0)
+    assert (await wiki.actions())[-1] == "wiki.language_set"
+    again = await said(admin, "german")
+    assert (again["changed"], again["compileJobId"], again["userErrors"]) == (False, None, [])
+    await said(admin, "english")
+    await compile_all(wiki)
+    assert (await wiki.counts())["nicht"] == 3
+
+
+async def test_a_language_that_there_is_not_is_an_error_that_names_those_there_are(wiki: Wiki) -> None:
+    admin = wiki.acting(Role.ADMIN)
+    (error,) = (await said(admin, "Klingon"))["userErrors"]
+    assert (error["field"], error["code"]) == (["language"], "BAD_USER_INPUT")
+    assert "It knows arabic, armenian," in error["message"]
+    assert (await said(admin, "simple"))["owner"]["language"] == "simple"
+
+
+async def test_only_an_admin_says_it_and_in_no_other_tenant(wiki: Wiki, other_wiki: Wiki) -> None:
+    for role in (Role.READER, Role.MEMBER, Role.SERVICE):
+        answer = await ask(ENGINE, Recorder(wiki.database, wiki.acting(role).scope), SET, language="german")
+        assert code(answer) == "FORBIDDEN"
+    admin = wiki.acting(Role.ADMIN)
+    answer = await ask(
+        ENGINE, Recorder(admin.database, admin.scope), SET, language="german", owner=str(other_wiki.scope.owner_id)
+    )
+    assert code(answer) == "NOT_FOUND"
+    assert (await other_wiki.row("search_scopes") if await other_wiki.rows("search_scopes", "1") else {}) == {}
+
+
+@pytest.fixture
+async def other_wiki(dsn: str) -> AsyncIterator[Wiki]:
+    wiki = await open_wiki(dsn)
+    yield wiki
+    await close_wiki(wiki)
