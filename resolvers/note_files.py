@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import orjson
@@ -38,22 +39,26 @@ class Problem:
     message: str
 
 
-def pieces(root: Path) -> list[Piece | Problem]:
-    """Every note there is, and what is no note but looks like one."""
+def pieces(root: Path) -> Iterator[Piece | Problem]:
+    """Every note there is, and what is no note but looks like one: sources first, else as they come.
+
+    Raises BadInput, when the first one is asked for, where there are none.
+    """
     if root.is_dir():
-        notes = sorted(in_folder(root), key=lambda one: one.path if isinstance(one, Problem) else one.label)
-        found = [*exported_sources(root), *notes]
+        found: Iterator[Piece | Problem] = chain(exported_sources(root), in_folder(root))
     elif root.suffix == LINES and root.is_file():
-        found = list(in_lines(root))
+        found = in_lines(root)
     elif root.exists():
         raise BadInput(f"{root} is neither a folder of markdown files nor a {LINES} file.", "path")
     else:
         raise BadInput(f"There is no {root}.", "path")
-    if not found:
+    first = next(found, None)
+    if first is None:
         raise BadInput(
             f"{root} holds no notes: they end in {' or '.join(MARKDOWN)}, or are lines of a {LINES}.", "path"
         )
-    return found
+    yield first
+    yield from found
 
 
 def is_export(root: Path) -> bool:
@@ -111,18 +116,44 @@ def from_line(piece: Piece, text: str) -> Note | SourceRecord:
 
 
 def in_folder(root: Path) -> Iterator[Piece | Problem]:
-    """Hidden files and folders are not looked at; links to folders are not followed."""
-    inside, closed = root.resolve(), list[OSError]()
-    for folder, folders, names in os.walk(root, onerror=closed.append):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        notes = [name for name in names if not name.startswith(".") and name.lower().endswith(MARKDOWN)]
-        for path in (Path(folder, name) for name in folders + notes):
-            if path.is_symlink() and not path.resolve().is_relative_to(inside):
-                yield Problem(label(root, path), BadInput.code, "the link leads out of the folder: copy what it means")
-            elif path.name in notes:
-                yield in_file(root, path)
-    for error in closed:
-        yield unreadable(label(root, Path(error.filename)), error)
+    """Hidden files and folders are not looked at; links to folders are not followed.
+
+    No list is made of what a folder holds; what waits are the folders beside those on the way to it.
+    """
+    inside, waiting = root.resolve(), [root]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting += [] if entry.name.startswith(".") else [Path(entry.path)]
+                    elif is_looked_at(entry):
+                        yield from in_entry(root, inside, Path(entry.path))
+        except OSError as error:
+            yield unreadable(label(root, folder), error)
+
+
+def is_looked_at(entry: "os.DirEntry[str]") -> bool:
+    """Notes, and links to folders, because they might lead out."""
+    if entry.name.startswith("."):
+        return False
+    return entry.name.lower().endswith(MARKDOWN) or (entry.is_symlink() and Path(entry.path).is_dir())
+
+
+def in_entry(root: Path, inside: Path, path: Path) -> Iterator[Piece | Problem]:
+    if path.is_symlink() and not leads_inside(path, inside):
+        yield Problem(label(root, path), BadInput.code, "the link leads out of the folder: copy what it means")
+    elif path.name.lower().endswith(MARKDOWN):
+        yield in_file(root, path)
+
+
+def leads_inside(path: Path, inside: Path) -> bool:
+    """A link that leads to itself leads nowhere."""
+    try:
+        return path.resolve().is_relative_to(inside)
+    except (OSError, RuntimeError):
+        return False
 
 
 def in_file(root: Path, path: Path) -> Piece | Problem:

@@ -1,8 +1,10 @@
 -- name: find_imported
--- Which file became which page, when it was imported before.
-SELECT type, slug, metadata ->> 'imported_from' AS path FROM pages
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND metadata ->> 'imported_from' IS NOT NULL
-ORDER BY id DESC;
+-- Which file became which page, when it was imported before: the next ones by type and slug.
+SELECT type, slug, id, metadata ->> 'imported_from' AS path FROM pages
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND (type, slug) > (:after_type, :after_slug)
+  AND metadata ->> 'imported_from' IS NOT NULL
+ORDER BY type, slug
+LIMIT :size;
 
 -- name: find_sources
 -- Every version of each source that goes by one of these refs, the newest last.
