@@ -18,6 +18,7 @@ from db.database import Database
 from db.scope import Scope
 
 from .errors import BadInput
+from .export_entries import without_memory
 from .export_folders import Folder
 from .export_layout import ABOUT, FORMAT, SOURCES
 from .exporting import ORIGIN, PAGES_AT_ONCE, SOURCES_AT_ONCE, PageFile, exporting
@@ -135,7 +136,7 @@ class ZipTarget:
     """The folder in one file. Sources are one entry of it, written piece by piece."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        self.zip = ZipFile(file, "w", ZIP_DEFLATED)
+        self.zip = without_memory(ZipFile(file, "w", ZIP_DEFLATED))
         self.zip.writestr(entry(ABOUT), about())
         self.open: IO[bytes] | None = None
 

@@ -15,6 +15,7 @@ from db.scope import Scope
 from db.sql import statements
 
 from .note_paths import Paths
+from .note_shelf import Shelf
 from .permissions import Action, authorise
 from .writing import looking
 
@@ -44,19 +45,21 @@ class Export:
         self.wiki = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
 
     async def pages(self) -> AsyncIterator[PageFile]:
-        """Every page, by type and slug. Takes no more memory for more of them, but for their paths."""
-        paths, type, slug = Paths(), "", ""
-        while True:
-            rows = await self.connection.all(
-                EXPORTS["list_pages"], **self.wiki, after_type=type, after_slug=slug, size=PAGES_AT_ONCE
-            )
-            known = await self.known(rows)
-            for row in rows:
-                origin = row["metadata"].get(ORIGIN)
-                yield PageFile(paths.take(row["type"], row["slug"], origin), note(row, known), origin)
-            if len(rows) < PAGES_AT_ONCE:
-                return
-            type, slug = rows[-1]["type"], rows[-1]["slug"]
+        """Every page, by type and slug. Takes no more memory for more of them."""
+        type = slug = ""
+        with Shelf() as shelf:
+            paths = Paths(shelf)
+            while True:
+                rows = await self.connection.all(
+                    EXPORTS["list_pages"], **self.wiki, after_type=type, after_slug=slug, size=PAGES_AT_ONCE
+                )
+                known = await self.known(rows)
+                for row in rows:
+                    origin = row["metadata"].get(ORIGIN)
+                    yield PageFile(paths.take(row["type"], row["slug"], origin), note(row, known), origin)
+                if len(rows) < PAGES_AT_ONCE:
+                    return
+                type, slug = rows[-1]["type"], rows[-1]["slug"]
 
     async def known(self, rows: Sequence[Row]) -> frozenset[str]:
         """Which of the sources that these pages name without citing them are there after all."""

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Any
 
-CACHE = 4_000  # kB that are held in memory
+CACHE = 1_000  # kB that are held in memory
 CONFIGURED = (f"PRAGMA cache_size = -{CACHE}", "PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF")
 
 
 class Shelf:
-    """A database in a file without a name: nobody else has it, and it is gone when the import is over, however it ends.
+    """A database in a file without a name: nobody else has it, and it is gone when the work is over, however it ends.
 
     It may be used by any thread, one at a time.
     """
@@ -29,8 +29,9 @@ class Shelf:
         for statement in statements:
             self.connection.execute(statement)
 
-    def put(self, statement: str, *values: Any) -> None:
-        self.connection.execute(statement, values)
+    def put(self, statement: str, *values: Any) -> int:
+        """How many rows that made or changed."""
+        return self.connection.execute(statement, values).rowcount
 
     def put_all(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
         """The statement with the values of each row; they may come as they are found."""

@@ -2,7 +2,7 @@
 has taken from the system says nothing about the next."""
 
 import tempfile
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -14,6 +14,7 @@ import uvloop
 from rich.console import Console
 from rich.table import Table
 
+from content.words import analysed, words
 from db.database import Database
 from db.embedded import EmbeddedServer
 from db.migrate import migrate
@@ -26,6 +27,7 @@ from .scopes import new_scope
 
 FLAT = 200  # bytes a note: more is a list of them somewhere
 FEW = 60  # notes that are moved before it is looked, so that all code is there
+KEPT = analysed.cache_info().maxsize or 0  # words that a process remembers on purpose: it does so before, too
 SIZES = (2_000, 20_000)
 MB = 1_000_000
 notes = Console(stderr=True)
@@ -47,6 +49,7 @@ STEPS: tuple[Step, ...] = (
 
 def main(
     sizes: Annotated[str, typer.Option(help="Numbers of notes, the smallest first.")] = ",".join(map(str, SIZES)),
+    only: Annotated[str, typer.Option(help="A part of the name of the steps that are wanted.")] = "",
 ) -> None:
     """Memory at several sizes. Ends with an error when it grows by more than 200 bytes a note."""
     wanted = sorted(int(size) for size in sizes.split(","))
@@ -55,20 +58,21 @@ def main(
         folder.chmod(0o755)
         with EmbeddedServer(folder / "data", lambda step: notes.print(step), durable=False) as dsn:
             uvloop.run(migrate(dsn))
-            found = {size: list(measured(dsn, folder / f"{size}", size)) for size in wanted}
-    table, growth = table_of(found)
+            steps = [step for step in STEPS if only in step[0]]
+            found = {size: list(measured(dsn, folder / f"{size}", size, steps)) for size in wanted}
+    table, growth = table_of(steps, found)
     Console(width=max(100, notes.width)).print(table)
     if max(growth) > FLAT:
         notes.print(f"Memory grows by more than {FLAT} bytes a note.")
         raise typer.Exit(1)
 
 
-def measured(dsn: str, folder: Path, size: int) -> Iterator[int]:
+def measured(dsn: str, folder: Path, size: int, steps: Sequence[Step]) -> Iterator[int]:
     """Bytes that each step has taken at most, of so many notes."""
     for name, count in (("few", FEW), ("many", size)):
         Author(count).write(folder / name / "notes", range(count))
         zipped(folder / name / "notes", folder / name / "notes.zip")
-    for title, _, _, _ in STEPS:
+    for title, _, _, _ in steps:
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
             taken = process.submit(taken_by, title, dsn, folder, size).result()
         notes.print(f"{size:>9,} notes {title:<34} {taken / MB:8.1f} MB", highlight=False)
@@ -90,6 +94,7 @@ async def watched(title: str, dsn: str, folder: Path, size: int) -> int:
     _, work, wiki, file = next(step for step in STEPS if step[0] == title)
     database = Database(dsn, statement_timeout=600)
     await database.open()
+    words(" ".join(f"{n}remembered" for n in range(KEPT)))
     try:
         few = await new_scope(database, "few")
         await import_path(database, few, folder / "few" / "notes")
@@ -109,15 +114,15 @@ def kilobytes(field: str) -> int:
     return int(next(line for line in lines if line.startswith(f"{field}:")).split()[1])
 
 
-def table_of(found: dict[int, list[int]]) -> tuple[Table, list[float]]:
+def table_of(steps: Sequence[Step], found: dict[int, list[int]]) -> tuple[Table, list[float]]:
     """Megabytes of each step and size, and the bytes that a note more takes, from the smallest size to the largest."""
     table = Table("step", title="Memory beyond that of the process before, at most")
     for size in found:
         table.add_column(f"{size:,} notes, MB", justify="right")
     table.add_column("bytes/note", justify="right")
     first, last = min(found), max(found)
-    growth = [(found[last][n] - found[first][n]) / max(1, last - first) for n in range(len(STEPS))]
-    for n, (title, _, _, _) in enumerate(STEPS):
+    growth = [(found[last][n] - found[first][n]) / max(1, last - first) for n in range(len(steps))]
+    for n, (title, _, _, _) in enumerate(steps):
         megabytes = (f"{taken[n] / MB:.1f}" for taken in found.values())
         table.add_row(title, *megabytes, f"{growth[n]:,.0f}{' !' if growth[n] > FLAT else ''}")
     return table, growth

@@ -26,6 +26,7 @@ from resolvers.hierarchy import set_parent
 from resolvers.importing import import_path
 from resolvers.links import link_pages
 from resolvers.note_paths import Paths, file_name, is_safe
+from resolvers.note_shelf import Shelf
 from resolvers.pages import archive_page, create_page, update_page
 from resolvers.sources import SourceDraft, add_source, cite_source
 from tests.content.test_vault import VAULT
@@ -223,7 +224,7 @@ async def test_an_export_again_touches_only_what_changed(wiki: Wiki, tmp_path: P
     assert not (folder / "topic" / "austin.md").exists()
     assert (folder / "mine.txt").exists()
     fresh = {path.name for path in folder.rglob("*") if path.is_file() and path.stat().st_mtime > 1}
-    assert fresh == {"austin-city.md", "files", "mine.txt", "sources.jsonl"}
+    assert fresh == {"austin-city.md", "files", "mine.txt"}
 
 
 async def test_a_folder_of_something_else_is_left_alone(wiki: Wiki, tmp_path: Path) -> None:
@@ -254,15 +255,17 @@ async def test_who_may_not_read_gets_nothing(wiki: Wiki, tmp_path: Path) -> None
 
 @given(st.lists(st.tuples(st.text(max_size=30), st.text(max_size=60)), max_size=8))
 def test_every_path_is_safe_and_taken_once(wanted: list[tuple[str, str]]) -> None:
-    paths = Paths()
-    taken = [paths.take("topic", slug or "x", origin) for slug, origin in wanted if "/" not in slug]
+    with Shelf() as shelf:
+        paths = Paths(shelf)
+        taken = [paths.take("topic", slug or "x", origin) for slug, origin in wanted if "/" not in slug]
     assert len({path.casefold() for path in taken}) == len(taken)
 
 
 @pytest.mark.parametrize("path", ["a.md", "b/c.MD", "Ä ö/日本.markdown"])
 def test_a_path_of_a_vault_is_kept(path: str) -> None:
     assert is_safe(path)
-    assert Paths().take("topic", "x", path) == path
+    with Shelf() as shelf:
+        assert Paths(shelf).take("topic", "x", path) == path
 
 
 def a_zip(path: Path, entries: Mapping[str, bytes]) -> Path:
@@ -359,7 +362,8 @@ def test_a_path_is_found_at_once_among_many(monkeypatch: pytest.MonkeyPatch) -> 
         return file_name(slug)
 
     monkeypatch.setattr(note_paths, "file_name", watched)
-    paths = Paths()
-    assert [paths.take("topic", f"page-{n}") for n in range(500)][-1] == "topic/page-499.md"
-    assert paths.take("topic", "Page-7") == "topic/Page-7.2.md"
+    with Shelf() as shelf:
+        paths = Paths(shelf)
+        assert [paths.take("topic", f"page-{n}") for n in range(500)][-1] == "topic/page-499.md"
+        assert paths.take("topic", "Page-7") == "topic/Page-7.2.md"
     assert len(looked) == 501
