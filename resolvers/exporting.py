@@ -22,6 +22,7 @@ from .writing import looking
 EXPORTS = statements("exports")
 IMPORTS = statements("imports")
 ORIGIN = "imported_from"
+REASON = "import"
 PAGES_AT_ONCE = 200
 SOURCES_AT_ONCE = 20
 
@@ -39,9 +40,9 @@ class PageFile:
 class Export:
     """A wiki as it was when the export began; writers go on meanwhile, and are not seen."""
 
-    def __init__(self, connection: Connection, scope: Scope, total: int) -> None:
+    def __init__(self, connection: Connection, scope: Scope, total: int, language: str) -> None:
         """`total` is the number of its pages."""
-        self.connection, self.total = connection, total
+        self.connection, self.total, self.language = connection, total, language
         self.wiki = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
 
     async def pages(self) -> AsyncIterator[PageFile]:
@@ -93,7 +94,8 @@ async def exporting(database: Database, scope: Scope) -> AsyncIterator[Export]:
         await authorise(connection, scope, scope.owner_id, Action.READ)
         async with connection.raw.transaction(isolation="repeatable_read", readonly=True):
             wiki = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
-            yield Export(connection, scope, await connection.value(EXPORTS["count_pages"], **wiki))
+            total = await connection.value(EXPORTS["count_pages"], **wiki)
+            yield Export(connection, scope, total, await connection.value(EXPORTS["find_language"], **wiki))
 
 
 def note(row: Row, known: frozenset[str]) -> Note:
@@ -104,6 +106,7 @@ def note(row: Row, known: frozenset[str]) -> Note:
         uncited = ()
     if uncited:
         del metadata["sources"]
+    related = row["related"] or ()
     natural = slugs(row["headings"]) == row["section_slugs"]
     return Note(
         type=row["type"],
@@ -115,7 +118,8 @@ def note(row: Row, known: frozenset[str]) -> Note:
         tags=tuple(row["tags"]),
         parent=row["parent"],
         status=row["status"],
-        links=tuple(row["related"]),
+        links=tuple(one["page"] for one in related),
+        reasons={one["page"]: tuple(sorted(one["reasons"])) for one in related if one["reasons"] != [REASON]},
         sources=(*cited_sources(row["citations"] or ()), *uncited),
         metadata=metadata,
         created=row["created_at"],

@@ -23,8 +23,9 @@ from db.sql import statements
 
 from .drafts import PageDraft
 from .errors import BadInput, Conflict, LimitExceeded
+from .export_layout import ABOUT
 from .note_archives import unpacked
-from .note_files import Piece, Problem, is_export, pieces, read_all
+from .note_files import Piece, Problem, WikiRecord, about, pieces, read_all
 from .note_list import NoteList
 from .note_names import Vault, names
 from .note_places import Found, Kept, Placed, Places
@@ -33,6 +34,7 @@ from .note_shelf import Shelf
 from .note_sources import Sources, find_sources, wiki
 from .note_spool import Spool
 from .note_ties import REASON, Tied, Ties, Written, problem
+from .owners import set_language
 from .sources import SourceDraft, add_source
 from .upserting import Prepared, count_new_words, prepared, upsert_pages
 from .writing import check_may_write
@@ -110,7 +112,9 @@ class Import:
 
     async def run(self, path: Path) -> ImportResult:
         await self.know()
-        self.vault.is_export = await asyncio.to_thread(is_export, path)
+        if said := await asyncio.to_thread(about, path):
+            self.vault.is_export = True
+            await self.speak(ABOUT, said)
         self.problems.extend(await asyncio.to_thread(self.list.fill, pieces(path)))
         await self.read()
         await self.place()
@@ -151,8 +155,21 @@ class Import:
                     self.add(done, piece, one)
                 elif isinstance(one, SourceRecord):
                     await self.add_source(piece, one)
+                elif isinstance(one, WikiRecord):
+                    await self.speak(piece.label, one)
                 else:
                     self.problems.append(one)
+
+    async def speak(self, label: str, said: WikiRecord) -> None:
+        """The language of an export, for a wiki that has no pages: others keep their own."""
+        async with self.database.connection() as connection:
+            row = await connection.one(IMPORTS["find_language"], **wiki(self.scope))
+        if said.language is None or row is None or row["has_pages"] or row["language"] == said.language:
+            return
+        try:
+            await set_language(self.database, self.scope.tenant_id, self.scope.owner_id, said.language)
+        except BadInput as error:
+            self.problems.append(problem(label, error))
 
     def add(self, id: int, piece: Piece, note: Note) -> None:
         found = Found(id, piece.label, note, None if piece.is_line else PurePosixPath(piece.label))

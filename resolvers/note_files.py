@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -15,6 +16,7 @@ from .errors import BadInput, LimitExceeded
 from .export_layout import ABOUT, SOURCES
 
 NOTE_MAX = 8_000_000  # bytes: a million characters, escaped where need be
+ABOUT_MAX = 10_000  # bytes
 MARKDOWN = (".md", ".markdown")
 LINES = ".jsonl"
 
@@ -28,6 +30,16 @@ class Piece:
     start: int
     size: int
     is_line: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WikiRecord:
+    """What an export says of the wiki itself."""
+
+    language: str | None = None
+
+
+Read = Note | SourceRecord | WikiRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +73,20 @@ def pieces(root: Path) -> Iterator[Piece | Problem]:
     yield from found
 
 
-def is_export(root: Path) -> bool:
-    """Whether an export made the folder: then its links mean what they meant in the wiki."""
-    return (root / ABOUT).is_file()
+def about(root: Path) -> WikiRecord | None:
+    """What an export says of its wiki; in a folder that an export made links mean what they meant there."""
+    try:
+        with (root / ABOUT).open("rb") as file:
+            return wiki_from(orjson.loads(file.read(ABOUT_MAX)))
+    except orjson.JSONDecodeError:
+        return WikiRecord()
+    except OSError:
+        return None
+
+
+def wiki_from(value: Any) -> WikiRecord:
+    language = value.get("language") if isinstance(value, dict) else None
+    return WikiRecord(language if isinstance(language, str) else None)
 
 
 def exported_sources(root: Path) -> Iterator[Piece]:
@@ -72,11 +95,11 @@ def exported_sources(root: Path) -> Iterator[Piece]:
         yield from in_lines(root / SOURCES)
 
 
-def read_all(pieces: Iterable[Piece]) -> list[Note | SourceRecord | Problem]:
+def read_all(pieces: Iterable[Piece]) -> list[Read | Problem]:
     return [readable(piece) for piece in pieces]
 
 
-def readable(piece: Piece) -> Note | SourceRecord | Problem:
+def readable(piece: Piece) -> Read | Problem:
     """What it holds, or why that is nothing."""
     try:
         return read(piece)
@@ -88,7 +111,7 @@ def readable(piece: Piece) -> Note | SourceRecord | Problem:
         return unreadable(piece.label, error)
 
 
-def read(piece: Piece) -> Note | SourceRecord:
+def read(piece: Piece) -> Read:
     """What it holds. BadNote, LimitExceeded or OSError say why that is nothing."""
     if piece.size > NOTE_MAX:
         raise LimitExceeded(f"the note has {piece.size:,} bytes: at most {NOTE_MAX:,} are allowed")
@@ -102,7 +125,7 @@ def read(piece: Piece) -> Note | SourceRecord:
     return from_line(piece, text) if piece.is_line else from_markdown(piece.file.stem, text)
 
 
-def from_line(piece: Piece, text: str) -> Note | SourceRecord:
+def from_line(piece: Piece, text: str) -> Read:
     """A page, or a source: those of an export have a file of their own, elsewhere they say so."""
     try:
         value = orjson.loads(text)
@@ -112,6 +135,8 @@ def from_line(piece: Piece, text: str) -> Note | SourceRecord:
         return source_from_record(value)
     if isinstance(value, dict) and set(value) == {"source"}:
         return source_from_record(value["source"])
+    if isinstance(value, dict) and set(value) == {"wiki"}:
+        return wiki_from(value["wiki"])
     return from_record(value)
 
 

@@ -114,15 +114,24 @@ class Ties:
         parent_id = self.find(parent, note) if parent else None
         if parent_id and parent_id != before["parent_page_id"]:
             yield partial(set_parent, *here, page_id, parent_id=parent_id)
-        related = dict.fromkeys(self.find(name, note) for name in note.note.links)
-        for other in related:
-            if other and other != page_id and other not in before["linked"]:
-                yield partial(link_pages, *here, page_id, other, reason=REASON)
+        standing = before["linked"] or {}
+        for other, reasons in self.related(note).items():
+            for reason in sorted(reasons.difference(standing.get(str(other), ()))):
+                yield partial(link_pages, *here, page_id, other, reason=reason)
         for (section, source_id), citation in self.sources.cited(note.note).items():
             yield partial(
                 cite_source, *here, page_id=page_id, section_slug=section, source_id=source_id,
                 line_start=citation.line_start, line_end=citation.line_end, summary=citation.summary,
             )  # fmt: skip
+
+    def related(self, note: Written) -> dict[UUID, set[str]]:
+        """The pages that the note is related to, and why: because it says so, or for the reasons that it gives."""
+        found: dict[UUID, set[str]] = {}
+        for name in note.note.links:
+            other = self.find(name, note)
+            if other and other != note.page_id:
+                found.setdefault(other, set()).update(note.note.reasons.get(name, (REASON,)))
+        return found
 
     def find(self, name: str, note: Written) -> UUID | None:
         """The page that a name means: a file of the folder, else whatever the wiki has by that name."""

@@ -27,6 +27,7 @@ from resolvers.importing import import_path
 from resolvers.links import link_pages
 from resolvers.note_paths import Paths, file_name, is_safe
 from resolvers.note_shelf import Shelf
+from resolvers.owners import set_language
 from resolvers.pages import archive_page, create_page, update_page
 from resolvers.sources import SourceDraft, add_source, cite_source
 from tests.content.test_vault import VAULT
@@ -112,6 +113,46 @@ async def test_lines_come_back_to_the_byte(wiki: Wiki, tmp_path: Path) -> None:
     assert (await run(copy, tmp_path / "one.jsonl")).errors == ()
     await export_path(copy.database, copy.scope, tmp_path / "two.jsonl")
     assert (tmp_path / "two.jsonl").read_bytes() == (tmp_path / "one.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
+async def test_reasons_and_language_come_back(wiki: Wiki, tmp_path: Path, form: str) -> None:
+    await a_wiki(wiki)
+    await set_language(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id, "german")
+    pages = {page["title"]: page["id"] for page in await wiki.rows("pages")}
+    for reason in ("import", "because"):
+        await link_pages(wiki.database, wiki.scope, pages["Austin"], pages["Austin, Texas"], reason=reason)
+    await export_path(wiki.database, wiki.scope, tmp_path / form)
+    copy = await wiki.neighbour()
+    assert (await run(copy, tmp_path / form)).errors == ()
+    assert await reasons(copy) == await reasons(wiki)
+    assert {"planner", "because", "import"} in (await reasons(copy)).values()
+    (tmp_path / "again").mkdir()
+    await export_path(copy.database, copy.scope, tmp_path / "again" / form)
+    first, second = tmp_path / form, tmp_path / "again" / form
+    if first.is_dir():
+        assert files(second) == files(first)
+        assert b"german" in files(first)[".cairn/wiki.json"]
+    else:
+        assert second.read_bytes() == first.read_bytes()
+    assert (await wiki.look.fetchval("SELECT language FROM owners WHERE id = $1", copy.scope.owner_id)) == "german"
+    result = await run(copy, tmp_path / form)
+    assert counts(result) == (0, 0, 3, 0)
+
+
+async def reasons(wiki: Wiki) -> dict[tuple[str, str], set[str]]:
+    titles = {page["id"]: page["title"] for page in await wiki.rows("pages")}
+    return {(titles[one], titles[other]): found for (one, other), found in (await wiki.references()).items()}
+
+
+async def test_a_wiki_that_has_pages_keeps_its_language(wiki: Wiki, tmp_path: Path) -> None:
+    await imported(wiki, tmp_path / "own", {"a.md": "A."})
+    write(tmp_path / "german", {".cairn/wiki.json": '{"language": "german"}', "b.md": "B."})
+    write(tmp_path / "elvish", {".cairn/wiki.json": '{"language": "elvish"}', "b.md": "B."})
+    assert (await run(wiki, tmp_path / "german")).errors == ()
+    assert (await wiki.look.fetchval("SELECT language FROM owners WHERE id = $1", wiki.scope.owner_id)) == "english"
+    (told,) = (await run(await wiki.neighbour(), tmp_path / "elvish")).errors
+    assert told.path == ".cairn/wiki.json"
 
 
 async def test_lines_keep_where_the_files_lay(wiki: Wiki, tmp_path: Path) -> None:
