@@ -7,9 +7,9 @@ from rapidfuzz.distance import Levenshtein
 
 from .respelling import BREAK, CONTENT
 
-EFFORT = 100_000_000  # steps of the comparison, at most a tenth of a second
-CALL = 1_500  # what to compare two texts takes beside the steps
-GLANCE = 500  # what it takes to see that they are equal, or of too different lengths
+EFFORT = 80_000_000  # steps of the comparison, less than a tenth of a second
+CALL = 1_200  # what to compare two texts takes beside the steps
+GLANCE = 700  # what it takes to see that they are equal, or of too different lengths
 PROBE = 64  # characters; a longer one is not found any better
 CHUNK = 1_000
 SHOWN_MAX = 2_000

@@ -103,7 +103,10 @@ def refusal(info: ZipInfo, folder: Path) -> Problem | None:
     path = PurePosixPath(info.filename)
     if path.is_absolute() or ".." in path.parts or "\\" in info.filename or ":" in path.parts[0]:
         return Problem(info.filename, BadInput.code, "the path leads out of the zip")
-    if stat.S_ISLNK(info.external_attr >> 16):
+    kind = stat.S_IFMT(info.external_attr >> 16)
+    if kind not in (0, stat.S_IFREG, stat.S_IFLNK):
+        return Problem(info.filename, BadInput.code, "this is no file, but a device or a pipe")
+    if kind == stat.S_IFLNK:
         return Problem(info.filename, BadInput.code, "this is a link: zip what it means")
     if info.flag_bits & 1:
         return Problem(info.filename, BadInput.code, "it is encrypted: zip it without a password")
