@@ -54,7 +54,7 @@ class Vault:
             *folders, name = words(found.path.as_posix())
             self.shelf.put(ADD, found.id, name, joined(folders), len(folders))
         stem = [found.path.stem] if found.path else []
-        claims = set(slugs((found.note.title, *with_bare(found.note.aliases), *stem)))
+        claims = set(slugs((found.note.title, *with_bare(found.note.aliases, found.path), *stem)))
         self.shelf.connection.executemany(CLAIM, [(slug, found.id) for slug in claims])
 
     def place(self, placed: Iterable[tuple[int, str]]) -> None:
@@ -112,13 +112,14 @@ class Vault:
 
 def names(placed: Placed, note: Note) -> tuple[str, ...]:
     """Aliases of the page: those of the note, each also without the folder in it, and the name of the file."""
-    return tuple(dict.fromkeys(filter(None, (*with_bare(note.aliases), *file_name(placed, note)))))
+    return tuple(dict.fromkeys(filter(None, (*with_bare(note.aliases, placed.path), *file_name(placed, note)))))
 
 
-def with_bare(aliases: Sequence[str]) -> Iterator[str]:
-    """`Folder/Name` also answers to `Name`."""
+def with_bare(aliases: Sequence[str], path: PurePosixPath | None) -> Iterator[str]:
+    """Of a file `Folder/Name` also answers to `Name`; a line has told every name."""
     yield from aliases
-    yield from (alias.rpartition("/")[2].strip() for alias in aliases if "/" in alias)
+    if path:
+        yield from (alias.rpartition("/")[2].strip() for alias in aliases if "/" in alias)
 
 
 def file_name(placed: Placed, note: Note) -> list[str]:

@@ -3,9 +3,11 @@
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
+from uuid import UUID
 from zipfile import ZipFile
 
 import orjson
@@ -16,15 +18,17 @@ from hypothesis import strategies as st
 from content.names import normalise
 from content.notes import from_markdown
 from content.sections import parse, render
-from db.scope import Role
+from db.database import Database
+from db.scope import Role, Scope
 from resolvers import note_paths
 from resolvers.aliases import add_alias
 from resolvers.drafts import PageDraft, SectionDraft
-from resolvers.errors import BadInput, NotFound
+from resolvers.errors import BadInput, Conflict, NotFound
 from resolvers.export_files import export_folder, export_path, export_zip
 from resolvers.hierarchy import set_parent
 from resolvers.importing import import_path
 from resolvers.links import link_pages
+from resolvers.merging import merge_pages
 from resolvers.note_paths import Paths, file_name, is_safe
 from resolvers.note_shelf import Shelf
 from resolvers.owners import set_language
@@ -351,32 +355,90 @@ async def test_what_is_no_zip_is_told(wiki: Wiki, tmp_path: Path) -> None:
         await run(wiki, tmp_path / "no.zip")
 
 
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40)
+ODD = st.sampled_from(
+    [
+        "Cafe",
+        "cafe",
+        "CAFE",
+        "Caf\u00e9",
+        "Cafe\u0301",
+        "CON",
+        "a/b",
+        "..",
+        "no",
+        "1.10",
+        "- x",
+        "#x",
+        "\u2028x",
+        "x.md",
+    ]
+)
+BODY = st.sampled_from(
+    [
+        "## A\n\nb\n\n## A\n\n[[c]]",
+        "one\r\ntwo\r\n",
+        "---\na: b\n---\n",
+        "\ufeffmarked",
+        "\n\n  \nx  \n",
+        "e\u0301 \u00e9",
+        "[[Cafe]] [[cafe|x]]",
+    ]
+)
+
+
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
-async def test_any_pages_come_back(wiki: Wiki, tmp_path: Path, data: st.DataObject) -> None:
-    text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40)
-    titles = data.draw(st.lists(text.filter(lambda title: title.strip()), min_size=1, max_size=4))
+async def test_any_wiki_comes_back(wiki: Wiki, tmp_path: Path, data: st.DataObject) -> None:
+    """As a folder, a zip or lines: names that differ in case or normal form alone, pages archived, renamed, merged."""
     start = await wiki.neighbour()
-    for title in titles:
-        body = data.draw(text | st.just("# " + title) | st.just("## A\n\nb\n\n## A\n\n[[c]]"))
+    await any_wiki(start, data)
+    form = data.draw(st.sampled_from(["folder", "wiki.zip", "wiki.jsonl"]))
+    first, second = (tmp_path / f"{start.scope.owner_id}-{n}-{form}" for n in (1, 2))
+    pages = (await export_path(start.database, start.scope, first)).pages
+    copy = await start.neighbour()
+    if pages:
+        assert (await run(copy, first)).errors == ()
+        assert counts(await run(copy, first)) == (0, 0, pages, 0)
+    await export_path(copy.database, copy.scope, second)
+    if form == "folder":
+        assert files(second) == files(first)
+    else:
+        assert second.read_bytes() == first.read_bytes()
+
+
+async def any_wiki(start: Wiki, data: st.DataObject) -> None:
+    here, ids = (start.database, start.scope), []
+    for title in data.draw(st.lists((TEXT | ODD).filter(lambda title: title.strip()), min_size=1, max_size=4)):
         draft = PageDraft(
             type=data.draw(st.sampled_from(["entity", "topic"])),
             title=title,
-            summary=data.draw(st.none() | text),
-            body=body,
-            aliases=data.draw(st.lists(text, max_size=2)),
-            metadata=data.draw(st.dictionaries(text, text, max_size=2)),
+            summary=data.draw(st.none() | TEXT),
+            body=data.draw(TEXT | BODY | st.just("# " + title)),
+            aliases=data.draw(st.lists(TEXT | ODD, max_size=2)),
+            tags=data.draw(st.none() | st.lists(TEXT | ODD, max_size=2)),
+            metadata=data.draw(st.dictionaries(TEXT | st.just("title"), TEXT | ODD, max_size=2)),
         )
-        try:
-            await create_page(start.database, start.scope, draft)
-        except BadInput:
-            continue
-    folder = tmp_path / str(start.scope.owner_id)
-    first = await exported(start, folder / "first")
-    copy = await start.neighbour()
-    if any(name.endswith(".md") for name in first):
-        assert (await run(copy, folder / "first")).errors == ()
-    assert await exported(copy, folder / "second") == first
+        with suppress(BadInput, Conflict):
+            ids.append((await create_page(*here, draft)).page_id)
+    for change in data.draw(st.lists(st.sampled_from(["archive", "rename", "parent", "link", "merge"]), max_size=3)):
+        one, other = (data.draw(st.sampled_from(ids)), data.draw(st.sampled_from(ids))) if ids else (None, None)
+        with suppress(BadInput, Conflict, NotFound):
+            if one and other:
+                await changed(here, change, one, other)
+
+
+async def changed(here: tuple[Database, Scope], change: str, one: UUID, other: UUID) -> None:
+    if change == "archive":
+        await archive_page(*here, one)
+    elif change == "rename":
+        await update_page(*here, one, slug=f"renamed-{one.hex[-6:]}")
+    elif change == "parent":
+        await set_parent(*here, one, parent_id=other)
+    elif change == "link":
+        await link_pages(*here, one, other, reason="because")
+    else:
+        await merge_pages(*here, one, other)
 
 
 async def test_progress_is_told(wiki: Wiki, tmp_path: Path) -> None:
