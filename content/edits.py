@@ -7,6 +7,7 @@ docs/decisions/0021-tolerant-edits.md. Nothing outside of what was found changes
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -182,8 +183,7 @@ def blocks(shown: list[str], told: list[str]) -> Iterator[int]:
     """Where a block that is alike begins, a hundred times at most; none when that would take too long to find out."""
     budget, found = Budget(), []
     for start in range(len(shown) - len(told) + 1):
-        block = shown[start : start + len(told)]
-        if is_block(block, told, budget):
+        if is_block(shown, start, told, budget):
             found.append(start)
         if budget.spent_out:
             return
@@ -192,14 +192,15 @@ def blocks(shown: list[str], told: list[str]) -> Iterator[int]:
     yield from found
 
 
-def is_block(shown: list[str], told: list[str], budget: Budget) -> bool:
-    if not all(likeness(shown[end], told[end], ALIKE, budget) for end in (0, -1)):
+def is_block(shown: list[str], start: int, told: list[str], budget: Budget) -> bool:
+    """Whether the lines from `start` on are alike."""
+    last = len(told) - 1
+    if not all(likeness(shown[start + end], told[end], ALIKE, budget) for end in (0, last)):
         return False
-    between = len(told) - 2
-    missing = between * (1 - ALIKE)
-    for one, other in zip(shown[1:-1], told[1:-1], strict=True):
-        missing -= 1 - likeness(one, other, 0.0, budget)
-        if missing < -1e-9:
+    missing = (last - 1) * (1 - ALIKE)
+    for n in range(1, last):
+        missing -= 1 - likeness(shown[start + n], told[n], 0.0, budget)
+        if missing < -1e-9 or budget.spent_out:
             return False
     return True
 
@@ -239,7 +240,7 @@ def replacements(text: str, name: str, spans: list[Span], old: str, new: str) ->
         return [Replacement(start, end, new) for start, end in spans]
     piece, ending = (CONTENT if name == "block" else WORD), line_end(text)
     wish = Wish(old, new, piece)
-    return apart([respelled(text, start, end, wish, piece, ending) for start, end in spans])
+    return apart([respelled(text, start, end, wish, ending) for start, end in spans])
 
 
 def apart(found: list[Replacement]) -> list[Replacement]:
@@ -254,23 +255,24 @@ def apart(found: list[Replacement]) -> list[Replacement]:
 def replaced(text: str, name: str, found: list[Replacement]) -> Edited:
     parts, position, row, lines = [], 0, 1, []
     removed = added = 0
-    for one in found:
-        before = text[position : one.start]
+    breaks_of, height_of = cache(breaks), cache(height)  # many replacements are the same
+    for start, end, new in found:
+        before, old = text[position:start], text[start:end]
         row += breaks(before)
         lines.append(row)
-        row += breaks(one.text)
-        parts += [before, one.text]
-        position = one.end
-        if one.text != text[one.start : one.end]:
-            removed += height(text[one.start : one.end])
-            added += height(one.text)
+        row += breaks_of(new)
+        parts += [before, new]
+        position = end
+        if new != old:
+            removed += height(old)
+            added += height_of(new)
     return Edited("".join(parts) + text[position:], name, tuple(lines), removed, added)
 
 
 def breaks(text: str) -> int:
-    return len(BREAK.findall(text))
+    return text.count("\n") + text.count("\r") - text.count("\r\n")
 
 
 def height(text: str) -> int:
     """Over how many lines a text goes."""
-    return breaks(text) + (not BREAK.search(text[-1:])) if text else 0
+    return breaks(text) + (text[-1] not in "\r\n") if text else 0

@@ -71,5 +71,7 @@ def exact(note: Note, found: Note) -> dict[str, Any]:
         told["keeps_heading"] = True
     if note.section_slugs:
         told["sections"] = list(note.section_slugs)
+    if note.reasons:
+        told["reasons"] = {link: list(reasons) for link, reasons in note.reasons.items()}
     metadata = {key: note.metadata[key] for key in sorted(note.metadata) if key == EXACT or key not in found.metadata}
     return told | ({"metadata": metadata} if metadata else {})

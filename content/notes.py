@@ -3,7 +3,7 @@ note_texts.py."""
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -50,6 +50,8 @@ class Note:
     former_slugs: tuple[str, ...] = ()
     redirect_to: str | None = None
     section_slugs: tuple[str, ...] = ()
+    reasons: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Why it is related to the page of that link, where that is not said by the note itself."""
 
 
 def from_markdown(stem: str, text: str) -> Note:
@@ -129,8 +131,15 @@ def _corrected(note: Note, exact: Fields) -> Note:
         note,
         **said,
         section_slugs=_exact_texts("sections", given.get("sections", [])),
+        reasons=_reasons(given.get("reasons", {})),
         metadata=note.metadata | metadata,
     )
+
+
+def _reasons(value: Any) -> dict[str, tuple[str, ...]]:
+    if not isinstance(value, dict):
+        raise BadNote(f"{EXACT}.reasons is not a mapping")
+    return {link: _exact_texts(f"reasons of {link[:80]}", reasons) for link, reasons in value.items()}
 
 
 def _exact_text(name: str, value: Any) -> str | None:

@@ -6,8 +6,9 @@ text's own wrapping, indentation and line ends, stays as it is there.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import NamedTuple
 
 from .sequences import Change, changes
 
@@ -32,15 +33,15 @@ class Pieces:
     def words(self) -> list[str]:
         return [self.text[start:end] for start, end in self.spans]
 
-    def gap(self, place: int) -> str:
-        """Before the piece of that place; the last gap is behind all pieces."""
-        start = self.spans[place - 1][1] if place else 0
-        end = self.spans[place][0] if place < len(self.spans) else len(self.text)
-        return self.text[start:end]
+    @cached_property
+    def gaps(self) -> list[str]:
+        """Before each piece; the last one is behind all of them."""
+        starts = [0, *(end for _, end in self.spans)]
+        ends = [*(start for start, _ in self.spans), len(self.text)]
+        return [self.text[start:end] for start, end in zip(starts, ends, strict=True)]
 
 
-@dataclass(frozen=True, slots=True)
-class Shift:
+class Shift(NamedTuple):
     """Of a line: how the edit indents it, and how the text does."""
 
     told: str = ""
@@ -59,7 +60,7 @@ class Wish:
     """An edit. Of each piece of the replacement: which old piece it is (`kept`), or comes in the place of (`like`)."""
 
     def __init__(self, old: str, new: str, piece: re.Pattern[str]) -> None:
-        self.old, self.new = Pieces.of(old, piece), Pieces.of(new, piece)
+        self.old, self.new, self.piece = Pieces.of(old, piece), Pieces.of(new, piece), piece
         self.kept: list[int | None] = [None] * len(self.new.spans)
         self.like: list[int | None] = [None] * len(self.new.spans)
         old_place = new_place = 0
@@ -72,10 +73,14 @@ class Wish:
             for n in paired:
                 self.like[change.new_start + n] = change.old_start + n
             old_place, new_place = change.old_end, change.new_end
+        self.spelled = cache(self.spell)  # many places of a text say the same
+
+    def spell(self, shown: str, shift: Shift, ending: str | None) -> str:
+        """The replacement as a part of a text would spell it."""
+        return inner(Pieces.of(shown, self.piece), self, shift, ending)
 
 
-@dataclass(frozen=True, slots=True)
-class Replacement:
+class Replacement(NamedTuple):
     """[start, end) of a text, and what comes there."""
 
     start: int
@@ -94,33 +99,33 @@ def ended(text: str, end: str | None) -> str:
     return text if end is None else BREAK.sub(end, text)
 
 
-def respelled(text: str, start: int, end: int, wish: Wish, piece: re.Pattern[str], ending: str | None) -> Replacement:
+def respelled(text: str, start: int, end: int, wish: Wish, ending: str | None) -> Replacement:
     """What comes in the place of the pieces in [start, end), which are as many as those of the wish's old text."""
-    spans = [found.span() for found in piece.finditer(text, start, end)]
-    start, end = spans[0][0], spans[-1][1]
-    shown = Pieces(text[start:end], [(left - start, right - start) for left, right in spans])
+    region = text[start:end]
+    start, end = start + len(region) - len(region.lstrip()), end - len(region) + len(region.rstrip())
     indent = indentation(text, start)
-    shift = Shift() if indent is None else Shift(BREAK.split(wish.old.gap(0))[-1], indent)
+    shift = Shift() if indent is None else Shift(BREAK.split(wish.old.gaps[0])[-1], indent)
     tail = trailing(text, end, wish, ending)
     if not wish.new.spans:
-        whole_lines = indent is not None and BREAK.search(wish.old.gap(len(wish.old.spans)))
-        told = wish.old.gap(0) or (indent if whole_lines else "")
-        return replace(tail, start=start - run_before(text, start, told or ""))
+        whole_lines = indent is not None and BREAK.search(wish.old.gaps[-1])
+        told = wish.old.gaps[0] or (indent if whole_lines else "")
+        return tail._replace(start=start - run_before(text, start, told or ""))
     lead = leading(text, start, wish, shift, ending)
-    return Replacement(lead.start, tail.end, lead.text + inner(shown, wish, shift, ending) + tail.text)
+    return Replacement(lead.start, tail.end, lead.text + wish.spelled(text[start:end], shift, ending) + tail.text)
 
 
 def inner(shown: Pieces, wish: Wish, shift: Shift, ending: str | None) -> str:
     """From the first piece to the last: each gap that the wish leaves alone is as the text has it."""
     parts: list[str] = []
+    shift_of, respell = cache(line_shift), cache(shifted)  # many lines of a text are indented alike
     for place, word in enumerate(wish.new.words):
         like, kept = wish.like[place], wish.kept[place]
-        if like and (own := line_shift(shown.gap(like), wish.old.gap(like))):
+        if like and (own := shift_of(shown.gaps[like], wish.old.gaps[like])):
             shift = own
         if place:
-            gap = wish.new.gap(place)
-            stays = like and wish.like[place - 1] == like - 1 and wish.old.gap(like) == gap
-            parts.append(shown.gap(like) if like and stays else shifted(gap, shift, ending))
+            gap = wish.new.gaps[place]
+            stays = like and wish.like[place - 1] == like - 1 and wish.old.gaps[like] == gap
+            parts.append(shown.gaps[like] if like and stays else respell(gap, shift, ending))
         parts.append(word if kept is None else shown.words[kept])
     return "".join(parts)
 
@@ -149,7 +154,7 @@ def indentation(text: str, start: int) -> str | None:
 
 def leading(text: str, start: int, wish: Wish, shift: Shift, ending: str | None) -> Replacement:
     """What changes before the first piece."""
-    told, wanted = wish.old.gap(0), wish.new.gap(0)
+    told, wanted = wish.old.gaps[0], wish.new.gaps[0]
     if told == wanted:
         return Replacement(start, start, "")
     if not told:
@@ -168,8 +173,8 @@ def run_before(text: str, end: int, told: str) -> int:
 
 def trailing(text: str, end: int, wish: Wish, ending: str | None) -> Replacement:
     """What changes behind the last piece: as many line ends go as the wish takes away."""
-    told = wish.old.gap(len(wish.old.spans))
-    wanted = wish.new.gap(len(wish.new.spans)) if wish.new.spans else wish.new.text
+    told = wish.old.gaps[-1]
+    wanted = wish.new.gaps[-1] if wish.new.spans else wish.new.text
     if told == wanted:
         return Replacement(end, end, "")
     return Replacement(end, end + run_length(text, end, told), ended(wanted, ending))

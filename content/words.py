@@ -29,6 +29,7 @@ SPACELESS = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
+KEPT_MAX = 32  # characters of a run that is remembered: longer ones hardly come again, and have no bound
 SIGNS = {"++": "plusplus", "#": "sharp"}
 
 
@@ -42,13 +43,13 @@ class Word(NamedTuple):
 
 def words(text: str) -> list[str]:
     """`C++: Café-Bars` → `c cplusplus cafe bars`; `東京都` → `東京 京都`."""
-    return [word for run in RUN.findall(apart(text)) for word in analysed(run)]
+    return [word for run in RUN.findall(apart(text)) for word in (analysed(run) if len(run) <= KEPT_MAX else read(run))]
 
 
 def spans(text: str) -> Iterator[Word]:
     """The same words, each with its place. Where folding changed the length, that is the place of the whole run."""
     for run in RUN.finditer(apart(text)):
-        found = analysed(run[0])
+        found = analysed(run[0]) if len(run[0]) <= KEPT_MAX else read(run[0])
         if len(found) == 1 or not SPACELESS.search(run[0]):
             yield from (Word(word, run.start(), run.end()) for word in found)
         else:
@@ -81,7 +82,12 @@ def folded(character: str) -> str:
 
 @lru_cache(maxsize=100_000)
 def analysed(run: str) -> tuple[str, ...]:
-    """The words of a run of letters. A text says the same ones again and again, and folding is slow."""
+    """The words of a run. A text says the same ones again and again, and folding is slow."""
+    return read(run)
+
+
+def read(run: str) -> tuple[str, ...]:
+    """The words of a run of letters, as they stand there."""
     found: list[str] = []
     for piece in PIECE.findall(fold(run)):
         if piece in SIGNS:

@@ -1,7 +1,6 @@
 """An export as files: a folder that can be edited and imported again, a zip of it, or lines of JSON."""
 
 import asyncio
-import json
 import os
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -18,10 +17,12 @@ from db.database import Database
 from db.scope import Scope
 
 from .errors import BadInput
+from .export_entries import without_memory
 from .export_folders import Folder
 from .export_layout import ABOUT, FORMAT, SOURCES
 from .exporting import ORIGIN, PAGES_AT_ONCE, SOURCES_AT_ONCE, PageFile, exporting
 from .importing import Progress, silent
+from .owners import ENGLISH
 
 T = TypeVar("T")
 
@@ -35,7 +36,9 @@ class ExportResult:
 
 
 class Target(Protocol):
-    """Where an export goes. Sources come first, then pages."""
+    """Where an export goes. What the wiki is comes first, then sources, then pages."""
+
+    def begin(self, language: str) -> None: ...
 
     def add_sources(self, sources: Sequence[dict[str, Any]]) -> None: ...
 
@@ -89,6 +92,7 @@ async def written(database: Database, scope: Scope, target: Target, report: Prog
     """Everything into the target. Files are written beside the event loop."""
     pages = sources = 0
     async with exporting(database, scope) as export:
+        await asyncio.to_thread(target.begin, export.language)
         async for some in together(export.sources(), SOURCES_AT_ONCE):
             await asyncio.to_thread(target.add_sources, some)
             sources += len(some)
@@ -118,6 +122,9 @@ class FolderTarget:
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
 
+    def begin(self, language: str) -> None:
+        self.folder.write(ABOUT, line(about(language)))
+
     def add_sources(self, sources: Sequence[dict[str, Any]]) -> None:
         for source in sources:
             self.folder.append(SOURCES, line(source))
@@ -127,7 +134,6 @@ class FolderTarget:
             self.folder.write(page.path, to_markdown(page.note).encode())
 
     def finish(self) -> None:
-        self.folder.write(ABOUT, about())
         self.folder.finish()
 
 
@@ -135,9 +141,11 @@ class ZipTarget:
     """The folder in one file. Sources are one entry of it, written piece by piece."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        self.zip = ZipFile(file, "w", ZIP_DEFLATED)
-        self.zip.writestr(entry(ABOUT), about())
+        self.zip = without_memory(ZipFile(file, "w", ZIP_DEFLATED))
         self.open: IO[bytes] | None = None
+
+    def begin(self, language: str) -> None:
+        self.zip.writestr(entry(ABOUT), line(about(language)))
 
     def add_sources(self, sources: Sequence[dict[str, Any]]) -> None:
         self.open = self.open or self.zip.open(entry(SOURCES), "w", force_zip64=True)
@@ -164,6 +172,11 @@ class LinesTarget:
     def __init__(self, file: IO[bytes]) -> None:
         self.file = file
 
+    def begin(self, language: str) -> None:
+        """Other readers know lines of sources and of pages: what need not be said is not."""
+        if language != ENGLISH:
+            self.file.write(line({"wiki": about(language)}))
+
     def add_sources(self, sources: Sequence[dict[str, Any]]) -> None:
         self.file.writelines(line({"source": source}) for source in sources)
 
@@ -184,8 +197,9 @@ def line(record: dict[str, Any]) -> bytes:
     return orjson.dumps(record) + b"\n"
 
 
-def about() -> bytes:
-    return json.dumps(FORMAT).encode() + b"\n"
+def about(language: str) -> dict[str, Any]:
+    """What an export says of its wiki."""
+    return FORMAT | {"language": language}
 
 
 def entry(path: str) -> ZipInfo:

@@ -1,14 +1,22 @@
 """A folder that exports are written to, again and again: only what differs is written, what is gone is removed."""
 
 from collections.abc import Iterator
+from filecmp import cmp
 from pathlib import Path
 from typing import IO
 
 from .errors import BadInput
 from .export_layout import LIST
 from .note_paths import is_safe
+from .note_shelf import Shelf
 
 DRAFT = ".cairn/draft"
+LISTED_AT_ONCE = 500
+TABLES = ("CREATE TABLE before (path TEXT PRIMARY KEY)", "CREATE TABLE now (path TEXT PRIMARY KEY)")
+BEFORE = "INSERT OR IGNORE INTO before VALUES (?)"
+NOW = "INSERT OR IGNORE INTO now VALUES (?)"
+GONE = "SELECT path FROM before WHERE path NOT IN (SELECT path FROM now) ORDER BY path"
+WRITTEN = "SELECT path FROM now WHERE path <> ? ORDER BY path"
 
 
 class Folder:
@@ -21,20 +29,22 @@ class Folder:
             raise BadInput(f"{root} is a file. Give a folder, or a name that ends in .zip or .jsonl.", "path")
         if root.exists() and any(root.iterdir()) and not (root / LIST).is_file():
             raise BadInput(f"{root} holds files that are no export. Give a folder that is new or empty.", "path")
-        self.before = set(self.listed())
-        self.now: set[str] = set()
-        self.growing: dict[str, IO[bytes]] = {}
         (root / ".cairn").mkdir(parents=True, exist_ok=True)
         (root / LIST).touch()
+        self.shelf = Shelf()
+        self.shelf.make(*TABLES)
+        self.shelf.put_all(BEFORE, ((path,) for path in self.listed()))
+        self.growing: dict[str, IO[bytes]] = {}
 
     def listed(self) -> Iterator[str]:
         """The files of the earlier export."""
-        if (self.root / LIST).is_file():
-            yield from (self.root / LIST).read_text(encoding="utf-8").splitlines()
+        with (self.root / LIST).open(encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                yield line.rstrip("\n")
 
     def write(self, path: str, data: bytes) -> None:
         """One file. One that says the same already is not touched."""
-        self.now.add(path)
+        self.shelf.put(NOW, path)
         target = self.root / path
         if target.is_file() and not target.is_symlink() and target.read_bytes() == data:
             return
@@ -46,18 +56,21 @@ class Folder:
     def append(self, path: str, data: bytes) -> None:
         """A piece of a file that is put in its place at the end."""
         if path not in self.growing:
+            self.shelf.put(NOW, path)
             self.growing[path] = (self.root / f"{path}.draft").open("wb")
         self.growing[path].write(data)
 
     def finish(self) -> None:
         """Everything in its place; what the earlier export wrote and this one did not is gone."""
+        for some in self.shelf.some(LISTED_AT_ONCE, GONE):
+            for (path,) in some:
+                self.remove(path)
+        for some in self.shelf.some(LISTED_AT_ONCE, WRITTEN, LIST):
+            self.append(LIST, "".join(f"{path}\n" for (path,) in some).encode())
         for path, file in self.growing.items():
             file.close()
-            (self.root / f"{path}.draft").replace(self.root / path)
-            self.now.add(path)
-        for path in sorted(self.before - self.now):
-            self.remove(path)
-        self.write(LIST, "".join(f"{path}\n" for path in sorted(self.now)).encode())
+            put_in_place(self.root / f"{path}.draft", self.root / path)
+        self.shelf.connection.close()
 
     def remove(self, path: str) -> None:
         """A file that an export may have written, and the folders that it leaves empty."""
@@ -69,3 +82,11 @@ class Folder:
             if folder == Path() or any((self.root / folder).iterdir()):
                 return
             (self.root / folder).rmdir()
+
+
+def put_in_place(draft: Path, target: Path) -> None:
+    """A file that says the same already is not touched."""
+    if target.is_file() and not target.is_symlink() and cmp(draft, target, shallow=False):
+        draft.unlink()
+    else:
+        draft.replace(target)

@@ -15,12 +15,14 @@ from db.scope import Scope
 from db.sql import statements
 
 from .note_paths import Paths
+from .note_shelf import Shelf
 from .permissions import Action, authorise
 from .writing import looking
 
 EXPORTS = statements("exports")
 IMPORTS = statements("imports")
 ORIGIN = "imported_from"
+REASON = "import"
 PAGES_AT_ONCE = 200
 SOURCES_AT_ONCE = 20
 
@@ -38,25 +40,27 @@ class PageFile:
 class Export:
     """A wiki as it was when the export began; writers go on meanwhile, and are not seen."""
 
-    def __init__(self, connection: Connection, scope: Scope, total: int) -> None:
+    def __init__(self, connection: Connection, scope: Scope, total: int, language: str) -> None:
         """`total` is the number of its pages."""
-        self.connection, self.total = connection, total
+        self.connection, self.total, self.language = connection, total, language
         self.wiki = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
 
     async def pages(self) -> AsyncIterator[PageFile]:
-        """Every page, by type and slug. Takes no more memory for more of them, but for their paths."""
-        paths, type, slug = Paths(), "", ""
-        while True:
-            rows = await self.connection.all(
-                EXPORTS["list_pages"], **self.wiki, after_type=type, after_slug=slug, size=PAGES_AT_ONCE
-            )
-            known = await self.known(rows)
-            for row in rows:
-                origin = row["metadata"].get(ORIGIN)
-                yield PageFile(paths.take(row["type"], row["slug"], origin), note(row, known), origin)
-            if len(rows) < PAGES_AT_ONCE:
-                return
-            type, slug = rows[-1]["type"], rows[-1]["slug"]
+        """Every page, by type and slug. Takes no more memory for more of them."""
+        type = slug = ""
+        with Shelf() as shelf:
+            paths = Paths(shelf)
+            while True:
+                rows = await self.connection.all(
+                    EXPORTS["list_pages"], **self.wiki, after_type=type, after_slug=slug, size=PAGES_AT_ONCE
+                )
+                known = await self.known(rows)
+                for row in rows:
+                    origin = row["metadata"].get(ORIGIN)
+                    yield PageFile(paths.take(row["type"], row["slug"], origin), note(row, known), origin)
+                if len(rows) < PAGES_AT_ONCE:
+                    return
+                type, slug = rows[-1]["type"], rows[-1]["slug"]
 
     async def known(self, rows: Sequence[Row]) -> frozenset[str]:
         """Which of the sources that these pages name without citing them are there after all."""
@@ -90,7 +94,8 @@ async def exporting(database: Database, scope: Scope) -> AsyncIterator[Export]:
         await authorise(connection, scope, scope.owner_id, Action.READ)
         async with connection.raw.transaction(isolation="repeatable_read", readonly=True):
             wiki = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
-            yield Export(connection, scope, await connection.value(EXPORTS["count_pages"], **wiki))
+            total = await connection.value(EXPORTS["count_pages"], **wiki)
+            yield Export(connection, scope, total, await connection.value(EXPORTS["find_language"], **wiki))
 
 
 def note(row: Row, known: frozenset[str]) -> Note:
@@ -101,6 +106,7 @@ def note(row: Row, known: frozenset[str]) -> Note:
         uncited = ()
     if uncited:
         del metadata["sources"]
+    related = row["related"] or ()
     natural = slugs(row["headings"]) == row["section_slugs"]
     return Note(
         type=row["type"],
@@ -112,7 +118,8 @@ def note(row: Row, known: frozenset[str]) -> Note:
         tags=tuple(row["tags"]),
         parent=row["parent"],
         status=row["status"],
-        links=tuple(row["related"]),
+        links=tuple(one["page"] for one in related),
+        reasons={one["page"]: tuple(sorted(one["reasons"])) for one in related if one["reasons"] != [REASON]},
         sources=(*cited_sources(row["citations"] or ()), *uncited),
         metadata=metadata,
         created=row["created_at"],

@@ -7,9 +7,9 @@ texts wait on the disk.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Protocol, TypeVar
 
@@ -23,17 +23,21 @@ from db.sql import statements
 
 from .drafts import PageDraft
 from .errors import BadInput, Conflict, LimitExceeded
+from .export_layout import ABOUT
 from .note_archives import unpacked
-from .note_files import Piece, Problem, is_export, pieces, read_all
+from .note_files import Piece, Problem, WikiRecord, about, pieces, read_all
+from .note_list import NoteList
 from .note_names import Vault, names
-from .note_places import Found, Known, Placed, place
-from .note_sources import Sources
-from .note_spool import Spool, outline_of
-from .note_ties import REASON, Tied, Ties, Written, problem, wiki
-from .records import Saved
+from .note_places import Found, Kept, Placed, Places
+from .note_problems import Problems
+from .note_shelf import Shelf
+from .note_sources import Sources, find_sources, wiki
+from .note_spool import Spool
+from .note_ties import REASON, Tied, Ties, Written, problem
+from .owners import set_language
 from .sources import SourceDraft, add_source
 from .upserting import Prepared, count_new_words, prepared, upsert_pages
-from .writing import writing
+from .writing import check_may_write
 
 __all__ = ["ImportResult", "Problem", "Progress", "import_path"]
 
@@ -44,6 +48,7 @@ EDIT_SUMMARY = "Imported"
 ARCHIVE = ".zip"
 TIED_AT_ONCE = 500
 READ_AT_ONCE = 10
+KNOWN_AT_ONCE = COUNTED_AT_ONCE = 2_000
 WRITTEN_AT_ONCE = 50
 GROWN = ("aliases", "link_targets", "links", "old_slugs", "pages", "sections")
 MEASURED_AGAIN = 5  # times as many pages
@@ -86,72 +91,93 @@ async def import_path(
     A zip may unpack to `unpacked_most` bytes, else to as many as any.
     """
     with ExitStack() as stack:
-        problems: list[Problem] = []
+        problems = Problems()
         if path.suffix.lower() == ARCHIVE and await asyncio.to_thread(path.is_file):
-            path, problems = await asyncio.to_thread(stack.enter_context, unpacked(path, unpacked_most))
-        spool = stack.enter_context(Spool())
-        return await Import(database, scope, report, spool, problems).run(path)
+            path, refused = await asyncio.to_thread(stack.enter_context, unpacked(path, unpacked_most))
+            problems.extend(refused)
+        spool, shelf = stack.enter_context(Spool()), stack.enter_context(Shelf())
+        return await Import(database, scope, report, spool, shelf, problems).run(path)
 
 
 class Import:
-    """One run, and what has come of it so far."""
+    """One run, and what has come of it so far. What it knows of notes is on the shelf, what they say in the spool."""
 
     def __init__(
-        self, database: Database, scope: Scope, report: Progress, spool: Spool, problems: list[Problem]
+        self, database: Database, scope: Scope, report: Progress, spool: Spool, shelf: Shelf, problems: Problems
     ) -> None:
         self.database, self.scope, self.report, self.spool, self.problems = database, scope, report, spool, problems
-        self.saved: list[Saved] = []
-        self.refs: set[str] = set()
-        self.sources_added = self.total = 0
-        self.is_export = False
+        self.shelf, self.list, self.places = shelf, NoteList(shelf), Places(shelf)
+        self.vault = Vault(shelf, is_export=False)
+        self.sources_added = self.created = self.touched = self.kept = self.broken = self.total = 0
 
     async def run(self, path: Path) -> ImportResult:
-        known = await self.known()
-        self.is_export = is_export(path)
-        found = await self.read(self.sound(await asyncio.to_thread(pieces, path)))
-        notes = self.sound(place([one for one in found if not one.note.redirect_to], known))
-        self.total = len(notes)
-        vault, sources = Vault([] if self.is_export else notes), await self.sources()
-        written = await self.write(notes, vault, sources)
-        failed = len(self.problems)
-        ties = Ties(self.database, self.scope, vault, sources)
-        ties.pages = {note.placed.label: note.page_id for note in written}
-        tied = await self.tie(written, ties)
-        tied += await self.redirect([one for one in found if one.note.redirect_to], ties)
-        return await self.result(failed, tied)
+        await self.know()
+        if said := await asyncio.to_thread(about, path):
+            self.vault.is_export = True
+            await self.speak(ABOUT, said)
+        self.problems.extend(await asyncio.to_thread(self.list.fill, pieces(path)))
+        await self.read()
+        await self.place()
+        await self.write()
+        failed = self.problems.count
+        ties = Ties(self.database, self.scope, self.vault)
+        await self.tie(ties)
+        await self.redirect(ties)
+        return await self.result(failed)
 
-    def sound(self, found: Iterable[T | Problem]) -> list[T]:
-        """All but the problems, which are kept for the result."""
-        sound = []
-        for one in found:
-            if isinstance(one, Problem):
-                self.problems.append(one)
-            else:
-                sound.append(one)
-        return sound
-
-    async def known(self) -> Known:
+    async def know(self) -> None:
         """Which file is which page already. Refuses who may not write here, before anything is read."""
-        async with writing(self.database, self.scope) as writer:
-            rows = await writer.all(IMPORTS["find_imported"])
-        return {(row["type"], row["path"]): row["slug"] for row in rows}
+        await check_may_write(self.database, self.scope)
+        after: tuple[str, str] = ("", "")
+        while True:
+            async with self.database.connection() as connection:
+                rows = await connection.all(
+                    IMPORTS["find_imported"],
+                    **wiki(self.scope),
+                    after_type=after[0],
+                    after_slug=after[1],
+                    size=KNOWN_AT_ONCE,
+                )
+            self.places.know(rows)
+            if len(rows) < KNOWN_AT_ONCE:
+                return
+            after = rows[-1]["type"], rows[-1]["slug"]
 
-    async def read(self, pieces: Sequence[Piece]) -> list[Found]:
+    async def read(self) -> None:
         """The notes; the sources among them are kept at once, so that pages can cite them."""
-        found, numbered = [], list(enumerate(pieces))
-        for some in batches(numbered, READ_AT_ONCE):
-            contents = await asyncio.to_thread(read_all, [piece for _, piece in some])
-            for (done, piece), one in zip(some, contents, strict=True):
-                self.report("Reading", done, len(pieces), piece.label)
+        done, total = 0, self.list.total()
+        for some in self.list.some(READ_AT_ONCE):
+            contents = await asyncio.to_thread(read_all, some)
+            for piece, one in zip(some, contents, strict=True):
+                self.report("Reading", done, total, piece.label)
+                done += 1
                 if isinstance(one, Note):
-                    found.append(self.found(piece, one))
+                    self.add(done, piece, one)
                 elif isinstance(one, SourceRecord):
-                    await self.add(piece, one)
+                    await self.add_source(piece, one)
+                elif isinstance(one, WikiRecord):
+                    await self.speak(piece.label, one)
                 else:
                     self.problems.append(one)
-        return found
 
-    async def add(self, piece: Piece, record: SourceRecord) -> None:
+    async def speak(self, label: str, said: WikiRecord) -> None:
+        """The language of an export, for a wiki that has no pages: others keep their own."""
+        async with self.database.connection() as connection:
+            row = await connection.one(IMPORTS["find_language"], **wiki(self.scope))
+        if said.language is None or row is None or row["has_pages"] or row["language"] == said.language:
+            return
+        try:
+            await set_language(self.database, self.scope.tenant_id, self.scope.owner_id, said.language)
+        except BadInput as error:
+            self.problems.append(problem(label, error))
+
+    def add(self, id: int, piece: Piece, note: Note) -> None:
+        found = Found(id, piece.label, note, None if piece.is_line else PurePosixPath(piece.label))
+        self.places.add(found, self.spool.keep(note))
+        if not note.redirect_to:
+            self.vault.add(found)
+
+    async def add_source(self, piece: Piece, record: SourceRecord) -> None:
         draft = SourceDraft(
             record.kind, record.ref, record.content, record.title, record.captured_at, record.metadata, record.version
         )
@@ -160,112 +186,115 @@ class Import:
         except (BadInput, LimitExceeded) as error:
             self.problems.append(problem(piece.label, error))
 
-    def found(self, piece: Piece, note: Note) -> Found:
-        path = None if piece.is_line else PurePosixPath(piece.label)
-        self.refs.update(citation.ref for citation in note.sources)
-        return Found(piece.label, outline_of(note), path, self.spool.keep(note))
+    async def place(self) -> None:
+        some = self.places.place()
+        while placed := await asyncio.to_thread(next, some, None):
+            self.problems.extend(one for one in placed if isinstance(one, Problem))
+            self.vault.place(one for one in placed if not isinstance(one, Problem))
 
-    async def sources(self) -> Sources:
-        async with self.database.connection() as connection:
-            return Sources(await connection.all(IMPORTS["find_sources"], **wiki(self.scope), refs=sorted(self.refs)))
-
-    async def write(self, notes: Sequence[Placed], vault: Vault, sources: Sources) -> list[Written]:
+    async def write(self) -> None:
         """Some pages in one transaction, while the next ones are read."""
-        written: list[Written] = []
-        numbered = list(enumerate(notes))
-        due = WRITTEN_AT_ONCE
-        async for ready in one_ahead(self.prepare(some, vault, sources) for some in batches(numbered, WRITTEN_AT_ONCE)):
-            written += await self.upsert(ready)
-            if len(written) >= due:
+        self.total, due, done = self.places.total(), WRITTEN_AT_ONCE, 0
+        async for ready in one_ahead(self.prepare(n, some) for n, some in numbered(self.places.to_write)):
+            done += await self.upsert(ready)
+            if done >= due:
                 await measure(self.database, GROWN, self.scope.owner_id, due)
                 due *= MEASURED_AGAIN
-        if any(saved.created for saved in self.saved):
+        if self.created:
             await count_new_words(self.database, self.scope)
-        return written
 
-    async def prepare(
-        self, notes: Sequence[tuple[int, Placed]], vault: Vault, sources: Sources
-    ) -> list[tuple[Placed, Prepared]]:
+    async def prepare(self, number: int, some: Sequence[Placed]) -> list[tuple[Placed, Prepared]]:
         ready = []
-        for number, outline in notes:
-            self.report("Writing", number, self.total, outline.label)
-            wanted = draft(self.whole(outline), vault, sources, is_export=self.is_export)
+        notes = [(placed, self.spool.take(placed.place)) for placed in some]
+        sources = await find_sources(self.database, self.scope, [note for _, note in notes])
+        for place, (placed, note) in enumerate(notes, number):
+            self.report("Writing", place, self.total, placed.label)
+            wanted = draft(placed, note, self.vault, sources)
             try:
-                ready.append((outline, await prepared(wanted)))
+                ready.append((placed, await prepared(wanted)))
             except BadInput as error:
-                self.problems.append(problem(outline.label, error))
+                self.problems.append(problem(placed.label, error))
         return ready
 
-    async def upsert(self, ready: Sequence[tuple[Placed, Prepared]]) -> list[Written]:
-        """All at once; where one is refused, each for itself."""
+    async def upsert(self, ready: Sequence[tuple[Placed, Prepared]]) -> int:
+        """All at once; where one is refused, each for itself. How many are pages now."""
         try:
             saved = await upsert_pages(self.database, self.scope, [one for _, one in ready])
         except (BadInput, Conflict) as error:
             if len(ready) > 1:
-                return [written for one in ready for written in await self.upsert([one])]
+                return sum([await self.upsert([one]) for one in ready])
             self.problems.append(problem(ready[0][0].label, error))
-            return []
-        self.saved += saved
-        return [Written(note, one.page_id) for (note, _), one in zip(ready, saved, strict=True)]
+            return 0
+        self.places.keep(
+            Kept(placed, one.page_id, one.created, one.changed) for (placed, _), one in zip(ready, saved, strict=True)
+        )
+        self.kept += len(saved)
+        self.created += sum(one.created for one in saved)
+        return len(saved)
 
-    def whole(self, note: Placed) -> Placed:
-        """With what it says."""
-        return replace(note, note=self.spool.take(note.place))
+    async def tie(self, ties: Ties) -> None:
+        done = 0
+        for some in self.places.to_tie(TIED_AT_ONCE):
+            written = [Written(one.placed, self.spool.take(one.placed.place), one.page_id) for one in some]
+            await ties.prepare(written)
+            for kept, note in zip(some, written, strict=True):
+                self.report("Linking", done, self.kept, note.placed.label)
+                tied = await ties.tie(note)
+                self.touched += kept.changed or tied.changed
+                self.count(tied)
+                done += 1
+            await ties.keep_dates(written)
 
-    async def tie(self, notes: Sequence[Written], ties: Ties) -> list[Tied]:
-        tied: list[Tied] = []
-        for some in batches(notes, TIED_AT_ONCE):
-            await ties.prepare(some)
-            for note in some:
-                self.report("Linking", len(tied), len(notes), note.placed.label)
-                tied.append(await ties.tie(replace(note, placed=self.whole(note.placed))))
-            await ties.keep_dates(some)
-        return tied
-
-    async def redirect(self, stubs: Sequence[Found], ties: Ties) -> list[Tied]:
+    async def redirect(self, ties: Ties) -> None:
         """Names that pages once had: a file each, that says where it leads."""
-        return [await ties.redirect(stub) for stub in stubs]
+        for some in self.places.stubs(TIED_AT_ONCE):
+            for label, place in some:
+                self.count(await ties.redirect(label, self.spool.take(place)))
 
-    async def result(self, failed: int, tied: Sequence[Tied]) -> ImportResult:
-        page_ids = [saved.page_id for saved in self.saved]
-        async with self.database.connection() as connection:
-            links = await connection.one(IMPORTS["count_links"], **wiki(self.scope), page_ids=page_ids)
-        assert links is not None
-        created = sum(saved.created for saved in self.saved)
-        touched = sum(saved.changed or tie.changed for saved, tie in zip(self.saved, tied, strict=False))
+    def count(self, tied: Tied) -> None:
+        self.broken += tied.broken
+        self.problems.extend(tied.problems)
+
+    async def result(self, failed: int) -> ImportResult:
+        links = broken = 0
+        for page_ids in self.places.page_ids(COUNTED_AT_ONCE):
+            async with self.database.connection() as connection:
+                row = await connection.one(IMPORTS["count_links"], **wiki(self.scope), page_ids=page_ids)
+            assert row is not None
+            links, broken = links + row["links"], broken + row["broken"]
         return ImportResult(
-            created=created,
-            changed=touched - created,
-            unchanged=len(self.saved) - touched,
+            created=self.created,
+            changed=self.touched - self.created,
+            unchanged=self.kept - self.touched,
             failed=failed,
-            links=links["links"],
-            broken_links=links["broken"] + sum(tie.broken for tie in tied),
+            links=links,
+            broken_links=broken + self.broken,
             sources=self.sources_added,
-            errors=(*self.problems, *(problem for tie in tied for problem in tie.problems)),
+            errors=tuple(self.problems.told),
         )
 
 
-def draft(note: Placed, vault: Vault, sources: Sources, *, is_export: bool) -> PageDraft:
+def draft(placed: Placed, note: Note, vault: Vault, sources: Sources) -> PageDraft:
     """The page that a note asks for. What the note does not have stays as it is on the page.
 
     An export has told every name of its pages; of other files the name is one too.
     """
-    origin = {ORIGIN: note.label} if note.path else {}
-    uncited = sources.uncited(note.note)
+    origin = {ORIGIN: placed.label} if placed.path else {}
+    uncited = sources.uncited(note)
     return PageDraft(
-        type=note.type,
-        title=note.note.title,
-        slug=note.slug,
-        summary=note.note.summary,
-        body=vault.body(note),
-        aliases=[name for name in (note.note.aliases if is_export else names(note)) if normalise(name)],
-        tags=note.note.tags or None,
-        metadata=note.note.metadata | origin | ({"sources": uncited} if uncited else {}),
-        status="archived" if note.note.status == "archived" else None,
+        type=placed.type,
+        title=note.title,
+        slug=placed.slug,
+        summary=note.summary,
+        body=vault.body(placed, note.body),
+        aliases=[name for name in (note.aliases if vault.is_export else names(placed, note)) if normalise(name)],
+        tags=note.tags or None,
+        metadata=note.metadata | origin | ({"sources": uncited} if uncited else {}),
+        status="archived" if note.status == "archived" else None,
         edit_summary=EDIT_SUMMARY,
         alias_source=REASON,
-        former_slugs=note.note.former_slugs,
-        section_slugs=note.note.section_slugs,
+        former_slugs=note.former_slugs,
+        section_slugs=note.section_slugs,
     )
 
 
@@ -284,5 +313,9 @@ async def one_ahead(makes: Iterable[Coroutine[Any, Any, T]]) -> AsyncIterator[T]
             upcoming.cancel()
 
 
-def batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    return (items[start : start + size] for start in range(0, len(items), size))
+def numbered(batches: Callable[[int], Iterator[list[Placed]]]) -> Iterator[tuple[int, list[Placed]]]:
+    """Those that are written at once, and how many there were before them."""
+    before = 0
+    for some in batches(WRITTEN_AT_ONCE):
+        yield before, some
+        before += len(some)

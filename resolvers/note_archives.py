@@ -2,19 +2,23 @@
 
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from lzma import LZMAError
 from pathlib import Path, PurePosixPath
 from typing import IO
 from zipfile import BadZipFile, ZipFile, ZipInfo
+from zlib import error as BadStream
 
 from .errors import BadInput, LimitExceeded
 from .export_layout import OWN
 from .note_files import MARKDOWN, NOTE_MAX, Problem
+from .zip_parts import Directory, directory, lists, part
 
 ENTRIES_MAX = 200_000
 BYTES_MAX = 4_000_000_000
 PIECE = 1 << 16
+UNREADABLE = (BadZipFile, BadStream, LZMAError, NotImplementedError, RuntimeError, OSError, EOFError, ValueError)
 
 
 @contextmanager
@@ -22,32 +26,66 @@ def unpacked(archive: Path, most: int | None = None) -> Iterator[tuple[Path, lis
     """The folder, and what of the zip is not in it and why. Other files than notes are left out in silence."""
     with tempfile.TemporaryDirectory(prefix="cairn-import-") as folder:
         try:
-            with ZipFile(archive) as zip:
-                yield Path(folder), unpack(zip, Path(folder), BYTES_MAX if most is None else most)
+            with archive.open("rb") as file:
+                yield Path(folder), unpack(file, Path(folder), BYTES_MAX if most is None else most)
         except (BadZipFile, NotImplementedError) as error:
             raise BadInput(f"{archive.name} is no zip that can be read: {error}", "path") from None
 
 
-def unpack(zip: ZipFile, folder: Path, most: int) -> list[Problem]:
+def unpack(file: IO[bytes], folder: Path, most: int) -> list[Problem]:
     """Raises LimitExceeded for what would fill the disk."""
-    if len(zip.infolist()) > ENTRIES_MAX:
-        raise LimitExceeded(f"The zip has more than {ENTRIES_MAX:,} entries. Import it in parts.")
-    problems, left = list[Problem](), most
-    for info in zip.infolist():
+    where, count = directory(file), 0
+    for some in lists(file, where):
+        count += len(some)
+        if count > ENTRIES_MAX:
+            raise LimitExceeded(f"The zip has more than {ENTRIES_MAX:,} entries. Import it in parts.")
+    return Unpacking(folder, most).run(zip for some in lists(file, where) for zip in parts(file, where, some))
+
+
+def parts(file: IO[bytes], where: Directory, some: list[bytes]) -> Iterator[ZipFile | Problem]:
+    """The zip with these entries, or with each of them where one has a name that cannot be read."""
+    try:
+        yield part(file, where, some)
+    except UnicodeDecodeError as error:
+        if len(some) > 1:
+            for one in some:
+                yield from parts(file, where, [one])
+        else:
+            name = bytes(error.object).decode(errors="replace")
+            yield Problem(name, BadInput.code, "its name is not UTF-8, though the zip says so: name it anew")
+
+
+class Unpacking:
+    """What has come of one zip so far: the problems, and how many bytes there may still be."""
+
+    def __init__(self, folder: Path, most: int) -> None:
+        self.folder, self.most, self.left = folder, most, most
+        self.problems: list[Problem] = []
+
+    def run(self, parts: Iterable[ZipFile | Problem]) -> list[Problem]:
+        for zip in parts:
+            if isinstance(zip, Problem):
+                self.problems.append(zip)
+            else:
+                for info in zip.infolist():
+                    self.take(zip, info)
+        return self.problems
+
+    def take(self, zip: ZipFile, info: ZipInfo) -> None:
         if info.is_dir() or not is_wanted(info.filename):
-            continue
-        if reason := refusal(info, folder):
-            problems.append(reason)
-            continue
+            return
+        if reason := refusal(info, self.folder):
+            self.problems.append(reason)
+            return
         try:
-            left -= lay_out(zip, info, folder, min(left, limit_of(info)))
+            self.left -= lay_out(zip, info, self.folder, min(self.left, limit_of(info)))
         except TooLarge:
-            if left <= limit_of(info):
-                raise LimitExceeded(f"The zip unpacks to more than {most:,} bytes. Import it in parts.") from None
-            problems.append(Problem(info.filename, LimitExceeded.code, f"it has more than {NOTE_MAX:,} bytes"))
-        except (BadZipFile, RuntimeError, OSError, EOFError) as error:
-            problems.append(Problem(info.filename, "UNREADABLE", f"it cannot be read from the zip: {error}"))
-    return problems
+            if self.left <= limit_of(info):
+                message = f"The zip unpacks to more than {self.most:,} bytes. Import it in parts."
+                raise LimitExceeded(message) from None
+            self.problems.append(Problem(info.filename, LimitExceeded.code, f"it has more than {NOTE_MAX:,} bytes"))
+        except UNREADABLE as error:
+            self.problems.append(Problem(info.filename, "UNREADABLE", f"it cannot be read from the zip: {error}"))
 
 
 class TooLarge(Exception):
@@ -65,7 +103,10 @@ def refusal(info: ZipInfo, folder: Path) -> Problem | None:
     path = PurePosixPath(info.filename)
     if path.is_absolute() or ".." in path.parts or "\\" in info.filename or ":" in path.parts[0]:
         return Problem(info.filename, BadInput.code, "the path leads out of the zip")
-    if stat.S_ISLNK(info.external_attr >> 16):
+    kind = stat.S_IFMT(info.external_attr >> 16)
+    if kind not in (0, stat.S_IFREG, stat.S_IFLNK):
+        return Problem(info.filename, BadInput.code, "this is no file, but a device or a pipe")
+    if kind == stat.S_IFLNK:
         return Problem(info.filename, BadInput.code, "this is a link: zip what it means")
     if info.flag_bits & 1:
         return Problem(info.filename, BadInput.code, "it is encrypted: zip it without a password")

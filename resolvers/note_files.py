@@ -3,7 +3,9 @@
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -14,6 +16,7 @@ from .errors import BadInput, LimitExceeded
 from .export_layout import ABOUT, SOURCES
 
 NOTE_MAX = 8_000_000  # bytes: a million characters, escaped where need be
+ABOUT_MAX = 10_000  # bytes
 MARKDOWN = (".md", ".markdown")
 LINES = ".jsonl"
 
@@ -30,6 +33,16 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
+class WikiRecord:
+    """What an export says of the wiki itself."""
+
+    language: str | None = None
+
+
+Read = Note | SourceRecord | WikiRecord
+
+
+@dataclass(frozen=True, slots=True)
 class Problem:
     """Why one note, or a part of it, was not imported."""
 
@@ -38,27 +51,42 @@ class Problem:
     message: str
 
 
-def pieces(root: Path) -> list[Piece | Problem]:
-    """Every note there is, and what is no note but looks like one."""
+def pieces(root: Path) -> Iterator[Piece | Problem]:
+    """Every note there is, and what is no note but looks like one: sources first, else as they come.
+
+    Raises BadInput, when the first one is asked for, where there are none.
+    """
     if root.is_dir():
-        notes = sorted(in_folder(root), key=lambda one: one.path if isinstance(one, Problem) else one.label)
-        found = [*exported_sources(root), *notes]
+        found: Iterator[Piece | Problem] = chain(exported_sources(root), in_folder(root))
     elif root.suffix == LINES and root.is_file():
-        found = list(in_lines(root))
+        found = in_lines(root)
     elif root.exists():
         raise BadInput(f"{root} is neither a folder of markdown files nor a {LINES} file.", "path")
     else:
         raise BadInput(f"There is no {root}.", "path")
-    if not found:
+    first = next(found, None)
+    if first is None:
         raise BadInput(
             f"{root} holds no notes: they end in {' or '.join(MARKDOWN)}, or are lines of a {LINES}.", "path"
         )
-    return found
+    yield first
+    yield from found
 
 
-def is_export(root: Path) -> bool:
-    """Whether an export made the folder: then its links mean what they meant in the wiki."""
-    return (root / ABOUT).is_file()
+def about(root: Path) -> WikiRecord | None:
+    """What an export says of its wiki; in a folder that an export made links mean what they meant there."""
+    try:
+        with (root / ABOUT).open("rb") as file:
+            return wiki_from(orjson.loads(file.read(ABOUT_MAX)))
+    except orjson.JSONDecodeError:
+        return WikiRecord()
+    except OSError:
+        return None
+
+
+def wiki_from(value: Any) -> WikiRecord:
+    language = value.get("language") if isinstance(value, dict) else None
+    return WikiRecord(language if isinstance(language, str) else None)
 
 
 def exported_sources(root: Path) -> Iterator[Piece]:
@@ -67,11 +95,11 @@ def exported_sources(root: Path) -> Iterator[Piece]:
         yield from in_lines(root / SOURCES)
 
 
-def read_all(pieces: Iterable[Piece]) -> list[Note | SourceRecord | Problem]:
+def read_all(pieces: Iterable[Piece]) -> list[Read | Problem]:
     return [readable(piece) for piece in pieces]
 
 
-def readable(piece: Piece) -> Note | SourceRecord | Problem:
+def readable(piece: Piece) -> Read | Problem:
     """What it holds, or why that is nothing."""
     try:
         return read(piece)
@@ -83,7 +111,7 @@ def readable(piece: Piece) -> Note | SourceRecord | Problem:
         return unreadable(piece.label, error)
 
 
-def read(piece: Piece) -> Note | SourceRecord:
+def read(piece: Piece) -> Read:
     """What it holds. BadNote, LimitExceeded or OSError say why that is nothing."""
     if piece.size > NOTE_MAX:
         raise LimitExceeded(f"the note has {piece.size:,} bytes: at most {NOTE_MAX:,} are allowed")
@@ -97,7 +125,7 @@ def read(piece: Piece) -> Note | SourceRecord:
     return from_line(piece, text) if piece.is_line else from_markdown(piece.file.stem, text)
 
 
-def from_line(piece: Piece, text: str) -> Note | SourceRecord:
+def from_line(piece: Piece, text: str) -> Read:
     """A page, or a source: those of an export have a file of their own, elsewhere they say so."""
     try:
         value = orjson.loads(text)
@@ -107,22 +135,50 @@ def from_line(piece: Piece, text: str) -> Note | SourceRecord:
         return source_from_record(value)
     if isinstance(value, dict) and set(value) == {"source"}:
         return source_from_record(value["source"])
+    if isinstance(value, dict) and set(value) == {"wiki"}:
+        return wiki_from(value["wiki"])
     return from_record(value)
 
 
 def in_folder(root: Path) -> Iterator[Piece | Problem]:
-    """Hidden files and folders are not looked at; links to folders are not followed."""
-    inside, closed = root.resolve(), list[OSError]()
-    for folder, folders, names in os.walk(root, onerror=closed.append):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        notes = [name for name in names if not name.startswith(".") and name.lower().endswith(MARKDOWN)]
-        for path in (Path(folder, name) for name in folders + notes):
-            if path.is_symlink() and not path.resolve().is_relative_to(inside):
-                yield Problem(label(root, path), BadInput.code, "the link leads out of the folder: copy what it means")
-            elif path.name in notes:
-                yield in_file(root, path)
-    for error in closed:
-        yield unreadable(label(root, Path(error.filename)), error)
+    """Hidden files and folders are not looked at; links to folders are not followed.
+
+    No list is made of what a folder holds; what waits are the folders beside those on the way to it.
+    """
+    inside, waiting = root.resolve(), [root]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting += [] if entry.name.startswith(".") else [Path(entry.path)]
+                    elif is_looked_at(entry):
+                        yield from in_entry(root, inside, Path(entry.path))
+        except OSError as error:
+            yield unreadable(label(root, folder), error)
+
+
+def is_looked_at(entry: "os.DirEntry[str]") -> bool:
+    """Notes, and links to folders, because they might lead out."""
+    if entry.name.startswith("."):
+        return False
+    return entry.name.lower().endswith(MARKDOWN) or (entry.is_symlink() and Path(entry.path).is_dir())
+
+
+def in_entry(root: Path, inside: Path, path: Path) -> Iterator[Piece | Problem]:
+    if path.is_symlink() and not leads_inside(path, inside):
+        yield Problem(label(root, path), BadInput.code, "the link leads out of the folder: copy what it means")
+    elif path.name.lower().endswith(MARKDOWN):
+        yield in_file(root, path)
+
+
+def leads_inside(path: Path, inside: Path) -> bool:
+    """A link that leads to itself leads nowhere."""
+    try:
+        return path.resolve().is_relative_to(inside)
+    except (OSError, RuntimeError):
+        return False
 
 
 def in_file(root: Path, path: Path) -> Piece | Problem:

@@ -2,43 +2,85 @@
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
+from typing import NamedTuple
+from uuid import UUID
 
 from content.links import Target, find_links, rewrite_links
+from content.notes import Note
 from content.slugs import NoSlug, slugify
 
-from .note_places import Placed
+from .note_places import Found, Placed
+from .note_shelf import Shelf
 
 WRITTEN = re.compile(r"!?\[\[([^\[\]|#\\]+)")
+MARK = "\x01"
+TABLES = (
+    "CREATE TABLE files (found INTEGER PRIMARY KEY, name TEXT, folder TEXT, depth INTEGER)",
+    "CREATE INDEX files_name ON files (name, depth, folder, found)",
+    "CREATE INDEX files_folder ON files (name, folder, found)",
+    "CREATE TABLE claims (slug TEXT, found INTEGER, PRIMARY KEY (slug, found)) WITHOUT ROWID",
+)
+ADD = "INSERT INTO files VALUES (?, ?, ?, ?)"
+CLAIM = "INSERT OR IGNORE INTO claims VALUES (?, ?)"
+SHARED = "SELECT 1 FROM claims WHERE slug = ? LIMIT 1 OFFSET 1"
+NEAR = """SELECT p.slug, p.page_id FROM files AS f JOIN placed AS p ON p.found = f.found
+    WHERE f.name = ? AND f.folder = ? ORDER BY f.found LIMIT 1"""
+ANYWHERE = """SELECT p.slug, p.page_id FROM files AS f JOIN placed AS p ON p.found = f.found
+    WHERE f.name = ? AND (? = '' OR substr(f.folder, -length(?)) = ?) ORDER BY f.depth, f.folder, f.found LIMIT 1"""
+
+
+class Meant(NamedTuple):
+    """The note that a name means: the slug of its page, and that page once it is written."""
+
+    slug: str
+    page_id: UUID | None
 
 
 class Vault:
     """The notes of one folder, found by what others call them."""
 
-    def __init__(self, notes: Sequence[Placed]) -> None:
-        self.by_name: dict[str, list[tuple[tuple[str, ...], Placed]]] = {}
-        for note in notes:
-            if note.path:
-                parts = words(note.path.as_posix())
-                self.by_name.setdefault(parts[-1], []).append((parts, note))
-        self.claims = Counter(slug for note in notes for slug in claimed(note))
+    def __init__(self, shelf: Shelf, *, is_export: bool) -> None:
+        """In an export links mean what they mean in the wiki, and nothing is found here."""
+        self.shelf, self.is_export = shelf, is_export
+        shelf.make(*TABLES)
 
-    def find(self, name: str, origin: Placed) -> Placed | None:
+    def add(self, found: Found) -> None:
+        """A note that was read, with the slugs by which a link may mean it, but for the one that it will get."""
+        if self.is_export:
+            return
+        if found.path:
+            *folders, name = words(found.path.as_posix())
+            self.shelf.put(ADD, found.id, name, joined(folders), len(folders))
+        stem = [found.path.stem] if found.path else []
+        claims = set(slugs((found.note.title, *with_bare(found.note.aliases, found.path), *stem)))
+        self.shelf.connection.executemany(CLAIM, [(slug, found.id) for slug in claims])
+
+    def place(self, placed: Iterable[tuple[int, str]]) -> None:
+        """The slugs that notes got."""
+        if not self.is_export:
+            self.shelf.put_all(CLAIM, ((slug, id) for id, slug in placed))
+
+    def find(self, name: str, origin: Placed) -> Meant | None:
         """The note of that file name, in the folders that are written before it; near the origin, else near the top."""
-        wanted = words(name)
-        named = self.by_name.get(wanted[-1], ()) if origin.path else ()
-        here = words(origin.path.as_posix())[:-1] if origin.path else ()
-        found = [(parts[:-1] != here, len(parts), parts, note) for parts, note in named if ends(parts, wanted)]
-        return min(found, key=lambda one: one[:3])[3] if found else None
+        if self.is_export or not origin.path:
+            return None
+        *wanted, last = words(name)
+        folder, here = joined(wanted), joined(words(origin.path.as_posix())[:-1])
+        near = self.shelf.first(NEAR, last, here) if ends(here, folder) else None
+        row = near or self.shelf.first(ANYWHERE, last, folder, folder, folder)
+        return Meant(row[0], UUID(bytes=row[1]) if row[1] else None) if row else None
 
-    def body(self, origin: Placed) -> str:
+    def is_shared(self, slug: str) -> bool:
+        """Whether several notes go by it."""
+        return self.shelf.first(SHARED, slug) is not None
+
+    def body(self, origin: Placed, text: str) -> str:
         """The note's text, its links spelled so that the wiki finds the page that Obsidian does.
 
         Only a name that several notes go by is spelled anew, with the slug of the one that it means.
         """
-        text = origin.note.body
         if not self.ambiguous(text):
             return text
         for slug in sorted({note.slug for link in find_links(text) if (note := self.misled(text, link, origin))}):
@@ -47,7 +89,10 @@ class Vault:
 
     def ambiguous(self, text: str) -> bool:
         """Whether it could hold such a name: reading all of its links takes longer."""
-        return any(self.claims[slug] > 1 for slug in slugs(words(link[1])[-1] for link in WRITTEN.finditer(text)))
+        if self.is_export:
+            return False
+        written = dict.fromkeys(slugs(words(link[1])[-1] for link in WRITTEN.finditer(text)))
+        return any(self.is_shared(slug) for slug in written)
 
     def respelled(self, text: str, origin: Placed, slug: str) -> str:
         def means_it(link: Target) -> bool:
@@ -56,31 +101,31 @@ class Vault:
 
         return rewrite_links(text, means_it, slug)
 
-    def misled(self, text: str, link: Target, origin: Placed) -> Placed | None:
+    def misled(self, text: str, link: Target, origin: Placed) -> Meant | None:
         """The note that a link means, when the wiki would find another."""
         written = WRITTEN.match(text, link.start)
-        if link.space or not written or self.claims[link.slug] < 2:
+        if link.space or not written or not self.is_shared(link.slug):
             return None
         note = self.find(written[1], origin)
         return note if note and note.slug != link.slug else None
 
 
-def names(note: Placed) -> tuple[str, ...]:
+def names(placed: Placed, note: Note) -> tuple[str, ...]:
     """Aliases of the page: those of the note, each also without the folder in it, and the name of the file."""
-    aliases = note.note.aliases
-    bare = (alias.rpartition("/")[2].strip() for alias in aliases if "/" in alias)
-    return tuple(dict.fromkeys(filter(None, (*aliases, *bare, *file_name(note)))))
+    return tuple(dict.fromkeys(filter(None, (*with_bare(note.aliases, placed.path), *file_name(placed, note)))))
 
 
-def file_name(note: Placed) -> list[str]:
+def with_bare(aliases: Sequence[str], path: PurePosixPath | None) -> Iterator[str]:
+    """Of a file `Folder/Name` also answers to `Name`; a line has told every name."""
+    yield from aliases
+    if path:
+        yield from (alias.rpartition("/")[2].strip() for alias in aliases if "/" in alias)
+
+
+def file_name(placed: Placed, note: Note) -> list[str]:
     """None where the slug or the title says the same."""
-    name = [note.path.stem] if note.path else []
-    return [] if set(slugs(name)) <= {note.slug, *slugs([note.note.title])} else name
-
-
-def claimed(note: Placed) -> set[str]:
-    """The slugs by which a link may mean this note."""
-    return {note.slug, *slugs((note.note.title, *names(note)))}
+    name = [placed.path.stem] if placed.path else []
+    return [] if set(slugs(name)) <= {placed.slug, *slugs([note.title])} else name
 
 
 def slugs(names: Iterable[str]) -> Iterator[str]:
@@ -98,5 +143,10 @@ def words(path: str) -> tuple[str, ...]:
     return PurePosixPath(bare).parts or ("",)
 
 
-def ends(parts: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
-    return parts[-len(wanted) :] == wanted
+def joined(folders: Iterable[str]) -> str:
+    """Folders as they are kept: each with a mark before it, so that they compare and end as the parts of a path do."""
+    return "".join(f"{MARK}{folder}" for folder in folders)
+
+
+def ends(folder: str, wanted: str) -> bool:
+    return folder.endswith(wanted)

@@ -5,6 +5,7 @@ import re
 from itertools import chain, count
 
 from .note_files import MARKDOWN
+from .note_shelf import Shelf
 
 PART_MAX = 200  # bytes; file systems allow 255
 DEPTH_MAX = 20
@@ -15,17 +16,20 @@ DEVICES = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\.|$)")
 class Paths:
     """The paths that are taken; two that differ in case alone would be one file for some file systems."""
 
-    def __init__(self) -> None:
-        self.taken: set[str] = set()
+    def __init__(self, shelf: Shelf) -> None:
+        self.shelf = shelf
+        shelf.make("CREATE TABLE taken (path TEXT PRIMARY KEY) WITHOUT ROWID")
 
     def take(self, type: str, slug: str, origin: object = None) -> str:
         """`origin` is the path of the file that the page was imported from, as anybody may have written it."""
         own = f"{type}/{file_name(slug)}.md"
         wanted = [origin] if isinstance(origin, str) and is_safe(origin) else []
         numbered = (f"{own.removesuffix('.md')}.{n}.md" for n in count(2))
-        path = next(path for path in chain(wanted, [own], numbered) if path.casefold() not in self.taken)
-        self.taken.add(path.casefold())
-        return path
+        return next(path for path in chain(wanted, [own], numbered) if self.is_free(path))
+
+    def is_free(self, path: str) -> bool:
+        """Nobody has asked for it before."""
+        return self.shelf.put("INSERT OR IGNORE INTO taken VALUES (?)", path.casefold()) == 1
 
 
 def is_safe(path: str) -> bool:

@@ -8,7 +8,11 @@ from content.citations import Citation
 from content.notes import Note
 from content.sections import parse
 from content.slugs import section_slug
+from db.database import Database
+from db.scope import Scope
+from db.sql import statements
 
+IMPORTS = statements("imports")
 LEAD = "overview"
 
 
@@ -40,6 +44,19 @@ class Sources:
         """The rest, as metadata."""
         cited = list(self.cited(note).values())
         return [citation.fields() for citation in note.sources if citation not in cited]
+
+
+async def find_sources(database: Database, scope: Scope, notes: Iterable[Note]) -> Sources:
+    """Those that these notes cite, as far as the wiki has them."""
+    refs = {citation.ref for note in notes for citation in note.sources}
+    if not refs:
+        return Sources(())
+    async with database.connection() as connection:
+        return Sources(await connection.all(IMPORTS["find_sources"], **wiki(scope), refs=sorted(refs)))
+
+
+def wiki(scope: Scope) -> Mapping[str, Any]:
+    return {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
 
 
 def section(citation: Citation, note: Note) -> str:

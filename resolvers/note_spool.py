@@ -2,7 +2,6 @@
 
 import pickle
 import tempfile
-from dataclasses import replace
 from types import TracebackType
 
 from content.notes import Note
@@ -30,8 +29,3 @@ class Spool:
         self.file.seek(place)
         note: Note = pickle.load(self.file)  # noqa: S301  nobody else has the file
         return note
-
-
-def outline_of(note: Note) -> Note:
-    """What has to be known of each note at any time: its names and its ties, not what it says."""
-    return replace(note, body="", summary=None, metadata={}, sources=())

@@ -1,12 +1,13 @@
 """What a note says beside its text: the page above it, pages that it is related to, sources that it rests on."""
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 from uuid import UUID
 
 from content.names import normalise
+from content.notes import Note
 from content.slugs import NoSlug, slugify
 from content.templates import TEMPLATES
 from db.database import Database, Row
@@ -18,8 +19,8 @@ from .hierarchy import set_parent
 from .links import link_pages
 from .note_files import Problem
 from .note_names import Vault
-from .note_places import Found, Placed
-from .note_sources import Sources
+from .note_places import Placed
+from .note_sources import Sources, find_sources, wiki
 from .page_slugs import title_slug
 from .pages import add_former_slugs
 from .sources import cite_source
@@ -40,6 +41,7 @@ class Written:
     """A note that is a page now."""
 
     placed: Placed
+    note: Note
     page_id: UUID
 
 
@@ -55,20 +57,20 @@ class Tied:
 class Ties:
     """Ties the pages of one import to each other and to the rest of their wiki."""
 
-    def __init__(self, database: Database, scope: Scope, vault: Vault, sources: Sources) -> None:
-        self.database, self.scope, self.vault, self.sources = database, scope, vault, sources
-        self.pages: dict[str, UUID] = {}
+    def __init__(self, database: Database, scope: Scope, vault: Vault) -> None:
+        self.database, self.scope, self.vault, self.sources = database, scope, vault, Sources(())
         self.named: dict[str, UUID] = {}
         self.before: dict[UUID, Row] = {}
 
     async def prepare(self, notes: Sequence[Written]) -> None:
-        """Find every page that these name and every tie that they have, in two statements."""
-        names = {name for note in notes for name in asked(note.placed)}
+        """Find every page that these name and every tie that they have, in a few statements."""
+        names = {name for note in notes for name in asked(note.note)}
         self.named = await find_named(self.database, self.scope, sorted(names))
         page_ids = [note.page_id for note in notes]
         async with self.database.connection() as connection:
             rows = await connection.all(IMPORTS["find_ties"], **wiki(self.scope), page_ids=page_ids)
         self.before = {row["id"]: row for row in rows}
+        self.sources = await find_sources(self.database, self.scope, [note.note for note in notes])
 
     async def tie(self, note: Written) -> Tied:
         changed, problems = False, []
@@ -77,55 +79,64 @@ class Ties:
                 changed = (await change()).changed or changed
             except (BadInput, Conflict, NotFound) as error:
                 problems.append(problem(note.placed.label, error))
-        names = asked(note.placed)
+        names = asked(note.note)
         return Tied(changed, problems, sum(self.find(name, note) is None for name in names))
 
     async def keep_dates(self, notes: Sequence[Written]) -> None:
         """A page that says what its file says is as old as its file."""
-        dated = [note for note in notes if note.placed.note.created or note.placed.note.updated]
+        dated = [note for note in notes if note.note.created or note.note.updated]
         if dated:
             async with writing(self.database, self.scope) as writer:
                 await writer.run(
                     IMPORTS["keep_dates"],
                     page_ids=[note.page_id for note in dated],
-                    created=[note.placed.note.created for note in dated],
-                    updated=[note.placed.note.updated for note in dated],
+                    created=[note.note.created for note in dated],
+                    updated=[note.note.updated for note in dated],
                 )
 
-    async def redirect(self, stub: Found) -> Tied:
+    async def redirect(self, label: str, stub: Note) -> Tied:
         """Let the page that a stub leads to answer to the stub's slug."""
-        name = stub.note.redirect_to or ""
+        name = stub.redirect_to or ""
         page_id = (await find_named(self.database, self.scope, [name])).get(name)
         if page_id is None:
             return Tied(False, [], 1)
         try:
-            slug = stub.note.slug or title_slug(stub.note.title)
+            slug = stub.slug or title_slug(stub.title)
             saved = await add_former_slugs(self.database, self.scope, page_id, [slug])
         except BadInput as error:
-            return Tied(False, [problem(stub.label, error)], 0)
+            return Tied(False, [problem(label, error)], 0)
         return Tied(saved.changed, [], 0)
 
     def missing(self, note: Written) -> Iterator[Callable[[], Awaitable[Change]]]:
         """What would make the page as its note has it. What is tied already stays."""
         page_id, here = note.page_id, (self.database, self.scope)
-        before, parent = self.before[page_id], note.placed.note.parent
+        before, parent = self.before[page_id], note.note.parent
         parent_id = self.find(parent, note) if parent else None
         if parent_id and parent_id != before["parent_page_id"]:
             yield partial(set_parent, *here, page_id, parent_id=parent_id)
-        related = dict.fromkeys(self.find(name, note) for name in note.placed.note.links)
-        for other in related:
-            if other and other != page_id and other not in before["linked"]:
-                yield partial(link_pages, *here, page_id, other, reason=REASON)
-        for (section, source_id), citation in self.sources.cited(note.placed.note).items():
+        standing = before["linked"] or {}
+        for other, reasons in self.related(note).items():
+            for reason in sorted(reasons.difference(standing.get(str(other), ()))):
+                yield partial(link_pages, *here, page_id, other, reason=reason)
+        for (section, source_id), citation in self.sources.cited(note.note).items():
             yield partial(
                 cite_source, *here, page_id=page_id, section_slug=section, source_id=source_id,
                 line_start=citation.line_start, line_end=citation.line_end, summary=citation.summary,
             )  # fmt: skip
 
+    def related(self, note: Written) -> dict[UUID, set[str]]:
+        """The pages that the note is related to, and why: because it says so, or for the reasons that it gives."""
+        found: dict[UUID, set[str]] = {}
+        for name in note.note.links:
+            other = self.find(name, note)
+            if other and other != note.page_id:
+                found.setdefault(other, set()).update(note.note.reasons.get(name, (REASON,)))
+        return found
+
     def find(self, name: str, note: Written) -> UUID | None:
         """The page that a name means: a file of the folder, else whatever the wiki has by that name."""
         meant = None if name.startswith(EXACT) else self.vault.find(name, note.placed)
-        return self.pages.get(meant.label) if meant else self.named.get(name)
+        return meant.page_id if meant else self.named.get(name)
 
 
 async def find_named(database: Database, scope: Scope, names: Sequence[str]) -> dict[str, UUID]:
@@ -154,14 +165,10 @@ def address(name: str) -> tuple[str | None, str, str]:
     return (type if typed else None), slug, normalise(bare)
 
 
-def asked(note: Placed) -> tuple[str, ...]:
+def asked(note: Note) -> tuple[str, ...]:
     """The names of all pages that it wants to be tied to."""
-    return (*filter(None, [note.note.parent]), *note.note.links)
+    return (*filter(None, [note.parent]), *note.links)
 
 
 def problem(path: str, error: CairnError) -> Problem:
     return Problem(path, error.code, error.message)
-
-
-def wiki(scope: Scope) -> Mapping[str, Any]:
-    return {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}

@@ -14,6 +14,7 @@ from db.embedded import EmbeddedServer
 from .generated import checked
 from .passes import differences, passes
 from .stored import stored
+from .worst import worst
 
 
 def main(
@@ -31,7 +32,14 @@ def main(
     table = Table("what", "figure")
     for name, figure in figures:
         table.add_row(name, figure)
+    missed = []
+    for name, milliseconds, most in worst():
+        table.add_row(f"100 kB: {name}", f"{milliseconds:.1f} ms of CPU, {most:.0f} at most")
+        missed += [name] if milliseconds > most else []
     console.print(table)
+    if missed:
+        console.print(f"Too slow: {', '.join(missed)}.")
+        raise typer.Exit(1)
 
 
 if __name__ == "__main__":

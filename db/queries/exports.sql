@@ -16,13 +16,15 @@ SELECT
         WHERE o.tenant_id = :tenant_id AND o.owner_id = :owner_id AND o.page_id = p.id
         ORDER BY o.slug
     ) AS former_slugs,
-    ARRAY(
-        SELECT '/wiki/' || other.type || '/' || other.slug FROM links AS l
+    (
+        SELECT jsonb_agg(jsonb_build_object(
+            'page', '/wiki/' || other.type || '/' || other.slug, 'reasons', to_jsonb(array_remove(l.reasons, 'text'))
+        ) ORDER BY other.type, other.slug)
+        FROM links AS l
         JOIN pages AS other
             ON other.tenant_id = :tenant_id AND other.owner_id = :owner_id AND other.id = l.to_page_id
         WHERE l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.from_page_id = p.id AND l.kind = 'reference'
           AND l.reasons <> ARRAY['text']
-        ORDER BY other.type, other.slug
     ) AS related,
     ARRAY(
         SELECT s.section_slug FROM sections AS s
@@ -55,6 +57,10 @@ FROM pages AS p
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND (p.type, p.slug) > (:after_type, :after_slug)
 ORDER BY p.type, p.slug
 LIMIT :size;
+
+-- name: find_language
+-- The language of a wiki's pages.
+SELECT language FROM owners WHERE tenant_id = :tenant_id AND id = :owner_id;
 
 -- name: count_pages
 -- How many pages a wiki has, archived ones too.

@@ -1,8 +1,17 @@
 -- name: find_imported
--- Which file became which page, when it was imported before.
-SELECT type, slug, metadata ->> 'imported_from' AS path FROM pages
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND metadata ->> 'imported_from' IS NOT NULL
-ORDER BY id DESC;
+-- Which file became which page, when it was imported before: the next ones by type and slug.
+SELECT type, slug, id, metadata ->> 'imported_from' AS path FROM pages
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND (type, slug) > (:after_type, :after_slug)
+  AND metadata ->> 'imported_from' IS NOT NULL
+ORDER BY type, slug
+LIMIT :size;
+
+-- name: find_language
+-- The language of a wiki, and whether it has pages that are in it.
+SELECT o.language, EXISTS (
+    SELECT FROM pages AS p WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id
+) AS has_pages
+FROM owners AS o WHERE o.tenant_id = :tenant_id AND o.id = :owner_id;
 
 -- name: find_sources
 -- Every version of each source that goes by one of these refs, the newest last.
@@ -40,11 +49,11 @@ SELECT DISTINCT ON (n) n, id FROM candidates
 ORDER BY n, status <> 'active', rank, id;
 
 -- name: find_ties
--- Where these pages hang, and which pages they refer to because an import said so.
-SELECT p.id, p.parent_page_id, ARRAY(
-    SELECT l.to_page_id FROM links AS l
+-- Where these pages hang, and which pages they refer to and why, but for what their texts say.
+SELECT p.id, p.parent_page_id, (
+    SELECT jsonb_object_agg(l.to_page_id, to_jsonb(l.reasons)) FROM links AS l
     WHERE l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.from_page_id = p.id AND l.kind = 'reference'
-      AND 'import' = ANY(l.reasons)
+      AND l.reasons <> ARRAY['text']
 ) AS linked
 FROM pages AS p
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = ANY(CAST(:page_ids AS uuid[]));

@@ -2,11 +2,13 @@
 
 import random
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from content import edits, likeness
 from content.edits import EditAmbiguous, EditFailed, NothingToFind, edit
 from content.likeness import nearest
 
@@ -217,3 +219,21 @@ def test_any_texts_are_edited_or_refused(text: str, old: str, new: str, replace_
         return
     if found.matched_by == "exact" and "\n" not in new and "\r" not in new and replace_all:
         assert found.text == text.replace(old, new)
+
+
+def test_looking_for_a_block_has_a_bound_whatever_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines that are equal, or of other lengths, are looked at as well: that is not free."""
+    looks = 0
+
+    def counted(*told: Any) -> float:
+        nonlocal looks
+        looks += 1
+        return likeness.likeness(*told)
+
+    monkeypatch.setattr(edits, "likeness", counted)
+    text = "\n".join(["ab"] * 20_000)
+    for old in ("ab\n" * 9_000 + "ac", "\n".join(["ab", *["xyz"] * 9_000, "ab"])):
+        looks = 0
+        with pytest.raises(EditFailed):
+            edit(text, old, "x")
+        assert 0 < looks <= likeness.EFFORT // likeness.GLANCE + 10

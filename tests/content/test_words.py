@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from content.folding import fold
-from content.words import SIGNS, SPACELESS, WORD_MAX, Word, spans, words
+from content.words import SIGNS, SPACELESS, WORD_MAX, Word, analysed, spans, words
 
 ANYTHING = st.text(st.characters())  # lone surrogates and NUL among them
 WRITTEN = st.text(
@@ -109,3 +109,11 @@ def test_a_long_text_takes_no_more_than_its_length(piece: str) -> None:
     found = words(text)
     assert len(list(spans(text))) == len(found)
     assert process_time() - began < 15
+
+
+def test_what_is_remembered_of_words_has_a_bound() -> None:
+    """A run may be as long as a page: a hundred thousand of them would be all memory there is."""
+    analysed.cache_clear()
+    assert words(f"Bats {'x' * 1_000}") == ["bats", "x" * WORD_MAX]
+    assert [word.text for word in spans("東" * 500)][:2] == ["東東", "東東"]
+    assert analysed.cache_info().currsize == 1

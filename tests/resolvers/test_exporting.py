@@ -3,9 +3,11 @@
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
+from uuid import UUID
 from zipfile import ZipFile
 
 import orjson
@@ -16,16 +18,20 @@ from hypothesis import strategies as st
 from content.names import normalise
 from content.notes import from_markdown
 from content.sections import parse, render
-from db.scope import Role
+from db.database import Database
+from db.scope import Role, Scope
 from resolvers import note_paths
 from resolvers.aliases import add_alias
 from resolvers.drafts import PageDraft, SectionDraft
-from resolvers.errors import BadInput, NotFound
+from resolvers.errors import BadInput, Conflict, NotFound
 from resolvers.export_files import export_folder, export_path, export_zip
 from resolvers.hierarchy import set_parent
 from resolvers.importing import import_path
 from resolvers.links import link_pages
+from resolvers.merging import merge_pages
 from resolvers.note_paths import Paths, file_name, is_safe
+from resolvers.note_shelf import Shelf
+from resolvers.owners import set_language
 from resolvers.pages import archive_page, create_page, update_page
 from resolvers.sources import SourceDraft, add_source, cite_source
 from tests.content.test_vault import VAULT
@@ -111,6 +117,46 @@ async def test_lines_come_back_to_the_byte(wiki: Wiki, tmp_path: Path) -> None:
     assert (await run(copy, tmp_path / "one.jsonl")).errors == ()
     await export_path(copy.database, copy.scope, tmp_path / "two.jsonl")
     assert (tmp_path / "two.jsonl").read_bytes() == (tmp_path / "one.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
+async def test_reasons_and_language_come_back(wiki: Wiki, tmp_path: Path, form: str) -> None:
+    await a_wiki(wiki)
+    await set_language(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id, "german")
+    pages = {page["title"]: page["id"] for page in await wiki.rows("pages")}
+    for reason in ("import", "because"):
+        await link_pages(wiki.database, wiki.scope, pages["Austin"], pages["Austin, Texas"], reason=reason)
+    await export_path(wiki.database, wiki.scope, tmp_path / form)
+    copy = await wiki.neighbour()
+    assert (await run(copy, tmp_path / form)).errors == ()
+    assert await reasons(copy) == await reasons(wiki)
+    assert {"planner", "because", "import"} in (await reasons(copy)).values()
+    (tmp_path / "again").mkdir()
+    await export_path(copy.database, copy.scope, tmp_path / "again" / form)
+    first, second = tmp_path / form, tmp_path / "again" / form
+    if first.is_dir():
+        assert files(second) == files(first)
+        assert b"german" in files(first)[".cairn/wiki.json"]
+    else:
+        assert second.read_bytes() == first.read_bytes()
+    assert (await wiki.look.fetchval("SELECT language FROM owners WHERE id = $1", copy.scope.owner_id)) == "german"
+    result = await run(copy, tmp_path / form)
+    assert counts(result) == (0, 0, 3, 0)
+
+
+async def reasons(wiki: Wiki) -> dict[tuple[str, str], set[str]]:
+    titles = {page["id"]: page["title"] for page in await wiki.rows("pages")}
+    return {(titles[one], titles[other]): found for (one, other), found in (await wiki.references()).items()}
+
+
+async def test_a_wiki_that_has_pages_keeps_its_language(wiki: Wiki, tmp_path: Path) -> None:
+    await imported(wiki, tmp_path / "own", {"a.md": "A."})
+    write(tmp_path / "german", {".cairn/wiki.json": '{"language": "german"}', "b.md": "B."})
+    write(tmp_path / "elvish", {".cairn/wiki.json": '{"language": "elvish"}', "b.md": "B."})
+    assert (await run(wiki, tmp_path / "german")).errors == ()
+    assert (await wiki.look.fetchval("SELECT language FROM owners WHERE id = $1", wiki.scope.owner_id)) == "english"
+    (told,) = (await run(await wiki.neighbour(), tmp_path / "elvish")).errors
+    assert told.path == ".cairn/wiki.json"
 
 
 async def test_lines_keep_where_the_files_lay(wiki: Wiki, tmp_path: Path) -> None:
@@ -223,7 +269,7 @@ async def test_an_export_again_touches_only_what_changed(wiki: Wiki, tmp_path: P
     assert not (folder / "topic" / "austin.md").exists()
     assert (folder / "mine.txt").exists()
     fresh = {path.name for path in folder.rglob("*") if path.is_file() and path.stat().st_mtime > 1}
-    assert fresh == {"austin-city.md", "files", "mine.txt", "sources.jsonl"}
+    assert fresh == {"austin-city.md", "files", "mine.txt"}
 
 
 async def test_a_folder_of_something_else_is_left_alone(wiki: Wiki, tmp_path: Path) -> None:
@@ -254,15 +300,17 @@ async def test_who_may_not_read_gets_nothing(wiki: Wiki, tmp_path: Path) -> None
 
 @given(st.lists(st.tuples(st.text(max_size=30), st.text(max_size=60)), max_size=8))
 def test_every_path_is_safe_and_taken_once(wanted: list[tuple[str, str]]) -> None:
-    paths = Paths()
-    taken = [paths.take("topic", slug or "x", origin) for slug, origin in wanted if "/" not in slug]
+    with Shelf() as shelf:
+        paths = Paths(shelf)
+        taken = [paths.take("topic", slug or "x", origin) for slug, origin in wanted if "/" not in slug]
     assert len({path.casefold() for path in taken}) == len(taken)
 
 
 @pytest.mark.parametrize("path", ["a.md", "b/c.MD", "Ä ö/日本.markdown"])
 def test_a_path_of_a_vault_is_kept(path: str) -> None:
     assert is_safe(path)
-    assert Paths().take("topic", "x", path) == path
+    with Shelf() as shelf:
+        assert Paths(shelf).take("topic", "x", path) == path
 
 
 def a_zip(path: Path, entries: Mapping[str, bytes]) -> Path:
@@ -307,32 +355,90 @@ async def test_what_is_no_zip_is_told(wiki: Wiki, tmp_path: Path) -> None:
         await run(wiki, tmp_path / "no.zip")
 
 
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40)
+ODD = st.sampled_from(
+    [
+        "Cafe",
+        "cafe",
+        "CAFE",
+        "Caf\u00e9",
+        "Cafe\u0301",
+        "CON",
+        "a/b",
+        "..",
+        "no",
+        "1.10",
+        "- x",
+        "#x",
+        "\u2028x",
+        "x.md",
+    ]
+)
+BODY = st.sampled_from(
+    [
+        "## A\n\nb\n\n## A\n\n[[c]]",
+        "one\r\ntwo\r\n",
+        "---\na: b\n---\n",
+        "\ufeffmarked",
+        "\n\n  \nx  \n",
+        "e\u0301 \u00e9",
+        "[[Cafe]] [[cafe|x]]",
+    ]
+)
+
+
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
-async def test_any_pages_come_back(wiki: Wiki, tmp_path: Path, data: st.DataObject) -> None:
-    text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40)
-    titles = data.draw(st.lists(text.filter(lambda title: title.strip()), min_size=1, max_size=4))
+async def test_any_wiki_comes_back(wiki: Wiki, tmp_path: Path, data: st.DataObject) -> None:
+    """As a folder, a zip or lines: names that differ in case or normal form alone, pages archived, renamed, merged."""
     start = await wiki.neighbour()
-    for title in titles:
-        body = data.draw(text | st.just("# " + title) | st.just("## A\n\nb\n\n## A\n\n[[c]]"))
+    await any_wiki(start, data)
+    form = data.draw(st.sampled_from(["folder", "wiki.zip", "wiki.jsonl"]))
+    first, second = (tmp_path / f"{start.scope.owner_id}-{n}-{form}" for n in (1, 2))
+    pages = (await export_path(start.database, start.scope, first)).pages
+    copy = await start.neighbour()
+    if pages:
+        assert (await run(copy, first)).errors == ()
+        assert counts(await run(copy, first)) == (0, 0, pages, 0)
+    await export_path(copy.database, copy.scope, second)
+    if form == "folder":
+        assert files(second) == files(first)
+    else:
+        assert second.read_bytes() == first.read_bytes()
+
+
+async def any_wiki(start: Wiki, data: st.DataObject) -> None:
+    here, ids = (start.database, start.scope), []
+    for title in data.draw(st.lists((TEXT | ODD).filter(lambda title: title.strip()), min_size=1, max_size=4)):
         draft = PageDraft(
             type=data.draw(st.sampled_from(["entity", "topic"])),
             title=title,
-            summary=data.draw(st.none() | text),
-            body=body,
-            aliases=data.draw(st.lists(text, max_size=2)),
-            metadata=data.draw(st.dictionaries(text, text, max_size=2)),
+            summary=data.draw(st.none() | TEXT),
+            body=data.draw(TEXT | BODY | st.just("# " + title)),
+            aliases=data.draw(st.lists(TEXT | ODD, max_size=2)),
+            tags=data.draw(st.none() | st.lists(TEXT | ODD, max_size=2)),
+            metadata=data.draw(st.dictionaries(TEXT | st.just("title"), TEXT | ODD, max_size=2)),
         )
-        try:
-            await create_page(start.database, start.scope, draft)
-        except BadInput:
-            continue
-    folder = tmp_path / str(start.scope.owner_id)
-    first = await exported(start, folder / "first")
-    copy = await start.neighbour()
-    if any(name.endswith(".md") for name in first):
-        assert (await run(copy, folder / "first")).errors == ()
-    assert await exported(copy, folder / "second") == first
+        with suppress(BadInput, Conflict):
+            ids.append((await create_page(*here, draft)).page_id)
+    for change in data.draw(st.lists(st.sampled_from(["archive", "rename", "parent", "link", "merge"]), max_size=3)):
+        one, other = (data.draw(st.sampled_from(ids)), data.draw(st.sampled_from(ids))) if ids else (None, None)
+        with suppress(BadInput, Conflict, NotFound):
+            if one and other:
+                await changed(here, change, one, other)
+
+
+async def changed(here: tuple[Database, Scope], change: str, one: UUID, other: UUID) -> None:
+    if change == "archive":
+        await archive_page(*here, one)
+    elif change == "rename":
+        await update_page(*here, one, slug=f"renamed-{one.hex[-6:]}")
+    elif change == "parent":
+        await set_parent(*here, one, parent_id=other)
+    elif change == "link":
+        await link_pages(*here, one, other, reason="because")
+    else:
+        await merge_pages(*here, one, other)
 
 
 async def test_progress_is_told(wiki: Wiki, tmp_path: Path) -> None:
@@ -359,7 +465,8 @@ def test_a_path_is_found_at_once_among_many(monkeypatch: pytest.MonkeyPatch) -> 
         return file_name(slug)
 
     monkeypatch.setattr(note_paths, "file_name", watched)
-    paths = Paths()
-    assert [paths.take("topic", f"page-{n}") for n in range(500)][-1] == "topic/page-499.md"
-    assert paths.take("topic", "Page-7") == "topic/Page-7.2.md"
+    with Shelf() as shelf:
+        paths = Paths(shelf)
+        assert [paths.take("topic", f"page-{n}") for n in range(500)][-1] == "topic/page-499.md"
+        assert paths.take("topic", "Page-7") == "topic/Page-7.2.md"
     assert len(looked) == 501

@@ -1,14 +1,13 @@
-"""What importing and exporting a wiki cost: python -m benchmarks.moving. On Linux only.
+"""What importing and exporting a wiki cost: python -m benchmarks.moving, and with `memory` how much room they take. On
+Linux only.
 
 A folder of notes is imported into an empty wiki, imported again as it is and with some notes edited, and exported as a
 folder, a zip and lines. Seconds depend on what else the machine does; the time of the processor hardly does.
 """
 
-import random
 import tempfile
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable
 from dataclasses import dataclass
-from itertools import accumulate
 from pathlib import Path
 from statistics import median
 from time import process_time
@@ -21,22 +20,20 @@ from rich.table import Table
 
 from db.embedded import EmbeddedServer
 from db.migrate import migrate
-from db.scope import Actor, ActorKind, Role, Scope
 from resolvers.export_files import export_path
 from resolvers.importing import import_path
-from resolvers.owners import OwnerKind, create_owner
-from resolvers.tenants import create_tenant
 
-from .search.backend import Backend
-from .wikis import SYLLABLES, TAGS, TYPES
+from ..search.backend import Backend
+from . import memory
+from .author import PASSAGE, PASSAGES, Author
+from .scopes import new_scope
 
 GOALS = {"import": 300, "export": 2_000}  # pages a second
-WORDS = 40_000  # different ones, as frequent as words are
-PASSAGE, PASSAGES = 55, 3  # words of a passage, passages of a note, each with a link
-CHILDREN = 10  # one note of so many says which page is its parent
 EDITED = 10  # one note of so many is edited
 WIDTH = 100
 notes = Console(stderr=True)
+app = typer.Typer(add_completion=False)
+app.command("memory")(memory.main)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +47,15 @@ class Step:
     postgres: float
 
 
+@app.callback(invoke_without_command=True)
 def main(
+    context: typer.Context,
     pages: Annotated[int, typer.Option(min=50, help="Notes of the folder.")] = 2_000,
     rounds: Annotated[int, typer.Option(min=1, help="Times that all is done, each in a wiki of its own.")] = 3,
 ) -> None:
     """Measure imports and exports."""
+    if context.invoked_subcommand:
+        return
     with tempfile.TemporaryDirectory(prefix="cairn-bench-") as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -78,7 +79,7 @@ async def moved(backend: Backend, folder: Path, name: str, pages: int) -> Any:
     """A folder into a wiki and out of it again."""
     author, source = Author(pages), folder / "notes"
     author.write(source, range(pages))
-    scope = await new_scope(backend, name)
+    scope = await new_scope(backend.database, name)
     arguments = backend.database, scope, source
     yield await step(backend, "import", pages, import_path(*arguments))
     yield await step(backend, "import again, nothing new", pages, import_path(*arguments))
@@ -86,14 +87,8 @@ async def moved(backend: Backend, folder: Path, name: str, pages: int) -> Any:
     yield await step(backend, f"import again, 1 of {EDITED} edited", pages, import_path(*arguments))
     for form, target in (("folder", "out"), ("zip", "out.zip"), ("lines", "out.jsonl")):
         yield await step(backend, f"export: {form}", pages, export_path(backend.database, scope, folder / target))
-    own = await new_scope(backend, f"{name}-again")
+    own = await new_scope(backend.database, f"{name}-again")
     yield await step(backend, "import of the export", pages, import_path(backend.database, own, folder / "out"))
-
-
-async def new_scope(backend: Backend, name: str) -> Scope:
-    tenant = await create_tenant(backend.database, name, name)
-    owner = await create_owner(backend.database, tenant.id, OwnerKind.USER, "mara", "Mara")
-    return Scope(tenant.id, owner.id, Role.ADMIN, Actor(ActorKind.USER, "mara"), (owner.id,))
 
 
 async def step(backend: Backend, name: str, pages: int, work: Awaitable[Any]) -> Step:
@@ -103,46 +98,6 @@ async def step(backend: Backend, name: str, pages: int, work: Awaitable[Any]) ->
     python = process_time() - before
     assert not getattr(result, "errors", ()), result.errors
     return Step(name, pages, spent.wall / 1000, python, spent.processor / 1000)
-
-
-class Author:
-    """Writes notes as people keep them: a header, a lead, two headings, links by name. The same for the same seed."""
-
-    def __init__(self, pages: int) -> None:
-        self.pages, self.rng = pages, random.Random(pages)
-        self.words = sorted({"".join(self.rng.choices(SYLLABLES, k=n % 3 + 2)) for n in range(2 * WORDS)})[::2]
-        self.rng.shuffle(self.words)
-        self.weights = list(accumulate(1 / (rank + 2) for rank in range(len(self.words))))
-        self.titles = [f"{self.said(2)} {number}".title() for number in range(pages)]
-
-    def write(self, folder: Path, numbers: range, edit: str = "") -> None:
-        for number in numbers:
-            path = folder / TYPES[number % len(TYPES)] / f"{self.titles[number]}.md"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text("\n".join([*self.header(number), "", edit + self.body(number)]) + "\n")
-
-    def header(self, number: int) -> Iterator[str]:
-        rng = random.Random(number)
-        yield "---"
-        yield f"title: {self.titles[number]}"
-        yield f"type: {TYPES[number % len(TYPES)]}"
-        yield f"aliases: [nick {number}, {self.words[number % len(self.words)]} {number}]"
-        yield "tags:"
-        yield from (f"  - {tag}" for tag in rng.sample(TAGS, 2))
-        if number % CHILDREN == 1:
-            yield f'parent: "[[{self.titles[number // CHILDREN]}]]"'
-        yield "---"
-
-    def body(self, number: int) -> str:
-        self.rng.seed(number)
-        lead, *others = (f"{self.said(PASSAGE).capitalize()}. See {self.link()}." for _ in range(PASSAGES))
-        return "\n\n".join([lead, *(f"## {self.said(2).capitalize()}\n\n{other}" for other in others)])
-
-    def link(self) -> str:
-        return f"[[{self.titles[self.rng.randrange(self.pages)]}]]"
-
-    def said(self, count: int) -> str:
-        return " ".join(self.rng.choices(self.words, cum_weights=self.weights, k=count))
 
 
 def table_of(found: list[list[Step]]) -> Table:
@@ -163,4 +118,4 @@ def table_of(found: list[list[Step]]) -> Table:
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    app()

@@ -1,0 +1,1 @@
+"""What it costs to bring notes in and to write a wiki out."""

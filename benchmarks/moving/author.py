@@ -1,0 +1,52 @@
+"""Notes as people keep them, in a folder."""
+
+import random
+from collections.abc import Iterator
+from itertools import accumulate
+from pathlib import Path
+
+from ..wikis import SYLLABLES, TAGS, TYPES
+
+WORDS = 40_000  # different ones, as frequent as words are
+PASSAGE, PASSAGES = 55, 3  # words of a passage, passages of a note, each with a link
+CHILDREN = 10  # one note of so many says which page is its parent
+
+
+class Author:
+    """Writes notes as people keep them: a header, a lead, two headings, links by name. The same for the same seed."""
+
+    def __init__(self, pages: int) -> None:
+        self.pages, self.rng = pages, random.Random(pages)
+        self.words = sorted({"".join(self.rng.choices(SYLLABLES, k=n % 3 + 2)) for n in range(2 * WORDS)})[::2]
+        self.rng.shuffle(self.words)
+        self.weights = list(accumulate(1 / (rank + 2) for rank in range(len(self.words))))
+        self.titles = [f"{self.said(2)} {number}".title() for number in range(pages)]
+
+    def write(self, folder: Path, numbers: range, edit: str = "") -> None:
+        for number in numbers:
+            path = folder / TYPES[number % len(TYPES)] / f"{self.titles[number]}.md"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("\n".join([*self.header(number), "", edit + self.body(number)]) + "\n")
+
+    def header(self, number: int) -> Iterator[str]:
+        rng = random.Random(number)
+        yield "---"
+        yield f"title: {self.titles[number]}"
+        yield f"type: {TYPES[number % len(TYPES)]}"
+        yield f"aliases: [nick {number}, {self.words[number % len(self.words)]} {number}]"
+        yield "tags:"
+        yield from (f"  - {tag}" for tag in rng.sample(TAGS, 2))
+        if number % CHILDREN == 1:
+            yield f'parent: "[[{self.titles[number // CHILDREN]}]]"'
+        yield "---"
+
+    def body(self, number: int) -> str:
+        self.rng.seed(number)
+        lead, *others = (f"{self.said(PASSAGE).capitalize()}. See {self.link()}." for _ in range(PASSAGES))
+        return "\n\n".join([lead, *(f"## {self.said(2).capitalize()}\n\n{other}" for other in others)])
+
+    def link(self) -> str:
+        return f"[[{self.titles[self.rng.randrange(self.pages)]}]]"
+
+    def said(self, count: int) -> str:
+        return " ".join(self.rng.choices(self.words, cum_weights=self.weights, k=count))

@@ -1,0 +1,12 @@
+"""A wiki of its own for each thing that is measured."""
+
+from db.database import Database
+from db.scope import Actor, ActorKind, Role, Scope
+from resolvers.owners import OwnerKind, ensure_owner
+from resolvers.tenants import ensure_tenant
+
+
+async def new_scope(database: Database, name: str) -> Scope:
+    tenant = await ensure_tenant(database, name, name)
+    owner = await ensure_owner(database, tenant.id, OwnerKind.USER, "mara", "Mara")
+    return Scope(tenant.id, owner.id, Role.ADMIN, Actor(ActorKind.USER, "mara"), (owner.id,))

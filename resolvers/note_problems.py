@@ -1,0 +1,25 @@
+"""What went wrong in an import: counted to the last, told as far as anybody reads."""
+
+from collections.abc import Iterable
+
+from .note_files import Problem
+
+TOLD = 10_000
+
+
+class Problems:
+    """The first ones, and how many there are in all."""
+
+    def __init__(self, problems: Iterable[Problem] = ()) -> None:
+        self.told: list[Problem] = []
+        self.count = 0
+        self.extend(problems)
+
+    def append(self, problem: Problem) -> None:
+        self.count += 1
+        if len(self.told) < TOLD:
+            self.told.append(problem)
+
+    def extend(self, problems: Iterable[Problem]) -> None:
+        for problem in problems:
+            self.append(problem)
