@@ -19,6 +19,7 @@ from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
 from resolvers.errors import Unavailable
 from resolvers.jobs import BUCKET, Job, advance, finish, follow_up
+from resolvers.search.gathering import found_together
 from resolvers.writer import Writer
 from resolvers.writing import looking, writing
 
@@ -41,9 +42,13 @@ BUSY = "The wiki changed again and again while it was compiled."
 
 
 class Caps(NamedTuple):
-    """What one job does at most: then it ends well, and another one goes on."""
+    """What one job does at most: then it ends well, and another one goes on.
 
-    batch: int = 50
+    Of a batch authors that cost nothing read `batch` sources: a page is brought up to date once for all of them.
+    """
+
+    batch: int = 250
+    paid_batch: int = 50
     sources: int = 500
     bulk_sources: int = 1_000
     new_pages: int = 25
@@ -106,6 +111,7 @@ class Run:
         self.scope = Scope(job.tenant_id, job.owner_id, Role.SERVICE, ACTOR, (job.owner_id,))
         self.metrics = Metrics(job.metrics)
         self.size = compiler.caps.batch
+        """Of the next batch: less where the last one was too much."""
 
     @cached_property
     def authors(self) -> Authors:
@@ -118,6 +124,13 @@ class Run:
     def is_free(self) -> bool:
         """Whether text costs nothing: then none is worth being thrifty with."""
         return getattr(self.authors.writer, "is_free", False)
+
+    @property
+    def batch(self) -> int:
+        """How many sources are planned at once."""
+        caps, planner = self.compiler.caps, self.authors.planner
+        usual = caps.batch if self.is_free and getattr(planner, "is_free", False) else min(caps.batch, caps.paid_batch)
+        return min(self.authors.batch or usual, usual)
 
     @property
     def sources_max(self) -> int:
@@ -133,8 +146,7 @@ class Run:
             return await self.end()
         async with looking(self.database) as connection:
             reader = Writer(connection, self.scope)
-            most = min(self.size, room, self.authors.batch or room)
-            batch = await find_batch(reader, await find_cursor(reader), most)
+            batch = await find_batch(reader, await find_cursor(reader), min(self.size, self.batch, room))
         if not batch.sources:
             return await self.end(unless_behind=True)
         outcome = await self.compile(batch)
@@ -192,10 +204,11 @@ class Run:
             composition = await compose(writer, plan, texts, self.sources_max)
             if composition.missing:
                 raise Stale
-            done = await apply(writer, batch, composition, links_by_evidence=self.compiler.links_by_evidence)
+            async with found_together(writer):
+                done = await apply(writer, batch, composition, links_by_evidence=self.compiler.links_by_evidence)
+                await aggregate(writer, composition.changes, done)
             if not self.compiler.links_by_evidence:
                 done.add("deterministic_linking_flag_suppressed")
-            await aggregate(writer, composition.changes, done)
             await move_cursor(writer, batch.end)
             done.add("seconds", round(time.monotonic() - began, 3))
             total = self.metrics + done

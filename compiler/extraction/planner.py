@@ -31,6 +31,8 @@ ABOUT = ("place", "city", "person", "project", "journal", "tag", "title")
 class ExtractivePlanner:
     """A `Planner` of rules. Sources that were planned before are counted once, and give the same plan again."""
 
+    is_free = True
+
     async def plan(self, sources: Sequence[SourceText], knowledge: Knowledge) -> Plan:
         unique = {source.id: source for source in sources}.values()
         readings = [reading_of(source) for source in sorted(unique, key=lambda one: (one.captured_at, str(one.id)))]
