@@ -30,6 +30,7 @@ from .composing import compose
 from .knowledge import StoredKnowledge
 from .metrics import Metrics
 from .planner import Plan, Planner, SectionWriter
+from .reading_ahead import reading_ahead
 from .stored import CITED_MAX, COMPILING, Batch, Cursor, find_batch, find_cursor, is_behind
 from .tasks import TaskKey
 
@@ -173,7 +174,8 @@ class Run:
             if not await self.write(plan, texts, is_divisible=len(batch.sources) > 1 or not self.is_fresh):
                 return Outcome.TOO_MUCH
             try:
-                return await self.store(batch, plan, texts, began)
+                async with reading_ahead(self.database, self.scope, self.authors.planner, batch.end, self.batch):
+                    return await self.store(batch, plan, texts, began)
             except Stale:
                 continue
         raise Unavailable(BUSY)

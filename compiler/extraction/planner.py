@@ -19,7 +19,7 @@ from .evidence import says_capital
 from .known_names import KnownNames
 from .linking import Named, links
 from .phrases import known, phrases
-from .readings import reading_of
+from .readings import keepable, reading_of
 from .sightings import Reading, first_name
 from .tallies import title
 from .text import Sentence
@@ -49,6 +49,15 @@ class ExtractivePlanner:
         for reading in readings:
             reading.phrases = None
         return plan
+
+
+    async def read_ahead(self, sources: Sequence[SourceText]) -> None:
+        """As many as are kept until they are asked for."""
+        for source in keepable(sources):
+            reading = reading_of(source)
+            _ = reading.sightings
+            phrases(reading)
+            await asyncio.sleep(0)
 
 
 class Batch:
