@@ -7,6 +7,7 @@ moment leaves whole batches, and who takes over goes on after the last of them.
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from datetime import time as clock
@@ -15,10 +16,12 @@ from functools import cached_property
 from typing import NamedTuple
 
 from db.database import Database
+from db.measuring import measure
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
-from resolvers.errors import Unavailable
+from resolvers.errors import CairnError, Unavailable
 from resolvers.jobs import BUCKET, Job, advance, finish, follow_up
+from resolvers.refusals import in_our_words
 from resolvers.search.gathering import found_together
 from resolvers.writer import Writer
 from resolvers.writing import looking, writing
@@ -38,6 +41,10 @@ FORGETTING = statements("forgetting")
 ACTOR = Actor(ActorKind.COMPILER, "cairn")
 ROUNDS = 5
 AT_ONCE = 8  # sections that are written at the same time
+MEASURED_LEAST = 50  # pages of one batch: Postgres is told of so many
+GROWN = (
+    "aliases", "link_targets", "links", "mentions", "pages", "placements", "section_sources", "sections", "sightings",
+)  # fmt: skip
 BULK_TRIGGERS = ("bootstrap_import", "bulk_import")
 BUSY = "The wiki changed again and again while it was compiled."
 
@@ -216,6 +223,9 @@ class Run:
             total = self.metrics + done
             await advance(writer, self.job, total.stored)
         self.metrics = total
+        if (new := int(done.counts["pages_created"])) >= MEASURED_LEAST:
+            with suppress(CairnError), in_our_words():
+                await measure(self.database, GROWN, self.scope.owner_id, new)
         return Outcome.STORED
 
     async def end(self, *, unless_behind: bool = False, stop: Stop | None = None) -> bool:
