@@ -7,7 +7,7 @@ moment leaves whole batches, and who takes over goes on after the last of them.
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from datetime import time as clock
@@ -29,6 +29,7 @@ from resolvers.writing import looking, writing
 from .aggregation.aggregation_pass import aggregate
 from .applying import apply
 from .authors import Authors, Hiring, Stop
+from .collecting import collected_later
 from .composing import compose
 from .knowledge import StoredKnowledge
 from .metrics import Metrics
@@ -134,10 +135,15 @@ class Run:
         return getattr(self.authors.writer, "is_free", False)
 
     @property
+    def are_free(self) -> bool:
+        """Whether a plan costs nothing, either: nobody is asked, and nothing is waited for but Postgres."""
+        return self.is_free and getattr(self.authors.planner, "is_free", False)
+
+    @property
     def batch(self) -> int:
         """How many sources are planned at once."""
-        caps, planner = self.compiler.caps, self.authors.planner
-        usual = caps.batch if self.is_free and getattr(planner, "is_free", False) else min(caps.batch, caps.paid_batch)
+        caps = self.compiler.caps
+        usual = caps.batch if self.are_free else min(caps.batch, caps.paid_batch)
         return min(self.authors.batch or usual, usual)
 
     @property
@@ -157,7 +163,8 @@ class Run:
             batch = await find_batch(reader, await find_cursor(reader), min(self.size, self.batch, room))
         if not batch.sources:
             return await self.end(unless_behind=True)
-        outcome = await self.compile(batch)
+        with collected_later() if self.are_free else nullcontext():
+            outcome = await self.compile(batch)
         if outcome is Outcome.TOO_MUCH and not self.is_fresh:
             return await self.end()
         self.size = len(batch.sources) // 2 if outcome is Outcome.TOO_MUCH else self.compiler.caps.batch
@@ -254,7 +261,9 @@ async def in_turns(writing_now: Iterable[Awaitable[str]]) -> list[str]:
 
     async def one(work: Awaitable[str]) -> str:
         async with turns:
-            return await work
+            text = await work
+            await asyncio.sleep(0)  # a writer of rules waits for nothing, and others want the loop, too
+            return text
 
     return await asyncio.gather(*map(one, writing_now))
 
