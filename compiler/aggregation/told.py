@@ -17,7 +17,7 @@ KEPT_MAX = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """`parents` are (basis, name, alias), each name once; the others are aliases, but for the tags as they are written."""
+    """`parents` are (basis, name, alias), each name once; `tags` stand as they are written, all else is aliases."""
 
     parents: tuple[tuple[str, str, str], ...] = ()
     places: frozenset[str] = frozenset()

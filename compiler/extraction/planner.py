@@ -35,9 +35,7 @@ class ExtractivePlanner:
 
     async def plan(self, sources: Sequence[SourceText], knowledge: Knowledge) -> Plan:
         unique = {source.id: source for source in sources}.values()
-        readings = [
-            await read(source) for source in sorted(unique, key=lambda one: (one.captured_at, str(one.id)))
-        ]
+        readings = [await read(source) for source in sorted(unique, key=lambda one: (one.captured_at, str(one.id)))]
         batch = Batch(readings, knowledge)
         await batch.look_up()
         batch.counts.add(readings)
@@ -48,7 +46,6 @@ class ExtractivePlanner:
         for reading in readings:
             reading.phrases = None
         return plan
-
 
     async def read_ahead(self, sources: Sequence[SourceText]) -> None:
         """As many as are kept until they are asked for."""
