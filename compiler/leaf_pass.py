@@ -56,7 +56,7 @@ class Caps(NamedTuple):
     Of a batch authors that cost nothing read `batch` sources: a page is brought up to date once for all of them.
     """
 
-    batch: int = 250
+    batch: int = 500
     paid_batch: int = 50
     sources: int = 500
     bulk_sources: int = 1_000

@@ -61,7 +61,7 @@ async def test_who_costs_nothing_reads_more_at_once(wiki: Wiki) -> None:
     await compile_all(wiki, Compiler(paid, Scribe(), CAPS_OF_FOUR))
     assert free.given == [["day-0", "day-1", "day-2", "day-3"], ["day-4"]]
     assert list(map(len, paid.given)) == [2, 1]
-    assert (CAPS.batch, CAPS.paid_batch) == (250, 50)
+    assert (CAPS.batch, CAPS.paid_batch) == (500, 50)
 
 
 async def test_nobody_looks_for_cycles_in_a_batch_that_waits_for_nothing(wiki: Wiki) -> None:
