@@ -37,18 +37,18 @@ ORDER BY given.n, w.id;
 -- name: find_support
 -- How many sources the pages of each list rest on together, and from when to when these are. What a page rests on is
 -- read once, however many lists it stands in, and versions of one source are known by a number that compares fast.
-WITH cited AS MATERIALIZED (
-    SELECT DISTINCT page_id, source_id FROM section_sources
-    WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:page_ids AS uuid[]))
-), told AS MATERIALIZED (
-    SELECT e.id, hashtextextended(e.kind || ' ' || e.ref, 0) AS evidence, e.captured_at FROM sources AS e
-    WHERE e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.id IN (SELECT source_id FROM cited)
+WITH told AS MATERIALIZED (
+    SELECT c.page_id, array_agg(DISTINCT hashtextextended(e.kind || ' ' || e.ref, 0)) AS evidence,
+        min(e.captured_at) AS first_at, max(e.captured_at) AS last_at
+    FROM section_sources AS c
+    JOIN sources AS e ON e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.id = c.source_id
+    WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = ANY(CAST(:page_ids AS uuid[]))
+    GROUP BY c.page_id
 )
-SELECT given.n, count(DISTINCT told.evidence) AS sources, min(told.captured_at) AS first_at,
-    max(told.captured_at) AS last_at
+SELECT given.n, count(DISTINCT seen.evidence) AS sources, min(told.first_at) AS first_at, max(told.last_at) AS last_at
 FROM unnest(CAST(:numbers AS integer[]), CAST(:page_ids AS uuid[])) AS given (n, page_id)
-JOIN cited ON cited.page_id = given.page_id
-JOIN told ON told.id = cited.source_id
+JOIN told ON told.page_id = given.page_id
+CROSS JOIN LATERAL unnest(told.evidence) AS seen (evidence)
 GROUP BY given.n;
 
 -- name: count_sources
