@@ -4,6 +4,7 @@ It is done twice. The first time, outside of any transaction, says which section
 in the wiki, finds their texts ready. If the wiki changed in between, what changed is written anew and it is done again.
 """
 
+import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID
@@ -137,6 +138,7 @@ async def changed(
     cited: dict[str, tuple[UUID, ...]] = {}
     drafts = []
     for slug in in_order(one.page.type, one.sections):
+        await asyncio.sleep(0)  # of many short texts each is read at once, and others want the loop, too
         body, before, proposal = written[one.page.id, slug].strip(), standing.get(slug, ""), one.sections[slug]
         if not body:
             guard.drop("empty_section", (one.page.title, slug))

@@ -7,6 +7,7 @@ moment leaves whole batches, and who takes over goes on after the last of them.
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from datetime import time as clock
@@ -15,10 +16,13 @@ from functools import cached_property
 from typing import NamedTuple
 
 from db.database import Database
+from db.measuring import measure
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
-from resolvers.errors import Unavailable
+from resolvers.errors import CairnError, Unavailable
 from resolvers.jobs import BUCKET, Job, advance, finish, follow_up
+from resolvers.refusals import in_our_words
+from resolvers.search.gathering import found_together
 from resolvers.sweeping import ask
 from resolvers.writer import Writer
 from resolvers.writing import looking, writing
@@ -26,11 +30,13 @@ from resolvers.writing import looking, writing
 from .aggregation.aggregation_pass import aggregate
 from .applying import apply
 from .authors import Authors, Hiring, Stop
+from .collecting import collected_later
 from .composing import compose
 from .fitting import Room, fitting
 from .knowledge import StoredKnowledge
 from .metrics import Metrics
 from .planner import Plan, Planner, SectionWriter
+from .reading_ahead import reading_ahead
 from .stored import CITED_MAX, COMPILING, Batch, Cursor, find_batch, find_cursor, is_behind
 from .tasks import TaskKey
 
@@ -38,14 +44,22 @@ FORGETTING = statements("forgetting")
 ACTOR = Actor(ActorKind.COMPILER, "cairn")
 ROUNDS = 5
 AT_ONCE = 8  # sections that are written at the same time
+MEASURED_LEAST = 50  # pages of one batch: Postgres is told of so many
+GROWN = (
+    "aliases", "link_targets", "links", "mentions", "pages", "placements", "section_sources", "sections", "sightings",
+)  # fmt: skip
 BULK_TRIGGERS = ("bootstrap_import", "bulk_import")
 BUSY = "The wiki changed again and again while it was compiled."
 
 
 class Caps(NamedTuple):
-    """What one job does at most: then it ends well, and another one goes on."""
+    """What one job does at most: then it ends well, and another one goes on.
 
-    batch: int = 50
+    Of a batch authors that cost nothing read `batch` sources: a page is brought up to date once for all of them.
+    """
+
+    batch: int = 500
+    paid_batch: int = 50
     sources: int = 500
     bulk_sources: int = 1_000
     new_pages: int = 25
@@ -126,6 +140,18 @@ class Run:
         return getattr(self.authors.writer, "is_free", False)
 
     @property
+    def are_free(self) -> bool:
+        """Whether a plan costs nothing, either: nobody is asked, and nothing is waited for but Postgres."""
+        return self.is_free and getattr(self.authors.planner, "is_free", False)
+
+    @property
+    def batch(self) -> int:
+        """How many sources are planned at once."""
+        caps = self.compiler.caps
+        usual = caps.batch if self.are_free else min(caps.batch, caps.paid_batch)
+        return min(self.authors.batch or usual, usual)
+
+    @property
     def sources_max(self) -> int:
         """How many sources of a section its writer reads, besides new ones."""
         return getattr(self.authors.writer, "sources_max", CITED_MAX)
@@ -139,11 +165,11 @@ class Run:
             return await self.end()
         async with looking(self.database) as connection:
             reader = Writer(connection, self.scope)
-            most = min(self.size, room, self.authors.batch or room)
-            batch = await find_batch(reader, await find_cursor(reader), most)
+            batch = await find_batch(reader, await find_cursor(reader), min(self.size, self.batch, room))
         if not batch.sources:
             return await self.end(unless_behind=True)
-        outcome = await self.compile(batch)
+        with collected_later() if self.are_free else nullcontext():
+            outcome = await self.compile(batch)
         if outcome is Outcome.STORED:
             self.compiler.told(self.metrics)
         if not self.is_fresh and (outcome is Outcome.TOO_MUCH or self.is_cut):
@@ -171,7 +197,8 @@ class Run:
         for _ in range(ROUNDS):
             await self.write(plan, texts)
             try:
-                return await self.store(batch, plan, texts, began)
+                async with reading_ahead(self.database, self.scope, self.authors.planner, batch.end, self.batch):
+                    return await self.store(batch, plan, texts, began)
             except Stale:
                 continue
         raise Unavailable(BUSY)
@@ -201,15 +228,19 @@ class Run:
             composition = await compose(writer, plan, texts, self.sources_max)
             if composition.missing:
                 raise Stale
-            done = await apply(writer, batch, composition, links_by_evidence=self.compiler.links_by_evidence)
+            async with found_together(writer):
+                done = await apply(writer, batch, composition, links_by_evidence=self.compiler.links_by_evidence)
+                await aggregate(writer, composition.changes, done)
             if not self.compiler.links_by_evidence:
                 done.add("deterministic_linking_flag_suppressed")
-            await aggregate(writer, composition.changes, done)
             await move_cursor(writer, batch.end)
             done.add("seconds", round(time.monotonic() - began, 3))
             total = self.metrics + done
             await advance(writer, self.job, total.stored)
         self.metrics = total
+        if (new := int(done.counts["pages_created"])) >= MEASURED_LEAST:
+            with suppress(CairnError), in_our_words():
+                await measure(self.database, GROWN, self.scope.owner_id, new)
         return Outcome.STORED
 
     async def end(self, *, unless_behind: bool = False, stop: Stop | None = None) -> bool:
@@ -241,7 +272,9 @@ async def in_turns(writing_now: Iterable[Awaitable[str]]) -> list[str]:
 
     async def one(work: Awaitable[str]) -> str:
         async with turns:
-            return await work
+            text = await work
+            await asyncio.sleep(0)  # a writer of rules waits for nothing, and others want the loop, too
+            return text
 
     return await asyncio.gather(*map(one, writing_now))
 

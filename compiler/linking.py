@@ -24,6 +24,7 @@ class Links:
         self.guard = guard
         self.pages = [(one.page.id, one.page.title, one.page.type, one.page.slug) for one in work]
         self.known: set[str] = set()
+        self.made: set[str] = set()
 
     async def look_up(self, reader: Writer, texts: Iterable[str]) -> None:
         """Which pages these texts may link to, besides those that are written with them."""
@@ -42,6 +43,7 @@ class Links:
                 aliases=[target.alias for target in given],
             )
             self.known = {given[row["n"] - 1].target for row in rows}
+            self.made = {name for _, _, type, slug in self.pages for name in (slug, f"{type}/{slug}")}
 
     def linked(self, text: str, page_id: UUID) -> str:
         """The text as it is stored on a page, which does not link to itself."""
@@ -57,5 +59,4 @@ class Links:
 
     def leads(self, target: Target) -> bool:
         """To a page that is there, or is made with this one."""
-        made = {name for _, _, type, slug in self.pages for name in (slug, f"{type}/{slug}")}
-        return target.space is None and (target.target in self.known or target.target in made)
+        return target.space is None and (target.target in self.known or target.target in self.made)

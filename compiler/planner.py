@@ -166,7 +166,11 @@ class SectionTask:
 
 
 class Planner(Protocol):
-    """Reads new sources and says what the wiki should hold. The same input gives the same plan."""
+    """Reads new sources and says what the wiki should hold. The same input gives the same plan.
+
+    It may say `is_free = True`: where the writer is free as well, it is given more sources at once. One that has
+    `async def read_ahead(sources)` is told, while a batch is stored, which sources are likely to be asked for next.
+    """
 
     async def plan(self, sources: Sequence[SourceText], knowledge: Knowledge) -> Plan: ...
 

@@ -13,7 +13,7 @@ from .mentions import MENTIONS, quoted
 from .writer import Writer
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Sighted:
     """A name as a source says it. `source` is a row of sources; `cluster` replaces what was kept with the name."""
 
@@ -22,10 +22,10 @@ class Sighted:
     quote: str | None = None
     suggested_type: str | None = None
     cluster: Mapping[str, Any] | None = None
+    alias: str = field(init=False)
 
-    @property
-    def alias(self) -> str:
-        return normalise(self.name)
+    def __post_init__(self) -> None:
+        self.alias = normalise(self.name)
 
 
 @dataclass(slots=True)

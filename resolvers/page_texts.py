@@ -1,5 +1,6 @@
 """What the text of a page says: read once, and before the wiki is locked where it does not depend on the page."""
 
+import asyncio
 from dataclasses import dataclass
 
 from content.limits import BODY_MAX
@@ -33,6 +34,7 @@ async def read_body(body: str) -> PageText:
 
 async def read_sections(sections: Outline) -> PageText:
     """Of sections that can stand together."""
+    await asyncio.sleep(0)  # for others: many pages may be read one after the other
     return await read_through(outline.size(sections), text_of, sections)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
 from db.database import Connection, Row
 from db.scope import Scope
@@ -19,6 +20,8 @@ class Writer(Connection):
         self.scope = scope
         self.now = datetime.now(UTC)
         self.changes = Changes(scope.tenant_id, scope.owner_id, self.now)
+        self.gathered: dict[UUID, Any] | None = None
+        """What can be found of pages by their ids, where `search.gathering` writes it later."""
 
     async def all(self, statement: Statement, **values: Any) -> list[Row]:
         return await super().all(statement, **self.completed(values))

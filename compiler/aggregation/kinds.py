@@ -7,7 +7,6 @@ from typing import NamedTuple
 from content.names import normalise
 from content.rollups import first_sentence
 
-from ..extraction.metadata import tags_in, texts
 from ..planner import PageCard
 from .naming import Said
 
@@ -64,10 +63,11 @@ def kind_of(card: PageCard, said: Sequence[Said]) -> str:
         return BY_TYPE[card.type].slug
     if card.type != "entity":
         return OTHERS.slug
-    for keys, named in ((("person", "people"), PEOPLE), (("project",), PROJECTS)):
-        if any(normalise(name) in card.aliases for one in said for key in keys for name in texts(one.metadata, key)):
-            return named.slug
-    is_place = any(normalise(place) in card.aliases for one in said for place in texts(one.metadata, "place"))
+    if any(not one.told.people.isdisjoint(card.aliases) for one in said):
+        return PEOPLE.slug
+    if any(not one.told.projects.isdisjoint(card.aliases) for one in said):
+        return PROJECTS.slug
+    is_place = any(not one.told.places.isdisjoint(card.aliases) for one in said)
     return by_words(card, said) or (PLACES if is_place else OTHERS).slug
 
 
@@ -75,7 +75,7 @@ def by_words(card: PageCard, said: Sequence[Said]) -> str | None:
     """The kind that most tags and words speak for; of equals the first."""
     counts: Counter[str] = Counter()
     for one in said:
-        counts.update({normalise(tag): TAG_WEIGHT * one.sources for tag in tags_in(one.metadata)})
+        counts.update(dict.fromkeys(one.told.kinds, TAG_WEIGHT * one.sources))
     counts.update({normalise(tag): TAG_WEIGHT for tag in card.tags})
     counts.update(normalise(f"{card.title} {first_sentence(card.summary or '')}").split())
     scores = {one.slug: sum(counts[word] for word in one.words) for one in BY_WORDS}

@@ -2,15 +2,16 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from content.names import normalise
 from content.rollups import first_sentence
 
-from ..extraction.metadata import is_number, short, tags_in, texts
+from ..extraction.metadata import short
 from ..planner import PageCard
+from .told import Told
 
 SOURCES_LEAST = 2
 TAGS_MAX = 20
@@ -27,7 +28,7 @@ LOCATED = re.compile(rf"\b(?:in|near|im|bei|en|em|à|près de)\s+({RUN})(?:,\s+(
 class Said(NamedTuple):
     """What some sources of a page say in their metadata, and how many do."""
 
-    metadata: Mapping[str, Any]
+    told: Told
     sources: int
 
 
@@ -46,40 +47,33 @@ class Candidate:
 
 def candidates(card: PageCard, said: Sequence[Said]) -> list[Candidate]:
     """Those that two sources of the page name, or one that is about the page itself, or its summary."""
+    summary = (("summary", name, normalise(name)) for name in by_summary(card))
     firm: dict[str, dict[str, str]] = {}
-    for basis, name, is_firm in (*by_metadata(card, said), *(("summary", name, True) for name in by_summary(card))):
-        alias = normalise(name)
-        if is_firm and alias and alias not in card.aliases:
+    for basis, name, alias in (*by_metadata(card, said), *summary):
+        if alias and alias not in card.aliases:
             firm.setdefault(alias, {}).setdefault(basis, name)
     return [Candidate(alias, min(names.values()), tuple(sorted(names))) for alias, names in sorted(firm.items())][
         :NAMES_MAX
     ]
 
 
-def by_metadata(card: PageCard, said: Sequence[Said]) -> Iterator[tuple[str, str, bool]]:
-    """(basis, name, whether that is enough); of its spellings the one that most sources write."""
+def by_metadata(card: PageCard, said: Sequence[Said]) -> Iterator[tuple[str, str, str]]:
+    """(basis, name, alias) of what enough sources name; of its spellings the one that most sources write."""
     counts: Counter[tuple[str, str]] = Counter()
     forms: dict[tuple[str, str], Counter[str]] = {}
     about: set[tuple[str, str]] = set()
     for one in said:
-        is_about = any(normalise(place) in card.aliases for place in texts(one.metadata, "place"))
-        for basis, name in dict.fromkeys(named(one.metadata)):
-            key = basis, normalise(name)
+        is_about = not one.told.places.isdisjoint(card.aliases)
+        for basis, name, alias in one.told.parents:
+            key = basis, alias
             counts[key] += one.sources
             forms.setdefault(key, Counter())[name] += one.sources
             if is_about:
                 about.add(key)
     for key, count in counts.items():
-        form = min(forms[key], key=lambda name: (-forms[key][name], name))
-        yield key[0], form, count >= SOURCES_LEAST or key in about
-
-
-def named(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    yield from (("city", name) for name in texts(metadata, "city"))
-    yield from (("place", name) for name in texts(metadata, "place"))
-    journals = (*texts(metadata, "journal"), *texts(metadata, "journal_id"))
-    yield from (("journal", name) for name in journals if not is_number(name))
-    yield from (("tag", tag) for tag in tags_in(metadata))
+        if count >= SOURCES_LEAST or key in about:
+            form = min(forms[key], key=lambda name: (-forms[key][name], name))
+            yield key[0], form, key[1]
 
 
 def by_summary(card: PageCard) -> Iterator[str]:
@@ -102,6 +96,5 @@ def observed_tags(said: Sequence[Said]) -> tuple[str, ...]:
     """The tags of a page's sources, the commonest first."""
     counts: Counter[str] = Counter()
     for one in said:
-        tags = (" ".join(tag.split()) for tag in tags_in(one.metadata))
-        counts.update(dict.fromkeys(tags, one.sources))
+        counts.update(dict.fromkeys(one.told.tags, one.sources))
     return tuple(sorted(counts, key=lambda tag: (-counts[tag], tag))[:TAGS_MAX])

@@ -1,5 +1,6 @@
 """Pages put where their evidence says that they belong: under the topics that it names, or in wait for them."""
 
+import asyncio
 from collections.abc import Collection, Iterator, Sequence
 from uuid import UUID
 
@@ -34,7 +35,10 @@ async def put_in_place(
     """The sections that list something else now, or something of which there is news."""
     cards = await find_cards(writer, ids=page_ids)
     said = await find_said(writer, page_ids)
-    wanted = {(one.page_id, one.alias): one for card in cards for one in wanted_for(card, said.get(card.id, ()))}
+    wanted: dict[tuple[UUID, str], Placement] = {}
+    for card in cards:
+        wanted |= {(one.page_id, one.alias): one for one in wanted_for(card, said.get(card.id, ()))}
+        await asyncio.sleep(0)
     current = {(one.page_id, one.alias): one for one in await find_placements(writer, page_ids)}
     names = {alias for _, alias in wanted} | {name for topic in topics for name in topic_names(topic.title)}
     if not names and not current:

@@ -1,5 +1,6 @@
 """Sections that list pages, as they will be: what each says, knows, and is worth."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -85,6 +86,7 @@ async def read_rollups(
 
 async def read_rollup(page: Page, spot: Spot, before: Aggregation, children: list[Child]) -> Rollup:
     """Its text; what it knows comes later."""
+    await asyncio.sleep(0)  # for others, between many short lists
     section = next((one for one in page.sections if one.slug == spot[1]), None)
     body = section.body if section else ""
     if before.linked_page_ids and not before.line_digests:

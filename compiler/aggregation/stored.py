@@ -15,6 +15,7 @@ from resolvers.writer import Writer
 from .density import Aggregation, read
 from .listing import Child
 from .naming import Said, topic_names
+from .told import told_in
 
 PLACEMENTS = statements("placements")
 AGGREGATION = statements("aggregation")
@@ -85,7 +86,7 @@ async def find_lists(writer: Writer, page_ids: Collection[UUID]) -> set[Spot]:
 async def find_said(writer: Writer, page_ids: Collection[UUID]) -> Mapping[UUID, Sequence[Said]]:
     found: dict[UUID, list[Said]] = defaultdict(list)
     for row in await writer.all(PLACEMENTS["find_said"], page_ids=list(page_ids)):
-        found[row["page_id"]].append(Said(row["said"], row["sources"]))
+        found[row["page_id"]].append(Said(told_in(row["said"]), row["sources"]))
     return found
 
 

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from content.names import normalise
 
-from ..planner import Knowledge, PageCard, Plan, SourceText
+from ..planner import Knowledge, NewPage, PageCard, PageUpdate, Plan, SourceText
 from . import metadata
 from .counting import Counts
 from .decisions import decisions
@@ -20,7 +20,7 @@ from .known_names import KnownNames
 from .linking import Named, links
 from .phrases import known, phrases
 from .proposals import new_page, page_update
-from .readings import reading_of
+from .readings import keepable, reading_of
 from .sightings import Reading, first_name
 from .tallies import title
 from .text import Sentence
@@ -32,22 +32,35 @@ ABOUT = ("place", "city", "person", "project", "journal", "tag", "title")
 class ExtractivePlanner:
     """A `Planner` of rules. Sources that were planned before are counted once, and give the same plan again."""
 
+    is_free = True
+
     async def plan(self, sources: Sequence[SourceText], knowledge: Knowledge) -> Plan:
         unique = {source.id: source for source in sources}.values()
-        readings = [reading_of(source) for source in sorted(unique, key=lambda one: (one.captured_at, str(one.id)))]
-        for reading in readings:
-            _ = reading.sightings
-            await asyncio.sleep(0)  # reading is the long part, and others want the loop, too
+        readings = [await read(source) for source in sorted(unique, key=lambda one: (one.captured_at, str(one.id)))]
         batch = Batch(readings, knowledge)
         await batch.look_up()
         batch.counts.add(readings)
         await batch.earn()
         batch.decide()
         await batch.gather()
-        plan = batch.plan()
+        plan = await batch.plan()
         for reading in readings:
             reading.phrases = None
         return plan
+
+    async def read_ahead(self, sources: Sequence[SourceText]) -> None:
+        """As many as are kept until they are asked for."""
+        for source in keepable(sources):
+            await read(source)
+
+
+async def read(source: SourceText) -> Reading:
+    """All that a plan asks of one source alone. It is the long part, and others want the loop, too."""
+    reading = reading_of(source)
+    _ = reading.sightings
+    phrases(reading)
+    await asyncio.sleep(0)
+    return reading
 
 
 class Batch:
@@ -174,7 +187,9 @@ class Batch:
         for reading in self.readings.values():
             self._name(reading)
             self._full(reading)
-        self.named = [self._named(reading) for reading in [*self.readings.values(), *earlier.values()]]
+        for reading in (*self.readings.values(), *earlier.values()):
+            self.named.append(self._named(reading))
+            await asyncio.sleep(0)
         for one in self.named:
             if one.reading.source.id in self.readings:
                 for draft in [*one.about, *(draft for drafts in one.sentences.values() for draft in drafts)]:
@@ -243,10 +258,16 @@ class Batch:
 
     # -- the answer ----------------------------------------------------------------------------------------------------
 
-    def plan(self) -> Plan:
+    async def plan(self) -> Plan:
         found = links(self.named)
-        new_pages = {draft: page for draft in self.drafts if draft.card is None and (page := new_page(draft))}
-        updates = [update for draft in self.drafts if draft.card is not None and (update := page_update(draft))]
+        new_pages: dict[Draft, NewPage] = {}
+        updates: list[PageUpdate] = []
+        for draft in self.drafts:
+            if draft.card is not None:
+                updates += filter(None, [page_update(draft)])
+            elif page := new_page(draft):
+                new_pages[draft] = page
+            await asyncio.sleep(0)
         made = {(draft.type, draft.title) for draft in new_pages}
         return Plan(
             tuple(new_pages.values()),

@@ -1,6 +1,7 @@
 """Readings that are kept for a while: planning a batch and writing its sections ask the same of the same sources."""
 
 from collections import OrderedDict
+from collections.abc import Iterable, Iterator
 from uuid import UUID
 
 from ..planner import SourceText
@@ -37,6 +38,17 @@ class Readings:
     def forget(self, source_id: UUID) -> None:
         if former := self.kept.pop(source_id, None):
             self.size -= len(former.source.content)
+
+
+def keepable(sources: Iterable[SourceText]) -> Iterator[SourceText]:
+    """The first of them, while their readings take no more than half of the room."""
+    size = 0
+    for source in sources:
+        if len(source.content) <= SHORT_MAX:
+            size += len(source.content)
+            if size > KEPT_MAX // 2:
+                return
+            yield source
 
 
 KEPT = Readings()

@@ -35,11 +35,20 @@ CROSS JOIN LATERAL (
 ORDER BY given.n, w.id;
 
 -- name: find_support
--- How many sources the pages of each list rest on together, and from when to when these are.
-SELECT given.n, count(DISTINCT (e.kind, e.ref)) AS sources, min(e.captured_at) AS first_at, max(e.captured_at) AS last_at
+-- How many sources the pages of each list rest on together, and from when to when these are. What a page rests on is
+-- read once, however many lists it stands in, and versions of one source are known by a number that compares fast.
+WITH told AS MATERIALIZED (
+    SELECT c.page_id, array_agg(DISTINCT hashtextextended(e.kind || ' ' || e.ref, 0)) AS evidence,
+        min(e.captured_at) AS first_at, max(e.captured_at) AS last_at
+    FROM section_sources AS c
+    JOIN sources AS e ON e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.id = c.source_id
+    WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = ANY(CAST(:page_ids AS uuid[]))
+    GROUP BY c.page_id
+)
+SELECT given.n, count(DISTINCT seen.evidence) AS sources, min(told.first_at) AS first_at, max(told.last_at) AS last_at
 FROM unnest(CAST(:numbers AS integer[]), CAST(:page_ids AS uuid[])) AS given (n, page_id)
-JOIN section_sources AS c ON c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = given.page_id
-JOIN sources AS e ON e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.id = c.source_id
+JOIN told ON told.page_id = given.page_id
+CROSS JOIN LATERAL unnest(told.evidence) AS seen (evidence)
 GROUP BY given.n;
 
 -- name: count_sources

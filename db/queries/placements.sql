@@ -13,7 +13,7 @@ WITH cited AS MATERIALIZED (
     FROM sources AS e
     WHERE e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.id IN (SELECT source_id FROM cited)
 )
-SELECT cited.page_id, CAST(told.said AS jsonb) AS said, count(DISTINCT told.evidence) AS sources
+SELECT cited.page_id, told.said, count(DISTINCT told.evidence) AS sources
 FROM cited
 JOIN told ON told.id = cited.source_id
 WHERE told.said <> '{}'

@@ -62,6 +62,9 @@ async def write_search(writer: Writer, *pages: Findable, later: bool = False) ->
 
     `later` when their words are soon to be counted together with others', by `count_words`.
     """
+    if writer.gathered is not None:
+        writer.gathered.update({one.page.id: one for one in pages})
+        return
     known = [one if one.words is not None else one._replace(words=await words_of(one.page)) for one in pages]
     page_ids = [one.page.id for one in pages]
     language, editions = await find_editions(writer, page_ids)
@@ -165,6 +168,9 @@ def other_words(title: list[str], names: Iterable[list[str]]) -> list[str]:
 
 async def restate_search(writer: Writer, pages: Sequence[Page]) -> None:
     """Their words are the same: only the status changed."""
+    for page in pages:
+        if writer.gathered and (found := writer.gathered.get(page.id)):
+            writer.gathered[page.id] = found._replace(page=page)
     if pages:
         statuses = [page.status for page in pages]
         await writer.run(INDEX["mark_pages"], page_ids=[page.id for page in pages], statuses=statuses)

@@ -6,6 +6,7 @@ import pytest
 
 from compiler.aggregation.kinds import kind_of
 from compiler.aggregation.naming import Said, by_summary, candidates, observed_tags, topic_names
+from compiler.aggregation.told import told
 from compiler.planner import PageCard
 from content.names import normalise
 from db.ids import new_id
@@ -16,7 +17,7 @@ def card(title: str = "Momofuku", summary: str | None = None, type: str = "entit
 
 
 def said(sources: int = 1, **metadata: Any) -> Said:
-    return Said(metadata, sources)
+    return Said(told(metadata), sources)
 
 
 def aliases(*given: Said, summary: str | None = None) -> dict[str, tuple[str, ...]]:

@@ -1,0 +1,62 @@
+"""What the metadata of one source says of where a page belongs, read once for all the pages that rest on it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import orjson
+
+from content.names import normalise
+
+from ..extraction.metadata import is_number, tags_in, texts
+
+SHORT_MAX = 2_000  # characters of metadata that are kept as they were read
+KEPT_MAX = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """`parents` are (basis, name, alias), each name once; `tags` stand as they are written, all else is aliases."""
+
+    parents: tuple[tuple[str, str, str], ...] = ()
+    places: frozenset[str] = frozenset()
+    people: frozenset[str] = frozenset()
+    projects: frozenset[str] = frozenset()
+    tags: tuple[str, ...] = ()
+    kinds: frozenset[str] = frozenset()
+    """The tags as words that may lead a page into a section."""
+
+
+def told_in(metadata: str) -> Told:
+    """Of an object in JSON."""
+    return _kept(metadata) if len(metadata) <= SHORT_MAX else told(orjson.loads(metadata))
+
+
+def told(metadata: Mapping[str, Any]) -> Told:
+    tags = tags_in(metadata)
+    return Told(
+        tuple((basis, name, normalise(name)) for basis, name in dict.fromkeys(named(metadata))),
+        places=aliases(metadata, "place"),
+        people=aliases(metadata, "person") | aliases(metadata, "people"),
+        projects=aliases(metadata, "project"),
+        tags=tuple(dict.fromkeys(" ".join(tag.split()) for tag in tags)),
+        kinds=frozenset(map(normalise, tags)),
+    )
+
+
+@lru_cache(KEPT_MAX)
+def _kept(metadata: str) -> Told:
+    return told(orjson.loads(metadata))
+
+
+def aliases(metadata: Mapping[str, Any], key: str) -> frozenset[str]:
+    return frozenset(map(normalise, texts(metadata, key)))
+
+
+def named(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    yield from (("city", name) for name in texts(metadata, "city"))
+    yield from (("place", name) for name in texts(metadata, "place"))
+    journals = (*texts(metadata, "journal"), *texts(metadata, "journal_id"))
+    yield from (("journal", name) for name in journals if not is_number(name))
+    yield from (("tag", tag) for tag in tags_in(metadata))

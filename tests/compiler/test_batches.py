@@ -1,0 +1,136 @@
+"""How much is read at once, what is done for the next batch while one is stored, and what each batch costs."""
+
+import asyncio
+import gc
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from compiler.leaf_pass import CAPS, Caps, Compiler
+from compiler.planner import Knowledge, Plan, SourceText
+from resolvers.drafts import PageDraft
+from resolvers.pages import archive_page, create_page
+from resolvers.retaining import SourceDraft, retain_sources
+from tests.compiler.story import Scribe, Story, compile_all, pages, retain, story
+from tests.listening import ListeningDatabase
+from tests.wiki import Wiki
+
+CAPS_OF_FOUR = Caps(batch=4, paid_batch=2, new_pages=500, sections=500)
+
+
+@dataclass
+class Free(Story):
+    """Costs nothing, and notes what it is given."""
+
+    is_free = True
+    given: list[list[str]] = field(default_factory=list)
+    is_collected: list[bool] = field(default_factory=list)
+
+    async def plan(self, sources: Sequence[SourceText], knowledge: Knowledge) -> Plan:
+        self.given.append([source.ref for source in sources])
+        self.is_collected.append(gc.isenabled())
+        return await super().plan(sources, knowledge)
+
+
+class FreeScribe(Scribe):
+    is_free = True
+
+
+@dataclass
+class Ahead(Free):
+    """Reads what comes next; `fails` when it is to fail there."""
+
+    ahead: list[list[str]] = field(default_factory=list)
+    fails: bool = False
+
+    async def read_ahead(self, sources: Sequence[SourceText]) -> None:
+        self.ahead.append([source.ref for source in sources])
+        if self.fails:
+            raise ValueError("This cannot be read.")
+        await asyncio.Event().wait()
+
+
+async def notes(wiki: Wiki, count: int) -> None:
+    await retain(wiki, *(f"page entity {chr(97 + n) * 3}\nIt is {n}." for n in range(count)))
+
+
+async def test_who_costs_nothing_reads_more_at_once(wiki: Wiki) -> None:
+    await notes(wiki, 5)
+    free, paid = Free(), Free()
+    await compile_all(wiki, Compiler(free, FreeScribe(), CAPS_OF_FOUR))
+    await retain_sources(wiki.database, wiki.scope, [SourceDraft("document", str(n), "hold Cy") for n in range(3)])
+    await compile_all(wiki, Compiler(paid, Scribe(), CAPS_OF_FOUR))
+    assert free.given == [["day-0", "day-1", "day-2", "day-3"], ["day-4"]]
+    assert list(map(len, paid.given)) == [2, 1]
+    assert (CAPS.batch, CAPS.paid_batch) == (500, 50)
+
+
+async def test_nobody_looks_for_cycles_in_a_batch_that_waits_for_nothing(wiki: Wiki) -> None:
+    await notes(wiki, 1)
+    free, paid = Free(), Free()
+    await compile_all(wiki, Compiler(free, FreeScribe()))
+    await retain(wiki, "hold Somebody", start=9)
+    await compile_all(wiki, Compiler(paid, Scribe()))
+    assert (free.is_collected, paid.is_collected, gc.isenabled()) == ([False], [True], True)
+
+
+async def test_the_next_sources_are_read_while_a_batch_is_stored(wiki: Wiki) -> None:
+    await notes(wiki, 6)
+    planner = Ahead()
+    jobs = await compile_all(wiki, Compiler(planner, FreeScribe(), CAPS_OF_FOUR))
+    assert planner.given == [["day-0", "day-1", "day-2", "day-3"], ["day-4", "day-5"]]
+    assert ["day-4", "day-5"] in planner.ahead
+    assert [job["status"] for job in jobs] == ["succeeded"]
+    assert len(await pages(wiki)) == 6
+
+
+async def test_what_goes_wrong_there_is_left_to_the_plan(wiki: Wiki) -> None:
+    await notes(wiki, 6)
+    jobs = await compile_all(wiki, Compiler(Ahead(fails=True), FreeScribe(), CAPS_OF_FOUR))
+    assert [(job["status"], job["attempt"]) for job in jobs] == [("succeeded", 1)]
+    assert len(await pages(wiki)) == 6
+
+
+async def test_what_can_be_found_of_a_page_is_written_once_a_batch(wiki: Wiki) -> None:
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin"))
+    gone = await create_page(wiki.database, wiki.scope, PageDraft("entity", "Antones"))
+    await archive_page(wiki.database, wiki.scope, gone.page_id)
+    database = ListeningDatabase(wiki.database.dsn)
+    await database.open()
+    await retain(
+        wiki,
+        "page entity Zilker\nA park.\nto entity Antones\nA club.\nto topic Austin # summary\nA town.",
+        "to entity Zilker\nGreen.",
+        city="Austin",
+        tags=["park"],
+    )
+    before = len(await database.heard())
+    await compile_all(replace(wiki, database=database))
+    sent = [one.sql for one in (await database.heard())[before:]]
+    await database.close()
+    assert "Zilker" in (await pages(wiki))["Austin"]["body_md"], "Austin was saved twice"
+    assert sum("INSERT INTO search_pages" in sql for sql in sent) == 1
+    found = await wiki.look.fetch(
+        "SELECT p.title, s.status, s.tsv::text LIKE '%zilker%' FROM search_pages s JOIN pages p ON p.id = s.page_id"
+    )
+    assert set(map(tuple, found)) == {
+        ("Antones", "active", False),
+        ("Austin", "active", True),
+        ("Zilker", "active", True),
+    }
+
+
+async def test_postgres_is_told_of_a_batch_that_makes_many_pages(wiki: Wiki) -> None:
+    database = ListeningDatabase(wiki.database.dsn)
+    await database.open()
+    listening = replace(wiki, database=database)
+    few = "\n".join(f"page entity Few {n}\nIt is {n}." for n in range(10))
+    many = "\n".join(f"page entity Many {n}\nIt is {n}." for n in range(60))
+    told = []
+    for n, text in enumerate((few, many, many.replace("Many", "More"))):
+        await retain(wiki, text, start=n)
+        before = len(await database.heard())
+        await compile_all(listening, story(caps=CAPS._replace(new_pages=500, sections=500)))
+        sent = [one.sql for one in (await database.heard())[before:]]
+        told.append(sum(sql.startswith("ANALYZE") and " pages" in sql for sql in sent))
+    await database.close()
+    assert told == [0, 1, 0]
