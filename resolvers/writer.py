@@ -19,6 +19,8 @@ class Writer(Connection):
         self.scope = scope
         self.now = datetime.now(UTC)
         self.changes = Changes(scope.tenant_id, scope.owner_id, self.now)
+        self.lines: list[dict[str, Any]] = []
+        """For the log, in which they are written when the write ends."""
 
     async def all(self, statement: Statement, **values: Any) -> list[Row]:
         return await super().all(statement, **self.completed(values))

@@ -136,7 +136,10 @@ class Connection:
         items: Any = func.json_agg(column)
         if self.page.backward:
             items = items.aggregate_order_by(rows.c.number.desc())
-        return items.filter(rows.c.number <= self.size) if self.extra else items
+        if self.extra:
+            items = items.filter(rows.c.number <= self.size)
+        found: ColumnElement[Any] = items
+        return found
 
     @property
     def more(self) -> Outer:
