@@ -3,19 +3,20 @@
 What is recorded is kept by the writer, and written when its write ends: see closing.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
 from db.ids import new_id
 
 from .records import Saved
-from .writer import Writer
+from .writer import Line, Writer
 
 
 async def record(writer: Writer, action: str, page_id: UUID | None = None, **detail: Any) -> None:
     """Who did what, now. `action` is a noun and a verb in the past: `page.created`."""
-    writer.lines.append(line(action, page_id, detail))
+    told = {name: str(value) if isinstance(value, UUID) else value for name, value in detail.items()}
+    writer.lines.append(Line(new_id(), action, page_id, told))
     writer.changes.add_action(action, page_id, detail.get("version") if page_id else None)
 
 
@@ -23,13 +24,3 @@ async def record_each(writer: Writer, action: str, saved: Iterable[Saved]) -> No
     """The same of many pages: a line for each."""
     for one in saved:
         await record(writer, action, one.page_id, version=one.version)
-
-
-def line(action: str, page_id: UUID | None, detail: Mapping[str, Any]) -> dict[str, Any]:
-    """As JSON. Who and when are the writer's own."""
-    told_of = {name: told(value) for name, value in detail.items()}
-    return {"id": str(new_id()), "action": action, "page_id": told(page_id), "detail": told_of}
-
-
-def told(value: Any) -> Any:
-    return str(value) if isinstance(value, UUID) else value

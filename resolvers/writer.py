@@ -2,13 +2,23 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
+from uuid import UUID
 
 from db.database import Connection, Row
 from db.scope import Scope
 from db.sql import Statement
 
 from .changes import Changes
+
+
+class Line(NamedTuple):
+    """What the log will say of a write, besides who did it and when."""
+
+    id: UUID
+    action: str
+    page_id: UUID | None
+    detail: dict[str, Any]
 
 
 class Writer(Connection):
@@ -19,8 +29,7 @@ class Writer(Connection):
         self.scope = scope
         self.now = datetime.now(UTC)
         self.changes = Changes(scope.tenant_id, scope.owner_id, self.now)
-        self.lines: list[dict[str, Any]] = []
-        """For the log, in which they are written when the write ends."""
+        self.lines: list[Line] = []
 
     async def all(self, statement: Statement, **values: Any) -> list[Row]:
         return await super().all(statement, **self.completed(values))
