@@ -28,6 +28,7 @@ class Writer(Connection):
         super().__init__(connection.raw)
         self.scope = scope
         self.now = datetime.now(UTC)
+        self.known = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "now": self.now}
         self.changes = Changes(scope.tenant_id, scope.owner_id, self.now)
         self.lines: list[Line] = []
 
@@ -47,4 +48,4 @@ class Writer(Connection):
         await super().each(statement, [self.completed(row) for row in rows])
 
     def completed(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        return {"tenant_id": self.scope.tenant_id, "owner_id": self.scope.owner_id, "now": self.now, **values}
+        return {**self.known, **values}

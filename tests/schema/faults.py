@@ -41,8 +41,8 @@ FAULTS = [
     Fault("schema/mutations/scoping.py", "    check_tenant(scope, wiki.tenant_id)\n", ""),
     # what is related
     Fault("db/relations/pages.py", "tree.c.depth < deepest", "tree.c.depth <= deepest"),
-    Fault("db/relations/pages.py", "and_(page.c.type == type, page.c.slug == slug)", "page.c.slug == slug"),
-    Fault("db/relations/pages.py", "        here = here.where(active(now))\n", "        pass\n"),
+    Fault("db/relations/pages.py", "and_(page.c.type == type, page.c.slug == slug)", "page.c.type == type"),
+    Fault("db/relations/pages.py", ".scalar_subquery(), in_tenant(there).scalar_subquery())", ".scalar_subquery())"),
     Fault("db/relations/pages.py", "order_by(newest.desc(), source.c.ref)", "order_by(newest, source.c.ref)"),
     Fault("db/relations/pages.py", ", in_tenant(standing).exists())", ")"),
     Fault("db/relations/pages.py", "name.c.name >= start, ", ""),
