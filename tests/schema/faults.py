@@ -30,7 +30,7 @@ FAULTS = [
     Fault("selection/cost.py", "child.size.value * (1 + child.fixed)", "child.size.value"),
     Fault("selection/plan.py", "if tables := unbound_tables(statement):", "if tables := None:"),
     # who may read
-    Fault("db/access.py", "[owner_of(row) == OWNER]", "[]"),
+    Fault("db/access.py", "[owner_of(row) == owner] if owner", "[] if owner"),
     Fault("db/access.py", "[owner_of(row) == owner, readable(owner)]", "[owner_of(row) == owner]"),
     Fault("db/access.py", "[readable(owner_of(row))]", "[]"),
     Fault("db/access.py", "any_(OWNERS), grant.c.owner_id == owner)", "any_(OWNERS))"),
