@@ -46,7 +46,7 @@ FAULTS = [
     Fault("db/relations/pages.py", "order_by(newest.desc(), source.c.ref)", "order_by(newest, source.c.ref)"),
     Fault("db/relations/pages.py", ", in_tenant(standing).exists())", ")"),
     Fault("db/relations/pages.py", "name.c.name >= start, ", ""),
-    Fault("db/relations/links.py", 'in_tenant(linking)), page.c.status == "active")', "in_tenant(linking)))"),
+    Fault("db/relations/links.py", 'among(page, linking), page.c.status == "active")', "among(page, linking))"),
     Fault("db/relations/links.py", 'to_page = referred(pages, "to_page', 'to_page = referred(pages, "from_page'),
     Fault("db/relations/links.py", "page.c.id, target.c.to_page_id.is_(None)", "page.c.id"),
     Fault("db/relations/graph.py", "most=MOST_LINKS), active(other))", "most=MOST_LINKS))"),
