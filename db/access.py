@@ -59,10 +59,12 @@ class InOwner:
             raise GraphQLError(message, extensions={"code": "BAD_USER_INPUT", "field": "ownerId"})
 
     def criteria(self, row: FromClause, **named: Any) -> Collection[ColumnElement[bool]]:
-        owner = next((named[name] for name in SPELLINGS if named.get(name) is not None), None)
-        if owner is None:
-            return [owner_of(row) == OWNER]
-        return [owner_of(row) == owner, readable(owner)]
+        owner = self.owner(**named)
+        return [owner_of(row) == owner] if owner is OWNER else [owner_of(row) == owner, readable(owner)]
+
+    def owner(self, **named: Any) -> ColumnElement[Any]:
+        """Whose wiki is meant."""
+        return next((named[name] for name in SPELLINGS if named.get(name) is not None), OWNER)
 
 
 class AsAdmin(InOwner):

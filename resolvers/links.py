@@ -12,9 +12,8 @@ from db.sql import statements
 from . import checks
 from .activity import record
 from .errors import BadInput
-from .hubness import refresh_hubness
 from .writer import Writer
-from .writing import writing_pages
+from .writing import check_pair, writing_beside
 
 LINKS = statements("links")
 PAGES = statements("pages")
@@ -46,7 +45,7 @@ async def link_pages(
     reason = named_reason(reason)
     if from_page_id == to_page_id:
         raise BadInput("A page cannot link to itself.", "toPageId")
-    async with writing_pages(database, scope, from_page_id, to_page_id, "toPageId") as writer:
+    async with writing_beside(database, scope, from_page_id) as writer:
         reasons = await writer.value(
             LINKS["write_link"], id=new_id(), from_page_id=from_page_id, to_page_id=to_page_id, reason=reason
         )
@@ -69,7 +68,7 @@ async def unlink_pages(
     """Take back one reason, or all; the link goes with the last one. What the text says only the text can take back."""
     check_kind(kind)
     reason = None if reason is None else named_reason(reason)
-    async with writing_pages(database, scope, from_page_id, to_page_id, "toPageId") as writer:
+    async with writing_beside(database, scope, from_page_id) as writer:
         reasons = await reasons_of(writer, from_page_id, to_page_id)
         left = tuple(why for why in reasons if why == TEXT or reason not in (None, why))
         if left != reasons:
@@ -81,14 +80,16 @@ async def unlink_pages(
 
 
 async def reasons_of(writer: Writer, from_page_id: UUID, to_page_id: UUID) -> tuple[str, ...]:
+    """None where there is no link. A link that stands shows that both pages are there, in this wiki."""
     found = await writer.value(LINKS["find_reasons"], from_page_id=from_page_id, to_page_id=to_page_id)
+    if found is None:
+        await check_pair(writer, from_page_id, to_page_id, "toPageId")
     return tuple(found or ())
 
 
 async def relinked(writer: Writer, from_page_id: UUID, to_page_id: UUID, action: str, reasons: Sequence[str]) -> None:
     """Everything that depends on a reference."""
-    await writer.run(PAGES["touch_page"], page_id=from_page_id)
-    await refresh_hubness(writer, [to_page_id])
+    await writer.run(PAGES["touch_linked"], page_id=from_page_id, page_ids=[to_page_id])
     await record(writer, action, from_page_id, toPageId=to_page_id, reasons=list(reasons))
 
 

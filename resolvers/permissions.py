@@ -60,12 +60,17 @@ def allowed(role: Role, relation: Relation, action: Action) -> bool:
     return action <= MOST[role][relation]
 
 
+def is_at_home(scope: Scope, owner_id: UUID, action: Action) -> bool:
+    """Is it a wiki of the credential's own, where it may do this whoever has granted what?"""
+    return owner_id in scope.owners and allowed(scope.role, Relation.OWN, action)
+
+
 async def authorise(connection: Connection, scope: Scope, owner_id: UUID, action: Action) -> None:
     """Let it pass, or raise: NotFound where the wiki may not even be read, Forbidden where it may be but not this.
 
     What a credential may do in its own wikis costs no statement, anything else costs one.
     """
-    if owner_id in scope.owners and allowed(scope.role, Relation.OWN, action):
+    if is_at_home(scope, owner_id, action):
         return
     relation = await relation_to(connection, scope, owner_id)
     if relation is None or not allowed(scope.role, relation, READ):

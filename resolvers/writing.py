@@ -14,10 +14,10 @@ from db.database import Connection, Database
 from db.scope import Scope
 from db.sql import Statement, statements
 
-from .changes import announce
+from .closing import close
 from .errors import BadInput, CairnError, Conflict, NotFound, Unavailable
-from .permissions import Action, authorise
-from .positions import advance
+from .permissions import Action, authorise, is_at_home
+from .places import places
 from .records import Page, find_page
 from .refusals import in_our_words
 from .turns import BUSY, turn
@@ -43,7 +43,7 @@ async def writing_page(
     database: Database, scope: Scope, page_id: UUID, action: Action = Action.WRITE
 ) -> AsyncIterator[tuple[Writer, Page]]:
     """The same in the wiki where the page lies, and the page as it is now that nobody else can change it."""
-    async with writing_row(database, scope, PAGES["find_owner"], page_id, NO_PAGE, action) as writer:
+    async with writing_beside(database, scope, page_id, action) as writer:
         page = await find_page(writer, page_id)
         if page is None:
             raise NotFound(NO_PAGE)
@@ -51,16 +51,15 @@ async def writing_page(
 
 
 @asynccontextmanager
-async def writing_pages(
-    database: Database, scope: Scope, page_id: UUID, other_id: UUID, field: str
+async def writing_beside(
+    database: Database, scope: Scope, page_id: UUID, action: Action = Action.WRITE
 ) -> AsyncIterator[Writer]:
-    """The same in the wiki where two pages lie; `field` is where the client named the other one."""
-    async with writing_row(database, scope, PAGES["find_owner"], page_id, NO_PAGE) as writer:
-        rows = await writer.all(PAGES["find_owners"], ids=[page_id, other_id])
-        owners = {row["id"]: row["owner_id"] for row in rows}
-        if owners.get(page_id) != writer.scope.owner_id:
-            raise NotFound(NO_PAGE)
-        await check_own(writer, owners.get(other_id), field)
+    """The same in the wiki where a page lay when it was last seen: it may be gone by now."""
+    known, key = places(database), (scope.tenant_id, page_id)
+    owner_id = known.find(key)
+    if owner_id is None or not is_at_home(scope, owner_id, action):
+        owner_id = known.keep(key, await place_of(database, scope, PAGES["find_owner"], page_id, NO_PAGE, action))
+    async with alone(database, scope.in_owner(owner_id), action) as writer:
         yield writer
 
 
@@ -69,16 +68,24 @@ async def writing_row(
     database: Database, scope: Scope, find_owner: Statement, row_id: UUID, missing: str, action: Action = Action.WRITE
 ) -> AsyncIterator[Writer]:
     """The same in the wiki of any row; one that may not be seen is `missing` like one that does not exist."""
+    owner_id = await place_of(database, scope, find_owner, row_id, missing, action)
+    async with alone(database, scope.in_owner(owner_id), action) as writer:
+        yield writer
+
+
+async def place_of(
+    database: Database, scope: Scope, find_owner: Statement, row_id: UUID, missing: str, action: Action
+) -> UUID:
+    """In whose wiki a row lies, where the caller may do this."""
     async with looking(database) as connection:
-        owner_id = await connection.value(find_owner, tenant_id=scope.tenant_id, id=row_id)
+        owner_id: UUID | None = await connection.value(find_owner, tenant_id=scope.tenant_id, id=row_id)
         if owner_id is None:
             raise NotFound(missing)
         try:
             await authorise(connection, scope, owner_id, action)
         except NotFound:
             raise NotFound(missing) from None
-    async with alone(database, scope.in_owner(owner_id), action) as writer:
-        yield writer
+        return owner_id
 
 
 async def check_may_write(database: Database, scope: Scope) -> None:
@@ -111,8 +118,7 @@ async def alone(database: Database, scope: Scope, action: Action) -> AsyncIterat
         await lock_wiki(connection, scope)
         writer = Writer(connection, scope)
         yield writer
-        await advance(writer)
-        await announce(writer, writer.changes.all())
+        await close(writer)
 
 
 async def lock_wiki(connection: Connection, scope: Scope) -> None:
@@ -138,6 +144,15 @@ def check_version(page: Page, expected: int | None) -> None:
 async def check_same_wiki(writer: Writer, page_id: UUID, field: str) -> None:
     """Refuse a page of another wiki; one that the caller may not even see is as unknown as any."""
     await check_own(writer, await writer.value(PAGES["find_owner"], id=page_id), field)
+
+
+async def check_pair(writer: Writer, page_id: UUID, other_id: UUID, field: str) -> None:
+    """Refuse two pages unless both lie in this wiki; `field` is where the client named the other one."""
+    rows = await writer.all(PAGES["find_owners"], ids=[page_id, other_id])
+    owners = {row["id"]: row["owner_id"] for row in rows}
+    if owners.get(page_id) != writer.scope.owner_id:
+        raise NotFound(NO_PAGE)
+    await check_own(writer, owners.get(other_id), field)
 
 
 async def check_own(writer: Writer, owner_id: UUID | None, field: str) -> None:

@@ -116,10 +116,12 @@ def source(
     step: selection.Step | None = None,
     variants: Mapping[str, Callable[..., Any]] | None = None,
     events: Callable[..., Any] | None = None,
+    owner: Callable[..., Any] | None = None,
     **options: Any,
 ) -> Any:
     """Where a statement starts."""
-    mapping = selection.Source(query, access, selection.Paging(limit, most, least, each_of), step, variants, events)
+    paging = selection.Paging(limit, most, least, each_of)
+    mapping = selection.Source(query, access, paging, step, variants, events, owner)
     return mapped(mapping, description=description, **options)
 
 

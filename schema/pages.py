@@ -8,6 +8,7 @@ from strawberry.scalars import JSON
 
 from content.plain import excerpt
 from db import relations
+from db.access import IN_OWNER
 
 from .connections import Connection
 from .enums import WikiLinkKind, WikiPageOrder, WikiPageStatus, WikiPageType
@@ -147,7 +148,7 @@ class WikiPageFilter:
 
 @strawberry.type
 class PageQueries:
-    @source(pages.by_slug, "A page by type and slug; a slug that it once had finds it too.")
+    @source(pages.by_slug, "A page by type and slug; a slug that it once had finds it too.", owner=IN_OWNER.owner)
     def wiki_page(
         tenant_id: strawberry.ID,
         type: WikiPageType,

@@ -24,6 +24,8 @@ class Bound(BindParameter[Any]):
     """Another parameter: what a function makes of this one's value in each request."""
     decide: "Callable[[], Bound]"
     """The same one, and the best plan depends on its value: the statement is planned anew in each request."""
+    fixed: Any = None
+    """Its value, where every request has the same one: the document says it, or it is a default."""
 
 
 @compiles(Bound)
@@ -83,6 +85,7 @@ class Binds:
         bound = Bound(name, type_=type_)
         bound.derive = lambda make: self.add(lambda request: make(getter(request)), type_)
         bound.decide = lambda: self.decided_by(bound)
+        bound.fixed = getter.value if isinstance(getter, Fixed) else None
         return bound
 
     def decided_by(self, bound: Bound) -> Bound:

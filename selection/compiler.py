@@ -143,8 +143,10 @@ class Compiler:
         page, own = self.split(field, nodes, source.paging)
         where = {name: own.pop(name) for name in source.access.arguments if name in own}
         self.checks.append((source.access.check, where))
+        place = self.bound(where)
         if source.step is None:
-            query = source.query(**self.bound(own))
+            owner = {"owner": source.owner(**place)} if source.owner else {}
+            query = source.query(**owner, **self.bound(own))
         else:
             wanted = self.collector.wanted(nodes)
             finding = Finding(source.step, wanted, self.read(field, nodes))
@@ -155,7 +157,7 @@ class Compiler:
                 field, nodes, query, page, partial(self.variant, source, get_named_type(field.type), nodes)
             )
         row = query.columns_clause_froms[0]
-        query = query.where(*source.access.criteria(row, **self.bound(where)))
+        query = query.where(*source.access.criteria(row, **place))
         return self.rows(field, nodes, query, page)
 
     def variant(self, source: Source, type_: GraphQLNamedType, nodes: Nodes, row: FromClause) -> ColumnElement[Any]:

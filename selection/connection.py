@@ -3,8 +3,9 @@
     SELECT JSON_OBJECT('edges': json_agg(page.edges) ..., 'pageInfo': ...)
     FROM (SELECT <edge> AS edges, <cursor> AS cursor, row_number() ... FROM rows WHERE beyond(after) LIMIT n + 1) page
 
-Only what is selected is fetched: the extra row for hasNextPage, the count for totalCount. An edge may have fields of
-its own over the row; its node is the row itself unless the edge type maps `node` as a relation.
+Only what is selected is fetched: the extra row for hasNextPage, the count for totalCount; and rows are numbered only
+where one of them is left out again, or where they come backwards. An edge may have fields of its own over the row; its
+node is the row itself unless the edge type maps `node` as a relation.
 """
 
 from collections.abc import Callable
@@ -47,7 +48,7 @@ class Connection:
         return select(wire.json_object({key: make(rows) for key, make in outer.items()})).scalar_subquery()
 
     def rows(self) -> Select[Any]:
-        """The page, numbered in the direction it is walked."""
+        """The page in the direction it is walked."""
         order = [key.order(self.page.backward) for key in self.keys]
         query = self.query
         for get, backward in ((self.page.after, False), (self.page.before, True)):
@@ -55,10 +56,15 @@ class Connection:
                 check = partial(check_cursor, self.keys)
                 self.compiler.checks.append((check, {"text": Argument(GraphQLString, None, get)}))
                 query = query.where(beyond(self.keys, get, backward, self.compiler.binds))
-        number = func.row_number().over(order_by=order)
         columns = [column.label(name) for name, column in self.columns.items()]
-        page: Select[Any] = query.with_only_columns(*columns, number.label("number"), maintain_column_froms=True)
-        return page.order_by(None).order_by(*order).limit(self.size + self.extra)
+        if self.is_numbered:
+            columns.append(func.row_number().over(order_by=order).label("number"))
+        page: Select[Any] = query.with_only_columns(*columns, maintain_column_froms=True)
+        return page.order_by(None).order_by(*order).limit(self.size + self.extra if self.extra else self.size)
+
+    @property
+    def is_numbered(self) -> bool:
+        return self.page.backward or self.extra > 0
 
     # -- the fields of XConnection, XEdge and PageInfo
 
@@ -127,9 +133,13 @@ class Connection:
         return lambda rows: func.coalesce(self.aggregated(rows, rows.c[f"item_{key}"]), wire.EMPTY)
 
     def aggregated(self, rows: Subquery, column: ColumnElement[Any]) -> ColumnElement[Any]:
-        order = rows.c.number.desc() if self.page.backward else rows.c.number
-        items = func.json_agg(column).aggregate_order_by(order)
-        return items.filter(rows.c.number <= self.size) if self.extra else items
+        items: Any = func.json_agg(column)
+        if self.page.backward:
+            items = items.aggregate_order_by(rows.c.number.desc())
+        if self.extra:
+            items = items.filter(rows.c.number <= self.size)
+        found: ColumnElement[Any] = items
+        return found
 
     @property
     def more(self) -> Outer:

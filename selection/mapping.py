@@ -129,6 +129,8 @@ class Source:
     step: Step | None = None
     variants: Table[str, Callable[[OuterRow], Select[Any]]] | None = None
     events: Callable[..., Awaitable[Any]] | None = None
+    owner: Callable[..., ColumnElement[Any]] | None = None
+    """Of the access's arguments whose rows are meant: the query is given that too, as `owner`."""
 
 
 @dataclass(frozen=True)

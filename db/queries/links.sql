@@ -11,9 +11,13 @@ SET reasons = links.reasons || excluded.reasons
 WHERE NOT links.reasons @> excluded.reasons;
 
 -- name: write_link
--- Assert a reference for a reason, and say all of its reasons; nothing where it had this one.
+-- Assert a reference between pages of this wiki for a reason, and say all of its reasons; nothing where it had this one.
 INSERT INTO links (tenant_id, owner_id, id, from_page_id, to_page_id, kind, reasons, created_at)
-VALUES (:tenant_id, :owner_id, :id, :from_page_id, :to_page_id, 'reference', ARRAY[CAST(:reason AS text)], :now)
+SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), CAST(:id AS uuid), f.id, t.id, 'reference',
+       ARRAY[CAST(:reason AS text)], CAST(:now AS timestamptz)
+FROM pages AS f
+JOIN pages AS t ON t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.id = :to_page_id
+WHERE f.tenant_id = :tenant_id AND f.owner_id = :owner_id AND f.id = :from_page_id
 ON CONFLICT (tenant_id, from_page_id, to_page_id, kind) DO UPDATE
 SET reasons = links.reasons || excluded.reasons
 WHERE NOT links.reasons @> excluded.reasons

@@ -141,7 +141,7 @@ SELECT parent_page_id FROM pages
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:page_ids AS uuid[]))
   AND parent_page_id IS NOT NULL;
 
--- name: refresh_hubness
+-- name: count_hubness
 -- References and children that can be seen, and a tenth of what aggregated sections rest on.
 -- They are counted once: as a mere subselect Postgres would count for each place where the score is said.
 WITH counted AS MATERIALIZED (
@@ -163,6 +163,23 @@ WITH counted AS MATERIALIZED (
         ) AS score
     FROM pages AS p
     WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = ANY(CAST(:page_ids AS uuid[]))
+);
+
+-- name: refresh_hubness
+-- How much of a hub these pages are, where that has changed.
+-- after: count_hubness
+UPDATE pages AS page
+SET hubness_score = counted.score
+FROM counted
+WHERE page.tenant_id = :tenant_id AND page.owner_id = :owner_id AND page.id = counted.id
+  AND page.hubness_score <> counted.score;
+
+-- name: touch_linked
+-- A page, which is none of them, has another link to one of these.
+-- after: count_hubness
+, touched AS (
+    UPDATE pages SET updated_at = :now
+    WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :page_id
 )
 UPDATE pages AS page
 SET hubness_score = counted.score

@@ -7,7 +7,7 @@ from sqlalchemy import (
     FromClause,
     Integer,
     Select,
-    Subquery,
+    and_,
     func,
     literal,
     literal_column,
@@ -20,10 +20,12 @@ from selection import in_tenant
 from selection.rows import OuterRow
 
 from ..tables import links, pages
+from .references import among
 
 MOST_STEPS = literal_column("3", Integer)
 MOST_HUBS = literal_column("5000", Integer)
 MOST_VISITS = literal_column("2000", Integer)
+MOST_LINKS = literal_column("4000", Integer)
 
 
 def active(page: FromClause) -> ColumnElement[bool]:
@@ -57,18 +59,6 @@ def edges(owner: OuterRow, among: Any) -> Select[Any]:
     return select(pair).order_by(pair.c.from_page_id, pair.c.to_page_id)
 
 
-def shown(pair: Subquery) -> Select[Any]:
-    """Pairs of which both ends are active."""
-    start, end = pages.alias(), pages.alias()
-    return (
-        select(pair)
-        .join(start, start.c.id == pair.c.from_page_id)
-        .join(end, end.c.id == pair.c.to_page_id)
-        .where(active(start), active(end))
-        .order_by(pair.c.from_page_id, pair.c.to_page_id)
-    )
-
-
 def node_count(owner: OuterRow) -> ColumnElement[Any]:
     page = pages.alias()
     query = select(func.count()).select_from(page).where(page.c.owner_id == owner.c.id, active(page))
@@ -80,18 +70,31 @@ def node_count(owner: OuterRow) -> ColumnElement[Any]:
 
 def neighbours(page: OuterRow, depth: Any) -> Select[Any]:
     """The page itself and the pages within so many links of it, the nearest first."""
-    near, other = nearest(page, depth).subquery(), pages.alias()
-    query = select(other).join(near, near.c.id == other.c.id)
-    return query.order_by(near.c.depth, other.c.hubness_score.desc(), other.c.id.desc())
+    other = pages.alias()
+    if depth.fixed == 1:
+        query, distance = select(other).where(one_away(other, page)), other.c.id != page.c.id
+    else:
+        near = nearest(page, depth).subquery()
+        query, distance = select(other).join(near, near.c.id == other.c.id), near.c.depth
+    return query.order_by(distance, other.c.hubness_score.desc(), other.c.id.desc())
 
 
 def neighbour_edges(page: OuterRow, depth: Any) -> Select[Any]:
-    near, link = nearest(page, depth).cte("near"), links.alias()
+    """Between those pages. The middle is active, or there would be no neighbourhood, and so are all others."""
+    other, link = pages.alias(), links.alias()
+    within = in_tenant(select(other.c.id).where(one_away(other, page))) if depth.fixed == 1 else nearest(page, depth)
+    near = within.cte("near")
     pairs = select(link.c.from_page_id, link.c.to_page_id, func.max(link.c.kind).label("kind")).where(
         link.c.from_page_id.in_(select(near.c.id)), link.c.to_page_id.in_(select(near.c.id))
     )
-    pairs = pairs.add_cte(near, nest_here=True)
-    return shown(in_tenant(pairs).group_by(link.c.from_page_id, link.c.to_page_id).subquery())
+    pair = in_tenant(pairs).add_cte(near, nest_here=True).group_by(link.c.from_page_id, link.c.to_page_id).subquery()
+    return select(pair).order_by(pair.c.from_page_id, pair.c.to_page_id)
+
+
+def one_away(other: FromClause, page: OuterRow) -> ColumnElement[bool]:
+    """Is it that page, or an active one that it is linked with? One step needs no walk. Cut off as a walk is."""
+    ends = [select(page.c.id), *linked(page.c.id)]
+    return and_(among(other, *ends, most=MOST_LINKS), active(other))
 
 
 def nearest(page: OuterRow, depth: Any) -> Select[Any]:
@@ -113,11 +116,16 @@ def nearest(page: OuterRow, depth: Any) -> Select[Any]:
 
 def hops(here: ColumnElement[Any]) -> FromClause:
     """The other ends of a page's links, in either direction. Lateral, lest all links of the tenant are read for few."""
+    return union_all(*map(in_tenant, linked(here))).lateral()
+
+
+def linked(here: ColumnElement[Any]) -> tuple[Select[Any], Select[Any]]:
+    """Where a page's links lead, and where they come from."""
     out, back = links.alias(), links.alias()
-    return union_all(
-        in_tenant(select(out.c.to_page_id.label("there")).where(out.c.from_page_id == here)),
-        in_tenant(select(back.c.from_page_id.label("there")).where(back.c.to_page_id == here)),
-    ).lateral()
+    return (
+        select(out.c.to_page_id.label("there")).where(out.c.from_page_id == here),
+        select(back.c.from_page_id.label("there")).where(back.c.to_page_id == here),
+    )
 
 
 # -- a node's own values
@@ -125,13 +133,8 @@ def hops(here: ColumnElement[Any]) -> FromClause:
 
 def neighbour_count(page: OuterRow) -> ColumnElement[Any]:
     """Distinct active pages at the other end of a link."""
-    hop, other = hops(page.c.id), pages.alias()
-    query = (
-        select(func.count(func.distinct(hop.c.there)))
-        .select_from(hop)
-        .join(other, other.c.id == hop.c.there)
-        .where(active(other))
-    )
+    other = pages.alias()
+    query = select(func.count()).select_from(other).where(among(other, *linked(page.c.id)), active(other))
     return in_tenant(query).scalar_subquery()
 
 

@@ -2,30 +2,29 @@
 
 from typing import Any
 
-from sqlalchemy import Select, Text, any_, func, select, union
+from sqlalchemy import Select, Text, any_, func, select
 from sqlalchemy.dialects.postgresql import ARRAY, aggregate_order_by
 
 from selection import in_tenant
 from selection.rows import OuterRow
 
 from ..tables import link_targets, links, pages
-from .references import referred
+from .references import among, referred
 
 # -- pages that link here
 
 
 def backlinks(page: OuterRow, kinds: Any = None) -> Select[Any]:
     """The pages that link here, and as what: `kinds` is the edge's own, the other columns are the page's."""
-    link, other = links.alias(), pages.alias()
-    linking = select(
-        link.c.from_page_id,
-        func.array_agg(aggregate_order_by(link.c.kind, link.c.kind), type_=ARRAY(Text)).label("kinds"),
-    ).where(link.c.to_page_id == page.c.id)
+    link, same, other = links.alias(), links.alias(), pages.alias()
+    linking = select(link.c.from_page_id).where(link.c.to_page_id == page.c.id)
+    says = select(func.array_agg(aggregate_order_by(same.c.kind, same.c.kind), type_=ARRAY(Text))).where(
+        same.c.from_page_id == OuterRow(other).c.id, same.c.to_page_id == page.c.id
+    )
     if kinds is not None:
-        linking = linking.where(link.c.kind == any_(kinds))
-    edge = in_tenant(linking).group_by(link.c.from_page_id).subquery()
-    found = select(other, edge.c.kinds).join(edge, other.c.id == edge.c.from_page_id).where(other.c.status == "active")
-    row = in_tenant(found).subquery()
+        linking, says = linking.where(link.c.kind == any_(kinds)), says.where(same.c.kind == any_(kinds))
+    found = select(other, in_tenant(says).scalar_subquery().label("kinds"))
+    row = in_tenant(found.where(among(other, linking), other.c.status == "active")).subquery()
     return select(row).order_by(row.c.hubness_score.desc(), row.c.id.desc())
 
 
@@ -35,7 +34,7 @@ def backlinks_of(page_id: Any) -> Select[Any]:
     linking = select(link.c.from_page_id).where(link.c.to_page_id == page_id)
     return (
         select(page)
-        .where(page.c.id.in_(in_tenant(linking)), page.c.status == "active")
+        .where(among(page, linking), page.c.status == "active")
         .order_by(page.c.hubness_score.desc(), page.c.id.desc())
     )
 
@@ -49,13 +48,11 @@ def connected(page: OuterRow) -> Select[Any]:
 
 def connected_with(page_id: Any) -> Select[Any]:
     other, incoming, outgoing = pages.alias(), links.alias(), links.alias()
-    near = union(
-        in_tenant(select(incoming.c.from_page_id.label("id")).where(incoming.c.to_page_id == page_id)),
-        in_tenant(select(outgoing.c.to_page_id.label("id")).where(outgoing.c.from_page_id == page_id)),
-    ).subquery()
+    coming = select(incoming.c.from_page_id).where(incoming.c.to_page_id == page_id)
+    going = select(outgoing.c.to_page_id).where(outgoing.c.from_page_id == page_id)
     return (
         select(other)
-        .where(other.c.id.in_(select(near.c.id)), other.c.status == "active")
+        .where(among(other, coming, going), other.c.status == "active")
         .order_by(other.c.hubness_score.desc(), other.c.id.desc())
     )
 

@@ -13,7 +13,7 @@ FAULTS = [
     # selection/: pages of lists
     Fault("selection/connection.py", "rows.c.number <= self.size", "rows.c.number < self.size"),
     Fault("selection/connection.py", "func.count(rows.c.number) > self.size", "func.count(rows.c.number) >= self.size"),
-    Fault("selection/connection.py", "rows.c.number.desc() if self.page.backward else rows.c.number", "rows.c.number"),
+    Fault("selection/connection.py", "aggregate_order_by(rows.c.number.desc())", "aggregate_order_by(rows.c.number)"),
     Fault("selection/keyset.py", "row < limit if falling", "row <= limit if falling"),
     Fault("selection/keyset.py", "and_(*same[:i], step)", "and_(step)"),
     Fault("selection/keyset.py", "self.descending != backward", "self.descending"),
@@ -30,7 +30,7 @@ FAULTS = [
     Fault("selection/cost.py", "child.size.value * (1 + child.fixed)", "child.size.value"),
     Fault("selection/plan.py", "if tables := unbound_tables(statement):", "if tables := None:"),
     # who may read
-    Fault("db/access.py", "[owner_of(row) == OWNER]", "[]"),
+    Fault("db/access.py", "[owner_of(row) == owner] if owner", "[] if owner"),
     Fault("db/access.py", "[owner_of(row) == owner, readable(owner)]", "[owner_of(row) == owner]"),
     Fault("db/access.py", "[readable(owner_of(row))]", "[]"),
     Fault("db/access.py", "any_(OWNERS), grant.c.owner_id == owner)", "any_(OWNERS))"),
@@ -41,14 +41,16 @@ FAULTS = [
     Fault("schema/mutations/scoping.py", "    check_tenant(scope, wiki.tenant_id)\n", ""),
     # what is related
     Fault("db/relations/pages.py", "tree.c.depth < deepest", "tree.c.depth <= deepest"),
-    Fault("db/relations/pages.py", "found.c.redirected_from.is_not(None)", "found.c.redirected_from.is_(None)"),
+    Fault("db/relations/pages.py", "and_(page.c.type == type, page.c.slug == slug)", "page.c.type == type"),
+    Fault("db/relations/pages.py", ".scalar_subquery(), in_tenant(there).scalar_subquery())", ".scalar_subquery())"),
     Fault("db/relations/pages.py", "order_by(newest.desc(), source.c.ref)", "order_by(newest, source.c.ref)"),
     Fault("db/relations/pages.py", ", in_tenant(standing).exists())", ")"),
     Fault("db/relations/pages.py", "name.c.name >= start, ", ""),
-    Fault("db/relations/links.py", 'in_tenant(linking)), page.c.status == "active")', "in_tenant(linking)))"),
+    Fault("db/relations/links.py", 'among(page, linking), page.c.status == "active")', "among(page, linking))"),
     Fault("db/relations/links.py", 'to_page = referred(pages, "to_page', 'to_page = referred(pages, "from_page'),
     Fault("db/relations/links.py", "page.c.id, target.c.to_page_id.is_(None)", "page.c.id"),
-    Fault("db/relations/graph.py", ".where(active(start), active(end))", ".where(active(start))"),
+    Fault("db/relations/graph.py", "most=MOST_LINKS), active(other))", "most=MOST_LINKS))"),
+    Fault("db/relations/graph.py", "*linked(page.c.id)), active(other))", "*linked(page.c.id)))"),
     Fault("db/relations/graph.py", "func.least(depth, MOST_STEPS)", "func.greatest(depth, MOST_STEPS)"),
     Fault("db/relations/mentions.py", "or_(mention.c.promoted_page_id == page.c.id, named.exists())", "named.exists()"),
     Fault(

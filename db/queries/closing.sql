@@ -1,5 +1,13 @@
--- name: advance
--- These pages changed after all others of their wiki, in this order.
+-- name: close
+-- The lines of a write in the log; and its pages changed after all others of their wiki, in this order.
+WITH logged AS (
+    INSERT INTO activity (tenant_id, owner_id, id, at, actor_kind, actor_id, action, page_id, detail)
+    SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), line.id, CAST(:now AS timestamptz),
+           CAST(:actor_kind AS text), CAST(:actor_id AS text), line.action, line.page_id, line.detail
+    FROM unnest(
+        CAST(:ids AS uuid[]), CAST(:actions AS text[]), CAST(:about AS uuid[]), CAST(:details AS jsonb[])
+    ) AS line (id, action, page_id, detail)
+)
 INSERT INTO page_positions (tenant_id, owner_id, page_id, position, changed_at)
 SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.page_id, given.place + (
     SELECT coalesce(max(position), 0) FROM page_positions
