@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from secrets import token_hex
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Annotated, NamedTuple, TypeVar
 
 from pydantic import Field
 
@@ -71,17 +71,6 @@ def clipped(text: str, most: int) -> str:
     return f"{text[: most - 1].rstrip()}…" if most > 0 else ""
 
 
-def fitting(rows: Sequence[T], most: int, words: Callable[[Sequence[T]], Words]) -> Sequence[T]:
-    """As many of the first rows as there is room to tell of, and one at least."""
-    if not rows or words(rows).fits(most):
-        return rows
-    few, many = 1, len(rows)
-    while many - few > 1:
-        some = (few + many) // 2
-        few, many = (some, many) if words(rows[:some]).fits(most) else (few, some)
-    return rows[:few]
-
-
 def fitting_lines(rows: Sequence[T], most: int, said: Callable[[T], str]) -> list[T]:
     """The first rows whose lines fit, and one at least."""
     kept: list[T] = []
@@ -91,14 +80,6 @@ def fitting_lines(rows: Sequence[T], most: int, said: Callable[[T], str]) -> lis
             break
         kept.append(row)
     return kept
-
-
-def next_cursor(edges: Sequence[Any], kept: Sequence[Any], has_more: bool) -> str | None:
-    """Behind the last row that is shown."""
-    if not kept or (len(kept) == len(edges) and not has_more):
-        return None
-    cursor: str = kept[-1]["cursor"]
-    return cursor
 
 
 def fenced(text: str) -> str:

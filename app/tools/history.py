@@ -1,15 +1,15 @@
 """wiki_history: the versions that a page had."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from pydantic import BaseModel, Field
 
 from resolvers.errors import NotFound
 
-from .budget import CHARS, Cursor, Limit, MaxChars, Words, fitting, lines, next_cursor, read_on
+from .budget import CHARS, Cursor, Limit, MaxChars, Words, lines, read_on
 from .caller import Caller
 from .pages import MORE, PageName, find_page
+from .paging import Edges, part
 from .tool import Given, Told, Tool
 
 
@@ -42,16 +42,15 @@ async def look_back(caller: Caller, given: Looking) -> Told:
         raise NotFound(f'There is no page "{found.name}" any more. {MORE}')
     revisions = answer["wikiPage"]["revisions"]
 
-    def shown(edges: Sequence[dict[str, Any]]) -> History:
+    def shown(edges: Edges, cursor: str | None) -> History:
         return History(
             page=found.name,
             versions=[version(edge["node"]) for edge in edges],
             total=revisions["totalCount"],
-            next_cursor=next_cursor(revisions["edges"], edges, revisions["pageInfo"]["hasNextPage"]),
+            next_cursor=cursor,
         )
 
-    data = shown(fitting(revisions["edges"], given.max_chars, lambda edges: words_of(shown(edges))))
-    return Told(data, words_of(data).within(given.max_chars))
+    return part(revisions, given.max_chars, shown, words_of)
 
 
 def version(node: dict[str, Any]) -> Version:

@@ -1,6 +1,5 @@
 """knowledge_search, knowledge_write, knowledge_list, knowledge_delete: the references of the wiki by their topics."""
 
-from collections.abc import Sequence
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field
@@ -16,14 +15,13 @@ from .budget import (
     Words,
     clipped,
     cut,
-    fitting,
     lines,
-    next_cursor,
     paragraphs,
     read_on,
 )
 from .caller import Caller
 from .pages import named
+from .paging import Edges, part
 from .tool import Given, Told, Tool
 
 QUERY_MAX = 10_000
@@ -158,15 +156,14 @@ async def list_topics(caller: Caller, given: Topics) -> Told:
         await caller.read("list", filter=filter, orderBy="TITLE", first=given.limit, after=given.cursor)
     )["wikiPages"]  # fmt: skip
 
-    def shown(edges: Sequence[dict[str, Any]]) -> KnowledgeList:
+    def shown(edges: Edges, cursor: str | None) -> KnowledgeList:
         return KnowledgeList(
             entries=[known(edge["node"]) for edge in edges],
             total=found["totalCount"],
-            next_cursor=next_cursor(found["edges"], edges, found["pageInfo"]["hasNextPage"]),
+            next_cursor=cursor,
         )
 
-    data = shown(fitting(found["edges"], given.max_chars, lambda edges: table(shown(edges))))
-    return Told(data, table(data).within(given.max_chars))
+    return part(found, given.max_chars, shown, table)
 
 
 def table(data: KnowledgeList) -> Words:

@@ -1,6 +1,5 @@
 """wiki_backlinks and wiki_graph: what is linked with what."""
 
-from collections.abc import Sequence
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
@@ -14,15 +13,14 @@ from .budget import (
     Limit,
     MaxChars,
     Words,
-    fitting,
     fitting_lines,
     lines,
-    next_cursor,
     paragraphs,
     read_on,
 )
 from .caller import Caller
 from .pages import MORE, PageLine, PageName, find_page, line_of, said
+from .paging import Edges, part
 from .tool import Given, Told, Tool
 
 MORE_LINKS = "There is more than fits: ask for one page's surroundings, or with a greater limit."
@@ -51,16 +49,15 @@ async def backlinks(caller: Caller, given: LinkingTo) -> Told:
         raise NotFound(f'There is no page "{found.name}" any more. {MORE}')
     links = answer["wikiPage"]["backlinks"]
 
-    def shown(edges: Sequence[dict[str, Any]]) -> Linking:
+    def shown(edges: Edges, cursor: str | None) -> Linking:
         return Linking(
             page=found.name,
             linked_from=[line_of(edge["node"]) for edge in edges],
             total=links["totalCount"],
-            next_cursor=next_cursor(links["edges"], edges, links["pageInfo"]["hasNextPage"]),
+            next_cursor=cursor,
         )
 
-    data = shown(fitting(links["edges"], given.max_chars, lambda edges: words_of(shown(edges))))
-    return Told(data, words_of(data).within(given.max_chars))
+    return part(links, given.max_chars, shown, words_of)
 
 
 def words_of(data: Linking) -> Words:

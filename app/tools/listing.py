@@ -1,13 +1,13 @@
 """wiki_list: the pages of the wiki, in an order."""
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from .budget import CHARS, Cursor, Limit, MaxChars, Words, fitting, lines, next_cursor, read_on
+from .budget import CHARS, Cursor, Limit, MaxChars, Words, lines, read_on
 from .caller import Caller
 from .pages import PageLine, PageType, line_of, said, types_of
+from .paging import Edges, part
 from .tool import Given, Told, Tool
 
 
@@ -42,15 +42,14 @@ async def list_pages(caller: Caller, given: Listing) -> Told:
         await caller.read("list", filter=filter, orderBy=order, first=given.limit, after=given.cursor)
     )["wikiPages"]  # fmt: skip
 
-    def shown(edges: Sequence[dict[str, Any]]) -> Pages:
+    def shown(edges: Edges, cursor: str | None) -> Pages:
         return Pages(
             pages=[line_of(edge["node"]) for edge in edges],
             total=found["totalCount"],
-            next_cursor=next_cursor(found["edges"], edges, found["pageInfo"]["hasNextPage"]),
+            next_cursor=cursor,
         )
 
-    data = shown(fitting(found["edges"], given.max_chars, lambda edges: words_of(shown(edges))))
-    return Told(data, words_of(data).within(given.max_chars))
+    return part(found, given.max_chars, shown, words_of)
 
 
 def words_of(data: Pages) -> Words:

@@ -1,14 +1,14 @@
 """wiki_search, and search_wiki, which is its other name."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from .budget import CHARS, Cursor, MaxChars, Words, fitting, lines, next_cursor, paragraphs, read_on
+from .budget import CHARS, Cursor, MaxChars, Words, lines, paragraphs, read_on
 from .caller import Caller
 from .pages import PageLine, PageType, line_of, said, types_of
+from .paging import Edges, part
 from .tool import Given, Told, Tool
 
 
@@ -47,17 +47,16 @@ async def search(caller: Caller, given: Searching) -> Told:
         await caller.read("search", query=given.query, filter=filter, first=given.limit, after=given.cursor)
     )["wikiSearchResults"]  # fmt: skip
 
-    def shown(edges: Sequence[dict[str, Any]]) -> Hits:
+    def shown(edges: Edges, cursor: str | None) -> Hits:
         return Hits(
             results=[hit(edge) for edge in edges],
             total=found["totalCount"],
             total_is_exact=found["totalIsExact"],
             did_you_mean=found["didYouMean"],
-            next_cursor=next_cursor(found["edges"], edges, found["pageInfo"]["hasNextPage"]),
+            next_cursor=cursor,
         )
 
-    data = shown(fitting(found["edges"], given.max_chars, lambda edges: words_of(shown(edges))))
-    return Told(data, words_of(data).within(given.max_chars))
+    return part(found, given.max_chars, shown, words_of)
 
 
 def hit(edge: dict[str, Any]) -> Hit:
