@@ -61,7 +61,7 @@ class Readiness:
             raise NotReady("timeout", f"The database gave no answer within {PATIENCE} seconds.") from None
         except Exhausted:
             raise NotReady("busy", "Every connection to the database is in use, and too many wait.") from None
-        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
             log.warning("not ready", error=type(error).__name__)
             raise NotReady("database", "The database cannot be reached.") from None
         except Exception as error:

@@ -10,6 +10,7 @@ import orjson
 from selection.trail import noted
 
 from .committing import committing
+from .explaining import generic_plan
 from .pool import PATIENCE, Pool
 from .sql import Statement
 
@@ -106,8 +107,7 @@ class Database:
         """How Postgres would run a statement whatever its values; it is not run, and none is needed."""
         async with acquire(self.pool) as connection, connection.transaction(readonly=True):
             await connection.execute(f"SET LOCAL statement_timeout = {int(seconds * 1000)}")
-            asked = await connection.prepare(f"EXPLAIN (GENERIC_PLAN) {sql}")
-            return "\n".join(row[0] for row in await asked.fetch(*[None] * len(asked.get_parameters())))
+            return await generic_plan(connection, sql)
 
     def pools(self) -> dict[str, "PoolFacts"]:
         """How busy each pool is at this moment."""

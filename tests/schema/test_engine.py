@@ -8,7 +8,7 @@ import pytest
 from graphql import GraphQLNonNull, execute_sync, get_introspection_query, parse
 
 from db.database import Database
-from db.relations import graph, links, pages
+from db.relations import graph, links, pages, references
 from db.scope import Role
 from resolvers.search.results import Asked
 from schema.root import GRAPHQL, make_engine
@@ -216,7 +216,7 @@ async def test_a_null_in_a_non_null_field_propagates(
         (pages, "{ recentWikiPages { sourceCount } }"),
         (pages, "{ recentWikiPages { ancestors { id } } }"),
         (links, "{ recentWikiPages { backlinks { totalCount } } }"),
-        (links, "{ recentWikiPages { connectedPages { nodes { id } } } }"),
+        (references, "{ recentWikiPages { connectedPages { nodes { id } } } }"),
         (graph, "query($t: ID!) { wikiGraph(tenantId: $t) { nodes { edgeCount } } }"),
         (graph, "query($t: ID!) { wikiGraph(tenantId: $t) { edges { kind } } }"),
     ],
