@@ -28,6 +28,7 @@ from .linking import Links
 from .metrics import Metrics
 from .planner import HeldName, NewPage, PageName, PageUpdate, Plan, SectionTask
 from .source_texts import find_facts
+from .standing import with_standing
 from .stored import (
     CITED_MAX,
     find_cards,
@@ -65,10 +66,13 @@ class Composition:
     metrics: Metrics = field(default_factory=Metrics)
 
 
-async def compose(reader: Writer, plan: Plan, texts: Texts, sources_max: int = CITED_MAX) -> Composition:
+async def compose(
+    reader: Writer, plan: Plan, texts: Texts, sources_max: int = CITED_MAX, *, reads_again: bool = False
+) -> Composition:
     """What becomes of the wiki as it is now; `texts` are the sections that were written already.
 
-    A writer is given the `sources_max` newest sources of a section besides the new ones.
+    A writer is given the `sources_max` newest sources of a section besides the new ones; one that
+    `reads_again`, those that its lines name, too.
     """
     metrics = Metrics()
     metrics.use(plan.usage)
@@ -83,6 +87,9 @@ async def compose(reader: Writer, plan: Plan, texts: Texts, sources_max: int = C
         reader, [(one.page.id, slug) for one in work.values() for slug in one.sections], sources_max
     )
     facts |= await find_facts(reader, {id for ids in cited.values() for id in ids} - facts.keys())
+    if reads_again:
+        cited = await with_standing(reader, work.values(), cited, facts)
+        facts |= await find_facts(reader, {id for ids in cited.values() for id in ids} - facts.keys())
     drafts = drafts_of(work.values(), cited, facts)
     keys = {place: draft.key for place, draft in drafts.items()}
     missing = {keys[place]: draft for place, draft in drafts.items() if keys[place] not in texts}

@@ -6,7 +6,7 @@ moment leaves whole batches, and who takes over goes on after the last of them.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -31,7 +31,7 @@ from .aggregation.aggregation_pass import aggregate
 from .applying import apply
 from .authors import Authors, Hiring, Stop
 from .collecting import collected_later
-from .composing import compose
+from .composing import Composition, compose
 from .fitting import Room, fitting
 from .knowledge import StoredKnowledge
 from .metrics import Metrics
@@ -156,6 +156,11 @@ class Run:
         """How many sources of a section its writer reads, besides new ones."""
         return getattr(self.authors.writer, "sources_max", CITED_MAX)
 
+    async def composed(self, reader: Writer, plan: Plan, texts: Mapping[TaskKey, str]) -> Composition:
+        """As the wiki is now, for this writer."""
+        reads_again = getattr(self.authors.writer, "reads_again", False)
+        return await compose(reader, plan, texts, self.sources_max, reads_again=reads_again)
+
     async def step(self) -> bool:
         """One batch; true when the job is over."""
         if stop := await self.authors.stop():
@@ -214,7 +219,7 @@ class Run:
         """Write every section that the plan needs, as the wiki is now: no connection is held meanwhile."""
         writer = writer or self.authors.writer
         async with looking(self.database) as connection:
-            composition = await compose(Writer(connection, self.scope), plan, texts, self.sources_max)
+            composition = await self.composed(Writer(connection, self.scope), plan, texts)
         writing_now = (writer.write(task) for task in composition.missing.values())
         texts.update(zip(composition.missing, await in_turns(writing_now), strict=True))
 
@@ -225,7 +230,7 @@ class Run:
                 return Outcome.MOVED
             if await writer.value(FORGETTING["count_forgotten"], ids=[source.id for source in batch.sources]):
                 return Outcome.MOVED
-            composition = await compose(writer, plan, texts, self.sources_max)
+            composition = await self.composed(writer, plan, texts)
             if composition.missing:
                 raise Stale
             async with found_together(writer):

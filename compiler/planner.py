@@ -179,7 +179,8 @@ class SectionWriter(Protocol):
     """Writes the text of one section from its sources, and from nothing else.
 
     It may say `is_free = True`, so that its batches are never divided to keep a job small, and `sources_max`: how many
-    sources of a section it is given besides the new ones, the newest.
+    sources of a section it is given besides the new ones, the newest. One that says `reads_again = True` is given
+    those that the lines of the section name, too.
     """
 
     async def write(self, task: SectionTask) -> str: ...

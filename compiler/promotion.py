@@ -19,7 +19,6 @@ from resolvers.writing import looking, writing
 from .aggregation.aggregation_pass import aggregate
 from .applying import apply
 from .authors import Stop
-from .composing import compose
 from .extraction.citing import mark
 from .extraction.quoting import bullet
 from .leaf_pass import BUSY, ROUNDS, Compiler, Run, Stale
@@ -76,7 +75,7 @@ class Promotion(Run):
     async def keep(self, plan: Plan, texts: Mapping[TaskKey, str], began: float) -> None:
         """Pages, evidence and promoted names, all of it or nothing. Raises Stale and Lost."""
         async with writing(self.database, self.scope) as writer:
-            composition = await compose(writer, plan, texts, self.sources_max)
+            composition = await self.composed(writer, plan, texts)
             if composition.missing:
                 raise Stale
             linked = self.compiler.links_by_evidence

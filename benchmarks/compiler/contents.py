@@ -1,6 +1,5 @@
 """What a compiled wiki has in it, read from its rows."""
 
-import re
 from collections import Counter
 from dataclasses import dataclass, field
 from uuid import UUID
@@ -9,12 +8,10 @@ import asyncpg
 
 from compiler.extraction.citing import mark
 from compiler.planner import SourceText
-from content.snippets import said
 from db.scope import Scope
 
-from ..planner.measure import QUOTE, UNESCAPED
+from ..planner.verbatim import is_verbatim, quotes
 
-LETTERS = re.compile(r"[\W_]+")
 HUBS = 8
 NUMBERS = {
     "pages": "SELECT type, count(*) FROM pages WHERE {own} AND status = 'active' GROUP BY 1 ORDER BY 2 DESC",
@@ -83,25 +80,18 @@ async def compare_quotes(connection: asyncpg.Connection, scope: Scope, found: Co
         "SELECT id, ref, content FROM sources WHERE tenant_id = $1 AND owner_id = $2 ORDER BY version", *where
     )
     by_mark = {mark(marked(row["id"], row["ref"])): row["content"] for row in rows}
-    texts: dict[str, tuple[str, str]] = {}
     sections = await connection.fetch("SELECT body_md FROM sections WHERE tenant_id = $1 AND owner_id = $2", *where)
     for line in (line for row in sections for line in row["body_md"].splitlines()):
         label = line.rpartition(" ")[2]
         if label not in by_mark:
             continue
-        content = by_mark[label]
-        pair = texts.setdefault(label, (letters(content), letters(said(content))))
-        for quote in QUOTE.finditer(line[: -len(label)]):
+        for quote in quotes(line):
             found.quotes += 1
-            found.verbatim += any(letters(UNESCAPED.sub("", quote[1])) in text for text in pair)
+            found.verbatim += is_verbatim(quote, by_mark[label])
 
 
 def marked(id: UUID, ref: str) -> SourceText:
     return SourceText(id, "", ref, "", None)  # type: ignore[arg-type]
-
-
-def letters(text: str) -> str:
-    return LETTERS.sub("", text)
 
 
 def per_page(found: Contents) -> Counter[str]:

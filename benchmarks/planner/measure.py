@@ -1,19 +1,14 @@
 """Pages against gold, quotes against sources, and time."""
 
-import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from benchmarks.planner.memory import MemoryWiki, Page
 from benchmarks.planner.scopes import Expected, ScopeOfNotes
+from benchmarks.planner.verbatim import is_verbatim, quotes
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
 from compiler.extraction.citing import mark
-from content.snippets import said
-
-QUOTE = re.compile(r"“((?:[^“”]|“[^“”]*”)*)”")
-UNESCAPED = re.compile(r"\\(?=[^\w\s])")
-LETTERS = re.compile(r"[\W_]+")
 
 
 @dataclass(slots=True)
@@ -76,7 +71,6 @@ def _compare(result: Result, pages: Sequence[Page], expected: Sequence[Expected]
 
 def _check(result: Result, wiki: MemoryWiki) -> None:
     by_mark = {mark(source): source for source in wiki.known.values()}
-    texts: dict[str, tuple[str, str]] = {}
     for section in (section for page in wiki.all for section in page.sections.values()):
         result.sections += 1
         result.cited += bool(section.source_ids and section.body)
@@ -85,11 +79,6 @@ def _check(result: Result, wiki: MemoryWiki) -> None:
             if label not in by_mark:
                 continue
             source = by_mark[label]
-            pair = texts.setdefault(label, (_letters(source.content), _letters(said(source.content))))
-            for quote in QUOTE.finditer(line[: -len(label)]):
+            for quote in quotes(line):
                 result.quotes += 1
-                result.verbatim += any(_letters(UNESCAPED.sub("", quote[1])) in text for text in pair)
-
-
-def _letters(text: str) -> str:
-    return LETTERS.sub("", text)
+                result.verbatim += is_verbatim(quote, source.content)

@@ -13,16 +13,19 @@ from content.folding import INVISIBLE
 from content.names import normalise
 from content.plain import plain
 from content.rollups import ABBREVIATION
-from content.snippets import CONTROL, DIRECTION
+from content.snippets import CONTROL
 from content.words import LETTER, SPACELESS
+
+from .shown import CUT, OWN, hidden, shown, without_cuts
 
 SENTENCE_MAX = 300  # characters of a quote
 LINE_MAX = 2_000  # of a line without any full stop: what lies beyond is read as another sentence
 TOKENS_MAX = 20_000  # words of a source that are looked up
 READ_MAX = 200_000  # characters of a source that are read: what lies beyond is kept with it, but makes no pages
 SHORT_MAX, LONG_MAX = 2_000, 50_000  # characters: the sentences of short texts and some long ones are kept for a while
-CUT = "\ue002"  # where an image or a comment was: no quote reaches across
 
+# Left open, a direction would turn around what stands after a quote.
+UNREAD = re.compile(f"[\u202a-\u202e\u2066-\u2069{OWN}]")
 # A line that begins otherwise is prose, and one without a mark, too, is as it stands.
 CAREFUL = frozenset(("", *" \t\x0b\x0c`~#|<%$[:=-!"))
 LISTED = frozenset(" \t-+>0123456789")
@@ -30,12 +33,7 @@ LISTED = frozenset(" \t-+>0123456789")
 FENCE = re.compile(r"[ \t]{0,8}(```|~~~)")
 NO_PROSE = re.compile(r"[ \t]*(?:\||<[A-Za-z/!]|%%|\$\$|\[\^?[^\[\]\n]{1,80}\]:|:::|={3,}|-{3,}|!\[)")
 HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]")
-CALLOUT = re.compile(r"\[![\w-]{1,20}\][+-]?")
-CHECKBOX = re.compile(r"^[ \t]*[-*+][ \t]+\[[ xX]\][ \t]+")
-EMBED = re.compile(r"!\[\[[^\[\]\n]{0,300}\]\]|!\[[^\[\]\n]{0,300}\]\([^()\n]{0,500}\)")
-COMMENT = re.compile(r"<!--[^<>]{0,500}-->|%%[^%\n]{0,500}%%")
-REFERENCE = re.compile(r"(?<=\])\[[^\[\]\n]{0,60}\]")
-MARK = re.compile(r"[`*_\[\]<>~#]")
+MARK = re.compile(r"[`*_\[\]<>~#\\]")
 END = re.compile(r"[.!?…؟۔]+[\"'”’»)\]]*(?=\s+[^\sa-zа-яα-ω])|[。！？।॥]+[」』”’）]*")
 WORD = re.compile(rf"{LETTER}+(?:['’\-]{LETTER}+)*")
 PLAIN_WORD = re.compile(r"[a-z0-9]+(?:['\-][a-z0-9]+)*")  # of a text in ASCII and small letters, as it is normalised
@@ -95,7 +93,7 @@ def normalised(word: str) -> str:
 
 def clean(line: str) -> str:
     """What a line says, without marks."""
-    return plain(line) if MARK.search(line) else _unmarked(line)
+    return shown(hidden(line)) if MARK.search(line) else _unmarked(line)
 
 
 def _unmarked(line: str) -> str:
@@ -114,7 +112,7 @@ def _long(text: str) -> tuple[Line, ...]:
 
 def _lines(text: str) -> tuple[Line, ...]:
     text = CONTROL.sub(" ", text[:READ_MAX])
-    text = text if text.isascii() else DIRECTION.sub("", text)
+    text = text if text.isascii() else UNREAD.sub("", text)
     return tuple(line for line in map(_line, _prose_lines(text)) if line.sentences)
 
 
@@ -134,12 +132,11 @@ def _prose_lines(text: str) -> Iterator[str]:
 def _line(line: str) -> Line:
     if not MARK.search(line):
         return Line(line, _sentences(_unmarked(line)))
-    for pattern, instead in ((CALLOUT, CUT), (CHECKBOX, "- "), (EMBED, CUT), (COMMENT, CUT), (REFERENCE, "")):
-        line = pattern.sub(instead, line)
-    text = clean(line)
+    raw, line = without_cuts(line), hidden(line)
+    text = shown(without_cuts(line))
     if CUT not in text:
-        return Line(line, _sentences(text))
-    return Line(line, tuple(chain.from_iterable(_sentences(part.strip()) for part in text.split(CUT))))
+        return Line(raw, _sentences(text))
+    return Line(raw, tuple(chain.from_iterable(_sentences(part.strip()) for part in text.split(CUT))))
 
 
 def _sentences(text: str) -> tuple[Sentence, ...]:

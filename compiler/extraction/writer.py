@@ -38,6 +38,7 @@ class ExtractiveWriter:
 
     is_free = True
     sources_max = 60
+    reads_again = True
 
     async def write(self, task: SectionTask) -> str:
         """The section's text, at most 6 kB beside what people wrote; without sources what stands there."""

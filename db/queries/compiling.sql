@@ -133,6 +133,17 @@ FROM unnest(CAST(:page_ids AS uuid[]), CAST(:slugs AS text[])) AS given (page_id
 JOIN sections AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = given.page_id
     AND s.section_slug = given.slug;
 
+-- name: find_standing
+-- The sources that sections rest on and that go by these refs.
+SELECT given.page_id, given.slug, c.source_id
+FROM unnest(CAST(:page_ids AS uuid[]), CAST(:slugs AS text[]), CAST(:refs AS text[])) AS given (page_id, slug, ref)
+JOIN sections AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = given.page_id
+    AND s.section_slug = given.slug
+JOIN section_sources AS c ON c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.section_id = s.id
+JOIN sources AS e ON e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.id = c.source_id
+    AND e.ref = given.ref AND e.forgotten_at IS NULL
+ORDER BY c.id;
+
 -- name: find_titles
 -- Active pages with exactly these titles, the oldest first.
 SELECT id, title, type, slug FROM pages

@@ -1,0 +1,91 @@
+"""Whether a quote on a page is what its source says.
+
+Its letters and digits stand in the source in the same order. Between them the source has nothing else but white space,
+punctuation, and markup that a reader does not see: targets of links, tags of HTML. Inside code nothing is markup.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from functools import lru_cache
+
+LETTERS = re.compile(r"[\W_]+")
+UNSEEN = re.compile(
+    r"\]\((?:[^()\n]|\([^()\n]*\))*\)"  # [text](target)
+    r"|\]\[[^\[\]\n]*\]"  # [text][reference]
+    r"|\[\[[^\[\]|\n]*\|"  # [[target|text]]
+    r"|</?[A-Za-z][^<>\n]*>"
+)
+CODE = re.compile("(?<!`)(`+)(?!`)([^\n\r\x0b\x0c\u2028\u2029]+?)(?<!`)\\1(?!`)")  # in one line
+DIRECTION = re.compile("[\u202a-\u202e\u2066-\u2069]")
+LINE = re.compile(r"^- .*?: “(.*)” \[\^")
+BETWEEN = "” “"
+
+
+def quotes(line: str) -> list[str]:
+    """What a line of a section quotes."""
+    found = LINE.match(line)
+    return found[1].split(BETWEEN) if found else []
+
+
+def letters(text: str) -> str:
+    return LETTERS.sub("", text)
+
+
+def is_verbatim(quote: str, content: str) -> bool:
+    wanted = letters(quote)
+    if not wanted:
+        return True
+    read, unseen = _read(content)
+    if wanted in read.letters:
+        return True
+    return any(_stands(wanted, start, read, unseen) for start in read.starting(wanted[0]))
+
+
+class Letters:
+    """The letters of a text and where each stands in it."""
+
+    def __init__(self, text: str) -> None:
+        self.at = [index for index, character in enumerate(text) if not LETTERS.match(character)]
+        self.letters = "".join(text[index] for index in self.at)
+
+    def starting(self, letter: str) -> Iterator[int]:
+        return (position for position, other in enumerate(self.letters) if other == letter)
+
+    def next(self, index: int) -> int:
+        """The position of the first letter from `index` of the text on."""
+        return bisect_left(self.at, index)
+
+
+@lru_cache(maxsize=2_000)
+def _read(content: str) -> tuple[Letters, dict[int, frozenset[int]]]:
+    """The letters, and from which of their positions a reader may go on at which others."""
+    content = DIRECTION.sub("", content)
+    read = Letters(content)
+    code = [span.span() for span in CODE.finditer(content)]
+    unseen: dict[int, set[int]] = {}
+    for start in range(len(content)):
+        found = UNSEEN.match(content, start) if content[start] in "][<" else None
+        if found and not any(first <= start < last for first, last in code):
+            unseen.setdefault(read.next(start), set()).add(read.next(found.end()))
+    return read, {position: frozenset(others) for position, others in unseen.items()}
+
+
+def _stands(wanted: str, start: int, read: Letters, unseen: dict[int, frozenset[int]]) -> bool:
+    """Whether the letters stand there from `start` on: each next to one before, or behind what nobody sees."""
+    positions = {start}
+    for number, letter in enumerate(wanted):
+        if number:
+            positions = _beyond(positions, unseen)
+        positions = {one + 1 for one in positions if read.letters[one : one + 1] == letter}
+        if not positions:
+            return False
+    return True
+
+
+def _beyond(positions: set[int], unseen: dict[int, frozenset[int]]) -> set[int]:
+    """With what lies behind markup that begins there, and behind markup that follows that."""
+    found, fresh = set(positions), positions
+    while fresh := {other for one in fresh for other in unseen.get(one, ())} - found:
+        found |= fresh
+    return found

@@ -1,0 +1,65 @@
+"""Sections with more sources than their writer is given: they stay short, and nobody's own line is lost."""
+
+import random
+import re
+from datetime import timedelta
+
+from compiler.extraction import ExtractivePlanner, ExtractiveWriter
+from compiler.leaf_pass import Caps, Compiler
+from resolvers.pages import update_page
+from resolvers.retaining import SourceDraft
+from tests.compiler.austin import START, note, retain
+from tests.compiler.story import compile_all, pages
+from tests.wiki import Wiki
+
+BATCH = 20
+RULES = Compiler(ExtractivePlanner(), ExtractiveWriter(), Caps(batch=BATCH))
+MINE = "- Never open the oven early."
+DAY = re.compile(r"^- (\d{4}-\d\d-\d\d)")
+
+
+def loaves(first: int, last: int) -> list[SourceDraft]:
+    """A note a day. What is worth a highlight comes by chance, what says what it is every tenth day."""
+    chance, how = random.Random(first), ("with Priya and Marco", "dark", "best")
+    return [
+        note(
+            day,
+            f"Sourdough is a bread that rests {day + 100} hours before it goes into the oven."
+            if day % 10 == 0
+            else f"Sourdough number {day + 100} came out {chance.choice(how)}, {told(chance)}.",
+            tags=["sourdough"],
+        )
+        for day in range(first, last)
+    ]
+
+
+def told(chance: random.Random) -> str:
+    """Words that no other note has: what hardly differs from what stands there is not written anew."""
+    return " ".join("".join(chance.choices("abcdefghijklmnop", k=9)) for _ in range(4))
+
+
+def lines(body: str, heading: str) -> list[str]:
+    section = body.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    return [line for line in section.splitlines() if line.startswith("- ")]
+
+
+async def test_two_hundred_sources_leave_a_section_short_and_peoples_lines_in_it(wiki: Wiki) -> None:
+    await retain(wiki, loaves(0, BATCH))
+    await compile_all(wiki, RULES)
+    page = (await pages(wiki))["Sourdough"]
+    oldest = lines(page["body_md"], "Highlights")[-1]
+    edited = oldest.replace("came out", "came out (I think)")
+    assert edited != oldest
+    body = page["body_md"].replace(oldest, f"{edited}\n{MINE}")
+    await update_page(wiki.database, wiki.scope, page["id"], body=body)
+    for first in range(BATCH, 200, BATCH):
+        await retain(wiki, loaves(first, first + BATCH))
+        await compile_all(wiki, RULES)
+    body = (await pages(wiki))["Sourdough"]["body_md"]
+    highlights, summary = lines(body, "Highlights"), lines(body, "Summary")
+    assert highlights[:2] == [edited, MINE]
+    assert len(highlights) == 2 + 6
+    days = [found[1] for line in highlights[2:] if (found := DAY.match(line))]
+    assert days == sorted(days, reverse=True)
+    assert days[0] >= (START + timedelta(days=180)).date().isoformat()
+    assert len(summary) == 3
