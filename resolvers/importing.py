@@ -28,6 +28,7 @@ from .note_archives import unpacked
 from .note_files import Piece, Problem, WikiRecord, about, pieces, read_all
 from .note_list import NoteList
 from .note_names import Vault, names
+from .note_paths import is_own as is_own_path
 from .note_places import Found, Kept, Placed, Places
 from .note_problems import Problems
 from .note_shelf import Shelf
@@ -277,9 +278,11 @@ class Import:
 def draft(placed: Placed, note: Note, vault: Vault, sources: Sources) -> PageDraft:
     """The page that a note asks for. What the note does not have stays as it is on the page.
 
-    An export has told every name of its pages; of other files the name is one too.
+    An export has told every name of its pages; of other files the name is one too. A file that an export named after
+    its page is not where the page came from.
     """
-    origin = {ORIGIN: placed.label} if placed.path else {}
+    is_own = vault.is_export and note.slug is not None and is_own_path(placed.label, placed.type, placed.slug)
+    origin = {ORIGIN: placed.label} if placed.path and not is_own else {}
     uncited = sources.uncited(note)
     return PageDraft(
         type=placed.type,

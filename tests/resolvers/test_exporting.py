@@ -159,6 +159,17 @@ async def test_a_wiki_that_has_pages_keeps_its_language(wiki: Wiki, tmp_path: Pa
     assert told.path == ".cairn/wiki.json"
 
 
+@pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
+async def test_a_wiki_is_not_changed_by_its_own_export(wiki: Wiki, tmp_path: Path, form: str) -> None:
+    """Pages that came from no file do not come to be from one, nor do those that came from one forget it."""
+    await a_wiki(wiki)
+    await imported(wiki, tmp_path / "vault", {"Plugins/Templates.md": "One. [[Austin]]"})
+    before = await wiki.rows("pages")
+    await export_path(wiki.database, wiki.scope, tmp_path / form)
+    assert counts(await run(wiki, tmp_path / form)) == (0, 0, 4, 0)
+    assert await wiki.rows("pages") == before
+
+
 async def test_lines_keep_where_the_files_lay(wiki: Wiki, tmp_path: Path) -> None:
     write(tmp_path / "vault", {"Plugins/Templates.md": "One.", "Clipper/Templates.md": "Two. [[Plugins/Templates]]"})
     await run(wiki, tmp_path / "vault")
@@ -396,6 +407,8 @@ async def test_any_wiki_comes_back(wiki: Wiki, tmp_path: Path, data: st.DataObje
     form = data.draw(st.sampled_from(["folder", "wiki.zip", "wiki.jsonl"]))
     first, second = (tmp_path / f"{start.scope.owner_id}-{n}-{form}" for n in (1, 2))
     pages = (await export_path(start.database, start.scope, first)).pages
+    if pages:
+        assert counts(await run(start, first)) == (0, 0, pages, 0)
     copy = await start.neighbour()
     if pages:
         assert (await run(copy, first)).errors == ()
