@@ -3,7 +3,7 @@
 import asyncio
 import os
 import tempfile
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,8 +19,8 @@ from db.scope import Scope
 from .errors import BadInput
 from .export_entries import without_memory
 from .export_folders import Folder
-from .export_layout import ABOUT, FORMAT, SOURCES
-from .exporting import ORIGIN, PAGES_AT_ONCE, SOURCES_AT_ONCE, PageFile, exporting
+from .export_layout import ABOUT, FORMAT, MENTIONS, SOURCES
+from .exporting import MENTIONS_AT_ONCE, ORIGIN, PAGES_AT_ONCE, SOURCES_AT_ONCE, PageFile, exporting
 from .importing import Progress, silent
 from .owners import ENGLISH
 
@@ -36,11 +36,13 @@ class ExportResult:
 
 
 class Target(Protocol):
-    """Where an export goes. What the wiki is comes first, then sources, then pages."""
+    """Where an export goes. What the wiki is comes first, then sources, names, pages."""
 
     def begin(self, language: str) -> None: ...
 
     def add_sources(self, sources: Sequence[dict[str, Any]]) -> None: ...
+
+    def add_mentions(self, mentions: Sequence[dict[str, Any]]) -> None: ...
 
     def add_pages(self, pages: Sequence[PageFile]) -> None: ...
 
@@ -96,6 +98,8 @@ async def written(database: Database, scope: Scope, target: Target, report: Prog
         async for some in together(export.sources(), SOURCES_AT_ONCE):
             await asyncio.to_thread(target.add_sources, some)
             sources += len(some)
+        async for some in together(export.mentions(), MENTIONS_AT_ONCE):
+            await asyncio.to_thread(target.add_mentions, some)
         async for files in together(export.pages(), PAGES_AT_ONCE):
             report("Writing", pages, export.total, files[0].path)
             await asyncio.to_thread(target.add_pages, files)
@@ -129,6 +133,10 @@ class FolderTarget:
         for source in sources:
             self.folder.append(SOURCES, line(source))
 
+    def add_mentions(self, mentions: Sequence[dict[str, Any]]) -> None:
+        for mention in mentions:
+            self.folder.append(MENTIONS, line(mention))
+
     def add_pages(self, pages: Sequence[PageFile]) -> None:
         for page in pages:
             self.folder.write(page.path, to_markdown(page.note).encode())
@@ -138,18 +146,28 @@ class FolderTarget:
 
 
 class ZipTarget:
-    """The folder in one file. Sources are one entry of it, written piece by piece."""
+    """The folder in one file. Sources are one entry of it, names another, written piece by piece."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.zip = without_memory(ZipFile(file, "w", ZIP_DEFLATED))
         self.open: IO[bytes] | None = None
+        self.path = ""
 
     def begin(self, language: str) -> None:
         self.zip.writestr(entry(ABOUT), line(about(language)))
 
     def add_sources(self, sources: Sequence[dict[str, Any]]) -> None:
-        self.open = self.open or self.zip.open(entry(SOURCES), "w", force_zip64=True)
-        self.open.writelines(map(line, sources))
+        self.append(SOURCES, map(line, sources))
+
+    def add_mentions(self, mentions: Sequence[dict[str, Any]]) -> None:
+        self.append(MENTIONS, map(line, mentions))
+
+    def append(self, path: str, lines: Iterable[bytes]) -> None:
+        """To the entry that is being written, which is over when the next one begins."""
+        if self.open is None or self.path != path:
+            self.close()
+            self.open, self.path = self.zip.open(entry(path), "w", force_zip64=True), path
+        self.open.writelines(lines)
 
     def add_pages(self, pages: Sequence[PageFile]) -> None:
         self.close()
@@ -179,6 +197,9 @@ class LinesTarget:
 
     def add_sources(self, sources: Sequence[dict[str, Any]]) -> None:
         self.file.writelines(line({"source": source}) for source in sources)
+
+    def add_mentions(self, mentions: Sequence[dict[str, Any]]) -> None:
+        self.file.writelines(line({"mention": mention}) for mention in mentions)
 
     def add_pages(self, pages: Sequence[PageFile]) -> None:
         self.file.writelines(line(record(page)) for page in pages)

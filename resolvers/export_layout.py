@@ -2,7 +2,8 @@
 
 ABOUT = ".cairn/wiki.json"
 SOURCES = ".cairn/sources.jsonl"
+MENTIONS = ".cairn/mentions.jsonl"
 LIST = ".cairn/files"
 FORMAT = {"format": "cairn", "version": 1}
-OWN = frozenset({ABOUT, SOURCES})
+OWN = frozenset({ABOUT, SOURCES, MENTIONS})
 """What an import reads of it."""

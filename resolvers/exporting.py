@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from content.citations import Citation
 from content.moments import written
@@ -25,6 +26,9 @@ ORIGIN = "imported_from"
 REASON = "import"
 PAGES_AT_ONCE = 200
 SOURCES_AT_ONCE = 20
+MENTIONS_AT_ONCE = 200
+SIGHTINGS_AT_ONCE = 1_000
+"""Also at most in one line: a name that more sources say has several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,38 @@ class Export:
             if len(rows) < SOURCES_AT_ONCE:
                 return
             kind, ref, version = rows[-1]["kind"], rows[-1]["ref"], rows[-1]["version"]
+
+    async def mentions(self) -> AsyncIterator[dict[str, Any]]:
+        """Every name that is held or ignored, with the sources that say it."""
+        alias = status = ""
+        while True:
+            rows = await self.connection.all(
+                EXPORTS["list_mentions"], **self.wiki, after_alias=alias, after_status=status, size=MENTIONS_AT_ONCE
+            )
+            for row in rows:
+                async for some in self.sightings(row["id"]):
+                    yield mention(row, some)
+            if len(rows) < MENTIONS_AT_ONCE:
+                return
+            alias, status = rows[-1]["alias"], rows[-1]["status"]
+
+    async def sightings(self, mention_id: UUID) -> AsyncIterator[list[Row]]:
+        """Once at least, though there be none."""
+        kind = ref = ""
+        while True:
+            rows = await self.connection.all(
+                EXPORTS["list_sightings"],
+                **self.wiki,
+                mention_id=mention_id,
+                after_kind=kind,
+                after_ref=ref,
+                size=SIGHTINGS_AT_ONCE,
+            )
+            if rows or not kind:
+                yield rows
+            if len(rows) < SIGHTINGS_AT_ONCE:
+                return
+            kind, ref = rows[-1]["kind"], rows[-1]["ref"]
 
 
 @asynccontextmanager
@@ -153,6 +189,21 @@ def uncited_sources(metadata: Mapping[str, Any]) -> tuple[Citation, ...]:
     except BadNote:
         return ()
     return found if [citation.fields() for citation in found] == named else ()
+
+
+def mention(row: Row, sightings: Sequence[Row]) -> dict[str, Any]:
+    """A name as a line holds it."""
+    return {
+        "name": row["name"],
+        "status": row["status"],
+        "suggested_type": row["suggested_type"],
+        "first_seen_at": written(row["first_seen_at"]),
+        "last_seen_at": written(row["last_seen_at"]),
+        "sightings": [
+            {"kind": one["kind"], "ref": one["ref"], "version": one["version"], "quote": one["quote"]}
+            for one in sightings
+        ],
+    }
 
 
 def source(row: Row) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Protocol, TypeVar
 
+from content.mention_records import MentionRecord
 from content.names import normalise
 from content.notes import Note
 from content.source_records import SourceRecord
@@ -27,6 +28,7 @@ from .export_layout import ABOUT
 from .note_archives import unpacked
 from .note_files import Piece, Problem, WikiRecord, about, pieces, read_all
 from .note_list import NoteList
+from .note_mentions import Told, hold
 from .note_names import Vault, names
 from .note_paths import is_own as is_own_path
 from .note_places import Found, Kept, Placed, Places
@@ -149,6 +151,7 @@ class Import:
         done, total = 0, self.list.total()
         for some in self.list.some(READ_AT_ONCE):
             contents = await asyncio.to_thread(read_all, some)
+            mentions: list[Told] = []
             for piece, one in zip(some, contents, strict=True):
                 self.report("Reading", done, total, piece.label)
                 done += 1
@@ -156,10 +159,14 @@ class Import:
                     self.add(done, piece, one)
                 elif isinstance(one, SourceRecord):
                     await self.add_source(piece, one)
+                elif isinstance(one, MentionRecord):
+                    mentions.append((piece.label, one))
                 elif isinstance(one, WikiRecord):
                     await self.speak(piece.label, one)
                 else:
                     self.problems.append(one)
+            if mentions:
+                self.problems.extend(await hold(self.database, self.scope, mentions))
 
     async def speak(self, label: str, said: WikiRecord) -> None:
         """The language of an export, for a wiki that has no pages: others keep their own."""

@@ -9,11 +9,12 @@ from typing import Any
 
 import orjson
 
+from content.mention_records import MentionRecord, mention_from_record
 from content.notes import BadNote, Note, from_markdown, from_record
 from content.source_records import SourceRecord, source_from_record
 
 from .errors import BadInput, LimitExceeded
-from .export_layout import ABOUT, SOURCES
+from .export_layout import ABOUT, MENTIONS, SOURCES
 
 NOTE_MAX = 8_000_000  # bytes: a million characters, escaped where need be
 ABOUT_MAX = 10_000  # bytes
@@ -39,7 +40,7 @@ class WikiRecord:
     language: str | None = None
 
 
-Read = Note | SourceRecord | WikiRecord
+Read = Note | SourceRecord | MentionRecord | WikiRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ def pieces(root: Path) -> Iterator[Piece | Problem]:
     Raises BadInput, when the first one is asked for, where there are none.
     """
     if root.is_dir():
-        found: Iterator[Piece | Problem] = chain(exported_sources(root), in_folder(root))
+        found: Iterator[Piece | Problem] = chain(exported(root), in_folder(root))
     elif root.suffix == LINES and root.is_file():
         found = in_lines(root)
     elif root.exists():
@@ -89,10 +90,11 @@ def wiki_from(value: Any) -> WikiRecord:
     return WikiRecord(language if isinstance(language, str) else None)
 
 
-def exported_sources(root: Path) -> Iterator[Piece]:
-    """What the pages of an export rest on."""
-    if (root / SOURCES).is_file():
-        yield from in_lines(root / SOURCES)
+def exported(root: Path) -> Iterator[Piece]:
+    """What the pages of an export rest on, and what its sources say besides."""
+    for path in (SOURCES, MENTIONS):
+        if (root / path).is_file():
+            yield from in_lines(root / path)
 
 
 def read_all(pieces: Iterable[Piece]) -> list[Read | Problem]:
@@ -126,15 +128,19 @@ def read(piece: Piece) -> Read:
 
 
 def from_line(piece: Piece, text: str) -> Read:
-    """A page, or a source: those of an export have a file of their own, elsewhere they say so."""
+    """A page, a source or a name: those of an export have files of their own, elsewhere they say what they are."""
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
         raise BadNote(f"the line is not JSON: {error}") from None
     if piece.file.as_posix().endswith(SOURCES):
         return source_from_record(value)
+    if piece.file.as_posix().endswith(MENTIONS):
+        return mention_from_record(value)
     if isinstance(value, dict) and set(value) == {"source"}:
         return source_from_record(value["source"])
+    if isinstance(value, dict) and set(value) == {"mention"}:
+        return mention_from_record(value["mention"])
     if isinstance(value, dict) and set(value) == {"wiki"}:
         return wiki_from(value["wiki"])
     return from_record(value)

@@ -73,3 +73,32 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND forgotten_at IS NULL
   AND (kind, ref, version) > (:after_kind, :after_ref, CAST(:after_version AS integer))
 ORDER BY kind, ref, version
 LIMIT :size;
+
+-- name: list_mentions
+-- The next names that are held without a page: those that somebody ignores, and those that a source still says.
+SELECT m.id, m.alias, m.status, m.name, m.suggested_type, m.first_seen_at, m.last_seen_at FROM mentions AS m
+WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.status <> 'promoted'
+  AND (m.alias, m.status) > (:after_alias, :after_status)
+  AND (m.status = 'ignored' OR EXISTS (
+      SELECT FROM sightings AS seen
+      WHERE seen.tenant_id = :tenant_id AND seen.owner_id = :owner_id AND seen.mention_id = m.id
+  ))
+ORDER BY m.alias, m.status
+LIMIT :size;
+
+-- name: list_sightings
+-- The next sources that say a name, and what the last few of them said.
+SELECT source.kind, source.ref, source.version, (
+    SELECT context ->> 'quote' FROM mentions AS m, jsonb_array_elements(m.contexts) AS context
+    WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.id = :mention_id
+      AND context ->> 'sourceId' = CAST(source.id AS text)
+    LIMIT 1
+) AS quote
+FROM sightings AS seen
+JOIN sources AS source
+    ON source.tenant_id = :tenant_id AND source.owner_id = :owner_id AND source.id = seen.source_id
+    AND source.forgotten_at IS NULL
+WHERE seen.tenant_id = :tenant_id AND seen.owner_id = :owner_id AND seen.mention_id = :mention_id
+  AND (source.kind, source.ref) > (:after_kind, :after_ref)
+ORDER BY source.kind, source.ref
+LIMIT :size;

@@ -80,3 +80,22 @@ FROM unnest(
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = given.page_id AND p.version = 1
   AND (p.created_at, p.updated_at) IS DISTINCT FROM
       (coalesce(given.created_at, p.created_at), coalesce(given.updated_at, p.updated_at));
+
+-- name: find_sighting_sources
+-- The sources by these kinds and refs, in the version that is asked for or else the newest; none that is forgotten.
+SELECT given.n, s.id, s.kind, s.ref, s.version, s.captured_at
+FROM unnest(CAST(:kinds AS text[]), CAST(:refs AS text[]), CAST(:versions AS integer[]))
+    WITH ORDINALITY AS given (kind, ref, version, n)
+CROSS JOIN LATERAL (
+    SELECT id, kind, ref, version, captured_at FROM sources
+    WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND kind = given.kind AND ref = given.ref
+      AND (given.version IS NULL OR version = given.version) AND forgotten_at IS NULL
+    ORDER BY version DESC
+    LIMIT 1
+) AS s
+ORDER BY given.n;
+
+-- name: ignore_each
+-- Names that nobody wants a page for, as an import has it; how many are news.
+UPDATE mentions SET status = 'ignored'
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:mention_ids AS uuid[])) AND status = 'open';

@@ -7,6 +7,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 from zipfile import ZipFile
 
@@ -20,7 +21,7 @@ from content.notes import from_markdown
 from content.sections import parse, render
 from db.database import Database
 from db.scope import Role, Scope
-from resolvers import note_paths
+from resolvers import exporting, note_paths
 from resolvers.aliases import add_alias
 from resolvers.drafts import PageDraft, SectionDraft
 from resolvers.errors import BadInput, Conflict, NotFound
@@ -28,6 +29,7 @@ from resolvers.export_files import export_folder, export_path, export_zip
 from resolvers.hierarchy import set_parent
 from resolvers.importing import import_path
 from resolvers.links import link_pages
+from resolvers.mentions import ignore_mention, record_mention
 from resolvers.merging import merge_pages
 from resolvers.note_paths import Paths, file_name, is_safe
 from resolvers.note_shelf import Shelf
@@ -91,23 +93,99 @@ async def a_wiki(wiki: Wiki) -> None:
     await update_page(*here, other.page_id, slug="austin", title="Austin")
     await add_alias(*here, travel.page_id, name="Journeys")
     await archive_page(*here, travel.page_id)
+    third = (await add_source(*here, SourceDraft("url", "https://a.example", "Barton Springs."))).source_id
+    await record_mention(*here, name="Barton Springs", source_id=first, quote="at Barton Springs")
+    await record_mention(*here, name="barton springs", source_id=second.source_id, quote="to Barton Springs")
+    await record_mention(*here, name="Barton  Springs", source_id=third, suggested_type="entity")
+    ignored = await record_mention(*here, name="One", source_id=third, quote="One.")
+    await ignore_mention(*here, ignored.mention_id)
 
 
 async def test_a_wiki_comes_back_to_the_byte(wiki: Wiki, tmp_path: Path) -> None:
     await a_wiki(wiki)
     first = await exported(wiki, tmp_path / "first")
     assert set(first) == {
-        ".cairn/files", ".cairn/sources.jsonl", ".cairn/wiki.json", "entity/austin-texas.md", "topic/austin.md",
+        ".cairn/files", ".cairn/mentions.jsonl", ".cairn/sources.jsonl", ".cairn/wiki.json",
+        "entity/austin-texas.md", "topic/austin.md",
         "topic/travel.md",
     }  # fmt: skip
     copy = await wiki.neighbour()
     result = await run(copy, tmp_path / "first")
     assert result.errors == ()
-    assert (*counts(result), result.sources) == (3, 0, 0, 0, 2)
+    assert (*counts(result), result.sources) == (3, 0, 0, 0, 3)
     await check(copy)
     assert await exported(copy, tmp_path / "second") == first
     assert counts(await run(copy, tmp_path / "first")) == (0, 0, 3, 0)
     assert await exported(copy, tmp_path / "second") == first
+
+
+async def held(wiki: Wiki) -> dict[str, tuple[Any, ...]]:
+    return {
+        row["name"]: (
+            row["status"],
+            row["mention_count"],
+            row["suggested_type"],
+            row["first_seen_at"],
+            row["last_seen_at"],
+            [context["quote"] for context in row["contexts"]],
+        )
+        for row in await wiki.rows("mentions")
+    }
+
+
+@pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
+async def test_names_that_are_held_come_back(wiki: Wiki, tmp_path: Path, form: str) -> None:
+    await a_wiki(wiki)
+    before = await held(wiki)
+    assert [facts[:3] for facts in before.values()] == [("open", 2, "entity"), ("ignored", 1, None)]
+    await export_path(wiki.database, wiki.scope, tmp_path / form)
+    copy = await wiki.neighbour()
+    for _ in range(2):
+        assert (await run(copy, tmp_path / form)).errors == ()
+        assert await held(copy) == before
+    assert len(await copy.rows("activity", action="mention.recorded")) == 1
+    for sightings in await wiki.rows("sightings", "1"), await copy.rows("sightings", "1"):
+        assert len(sightings) == 3
+
+
+async def test_a_name_of_many_sources_has_several_lines(
+    wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exporting, "SIGHTINGS_AT_ONCE", 2)
+    for n in range(5):
+        source = await wiki.add_source(ref=f"doc-{n}")
+        await record_mention(wiki.database, wiki.scope, name="Ada", source_id=source, quote=f"Ada {n}")
+    before = await held(wiki)
+    first = await exported(wiki, tmp_path / "first")
+    assert len(first[".cairn/mentions.jsonl"].splitlines()) == 3
+    copy = await wiki.neighbour()
+    assert (await run(copy, tmp_path / "first")).errors == ()
+    assert await held(copy) == before
+    assert await exported(copy, tmp_path / "second") == first
+
+
+async def test_a_name_joins_those_of_the_wiki_it_comes_to(wiki: Wiki, tmp_path: Path) -> None:
+    """Sources count once; a name that was open there is ignored after; one of no known source is told."""
+    here = wiki.database, wiki.scope
+    await record_mention(*here, name="Ada", source_id=await wiki.add_source())
+    source = {"kind": "document", "ref": "doc-2", "content": "Ada."}
+    seen = [{"kind": "document", "ref": ref} for ref in ("doc-1", "doc-2")]
+    lines = [
+        {"source": source},
+        {"mention": {"name": "ADA", "sightings": seen}},
+        {"mention": {"name": "ada", "status": "ignored"}},
+        {"mention": {"name": "Bo", "sightings": [{"kind": "document", "ref": "gone"}]}},
+        {"mention": {"name": "!", "sightings": seen}},
+        {"mention": {"name": "Cy", "status": "promoted"}},
+        {"mention": {"name": "Cy", "sightings": [1]}},
+        {"mention": {"name": "Cy", "suggested_type": "planet"}},
+        {"mention": {"name": "Cy", "first_seen_at": "once"}},
+    ]
+    (tmp_path / "x.jsonl").write_bytes(b"".join(orjson.dumps(one) + b"\n" for one in lines))
+    result = await run(wiki, tmp_path / "x.jsonl")
+    assert {one.path for one in result.errors} == {f"x.jsonl:{n}" for n in range(4, 10)}
+    (row,) = await wiki.rows("mentions")
+    assert (row["name"], row["status"], row["mention_count"]) == ("Ada", "ignored", 2)
 
 
 async def test_lines_come_back_to_the_byte(wiki: Wiki, tmp_path: Path) -> None:
