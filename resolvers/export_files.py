@@ -36,7 +36,7 @@ class ExportResult:
 
 
 class Target(Protocol):
-    """Where an export goes. What the wiki is comes first, then sources, names, pages."""
+    """Where an export goes. What the wiki is comes first, then sources, names, pages and what they were."""
 
     def begin(self, language: str) -> None: ...
 
@@ -46,31 +46,41 @@ class Target(Protocol):
 
     def add_pages(self, pages: Sequence[PageFile]) -> None: ...
 
+    def add_states(self, path: str, states: Sequence[dict[str, Any]]) -> None: ...
+
     def finish(self) -> None: ...
 
 
-async def export_path(database: Database, scope: Scope, path: Path, *, report: Progress = silent) -> ExportResult:
+async def export_path(
+    database: Database, scope: Scope, path: Path, *, history: bool = False, report: Progress = silent
+) -> ExportResult:
     """The form that the name asks for: `.zip`, `.jsonl`, else a folder. A file is there when it is whole."""
     write = FORMS.get(path.suffix.lower())
     if write is None:
-        return await export_folder(database, scope, path, report=report)
+        return await export_folder(database, scope, path, history=history, report=report)
     with replacing(path) as file:
-        return await write(database, scope, file, report=report)
+        return await write(database, scope, file, history=history, report=report)
 
 
-async def export_folder(database: Database, scope: Scope, path: Path, *, report: Progress = silent) -> ExportResult:
+async def export_folder(
+    database: Database, scope: Scope, path: Path, *, history: bool = False, report: Progress = silent
+) -> ExportResult:
     """The wiki as a folder of markdown. The folder is new, empty, or an earlier export, which is brought up to date."""
-    return await written(database, scope, FolderTarget(Folder(path)), report)
+    return await written(database, scope, FolderTarget(Folder(path)), history, report)
 
 
-async def export_zip(database: Database, scope: Scope, file: IO[bytes], *, report: Progress = silent) -> ExportResult:
+async def export_zip(
+    database: Database, scope: Scope, file: IO[bytes], *, history: bool = False, report: Progress = silent
+) -> ExportResult:
     """The same folder as a zip; the same wiki gives the same bytes. `file` need not be seekable."""
-    return await written(database, scope, ZipTarget(file), report)
+    return await written(database, scope, ZipTarget(file), history, report)
 
 
-async def export_lines(database: Database, scope: Scope, file: IO[bytes], *, report: Progress = silent) -> ExportResult:
-    """A JSON object on each line: `{"source": …}` for the sources, then a page on each."""
-    return await written(database, scope, LinesTarget(file), report)
+async def export_lines(
+    database: Database, scope: Scope, file: IO[bytes], *, history: bool = False, report: Progress = silent
+) -> ExportResult:
+    """A JSON object on each line: `{"source": …}` and `{"mention": …}`, then a page on each, then `{"revision": …}`."""
+    return await written(database, scope, LinesTarget(file), history, report)
 
 
 FORMS = {".zip": export_zip, ".jsonl": export_lines}
@@ -90,7 +100,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         Path(draft).unlink(missing_ok=True)
 
 
-async def written(database: Database, scope: Scope, target: Target, report: Progress) -> ExportResult:
+async def written(database: Database, scope: Scope, target: Target, history: bool, report: Progress) -> ExportResult:
     """Everything into the target. Files are written beside the event loop."""
     pages = sources = 0
     async with exporting(database, scope) as export:
@@ -104,6 +114,9 @@ async def written(database: Database, scope: Scope, target: Target, report: Prog
             report("Writing", pages, export.total, files[0].path)
             await asyncio.to_thread(target.add_pages, files)
             pages += len(files)
+        if history:
+            async for path, states in export.histories():
+                await asyncio.to_thread(target.add_states, path, states)
     await asyncio.to_thread(target.finish)
     return ExportResult(pages, sources)
 
@@ -124,7 +137,7 @@ class FolderTarget:
     """Markdown files that lie where they came from, or by type."""
 
     def __init__(self, folder: Folder) -> None:
-        self.folder = folder
+        self.folder, self.growing = folder, ""
 
     def begin(self, language: str) -> None:
         self.folder.write(ABOUT, line(about(language)))
@@ -140,6 +153,13 @@ class FolderTarget:
     def add_pages(self, pages: Sequence[PageFile]) -> None:
         for page in pages:
             self.folder.write(page.path, to_markdown(page.note).encode())
+
+    def add_states(self, path: str, states: Sequence[dict[str, Any]]) -> None:
+        if path != self.growing:
+            self.folder.end(self.growing)
+            self.growing = path
+        for state in states:
+            self.folder.append(path, line(state))
 
     def finish(self) -> None:
         self.folder.finish()
@@ -174,6 +194,9 @@ class ZipTarget:
         for page in pages:
             self.zip.writestr(entry(page.path), to_markdown(page.note))
 
+    def add_states(self, path: str, states: Sequence[dict[str, Any]]) -> None:
+        self.append(path, map(line, states))
+
     def close(self) -> None:
         if self.open:
             self.open.close()
@@ -203,6 +226,9 @@ class LinesTarget:
 
     def add_pages(self, pages: Sequence[PageFile]) -> None:
         self.file.writelines(line(record(page)) for page in pages)
+
+    def add_states(self, path: str, states: Sequence[dict[str, Any]]) -> None:
+        self.file.writelines(line({"revision": state}) for state in states)
 
     def finish(self) -> None:
         self.file.flush()

@@ -3,7 +3,12 @@
 ABOUT = ".cairn/wiki.json"
 SOURCES = ".cairn/sources.jsonl"
 MENTIONS = ".cairn/mentions.jsonl"
+HISTORY = ".cairn/history"
 LIST = ".cairn/files"
 FORMAT = {"format": "cairn", "version": 1}
 OWN = frozenset({ABOUT, SOURCES, MENTIONS})
-"""What an import reads of it."""
+"""What an import reads of it, besides the histories."""
+
+
+def is_history(path: str) -> bool:
+    return path.startswith(f"{HISTORY}/") and path.endswith(".jsonl")

@@ -15,6 +15,7 @@ from db.database import Connection, Database, Row
 from db.scope import Scope
 from db.sql import statements
 
+from .export_layout import HISTORY
 from .note_paths import Paths
 from .note_shelf import Shelf
 from .permissions import Action, authorise
@@ -27,6 +28,7 @@ REASON = "import"
 PAGES_AT_ONCE = 200
 SOURCES_AT_ONCE = 20
 MENTIONS_AT_ONCE = 200
+STATES_AT_ONCE = 20
 SIGHTINGS_AT_ONCE = 1_000
 """Also at most in one line: a name that more sources say has several."""
 
@@ -122,6 +124,31 @@ class Export:
                 return
             kind, ref = rows[-1]["kind"], rows[-1]["ref"]
 
+    async def histories(self) -> AsyncIterator[tuple[str, list[dict[str, Any]]]]:
+        """Some states of a page at once, oldest first, and where they lie in a folder."""
+        type = slug = ""
+        with Shelf() as shelf:
+            paths = Paths(shelf)
+            while True:
+                rows = await self.connection.all(
+                    EXPORTS["list_addresses"], **self.wiki, after_type=type, after_slug=slug, size=PAGES_AT_ONCE
+                )
+                for row in rows:
+                    path = f"{HISTORY}/{paths.take(row['type'], row['slug']).removesuffix('.md')}.jsonl"
+                    async for some in self.states(row):
+                        yield path, some
+                if len(rows) < PAGES_AT_ONCE:
+                    return
+                type, slug = rows[-1]["type"], rows[-1]["slug"]
+
+    async def states(self, page: Row) -> AsyncIterator[list[dict[str, Any]]]:
+        after = 0
+        while rows := await self.connection.all(
+            EXPORTS["list_states"], **self.wiki, page_id=page["id"], after_version=after, size=STATES_AT_ONCE
+        ):
+            yield [revision(page, row) for row in rows]
+            after = rows[-1]["version"]
+
 
 @asynccontextmanager
 async def exporting(database: Database, scope: Scope) -> AsyncIterator[Export]:
@@ -203,6 +230,25 @@ def mention(row: Row, sightings: Sequence[Row]) -> dict[str, Any]:
             {"kind": one["kind"], "ref": one["ref"], "version": one["version"], "quote": one["quote"]}
             for one in sightings
         ],
+    }
+
+
+def revision(page: Row, row: Row) -> dict[str, Any]:
+    """A state of a page as a line holds it."""
+    return {
+        "page": f"/wiki/{page['type']}/{page['slug']}",
+        "version": row["version"],
+        "title": row["title"],
+        "summary": row["summary"],
+        "body": row["body_md"],
+        "tags": row["tags"],
+        "edit_summary": row["edit_summary"],
+        "author": {"kind": row["author_kind"], "id": row["author_id"]},
+        "created_at": written(row["created_at"]),
+        "slug": row["slug"],
+        "metadata": row["metadata"],
+        "aliases": row["aliases"],
+        "erased_at": row["erased_at"] and written(row["erased_at"]),
     }
 
 

@@ -1,7 +1,8 @@
 """A folder of markdown notes, a zip of one, or a file with a page on each line, becomes pages. The same again changes
 nothing, so one that was interrupted is begun again and goes on where it was.
 
-Two passes over the notes, so that their order does not matter: first the pages with their texts, then what ties them.
+Two passes over the notes, so that their order does not matter: first the pages with their texts, then what ties them;
+what the pages were before comes last.
 Some pages are a transaction; one that is refused is told with its reason and stops no other. Between the passes the
 texts wait on the disk.
 """
@@ -16,6 +17,7 @@ from typing import Any, Protocol, TypeVar
 from content.mention_records import MentionRecord
 from content.names import normalise
 from content.notes import Note
+from content.revision_records import RevisionRecord
 from content.source_records import SourceRecord
 from db.database import Database
 from db.measuring import measure
@@ -33,6 +35,7 @@ from .note_names import Vault, names
 from .note_paths import is_own as is_own_path
 from .note_places import Found, Kept, Placed, Places
 from .note_problems import Problems
+from .note_revisions import Histories
 from .note_shelf import Shelf
 from .note_sources import Sources, find_sources, wiki
 from .note_spool import Spool
@@ -110,6 +113,7 @@ class Import:
     ) -> None:
         self.database, self.scope, self.report, self.spool, self.problems = database, scope, report, spool, problems
         self.shelf, self.list, self.places = shelf, NoteList(shelf), Places(shelf)
+        self.histories = Histories(shelf)
         self.vault = Vault(shelf, is_export=False)
         self.sources_added = self.created = self.touched = self.kept = self.broken = self.total = 0
 
@@ -126,6 +130,7 @@ class Import:
         ties = Ties(self.database, self.scope, self.vault)
         await self.tie(ties)
         await self.redirect(ties)
+        self.problems.extend(await self.histories.write(self.database, self.scope))
         return await self.result(failed)
 
     async def know(self) -> None:
@@ -161,6 +166,8 @@ class Import:
                     await self.add_source(piece, one)
                 elif isinstance(one, MentionRecord):
                     mentions.append((piece.label, one))
+                elif isinstance(one, RevisionRecord):
+                    self.histories.add(piece, one)
                 elif isinstance(one, WikiRecord):
                     await self.speak(piece.label, one)
                 else:

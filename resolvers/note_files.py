@@ -11,10 +11,11 @@ import orjson
 
 from content.mention_records import MentionRecord, mention_from_record
 from content.notes import BadNote, Note, from_markdown, from_record
+from content.revision_records import RevisionRecord, revision_from_record
 from content.source_records import SourceRecord, source_from_record
 
 from .errors import BadInput, LimitExceeded
-from .export_layout import ABOUT, MENTIONS, SOURCES
+from .export_layout import ABOUT, HISTORY, MENTIONS, SOURCES
 
 NOTE_MAX = 8_000_000  # bytes: a million characters, escaped where need be
 ABOUT_MAX = 10_000  # bytes
@@ -40,7 +41,7 @@ class WikiRecord:
     language: str | None = None
 
 
-Read = Note | SourceRecord | MentionRecord | WikiRecord
+Read = Note | SourceRecord | MentionRecord | RevisionRecord | WikiRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +92,15 @@ def wiki_from(value: Any) -> WikiRecord:
 
 
 def exported(root: Path) -> Iterator[Piece]:
-    """What the pages of an export rest on, and what its sources say besides."""
-    for path in (SOURCES, MENTIONS):
-        if (root / path).is_file():
-            yield from in_lines(root / path)
+    """What the pages of an export rest on, what its sources say besides, and what the pages were."""
+    for path in (root / SOURCES, root / MENTIONS):
+        if path.is_file():
+            yield from in_lines(path)
+    for folder, _, names in os.walk(root / HISTORY):
+        for name in sorted(names):
+            path = Path(folder, name)
+            if name.endswith(LINES) and not path.is_symlink():
+                yield from in_lines(path)
 
 
 def read_all(pieces: Iterable[Piece]) -> list[Read | Problem]:
@@ -128,7 +134,7 @@ def read(piece: Piece) -> Read:
 
 
 def from_line(piece: Piece, text: str) -> Read:
-    """A page, a source or a name: those of an export have files of their own, elsewhere they say what they are."""
+    """A page, or what else a wiki holds: that has files of its own in an export, elsewhere it says what it is."""
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
@@ -137,6 +143,10 @@ def from_line(piece: Piece, text: str) -> Read:
         return source_from_record(value)
     if piece.file.as_posix().endswith(MENTIONS):
         return mention_from_record(value)
+    if f"/{HISTORY}/" in piece.file.as_posix():
+        return revision_from_record(value)
+    if isinstance(value, dict) and set(value) == {"revision"}:
+        return revision_from_record(value["revision"])
     if isinstance(value, dict) and set(value) == {"source"}:
         return source_from_record(value["source"])
     if isinstance(value, dict) and set(value) == {"mention"}:

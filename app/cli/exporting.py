@@ -27,6 +27,7 @@ def export_notes(
     ],
     tenant: Tenant,
     owner: Owner,
+    history: Annotated[bool, typer.Option("--history", help="Every earlier version of each page, too.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Write a wiki out, archived pages and sources too. `cairn import` of it gives the same wiki again."""
@@ -40,7 +41,7 @@ def export_notes(
     async def work(database: "Database") -> "ExportResult":
         wiki = await find_wiki(database, tenant, owner)
         with progress() as report:
-            return await export_path(database, wiki.scope(Role.READER), path, report=report)
+            return await export_path(database, wiki.scope(Role.READER), path, history=history, report=report)
 
     result = session(work)
     if as_json:

@@ -42,7 +42,7 @@ def import_notes(
     async def work(database: "Database") -> "ImportResult":
         wiki = await (made_wiki if create else find_wiki)(database, tenant, owner)
         with progress() as report:
-            return await import_path(database, wiki.scope(Role.MEMBER), path, report=report)
+            return await import_path(database, wiki.scope(Role.ADMIN), path, report=report)
 
     result = session(work, creates=create)
     if as_json:

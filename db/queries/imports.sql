@@ -99,3 +99,25 @@ ORDER BY given.n;
 -- Names that nobody wants a page for, as an import has it; how many are news.
 UPDATE mentions SET status = 'ignored'
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:mention_ids AS uuid[])) AND status = 'open';
+
+-- name: find_first_state
+-- A page that nobody has changed since it was made, and how that is told.
+SELECT p.id, p.title, p.summary, p.body_md, p.tags, r.edit_summary, r.author_kind, r.author_id, r.created_at
+FROM pages AS p
+JOIN revisions AS r ON r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = p.id AND r.version = 1
+WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.type = :type AND p.slug = :slug AND p.version = 1;
+
+-- name: number_page
+-- The version that a page has, now that those before it are told.
+UPDATE pages SET version = CAST(:version AS integer)
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :page_id;
+
+-- name: number_first_state
+-- The state that a page had when it was made stands after those that are told of the time before.
+UPDATE revisions SET version = CAST(:version AS integer)
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND version = 1;
+
+-- name: drop_first_state
+-- The state that a page had when it was made is told with its history.
+DELETE FROM revisions
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND version = 1;
