@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 def add_to(parent: typer.Typer) -> None:
-    epilog = "Example: cairn export ~/wiki --tenant acme --owner mara; cairn export wiki.zip --tenant acme --owner mara"
+    epilog = (
+        "Example: cairn export ~/wiki --tenant acme --owner mara; "
+        "cairn export wiki.zip --history --tenant acme --owner mara"
+    )
     parent.command("export", epilog=epilog)(export_notes)
 
 
@@ -30,7 +33,8 @@ def export_notes(
     history: Annotated[bool, typer.Option("--history", help="Every earlier version of each page, too.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write a wiki out, archived pages and sources too. `cairn import` of it gives the same wiki again."""
+    """Write a wiki out, with archived pages, sources and the names that are held. `cairn import` of it gives the same
+    wiki again."""
     from db.scope import Role
     from resolvers.export_files import export_path
 
