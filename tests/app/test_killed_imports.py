@@ -10,9 +10,9 @@ import orjson
 
 from resolvers.aliases import add_alias
 from resolvers.drafts import PageDraft
-from resolvers.export_files import export_path
 from resolvers.links import link_pages
 from resolvers.mentions import record_mention
+from resolvers.moving.files import export_path
 from resolvers.pages import create_page, update_page
 from resolvers.sources import SourceDraft, add_source, cite_source
 from tests.app.command_line import COMMAND, ROOT

@@ -4,8 +4,8 @@ import hashlib
 import re
 from itertools import chain, count
 
-from .note_files import MARKDOWN
-from .note_shelf import Shelf
+from .pieces import MARKDOWN
+from .shelf import Shelf
 
 PART_MAX = 200  # bytes; file systems allow 255
 DEPTH_MAX = 20

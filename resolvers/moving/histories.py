@@ -16,17 +16,17 @@ from db.scope import Scope
 from db.sql import inserting, statements
 from db.tables import PAGE_TYPES, revisions
 
-from . import checks
-from .activity import record
-from .changes import ChangeKind
-from .errors import BadInput, Forbidden
-from .export_layout import HISTORY
-from .long_texts import read_through
-from .note_files import Piece, Problem, read
-from .note_shelf import Shelf
-from .states import ELSEWHERE, NO_BASE, spared
-from .writer import Writer
-from .writing import writing
+from .. import checks
+from ..activity import record
+from ..changes import ChangeKind
+from ..errors import BadInput, Forbidden
+from ..long_texts import read_through
+from ..states import ELSEWHERE, NO_BASE, spared
+from ..writer import Writer
+from ..writing import writing
+from .layout import HISTORY
+from .pieces import Piece, Problem, read
+from .shelf import Shelf
 
 IMPORTS = statements("imports")
 EXACT = "/wiki/"

@@ -16,13 +16,13 @@ from content.note_texts import to_markdown, to_record
 from db.database import Database
 from db.scope import Scope
 
-from .errors import BadInput
-from .export_entries import without_memory
-from .export_folders import Folder
-from .export_layout import ABOUT, FORMAT, MENTIONS, SOURCES
+from ..errors import BadInput
+from ..owners import ENGLISH
 from .exporting import MENTIONS_AT_ONCE, ORIGIN, PAGES_AT_ONCE, SOURCES_AT_ONCE, PageFile, exporting
+from .folders import Folder
 from .importing import Progress, silent
-from .owners import ENGLISH
+from .layout import ABOUT, FORMAT, MENTIONS, SOURCES
+from .zip_entries import without_memory
 
 T = TypeVar("T")
 

@@ -15,11 +15,11 @@ from db.database import Connection, Database, Row
 from db.scope import Scope
 from db.sql import statements
 
-from .export_layout import HISTORY
-from .note_paths import Paths
-from .note_shelf import Shelf
-from .permissions import Action, authorise
-from .writing import looking
+from ..permissions import Action, authorise
+from ..writing import looking
+from .layout import HISTORY
+from .paths import Paths
+from .shelf import Shelf
 
 EXPORTS = statements("exports")
 IMPORTS = statements("imports")

@@ -24,26 +24,26 @@ from db.measuring import measure
 from db.scope import Scope
 from db.sql import statements
 
-from .drafts import PageDraft
-from .errors import BadInput, Conflict, LimitExceeded
-from .export_layout import ABOUT
-from .note_archives import unpacked
-from .note_files import Piece, Problem, WikiRecord, about, pieces, read_all
-from .note_list import NoteList
-from .note_mentions import Told, hold
-from .note_names import Vault, names
-from .note_paths import is_own as is_own_path
-from .note_places import Found, Kept, Placed, Places
-from .note_problems import Problems
-from .note_revisions import Histories
-from .note_shelf import Shelf
-from .note_sources import Sources, find_sources, wiki
-from .note_spool import Spool
-from .note_ties import REASON, Tied, Ties, Written, problem
-from .owners import set_language
-from .sources import SourceDraft, add_source
-from .upserting import Prepared, count_new_words, prepared, upsert_pages
-from .writing import check_may_write
+from ..drafts import PageDraft
+from ..errors import BadInput, Conflict, LimitExceeded
+from ..owners import set_language
+from ..sources import SourceDraft, add_source
+from ..upserting import Prepared, count_new_words, prepared, upsert_pages
+from ..writing import check_may_write
+from .archives import unpacked
+from .histories import Histories
+from .layout import ABOUT
+from .listing import NoteList
+from .mentions import Told, hold
+from .names import Vault, names
+from .paths import is_own as is_own_path
+from .pieces import Piece, Problem, WikiRecord, about, pieces, read_all
+from .places import Found, Kept, Placed, Places
+from .problems import Problems
+from .shelf import Shelf
+from .sources import Sources, find_sources, wiki
+from .spool import Spool
+from .ties import REASON, Tied, Ties, Written, problem
 
 __all__ = ["ImportResult", "Problem", "Progress", "import_path"]
 

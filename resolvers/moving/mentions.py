@@ -11,13 +11,13 @@ from db.scope import Scope
 from db.sql import statements
 from db.tables import PAGE_TYPES
 
-from . import checks
-from .activity import record
-from .errors import BadInput
-from .many_mentions import Held, Sighted, find_held, find_standing, store
-from .note_files import Problem
-from .writer import Writer
-from .writing import writing
+from .. import checks
+from ..activity import record
+from ..errors import BadInput
+from ..many_mentions import Held, Sighted, find_held, find_standing, store
+from ..writer import Writer
+from ..writing import writing
+from .pieces import Problem
 
 IMPORTS = statements("imports")
 IGNORED = "ignored"

@@ -21,24 +21,25 @@ from content.notes import from_markdown
 from content.sections import parse, render
 from db.database import Database
 from db.scope import Role, Scope
-from resolvers import exporting, note_paths
 from resolvers.aliases import add_alias
 from resolvers.drafts import PageDraft, SectionDraft
 from resolvers.errors import BadInput, Conflict, NotFound
-from resolvers.export_files import export_folder, export_path, export_zip
 from resolvers.hierarchy import set_parent
-from resolvers.importing import import_path
 from resolvers.links import link_pages
 from resolvers.mentions import ignore_mention, record_mention
 from resolvers.merging import merge_pages
-from resolvers.note_paths import Paths, file_name, is_safe
-from resolvers.note_shelf import Shelf
+from resolvers.moving import exporting
+from resolvers.moving import paths as note_paths
+from resolvers.moving.files import export_folder, export_path, export_zip
+from resolvers.moving.importing import import_path
+from resolvers.moving.paths import Paths, file_name, is_safe
+from resolvers.moving.shelf import Shelf
 from resolvers.owners import set_language
 from resolvers.pages import archive_page, create_page, update_page
 from resolvers.sources import SourceDraft, add_source, cite_source
 from resolvers.states import find_states
 from tests.content.test_vault import VAULT
-from tests.resolvers.vaults import counts, imported, run, write
+from tests.resolvers.moving.vaults import counts, imported, run, write
 from tests.wiki import Wiki, check
 
 
@@ -427,7 +428,7 @@ async def test_a_hostile_zip_is_refused_in_parts(wiki: Wiki, tmp_path: Path) -> 
 async def test_a_zip_that_grows_without_end_is_refused(
     wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from resolvers import note_archives
+    from resolvers.moving import archives as note_archives
 
     monkeypatch.setattr(note_archives, "BYTES_MAX", 100_000)
     path = tmp_path / "bomb.zip"

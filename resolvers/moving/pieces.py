@@ -14,8 +14,8 @@ from content.notes import BadNote, Note, from_markdown, from_record
 from content.revision_records import RevisionRecord, revision_from_record
 from content.source_records import SourceRecord, source_from_record
 
-from .errors import BadInput, LimitExceeded
-from .export_layout import ABOUT, HISTORY, MENTIONS, SOURCES
+from ..errors import BadInput, LimitExceeded
+from .layout import ABOUT, HISTORY, MENTIONS, SOURCES
 
 NOTE_MAX = 8_000_000  # bytes: a million characters, escaped where need be
 ABOUT_MAX = 10_000  # bytes

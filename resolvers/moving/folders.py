@@ -5,10 +5,10 @@ from filecmp import cmp
 from pathlib import Path
 from typing import IO
 
-from .errors import BadInput
-from .export_layout import LIST
-from .note_paths import is_safe
-from .note_shelf import Shelf
+from ..errors import BadInput
+from .layout import LIST
+from .paths import is_safe
+from .shelf import Shelf
 
 DRAFT = ".cairn/draft"
 LISTED_AT_ONCE = 500

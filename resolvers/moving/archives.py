@@ -10,9 +10,9 @@ from typing import IO
 from zipfile import BadZipFile, ZipFile, ZipInfo
 from zlib import error as BadStream
 
-from .errors import BadInput, LimitExceeded
-from .export_layout import OWN, is_history
-from .note_files import MARKDOWN, NOTE_MAX, Problem
+from ..errors import BadInput, LimitExceeded
+from .layout import OWN, is_history
+from .pieces import MARKDOWN, NOTE_MAX, Problem
 from .zip_parts import Directory, directory, lists, part
 
 ENTRIES_MAX = 200_000
