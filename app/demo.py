@@ -13,8 +13,8 @@ from db.database import Database
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
 from resolvers.compiling import pass_by
-from resolvers.importing import ImportResult, Progress, import_path
 from resolvers.mentions import record_mention
+from resolvers.moving.importing import ImportResult, Progress, import_path
 from resolvers.owners import Grant, Owner, OwnerKind, ensure_owner, grant
 from resolvers.sources import SourceDraft, add_source
 from resolvers.tenants import ensure_tenant

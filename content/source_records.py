@@ -36,33 +36,33 @@ def source_from_record(record: object) -> SourceRecord:
     if metadata is not None and not isinstance(metadata, dict):
         raise BadNote("metadata is not an object")
     return SourceRecord(
-        kind=_text(values, "kind"),
-        ref=_text(values, "ref"),
-        content=_text(values, "content"),
-        title=_text(values, "title") if values.get("title") is not None else None,
-        captured_at=_moment(values.get("captured_at")),
+        kind=text_of(values, "kind"),
+        ref=text_of(values, "ref"),
+        content=text_of(values, "content"),
+        title=text_of(values, "title") if values.get("title") is not None else None,
+        captured_at=moment_of(values.get("captured_at"), "captured_at"),
         metadata=metadata,
-        version=_version(values.get("version")),
+        version=version_of(values.get("version")),
     )
 
 
-def _text(values: Mapping[str, Any], name: str) -> str:
+def text_of(values: Mapping[str, Any], name: str) -> str:
     value = values.get(name)
     if not isinstance(value, str):
         raise BadNote(f"{name} is missing or not a text")
     return value
 
 
-def _version(value: object) -> int | None:
+def version_of(value: object) -> int | None:
     if value is None or (isinstance(value, int) and not isinstance(value, bool) and 1 <= value < 2**31):
         return value
     raise BadNote("version is no number from 1")
 
 
-def _moment(value: object) -> datetime | None:
+def moment_of(value: object, name: str) -> datetime | None:
     if value is None:
         return None
     found = moment(value) if isinstance(value, str) else None
     if found is None:
-        raise BadNote("captured_at is no date and no time: write 2026-02-15, or 2026-02-15T10:00:00Z")
+        raise BadNote(f"{name} is no date and no time: write 2026-02-15, or 2026-02-15T10:00:00Z")
     return found

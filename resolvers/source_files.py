@@ -11,7 +11,7 @@ from content.frontmatter import BadFrontmatter, split
 from content.source_records import SourceRecord, source_from_record
 
 from .errors import BadInput
-from .note_files import LINES, NOTE_MAX, Piece, Problem, in_folder, in_lines
+from .moving.pieces import LINES, NOTE_MAX, Piece, Problem, in_folder, in_lines
 from .sources import SourceDraft
 
 DEFAULT_KIND = "document"

@@ -56,7 +56,7 @@ async def find_tenant(database: Database, name: str | UUID) -> Tenant:
         elif is_slug(str(name)):
             row = await connection.one(TENANTS["find_tenant_by_slug"], slug=name)
     if row is None:
-        raise NotFound(f"There is no tenant `{name}`.")
+        raise NotFound(f"There is no tenant `{name}`. See which there are with: cairn tenants list")
     return tenant_from(row)
 
 

@@ -85,6 +85,8 @@ def usage(error: typer.TyperException) -> str:
     """The mistake, and how to see what is right. Nothing but a command's name is answered with its help alone."""
     message = str(error.format_message()).strip()
     context = getattr(error, "ctx", None)
+    if message.startswith("Missing "):
+        message = " ".join(message.split())
     if context is None or "\n" in message:
         return message
     return f"{message.rstrip('.')}. Try: {context.command_path} --help"

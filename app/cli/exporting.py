@@ -10,11 +10,14 @@ from .output import say, show
 
 if TYPE_CHECKING:
     from db.database import Database
-    from resolvers.export_files import ExportResult
+    from resolvers.moving.files import ExportResult
 
 
 def add_to(parent: typer.Typer) -> None:
-    epilog = "Example: cairn export ~/wiki --tenant acme --owner mara; cairn export wiki.zip --tenant acme --owner mara"
+    epilog = (
+        "Example: cairn export ~/wiki --tenant acme --owner mara; "
+        "cairn export wiki.zip --history --tenant acme --owner mara"
+    )
     parent.command("export", epilog=epilog)(export_notes)
 
 
@@ -27,11 +30,13 @@ def export_notes(
     ],
     tenant: Tenant,
     owner: Owner,
+    history: Annotated[bool, typer.Option("--history", help="Every earlier version of each page, too.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write a wiki out, archived pages and sources too. `cairn import` of it gives the same wiki again."""
+    """Write a wiki out, with archived pages, sources and the names that are held. `cairn import` of it gives the same
+    wiki again."""
     from db.scope import Role
-    from resolvers.export_files import export_path
+    from resolvers.moving.files import export_path
 
     from .progress import progress
     from .session import session
@@ -40,7 +45,7 @@ def export_notes(
     async def work(database: "Database") -> "ExportResult":
         wiki = await find_wiki(database, tenant, owner)
         with progress() as report:
-            return await export_path(database, wiki.scope(Role.READER), path, report=report)
+            return await export_path(database, wiki.scope(Role.READER), path, history=history, report=report)
 
     result = session(work)
     if as_json:

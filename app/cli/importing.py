@@ -10,7 +10,7 @@ from .output import say, show, table
 
 if TYPE_CHECKING:
     from db.database import Database
-    from resolvers.importing import ImportResult
+    from resolvers.moving.importing import ImportResult
 
 
 def add_to(parent: typer.Typer) -> None:
@@ -30,7 +30,7 @@ def import_notes(
     """Bring notes into a wiki. The same again changes nothing. Exits with 1 when something could not be imported."""
     from db.scope import Role
     from resolvers.errors import BadInput
-    from resolvers.importing import import_path
+    from resolvers.moving.importing import import_path
 
     from .progress import progress
     from .session import session
@@ -42,7 +42,7 @@ def import_notes(
     async def work(database: "Database") -> "ImportResult":
         wiki = await (made_wiki if create else find_wiki)(database, tenant, owner)
         with progress() as report:
-            return await import_path(database, wiki.scope(Role.MEMBER), path, report=report)
+            return await import_path(database, wiki.scope(Role.ADMIN), path, report=report)
 
     result = session(work, creates=create)
     if as_json:

@@ -7,8 +7,8 @@ from time import monotonic
 from typing import NamedTuple
 
 from db.database import Database, Row
-from resolvers import importing
 from resolvers.errors import CairnError, Unavailable
+from resolvers.moving import importing
 from resolvers.owners import find_owner
 from resolvers.search.reindexing import demand_again, has_unsearchable, reindex, unread
 from resolvers.tenants import find_tenant, list_tenants

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from db.database import Database
     from db.scope import Scope
-    from resolvers.note_files import Problem
+    from resolvers.moving.pieces import Problem
     from resolvers.sources import SourceDraft
 
 
@@ -65,7 +65,7 @@ def retain(
 
 async def retained(database: "Database", scope: "Scope", path: Path) -> Done:
     """Batch by batch: what was kept before something went wrong stays."""
-    from resolvers.note_files import Problem
+    from resolvers.moving.pieces import Problem
     from resolvers.retaining import retain_sources
 
     done = Done()
@@ -84,7 +84,7 @@ async def retained(database: "Database", scope: "Scope", path: Path) -> Done:
 
 
 def batches(path: Path, done: Done) -> Iterator[list[tuple[str, "SourceDraft"]]]:
-    from resolvers.note_files import Problem
+    from resolvers.moving.pieces import Problem
     from resolvers.retaining import BATCH_MAX
     from resolvers.source_files import source_files
 

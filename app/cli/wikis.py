@@ -24,7 +24,10 @@ class Wiki(NamedTuple):
 async def find_wiki(database: Database, tenant: str, owner: str) -> Wiki:
     """Both by slug or id."""
     found = await find_tenant(database, tenant)
-    return Wiki(found, await find_owner(database, found.id, owner))
+    try:
+        return Wiki(found, await find_owner(database, found.id, owner))
+    except NotFound as error:
+        raise NotFound(f"{error.message} See who there is with: cairn owners list --tenant {found.slug}") from None
 
 
 async def made_wiki(database: Database, tenant: str, owner: str) -> Wiki:

@@ -8,7 +8,7 @@ from typing import IO, Any
 from fastapi import APIRouter
 from starlette.responses import Response, StreamingResponse
 
-from resolvers.export_files import export_zip
+from resolvers.moving.files import export_zip
 
 from .asking import Caller, problems
 from .door import MovingRoute
@@ -23,11 +23,12 @@ A_ZIP: dict[int | str, dict[str, Any]] = {
 
 
 @routes.get("/export.zip", response_class=Response, responses={**A_ZIP, **problems()})
-async def export(call: Caller) -> Response:
-    """Pages and sources, archived ones too; `cairn import` of it gives the same wiki again."""
+async def export(call: Caller, history: bool = False) -> Response:
+    """Pages, sources and held names, archived ones too; `cairn import` of it gives the same wiki again. With `history`
+    every earlier version of each page is in it."""
     file = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  open until it is sent
     try:
-        made = await export_zip(call.door.database, call.wiki, file)
+        made = await export_zip(call.door.database, call.wiki, file, history=history)
         call.account.owe(made.pages + made.sources)
         size = file.seek(0, 2)
         file.seek(0)

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from resolvers.errors import Unavailable
-from resolvers.importing import ImportResult, import_path
+from resolvers.moving.importing import ImportResult, import_path
 from resolvers.writing import check_may_write
 
 from ..request import Refused, header, too_large

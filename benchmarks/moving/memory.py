@@ -19,8 +19,8 @@ from db.database import Database
 from db.embedded import EmbeddedServer
 from db.migrate import migrate
 from db.scope import Scope
-from resolvers.export_files import export_path
-from resolvers.importing import import_path
+from resolvers.moving.files import export_path
+from resolvers.moving.importing import import_path
 
 from .author import Author
 from .scopes import new_scope

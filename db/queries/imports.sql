@@ -80,3 +80,44 @@ FROM unnest(
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = given.page_id AND p.version = 1
   AND (p.created_at, p.updated_at) IS DISTINCT FROM
       (coalesce(given.created_at, p.created_at), coalesce(given.updated_at, p.updated_at));
+
+-- name: find_sighting_sources
+-- The sources by these kinds and refs, in the version that is asked for or else the newest; none that is forgotten.
+SELECT given.n, s.id, s.kind, s.ref, s.version, s.captured_at
+FROM unnest(CAST(:kinds AS text[]), CAST(:refs AS text[]), CAST(:versions AS integer[]))
+    WITH ORDINALITY AS given (kind, ref, version, n)
+CROSS JOIN LATERAL (
+    SELECT id, kind, ref, version, captured_at FROM sources
+    WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND kind = given.kind AND ref = given.ref
+      AND (given.version IS NULL OR version = given.version) AND forgotten_at IS NULL
+    ORDER BY version DESC
+    LIMIT 1
+) AS s
+ORDER BY given.n;
+
+-- name: ignore_each
+-- Names that nobody wants a page for, as an import has it; how many are news.
+UPDATE mentions SET status = 'ignored'
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:mention_ids AS uuid[])) AND status = 'open';
+
+-- name: find_first_state
+-- A page that nobody has changed since it was made, and how that is told.
+SELECT p.id, p.title, p.summary, p.body_md, p.tags, r.edit_summary, r.author_kind, r.author_id, r.created_at
+FROM pages AS p
+JOIN revisions AS r ON r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = p.id AND r.version = 1
+WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.type = :type AND p.slug = :slug AND p.version = 1;
+
+-- name: number_page
+-- The version that a page has, now that those before it are told.
+UPDATE pages SET version = CAST(:version AS integer)
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :page_id;
+
+-- name: number_first_state
+-- The state that a page had when it was made stands after those that are told of the time before.
+UPDATE revisions SET version = CAST(:version AS integer)
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND version = 1;
+
+-- name: drop_first_state
+-- The state that a page had when it was made is told with its history.
+DELETE FROM revisions
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND version = 1;

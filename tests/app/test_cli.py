@@ -94,6 +94,10 @@ def test_help_waits_for_nothing_that_is_slow_to_import() -> None:
         (["page", "city/austin", *MARA], "write it as TYPE/SLUG"),
         (["token", *MARA, "--ttl", "3 years"], "write it as 90s, 15m, 12h, 30d or 2w"),
         (["token", *MARA, "--role", "king"], "'king' is not one of"),
+        (
+            ["owners", "create", "x", "--tenant", "a"],
+            "Choose from: agent, user, shared. Try: cairn owners create --help",
+        ),
         (["owners", "create", "x", "--tenant", "a", "--kind", "robot"], "'robot' is not one of"),
         (["reindex", "--owner", "mara"], "add --tenant SLUG"),
         (["serve", "--port", "70000"], "should be less than or equal to 65535"),
@@ -218,6 +222,16 @@ def test_what_cannot_be_done_has_a_code(acme: Cairn, words: list[str], code: str
     ran = acme(*words, "--json")
     assert (ran.code, ran.out) == (1, "")
     assert ran.error["code"] == code
+
+
+def test_what_is_not_there_is_answered_with_what_to_look_at(acme: Cairn, tmp_path: Path) -> None:
+    out = str(tmp_path / "out")
+    assert "with: cairn tenants list" in acme("export", out, "--tenant", "acne", "--owner", "mara").err
+    assert "with: cairn owners list --tenant acme" in acme("export", out, "--tenant", "acme", "--owner", "mra").err
+    bad = tmp_path / "bad.zip"
+    bad.write_bytes(b"PK no")
+    ran = acme("import", str(bad), *MARA, "--json")
+    assert (ran.code, ran.error["code"]) == (1, "BAD_USER_INPUT")
 
 
 def test_a_grant_is_given_and_taken_back(acme: Cairn) -> None:

@@ -86,3 +86,36 @@ async def test_few_imports_are_at_work_at_once(rest: Rest, monkeypatch: pytest.M
     monkeypatch.setattr(imports, "AT_ONCE", 0)
     answer = await rest.ask("POST", "/import", content=zipped(NOTES), headers=ZIP)
     assert (*refused(answer), answer.headers["retry-after"]) == (503, "UNAVAILABLE", "1")
+
+
+HOSTILE = {
+    "no zip": b"PK no",
+    "cut": zipped({"a.md": "A."})[:-30],
+    "a bomb": zipped({"bomb.md": "x" * 10_000_000, "good.md": "Good."}),
+    "a path that leads out": zipped(
+        {"../../out.md": "Out.", ".cairn/history/../../out.jsonl": "{}", "good.md": "Good."}
+    ),
+    "another kind of packing": zipped({"a.md": "A." * 50}).replace(
+        b"\x14\x00\x00\x00\x08\x00", b"\x14\x00\x00\x00\x63\x00"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+async def test_a_hostile_zip_is_told_and_harms_nothing(rest: Rest, wiki: Wiki, name: str) -> None:
+    answer = await rest.ask("POST", "/import", content=HOSTILE[name], headers=ZIP)
+    assert answer.status_code in (200, 422)
+    if answer.status_code == 200:
+        assert answer.json()["errors"]
+    assert {page["title"] for page in await wiki.rows("pages")} <= {"good"}
+    await check(wiki)
+
+
+async def test_an_export_tells_what_pages_were_when_it_is_asked(rest: Rest) -> None:
+    await rest.page("Austin", content="Hot.")
+    plain, told = [
+        zipfile.ZipFile(io.BytesIO((await rest.get(f"/export.zip{asked}")).content)).namelist()
+        for asked in ("", "?history=true")
+    ]
+    assert [name for name in told if name not in plain] == [name for name in told if name.startswith(".cairn/history/")]
+    assert len(told) == len(plain) + 1

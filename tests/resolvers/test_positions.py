@@ -16,9 +16,9 @@ from resolvers.compiling import reset_cursor
 from resolvers.context import Context
 from resolvers.drafts import PageDraft
 from resolvers.hierarchy import set_parent
-from resolvers.importing import import_path
 from resolvers.links import link_pages
 from resolvers.merging import merge_pages
+from resolvers.moving.importing import import_path
 from resolvers.pages import archive_page, archive_scope, create_page, delete_page, unarchive_page, update_page
 from schema.root import make_engine
 from tests.wiki import Wiki

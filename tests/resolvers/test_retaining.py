@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from resolvers.errors import BadInput
-from resolvers.note_files import Problem
+from resolvers.moving.pieces import Problem
 from resolvers.retaining import BATCH_MAX, retain_sources
 from resolvers.source_files import source_files
 from resolvers.sources import SourceDraft, add_source

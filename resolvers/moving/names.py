@@ -11,8 +11,8 @@ from content.links import Target, find_links, rewrite_links
 from content.notes import Note
 from content.slugs import NoSlug, slugify
 
-from .note_places import Found, Placed
-from .note_shelf import Shelf
+from .places import Found, Placed
+from .shelf import Shelf
 
 WRITTEN = re.compile(r"!?\[\[([^\[\]|#\\]+)")
 MARK = "\x01"

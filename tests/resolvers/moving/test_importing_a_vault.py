@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.resolvers.vaults import backlinks, counts, run
+from tests.resolvers.moving.vaults import backlinks, counts, run
 from tests.wiki import Wiki
 
-VAULT = Path(__file__).parents[3] / "shared" / "data" / "vaults" / "obsidian-help"
+VAULT = Path(__file__).parents[4] / "shared" / "data" / "vaults" / "obsidian-help"
 needs_vault = pytest.mark.skipif(not VAULT.is_dir(), reason="the vault of Obsidian's documentation is not here")
 
 # The notes in which grep -i finds [[Callouts, [[Daily notes and [[Obsidian Web Clipper/Templates.

@@ -9,9 +9,9 @@ import pytest
 
 from db.scope import Role
 from resolvers.errors import BadInput, Forbidden
-from resolvers.importing import import_path
+from resolvers.moving.importing import import_path
 from resolvers.pages import update_page
-from tests.resolvers.vaults import backlinks, by_path, counts, imported, run, write
+from tests.resolvers.moving.vaults import backlinks, by_path, counts, imported, run, write
 from tests.wiki import Wiki
 
 

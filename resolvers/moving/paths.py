@@ -4,12 +4,13 @@ import hashlib
 import re
 from itertools import chain, count
 
-from .note_files import MARKDOWN
-from .note_shelf import Shelf
+from .pieces import MARKDOWN
+from .shelf import Shelf
 
 PART_MAX = 200  # bytes; file systems allow 255
 DEPTH_MAX = 20
 FORBIDDEN = re.compile(r'[\x00-\x1f\x7f<>:"|?*\\]')
+NUMBERED = re.compile(r"(\.\d+)?\.md")
 DEVICES = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\.|$)")
 
 
@@ -22,7 +23,7 @@ class Paths:
 
     def take(self, type: str, slug: str, origin: object = None) -> str:
         """`origin` is the path of the file that the page was imported from, as anybody may have written it."""
-        own = f"{type}/{file_name(slug)}.md"
+        own = own_path(type, slug)
         wanted = [origin] if isinstance(origin, str) and is_safe(origin) else []
         numbered = (f"{own.removesuffix('.md')}.{n}.md" for n in count(2))
         return next(path for path in chain(wanted, [own], numbered) if self.is_free(path))
@@ -30,6 +31,16 @@ class Paths:
     def is_free(self, path: str) -> bool:
         """Nobody has asked for it before."""
         return self.shelf.put("INSERT OR IGNORE INTO taken VALUES (?)", path.casefold()) == 1
+
+
+def own_path(type: str, slug: str) -> str:
+    return f"{type}/{file_name(slug)}.md"
+
+
+def is_own(path: str, type: str, slug: str) -> bool:
+    """Whether an export gave it to a page that came from no file."""
+    stem = own_path(type, slug).removesuffix(".md")
+    return path.startswith(stem) and NUMBERED.fullmatch(path, len(stem)) is not None
 
 
 def is_safe(path: str) -> bool:

@@ -4,8 +4,8 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from .note_files import Piece, Problem
-from .note_shelf import Shelf
+from .pieces import Piece, Problem
+from .shelf import Shelf
 
 TABLES = (
     """CREATE TABLE pieces (id INTEGER PRIMARY KEY, label TEXT, file BLOB, start INTEGER, size INTEGER,

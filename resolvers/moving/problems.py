@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from .note_files import Problem
+from .pieces import Problem
 
 TOLD = 10_000
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from resolvers.importing import ImportResult, import_path
+from resolvers.moving.importing import ImportResult, import_path
 from tests.wiki import Wiki
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import tempfile
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,13 +16,13 @@ from content.note_texts import to_markdown, to_record
 from db.database import Database
 from db.scope import Scope
 
-from .errors import BadInput
-from .export_entries import without_memory
-from .export_folders import Folder
-from .export_layout import ABOUT, FORMAT, SOURCES
-from .exporting import ORIGIN, PAGES_AT_ONCE, SOURCES_AT_ONCE, PageFile, exporting
+from ..errors import BadInput
+from ..owners import ENGLISH
+from .exporting import MENTIONS_AT_ONCE, ORIGIN, PAGES_AT_ONCE, SOURCES_AT_ONCE, PageFile, exporting
+from .folders import Folder
 from .importing import Progress, silent
-from .owners import ENGLISH
+from .layout import ABOUT, FORMAT, MENTIONS, SOURCES
+from .zip_entries import without_memory
 
 T = TypeVar("T")
 
@@ -36,39 +36,51 @@ class ExportResult:
 
 
 class Target(Protocol):
-    """Where an export goes. What the wiki is comes first, then sources, then pages."""
+    """Where an export goes. What the wiki is comes first, then sources, names, pages and what they were."""
 
     def begin(self, language: str) -> None: ...
 
     def add_sources(self, sources: Sequence[dict[str, Any]]) -> None: ...
 
+    def add_mentions(self, mentions: Sequence[dict[str, Any]]) -> None: ...
+
     def add_pages(self, pages: Sequence[PageFile]) -> None: ...
+
+    def add_states(self, path: str, states: Sequence[dict[str, Any]]) -> None: ...
 
     def finish(self) -> None: ...
 
 
-async def export_path(database: Database, scope: Scope, path: Path, *, report: Progress = silent) -> ExportResult:
+async def export_path(
+    database: Database, scope: Scope, path: Path, *, history: bool = False, report: Progress = silent
+) -> ExportResult:
     """The form that the name asks for: `.zip`, `.jsonl`, else a folder. A file is there when it is whole."""
     write = FORMS.get(path.suffix.lower())
     if write is None:
-        return await export_folder(database, scope, path, report=report)
+        return await export_folder(database, scope, path, history=history, report=report)
     with replacing(path) as file:
-        return await write(database, scope, file, report=report)
+        return await write(database, scope, file, history=history, report=report)
 
 
-async def export_folder(database: Database, scope: Scope, path: Path, *, report: Progress = silent) -> ExportResult:
+async def export_folder(
+    database: Database, scope: Scope, path: Path, *, history: bool = False, report: Progress = silent
+) -> ExportResult:
     """The wiki as a folder of markdown. The folder is new, empty, or an earlier export, which is brought up to date."""
-    return await written(database, scope, FolderTarget(Folder(path)), report)
+    return await written(database, scope, FolderTarget(Folder(path)), history, report)
 
 
-async def export_zip(database: Database, scope: Scope, file: IO[bytes], *, report: Progress = silent) -> ExportResult:
+async def export_zip(
+    database: Database, scope: Scope, file: IO[bytes], *, history: bool = False, report: Progress = silent
+) -> ExportResult:
     """The same folder as a zip; the same wiki gives the same bytes. `file` need not be seekable."""
-    return await written(database, scope, ZipTarget(file), report)
+    return await written(database, scope, ZipTarget(file), history, report)
 
 
-async def export_lines(database: Database, scope: Scope, file: IO[bytes], *, report: Progress = silent) -> ExportResult:
-    """A JSON object on each line: `{"source": …}` for the sources, then a page on each."""
-    return await written(database, scope, LinesTarget(file), report)
+async def export_lines(
+    database: Database, scope: Scope, file: IO[bytes], *, history: bool = False, report: Progress = silent
+) -> ExportResult:
+    """A JSON object on each line: `{"source": …}` and `{"mention": …}`, then a page on each, then `{"revision": …}`."""
+    return await written(database, scope, LinesTarget(file), history, report)
 
 
 FORMS = {".zip": export_zip, ".jsonl": export_lines}
@@ -88,7 +100,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         Path(draft).unlink(missing_ok=True)
 
 
-async def written(database: Database, scope: Scope, target: Target, report: Progress) -> ExportResult:
+async def written(database: Database, scope: Scope, target: Target, history: bool, report: Progress) -> ExportResult:
     """Everything into the target. Files are written beside the event loop."""
     pages = sources = 0
     async with exporting(database, scope) as export:
@@ -96,10 +108,15 @@ async def written(database: Database, scope: Scope, target: Target, report: Prog
         async for some in together(export.sources(), SOURCES_AT_ONCE):
             await asyncio.to_thread(target.add_sources, some)
             sources += len(some)
+        async for some in together(export.mentions(), MENTIONS_AT_ONCE):
+            await asyncio.to_thread(target.add_mentions, some)
         async for files in together(export.pages(), PAGES_AT_ONCE):
             report("Writing", pages, export.total, files[0].path)
             await asyncio.to_thread(target.add_pages, files)
             pages += len(files)
+        if history:
+            async for path, states in export.histories():
+                await asyncio.to_thread(target.add_states, path, states)
     await asyncio.to_thread(target.finish)
     return ExportResult(pages, sources)
 
@@ -120,7 +137,7 @@ class FolderTarget:
     """Markdown files that lie where they came from, or by type."""
 
     def __init__(self, folder: Folder) -> None:
-        self.folder = folder
+        self.folder, self.growing = folder, ""
 
     def begin(self, language: str) -> None:
         self.folder.write(ABOUT, line(about(language)))
@@ -129,32 +146,56 @@ class FolderTarget:
         for source in sources:
             self.folder.append(SOURCES, line(source))
 
+    def add_mentions(self, mentions: Sequence[dict[str, Any]]) -> None:
+        for mention in mentions:
+            self.folder.append(MENTIONS, line(mention))
+
     def add_pages(self, pages: Sequence[PageFile]) -> None:
         for page in pages:
             self.folder.write(page.path, to_markdown(page.note).encode())
+
+    def add_states(self, path: str, states: Sequence[dict[str, Any]]) -> None:
+        if path != self.growing:
+            self.folder.end(self.growing)
+            self.growing = path
+        for state in states:
+            self.folder.append(path, line(state))
 
     def finish(self) -> None:
         self.folder.finish()
 
 
 class ZipTarget:
-    """The folder in one file. Sources are one entry of it, written piece by piece."""
+    """The folder in one file. Sources are one entry of it, names another, written piece by piece."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.zip = without_memory(ZipFile(file, "w", ZIP_DEFLATED))
         self.open: IO[bytes] | None = None
+        self.path = ""
 
     def begin(self, language: str) -> None:
         self.zip.writestr(entry(ABOUT), line(about(language)))
 
     def add_sources(self, sources: Sequence[dict[str, Any]]) -> None:
-        self.open = self.open or self.zip.open(entry(SOURCES), "w", force_zip64=True)
-        self.open.writelines(map(line, sources))
+        self.append(SOURCES, map(line, sources))
+
+    def add_mentions(self, mentions: Sequence[dict[str, Any]]) -> None:
+        self.append(MENTIONS, map(line, mentions))
+
+    def append(self, path: str, lines: Iterable[bytes]) -> None:
+        """To the entry that is being written, which is over when the next one begins."""
+        if self.open is None or self.path != path:
+            self.close()
+            self.open, self.path = self.zip.open(entry(path), "w", force_zip64=True), path
+        self.open.writelines(lines)
 
     def add_pages(self, pages: Sequence[PageFile]) -> None:
         self.close()
         for page in pages:
             self.zip.writestr(entry(page.path), to_markdown(page.note))
+
+    def add_states(self, path: str, states: Sequence[dict[str, Any]]) -> None:
+        self.append(path, map(line, states))
 
     def close(self) -> None:
         if self.open:
@@ -180,8 +221,14 @@ class LinesTarget:
     def add_sources(self, sources: Sequence[dict[str, Any]]) -> None:
         self.file.writelines(line({"source": source}) for source in sources)
 
+    def add_mentions(self, mentions: Sequence[dict[str, Any]]) -> None:
+        self.file.writelines(line({"mention": mention}) for mention in mentions)
+
     def add_pages(self, pages: Sequence[PageFile]) -> None:
         self.file.writelines(line(record(page)) for page in pages)
+
+    def add_states(self, path: str, states: Sequence[dict[str, Any]]) -> None:
+        self.file.writelines(line({"revision": state}) for state in states)
 
     def finish(self) -> None:
         self.file.flush()

@@ -9,10 +9,11 @@ from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZipFile, ZipInfo
 
 import pytest
 
-from resolvers import note_archives, zip_parts
 from resolvers.errors import BadInput, LimitExceeded
-from resolvers.note_archives import unpacked
-from tests.resolvers.vaults import counts, run
+from resolvers.moving import archives as note_archives
+from resolvers.moving import zip_parts
+from resolvers.moving.archives import unpacked
+from tests.resolvers.moving.vaults import counts, run
 from tests.wiki import Wiki
 
 GOOD = ("good.md", b"Good.")

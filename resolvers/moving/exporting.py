@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from content.citations import Citation
 from content.moments import written
@@ -14,10 +15,11 @@ from db.database import Connection, Database, Row
 from db.scope import Scope
 from db.sql import statements
 
-from .note_paths import Paths
-from .note_shelf import Shelf
-from .permissions import Action, authorise
-from .writing import looking
+from ..permissions import Action, authorise
+from ..writing import looking
+from .layout import HISTORY
+from .paths import Paths
+from .shelf import Shelf
 
 EXPORTS = statements("exports")
 IMPORTS = statements("imports")
@@ -25,6 +27,10 @@ ORIGIN = "imported_from"
 REASON = "import"
 PAGES_AT_ONCE = 200
 SOURCES_AT_ONCE = 20
+MENTIONS_AT_ONCE = 200
+STATES_AT_ONCE = 20
+SIGHTINGS_AT_ONCE = 1_000
+"""Also at most in one line: a name that more sources say has several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +91,63 @@ class Export:
             if len(rows) < SOURCES_AT_ONCE:
                 return
             kind, ref, version = rows[-1]["kind"], rows[-1]["ref"], rows[-1]["version"]
+
+    async def mentions(self) -> AsyncIterator[dict[str, Any]]:
+        """Every name that is held or ignored, with the sources that say it."""
+        alias = status = ""
+        while True:
+            rows = await self.connection.all(
+                EXPORTS["list_mentions"], **self.wiki, after_alias=alias, after_status=status, size=MENTIONS_AT_ONCE
+            )
+            for row in rows:
+                async for some in self.sightings(row["id"]):
+                    yield mention(row, some)
+            if len(rows) < MENTIONS_AT_ONCE:
+                return
+            alias, status = rows[-1]["alias"], rows[-1]["status"]
+
+    async def sightings(self, mention_id: UUID) -> AsyncIterator[list[Row]]:
+        """Once at least, though there be none."""
+        kind = ref = ""
+        while True:
+            rows = await self.connection.all(
+                EXPORTS["list_sightings"],
+                **self.wiki,
+                mention_id=mention_id,
+                after_kind=kind,
+                after_ref=ref,
+                size=SIGHTINGS_AT_ONCE,
+            )
+            if rows or not kind:
+                yield rows
+            if len(rows) < SIGHTINGS_AT_ONCE:
+                return
+            kind, ref = rows[-1]["kind"], rows[-1]["ref"]
+
+    async def histories(self) -> AsyncIterator[tuple[str, list[dict[str, Any]]]]:
+        """Some states of a page at once, oldest first, and where they lie in a folder."""
+        type = slug = ""
+        with Shelf() as shelf:
+            paths = Paths(shelf)
+            while True:
+                rows = await self.connection.all(
+                    EXPORTS["list_addresses"], **self.wiki, after_type=type, after_slug=slug, size=PAGES_AT_ONCE
+                )
+                for row in rows:
+                    path = f"{HISTORY}/{paths.take(row['type'], row['slug']).removesuffix('.md')}.jsonl"
+                    async for some in self.states(row):
+                        yield path, some
+                if len(rows) < PAGES_AT_ONCE:
+                    return
+                type, slug = rows[-1]["type"], rows[-1]["slug"]
+
+    async def states(self, page: Row) -> AsyncIterator[list[dict[str, Any]]]:
+        after = 0
+        while rows := await self.connection.all(
+            EXPORTS["list_states"], **self.wiki, page_id=page["id"], after_version=after, size=STATES_AT_ONCE
+        ):
+            yield [revision(page, row) for row in rows]
+            after = rows[-1]["version"]
 
 
 @asynccontextmanager
@@ -153,6 +216,40 @@ def uncited_sources(metadata: Mapping[str, Any]) -> tuple[Citation, ...]:
     except BadNote:
         return ()
     return found if [citation.fields() for citation in found] == named else ()
+
+
+def mention(row: Row, sightings: Sequence[Row]) -> dict[str, Any]:
+    """A name as a line holds it."""
+    return {
+        "name": row["name"],
+        "status": row["status"],
+        "suggested_type": row["suggested_type"],
+        "first_seen_at": written(row["first_seen_at"]),
+        "last_seen_at": written(row["last_seen_at"]),
+        "sightings": [
+            {"kind": one["kind"], "ref": one["ref"], "version": one["version"], "quote": one["quote"]}
+            for one in sightings
+        ],
+    }
+
+
+def revision(page: Row, row: Row) -> dict[str, Any]:
+    """A state of a page as a line holds it."""
+    return {
+        "page": f"/wiki/{page['type']}/{page['slug']}",
+        "version": row["version"],
+        "title": row["title"],
+        "summary": row["summary"],
+        "body": row["body_md"],
+        "tags": row["tags"],
+        "edit_summary": row["edit_summary"],
+        "author": {"kind": row["author_kind"], "id": row["author_id"]},
+        "created_at": written(row["created_at"]),
+        "slug": row["slug"],
+        "metadata": row["metadata"],
+        "aliases": row["aliases"],
+        "erased_at": row["erased_at"] and written(row["erased_at"]),
+    }
 
 
 def source(row: Row) -> dict[str, Any]:

@@ -14,17 +14,17 @@ from db.database import Database, Row
 from db.scope import Scope
 from db.sql import statements
 
-from .errors import BadInput, CairnError, Conflict, NotFound
-from .hierarchy import set_parent
-from .links import link_pages
-from .note_files import Problem
-from .note_names import Vault
-from .note_places import Placed
-from .note_sources import Sources, find_sources, wiki
-from .page_slugs import title_slug
-from .pages import add_former_slugs
-from .sources import cite_source
-from .writing import writing
+from ..errors import BadInput, CairnError, Conflict, NotFound
+from ..hierarchy import set_parent
+from ..links import link_pages
+from ..page_slugs import title_slug
+from ..pages import add_former_slugs
+from ..sources import cite_source
+from ..writing import writing
+from .names import Vault
+from .pieces import Problem
+from .places import Placed
+from .sources import Sources, find_sources, wiki
 
 IMPORTS = statements("imports")
 REASON = "import"

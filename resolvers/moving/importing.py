@@ -1,7 +1,8 @@
 """A folder of markdown notes, a zip of one, or a file with a page on each line, becomes pages. The same again changes
 nothing, so one that was interrupted is begun again and goes on where it was.
 
-Two passes over the notes, so that their order does not matter: first the pages with their texts, then what ties them.
+Two passes over the notes, so that their order does not matter: first the pages with their texts, then what ties them;
+what the pages were before comes last.
 Some pages are a transaction; one that is refused is told with its reason and stops no other. Between the passes the
 texts wait on the disk.
 """
@@ -13,31 +14,36 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Protocol, TypeVar
 
+from content.mention_records import MentionRecord
 from content.names import normalise
 from content.notes import Note
+from content.revision_records import RevisionRecord
 from content.source_records import SourceRecord
 from db.database import Database
 from db.measuring import measure
 from db.scope import Scope
 from db.sql import statements
 
-from .drafts import PageDraft
-from .errors import BadInput, Conflict, LimitExceeded
-from .export_layout import ABOUT
-from .note_archives import unpacked
-from .note_files import Piece, Problem, WikiRecord, about, pieces, read_all
-from .note_list import NoteList
-from .note_names import Vault, names
-from .note_places import Found, Kept, Placed, Places
-from .note_problems import Problems
-from .note_shelf import Shelf
-from .note_sources import Sources, find_sources, wiki
-from .note_spool import Spool
-from .note_ties import REASON, Tied, Ties, Written, problem
-from .owners import set_language
-from .sources import SourceDraft, add_source
-from .upserting import Prepared, count_new_words, prepared, upsert_pages
-from .writing import check_may_write
+from ..drafts import PageDraft
+from ..errors import BadInput, Conflict, LimitExceeded
+from ..owners import set_language
+from ..sources import SourceDraft, add_source
+from ..upserting import Prepared, count_new_words, prepared, upsert_pages
+from ..writing import check_may_write
+from .archives import unpacked
+from .histories import Histories
+from .layout import ABOUT
+from .listing import NoteList
+from .mentions import Told, hold
+from .names import Vault, names
+from .paths import is_own as is_own_path
+from .pieces import Piece, Problem, WikiRecord, about, pieces, read_all
+from .places import Found, Kept, Placed, Places
+from .problems import Problems
+from .shelf import Shelf
+from .sources import Sources, find_sources, wiki
+from .spool import Spool
+from .ties import REASON, Tied, Ties, Written, problem
 
 __all__ = ["ImportResult", "Problem", "Progress", "import_path"]
 
@@ -107,6 +113,7 @@ class Import:
     ) -> None:
         self.database, self.scope, self.report, self.spool, self.problems = database, scope, report, spool, problems
         self.shelf, self.list, self.places = shelf, NoteList(shelf), Places(shelf)
+        self.histories = Histories(shelf)
         self.vault = Vault(shelf, is_export=False)
         self.sources_added = self.created = self.touched = self.kept = self.broken = self.total = 0
 
@@ -123,6 +130,7 @@ class Import:
         ties = Ties(self.database, self.scope, self.vault)
         await self.tie(ties)
         await self.redirect(ties)
+        self.problems.extend(await self.histories.write(self.database, self.scope))
         return await self.result(failed)
 
     async def know(self) -> None:
@@ -148,6 +156,7 @@ class Import:
         done, total = 0, self.list.total()
         for some in self.list.some(READ_AT_ONCE):
             contents = await asyncio.to_thread(read_all, some)
+            mentions: list[Told] = []
             for piece, one in zip(some, contents, strict=True):
                 self.report("Reading", done, total, piece.label)
                 done += 1
@@ -155,10 +164,16 @@ class Import:
                     self.add(done, piece, one)
                 elif isinstance(one, SourceRecord):
                     await self.add_source(piece, one)
+                elif isinstance(one, MentionRecord):
+                    mentions.append((piece.label, one))
+                elif isinstance(one, RevisionRecord):
+                    self.histories.add(piece, one)
                 elif isinstance(one, WikiRecord):
                     await self.speak(piece.label, one)
                 else:
                     self.problems.append(one)
+            if mentions:
+                self.problems.extend(await hold(self.database, self.scope, mentions))
 
     async def speak(self, label: str, said: WikiRecord) -> None:
         """The language of an export, for a wiki that has no pages: others keep their own."""
@@ -277,9 +292,11 @@ class Import:
 def draft(placed: Placed, note: Note, vault: Vault, sources: Sources) -> PageDraft:
     """The page that a note asks for. What the note does not have stays as it is on the page.
 
-    An export has told every name of its pages; of other files the name is one too.
+    An export has told every name of its pages; of other files the name is one too. A file that an export named after
+    its page is not where the page came from.
     """
-    origin = {ORIGIN: placed.label} if placed.path else {}
+    is_own = vault.is_export and note.slug is not None and is_own_path(placed.label, placed.type, placed.slug)
+    origin = {ORIGIN: placed.label} if placed.path and not is_own else {}
     uncited = sources.uncited(note)
     return PageDraft(
         type=placed.type,

@@ -7,6 +7,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 from zipfile import ZipFile
 
@@ -20,22 +21,25 @@ from content.notes import from_markdown
 from content.sections import parse, render
 from db.database import Database
 from db.scope import Role, Scope
-from resolvers import note_paths
 from resolvers.aliases import add_alias
 from resolvers.drafts import PageDraft, SectionDraft
 from resolvers.errors import BadInput, Conflict, NotFound
-from resolvers.export_files import export_folder, export_path, export_zip
 from resolvers.hierarchy import set_parent
-from resolvers.importing import import_path
 from resolvers.links import link_pages
+from resolvers.mentions import ignore_mention, record_mention
 from resolvers.merging import merge_pages
-from resolvers.note_paths import Paths, file_name, is_safe
-from resolvers.note_shelf import Shelf
+from resolvers.moving import exporting
+from resolvers.moving import paths as note_paths
+from resolvers.moving.files import export_folder, export_path, export_zip
+from resolvers.moving.importing import import_path
+from resolvers.moving.paths import Paths, file_name, is_safe
+from resolvers.moving.shelf import Shelf
 from resolvers.owners import set_language
 from resolvers.pages import archive_page, create_page, update_page
 from resolvers.sources import SourceDraft, add_source, cite_source
+from resolvers.states import find_states
 from tests.content.test_vault import VAULT
-from tests.resolvers.vaults import counts, imported, run, write
+from tests.resolvers.moving.vaults import counts, imported, run, write
 from tests.wiki import Wiki, check
 
 
@@ -91,23 +95,99 @@ async def a_wiki(wiki: Wiki) -> None:
     await update_page(*here, other.page_id, slug="austin", title="Austin")
     await add_alias(*here, travel.page_id, name="Journeys")
     await archive_page(*here, travel.page_id)
+    third = (await add_source(*here, SourceDraft("url", "https://a.example", "Barton Springs."))).source_id
+    await record_mention(*here, name="Barton Springs", source_id=first, quote="at Barton Springs")
+    await record_mention(*here, name="barton springs", source_id=second.source_id, quote="to Barton Springs")
+    await record_mention(*here, name="Barton  Springs", source_id=third, suggested_type="entity")
+    ignored = await record_mention(*here, name="One", source_id=third, quote="One.")
+    await ignore_mention(*here, ignored.mention_id)
 
 
 async def test_a_wiki_comes_back_to_the_byte(wiki: Wiki, tmp_path: Path) -> None:
     await a_wiki(wiki)
     first = await exported(wiki, tmp_path / "first")
     assert set(first) == {
-        ".cairn/files", ".cairn/sources.jsonl", ".cairn/wiki.json", "entity/austin-texas.md", "topic/austin.md",
+        ".cairn/files", ".cairn/mentions.jsonl", ".cairn/sources.jsonl", ".cairn/wiki.json",
+        "entity/austin-texas.md", "topic/austin.md",
         "topic/travel.md",
     }  # fmt: skip
     copy = await wiki.neighbour()
     result = await run(copy, tmp_path / "first")
     assert result.errors == ()
-    assert (*counts(result), result.sources) == (3, 0, 0, 0, 2)
+    assert (*counts(result), result.sources) == (3, 0, 0, 0, 3)
     await check(copy)
     assert await exported(copy, tmp_path / "second") == first
     assert counts(await run(copy, tmp_path / "first")) == (0, 0, 3, 0)
     assert await exported(copy, tmp_path / "second") == first
+
+
+async def held(wiki: Wiki) -> dict[str, tuple[Any, ...]]:
+    return {
+        row["name"]: (
+            row["status"],
+            row["mention_count"],
+            row["suggested_type"],
+            row["first_seen_at"],
+            row["last_seen_at"],
+            [context["quote"] for context in row["contexts"]],
+        )
+        for row in await wiki.rows("mentions")
+    }
+
+
+@pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
+async def test_names_that_are_held_come_back(wiki: Wiki, tmp_path: Path, form: str) -> None:
+    await a_wiki(wiki)
+    before = await held(wiki)
+    assert [facts[:3] for facts in before.values()] == [("open", 2, "entity"), ("ignored", 1, None)]
+    await export_path(wiki.database, wiki.scope, tmp_path / form)
+    copy = await wiki.neighbour()
+    for _ in range(2):
+        assert (await run(copy, tmp_path / form)).errors == ()
+        assert await held(copy) == before
+    assert len(await copy.rows("activity", action="mention.recorded")) == 1
+    for sightings in await wiki.rows("sightings", "1"), await copy.rows("sightings", "1"):
+        assert len(sightings) == 3
+
+
+async def test_a_name_of_many_sources_has_several_lines(
+    wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exporting, "SIGHTINGS_AT_ONCE", 2)
+    for n in range(5):
+        source = await wiki.add_source(ref=f"doc-{n}")
+        await record_mention(wiki.database, wiki.scope, name="Ada", source_id=source, quote=f"Ada {n}")
+    before = await held(wiki)
+    first = await exported(wiki, tmp_path / "first")
+    assert len(first[".cairn/mentions.jsonl"].splitlines()) == 3
+    copy = await wiki.neighbour()
+    assert (await run(copy, tmp_path / "first")).errors == ()
+    assert await held(copy) == before
+    assert await exported(copy, tmp_path / "second") == first
+
+
+async def test_a_name_joins_those_of_the_wiki_it_comes_to(wiki: Wiki, tmp_path: Path) -> None:
+    """Sources count once; a name that was open there is ignored after; one of no known source is told."""
+    here = wiki.database, wiki.scope
+    await record_mention(*here, name="Ada", source_id=await wiki.add_source())
+    source = {"kind": "document", "ref": "doc-2", "content": "Ada."}
+    seen = [{"kind": "document", "ref": ref} for ref in ("doc-1", "doc-2")]
+    lines = [
+        {"source": source},
+        {"mention": {"name": "ADA", "sightings": seen}},
+        {"mention": {"name": "ada", "status": "ignored"}},
+        {"mention": {"name": "Bo", "sightings": [{"kind": "document", "ref": "gone"}]}},
+        {"mention": {"name": "!", "sightings": seen}},
+        {"mention": {"name": "Cy", "status": "promoted"}},
+        {"mention": {"name": "Cy", "sightings": [1]}},
+        {"mention": {"name": "Cy", "suggested_type": "planet"}},
+        {"mention": {"name": "Cy", "first_seen_at": "once"}},
+    ]
+    (tmp_path / "x.jsonl").write_bytes(b"".join(orjson.dumps(one) + b"\n" for one in lines))
+    result = await run(wiki, tmp_path / "x.jsonl")
+    assert {one.path for one in result.errors} == {f"x.jsonl:{n}" for n in range(4, 10)}
+    (row,) = await wiki.rows("mentions")
+    assert (row["name"], row["status"], row["mention_count"]) == ("Ada", "ignored", 2)
 
 
 async def test_lines_come_back_to_the_byte(wiki: Wiki, tmp_path: Path) -> None:
@@ -157,6 +237,17 @@ async def test_a_wiki_that_has_pages_keeps_its_language(wiki: Wiki, tmp_path: Pa
     assert (await wiki.look.fetchval("SELECT language FROM owners WHERE id = $1", wiki.scope.owner_id)) == "english"
     (told,) = (await run(await wiki.neighbour(), tmp_path / "elvish")).errors
     assert told.path == ".cairn/wiki.json"
+
+
+@pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
+async def test_a_wiki_is_not_changed_by_its_own_export(wiki: Wiki, tmp_path: Path, form: str) -> None:
+    """Pages that came from no file do not come to be from one, nor do those that came from one forget it."""
+    await a_wiki(wiki)
+    await imported(wiki, tmp_path / "vault", {"Plugins/Templates.md": "One. [[Austin]]"})
+    before = await wiki.rows("pages")
+    await export_path(wiki.database, wiki.scope, tmp_path / form)
+    assert counts(await run(wiki, tmp_path / form)) == (0, 0, 4, 0)
+    assert await wiki.rows("pages") == before
 
 
 async def test_lines_keep_where_the_files_lay(wiki: Wiki, tmp_path: Path) -> None:
@@ -337,7 +428,7 @@ async def test_a_hostile_zip_is_refused_in_parts(wiki: Wiki, tmp_path: Path) -> 
 async def test_a_zip_that_grows_without_end_is_refused(
     wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from resolvers import note_archives
+    from resolvers.moving import archives as note_archives
 
     monkeypatch.setattr(note_archives, "BYTES_MAX", 100_000)
     path = tmp_path / "bomb.zip"
@@ -390,17 +481,19 @@ BODY = st.sampled_from(
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 async def test_any_wiki_comes_back(wiki: Wiki, tmp_path: Path, data: st.DataObject) -> None:
-    """As a folder, a zip or lines: names that differ in case or normal form alone, pages archived, renamed, merged."""
+    """As a folder, a zip or lines, with its history or without: names that differ in case or normal form alone, names
+    that are held, pages archived, renamed, merged."""
     start = await wiki.neighbour()
     await any_wiki(start, data)
     form = data.draw(st.sampled_from(["folder", "wiki.zip", "wiki.jsonl"]))
     first, second = (tmp_path / f"{start.scope.owner_id}-{n}-{form}" for n in (1, 2))
-    pages = (await export_path(start.database, start.scope, first)).pages
+    told = data.draw(st.booleans())
+    pages = (await export_path(start.database, start.scope, first, history=told)).pages
+    assert counts(await run(start, first)) == (0, 0, pages, 0)
     copy = await start.neighbour()
-    if pages:
-        assert (await run(copy, first)).errors == ()
-        assert counts(await run(copy, first)) == (0, 0, pages, 0)
-    await export_path(copy.database, copy.scope, second)
+    assert (await run(copy, first)).errors == ()
+    assert counts(await run(copy, first)) == (0, 0, pages, 0)
+    await export_path(copy.database, copy.scope, second, history=told)
     if form == "folder":
         assert files(second) == files(first)
     else:
@@ -421,6 +514,13 @@ async def any_wiki(start: Wiki, data: st.DataObject) -> None:
         )
         with suppress(BadInput, Conflict):
             ids.append((await create_page(*here, draft)).page_id)
+    source = await start.add_source()
+    for name in data.draw(st.lists((TEXT | ODD), max_size=3)):
+        with suppress(BadInput):
+            quote = data.draw(st.none() | TEXT)
+            mention = await record_mention(*here, name=name, source_id=source, quote=quote)
+            if data.draw(st.booleans()):
+                await ignore_mention(*here, mention.mention_id)
     for change in data.draw(st.lists(st.sampled_from(["archive", "rename", "parent", "link", "merge"]), max_size=3)):
         one, other = (data.draw(st.sampled_from(ids)), data.draw(st.sampled_from(ids))) if ids else (None, None)
         with suppress(BadInput, Conflict, NotFound):
@@ -470,3 +570,120 @@ def test_a_path_is_found_at_once_among_many(monkeypatch: pytest.MonkeyPatch) -> 
         assert [paths.take("topic", f"page-{n}") for n in range(500)][-1] == "topic/page-499.md"
         assert paths.take("topic", "Page-7") == "topic/Page-7.2.md"
     assert len(looked) == 501
+
+
+async def revised(wiki: Wiki) -> None:
+    """Pages with a past: many small edits, a rename, names and metadata that came later, a state that was erased."""
+    await a_wiki(wiki)
+    pages = {page["slug"]: page["id"] for page in await wiki.rows("pages")}
+    body = "".join(f"Line {n} of a page.\n" for n in range(80))
+    for n in range(70):
+        text = body.replace(f"Line {n} ", f"Line ä{n} ")
+        summary = None if n % 3 else f"Edit {n}"
+        await update_page(wiki.database, wiki.scope, pages["austin"], body=text, edit_summary=summary)
+    await update_page(wiki.database, wiki.scope, pages["austin"], title="Austin, TX", metadata={"n": 1})
+    await add_alias(wiki.database, wiki.scope, pages["austin"], name="Bat City")
+    await update_page(wiki.database, wiki.scope, pages["austin"], slug="bats", tags=["bat"])
+    await update_page(wiki.database, wiki.scope, pages["travel"], body="By rail.")
+    erased = "body_md = '', slug = NULL, metadata = NULL, aliases = NULL, erased_at = now()"
+    await wiki.look.execute(f"UPDATE revisions SET {erased} WHERE page_id = $1 AND version = 1", pages["travel"])
+
+
+async def histories(wiki: Wiki) -> dict[tuple[str, int], tuple[Any, ...]]:
+    """What the states of all pages are, by slug and version, but for their ids."""
+    found = {}
+    for page in await wiki.rows("pages"):
+        rows = await wiki.rows("revisions", "version", page_id=page["id"])
+        versions = [row["version"] for row in rows if not row["erased_at"]]
+        async with wiki.database.connection() as connection:
+            states = {one.version: one for one in await find_states(connection, wiki.scope, page["id"], versions)}
+        for row in rows:
+            told = [row[name] for name in ("author_kind", "author_id", "created_at", "edit_summary", "erased_at")]
+            found[page["slug"], row["version"]] = (states.get(row["version"]), *told)
+    return found
+
+
+@pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
+async def test_histories_come_back(wiki: Wiki, tmp_path: Path, form: str) -> None:
+    await revised(wiki)
+    before = await histories(wiki)
+    assert len(before) > 70
+    await export_path(wiki.database, wiki.scope, tmp_path / form, history=True)
+    copy = await wiki.neighbour()
+    for _ in range(2):
+        assert (await run(copy, tmp_path / form)).errors == ()
+        assert await histories(copy) == before
+    (tmp_path / "again").mkdir()
+    await export_path(copy.database, copy.scope, tmp_path / "again" / form, history=True)
+    first, second = tmp_path / form, tmp_path / "again" / form
+    assert (files(second) == files(first)) if first.is_dir() else (second.read_bytes() == first.read_bytes())
+    assert counts(await run(copy, tmp_path / form)) == (0, 0, 3, 0)
+    assert len([row for row in await copy.rows("revisions") if row["base_version"]]) > 60
+    assert {row["action"] for row in await copy.rows("activity", page_id=(await copy.rows("pages"))[0]["id"])} >= {
+        "history.imported"
+    }
+    page = next(page for page in await copy.rows("pages") if page["slug"] == "bats")
+    saved = await update_page(copy.database, copy.scope, page["id"], body="Anew.")
+    assert saved.version == page["version"] + 1 > 70
+
+
+async def test_a_file_that_was_edited_is_a_version_more(wiki: Wiki, tmp_path: Path) -> None:
+    await revised(wiki)
+    before = await histories(wiki)
+    await export_path(wiki.database, wiki.scope, tmp_path / "x", history=True)
+    file = tmp_path / "x" / "topic" / "bats.md"
+    file.write_text(file.read_text() + "\nEdited outside.\n")
+    copy = await wiki.neighbour()
+    assert (await run(copy, tmp_path / "x")).errors == ()
+    after = await histories(copy)
+    (added,) = after.keys() - before.keys()
+    assert {key: after[key] for key in before} == before
+    assert added[1] == max(version for slug, version in before if slug == "bats") + 1
+    assert after[added][0].body.endswith("Edited outside.\n") or "Edited outside." in after[added][0].body
+
+
+async def test_only_admins_say_who_wrote_what(wiki: Wiki, tmp_path: Path) -> None:
+    await revised(wiki)
+    await export_path(wiki.database, wiki.scope, tmp_path / "x", history=True)
+    copy = await wiki.neighbour(Role.MEMBER)
+    result = await run(copy, tmp_path / "x")
+    assert [error.code for error in result.errors] == ["FORBIDDEN"]
+    assert counts(result) == (3, 0, 0, 0)
+    assert {row["author_id"] for row in await copy.rows("revisions")} == {"marco"}
+
+
+async def test_a_history_is_read_as_strictly_as_anything(wiki: Wiki, tmp_path: Path) -> None:
+    good = {
+        "page": "/wiki/reference/a",
+        "version": 1,
+        "title": "A",
+        "body": "Before.",
+        "author": {"kind": "user", "id": "u"},
+        "created_at": "2020-01-01",
+    }
+    bad = [
+        1,
+        {},
+        good | {"version": 2**31},
+        good | {"version": 0},
+        good | {"author": "u"},
+        good | {"author": {"kind": "god", "id": "u"}},
+        good | {"body": 5},
+        good | {"body": "\0"},
+        good | {"body": "x" * 1_000_001},
+        good | {"tags": [1]},
+        good | {"metadata": []},
+        good | {"created_at": "once"},
+    ]
+    lines = [{"revision": one} for one in [*bad, good | {"page": "/wiki/planet/mars"}, good]]
+    lines += [{"revision": good | {"page": "/wiki/reference/b", "version": n}} for n in (1, 3)]
+    text = b"".join(
+        orjson.dumps(one) + b"\n" for one in [*({"title": title, "body": "Now."} for title in "AB"), *lines]
+    )
+    (tmp_path / "x.jsonl").write_bytes(text)
+    result = await run(wiki, tmp_path / "x.jsonl")
+    assert {one.path for one in result.errors} == {f"x.jsonl:{n}" for n in range(3, 15)} | {
+        "/wiki/planet/mars",
+        "/wiki/reference/b",
+    }
+    assert [row["version"] for row in await wiki.rows("revisions", "page_id, version")] == [1, 2, 1]

@@ -9,11 +9,13 @@ from typing import Any
 
 import orjson
 
+from content.mention_records import MentionRecord, mention_from_record
 from content.notes import BadNote, Note, from_markdown, from_record
+from content.revision_records import RevisionRecord, revision_from_record
 from content.source_records import SourceRecord, source_from_record
 
-from .errors import BadInput, LimitExceeded
-from .export_layout import ABOUT, SOURCES
+from ..errors import BadInput, LimitExceeded
+from .layout import ABOUT, HISTORY, MENTIONS, SOURCES
 
 NOTE_MAX = 8_000_000  # bytes: a million characters, escaped where need be
 ABOUT_MAX = 10_000  # bytes
@@ -39,7 +41,7 @@ class WikiRecord:
     language: str | None = None
 
 
-Read = Note | SourceRecord | WikiRecord
+Read = Note | SourceRecord | MentionRecord | RevisionRecord | WikiRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ def pieces(root: Path) -> Iterator[Piece | Problem]:
     Raises BadInput, when the first one is asked for, where there are none.
     """
     if root.is_dir():
-        found: Iterator[Piece | Problem] = chain(exported_sources(root), in_folder(root))
+        found: Iterator[Piece | Problem] = chain(exported(root), in_folder(root))
     elif root.suffix == LINES and root.is_file():
         found = in_lines(root)
     elif root.exists():
@@ -89,10 +91,16 @@ def wiki_from(value: Any) -> WikiRecord:
     return WikiRecord(language if isinstance(language, str) else None)
 
 
-def exported_sources(root: Path) -> Iterator[Piece]:
-    """What the pages of an export rest on."""
-    if (root / SOURCES).is_file():
-        yield from in_lines(root / SOURCES)
+def exported(root: Path) -> Iterator[Piece]:
+    """What the pages of an export rest on, what its sources say besides, and what the pages were."""
+    for path in (root / SOURCES, root / MENTIONS):
+        if path.is_file():
+            yield from in_lines(path)
+    for folder, _, names in os.walk(root / HISTORY):
+        for name in sorted(names):
+            path = Path(folder, name)
+            if name.endswith(LINES) and not path.is_symlink():
+                yield from in_lines(path)
 
 
 def read_all(pieces: Iterable[Piece]) -> list[Read | Problem]:
@@ -126,15 +134,23 @@ def read(piece: Piece) -> Read:
 
 
 def from_line(piece: Piece, text: str) -> Read:
-    """A page, or a source: those of an export have a file of their own, elsewhere they say so."""
+    """A page, or what else a wiki holds: that has files of its own in an export, elsewhere it says what it is."""
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
         raise BadNote(f"the line is not JSON: {error}") from None
     if piece.file.as_posix().endswith(SOURCES):
         return source_from_record(value)
+    if piece.file.as_posix().endswith(MENTIONS):
+        return mention_from_record(value)
+    if f"/{HISTORY}/" in piece.file.as_posix():
+        return revision_from_record(value)
+    if isinstance(value, dict) and set(value) == {"revision"}:
+        return revision_from_record(value["revision"])
     if isinstance(value, dict) and set(value) == {"source"}:
         return source_from_record(value["source"])
+    if isinstance(value, dict) and set(value) == {"mention"}:
+        return mention_from_record(value["mention"])
     if isinstance(value, dict) and set(value) == {"wiki"}:
         return wiki_from(value["wiki"])
     return from_record(value)

@@ -5,10 +5,10 @@ from filecmp import cmp
 from pathlib import Path
 from typing import IO
 
-from .errors import BadInput
-from .export_layout import LIST
-from .note_paths import is_safe
-from .note_shelf import Shelf
+from ..errors import BadInput
+from .layout import LIST
+from .paths import is_safe
+from .shelf import Shelf
 
 DRAFT = ".cairn/draft"
 LISTED_AT_ONCE = 500
@@ -57,8 +57,15 @@ class Folder:
         """A piece of a file that is put in its place at the end."""
         if path not in self.growing:
             self.shelf.put(NOW, path)
+            (self.root / path).parent.mkdir(parents=True, exist_ok=True)
             self.growing[path] = (self.root / f"{path}.draft").open("wb")
         self.growing[path].write(data)
+
+    def end(self, path: str) -> None:
+        """Nothing more is added to that file: it is put in its place."""
+        if file := self.growing.pop(path, None):
+            file.close()
+            put_in_place(self.root / f"{path}.draft", self.root / path)
 
     def finish(self) -> None:
         """Everything in its place; what the earlier export wrote and this one did not is gone."""
@@ -67,9 +74,8 @@ class Folder:
                 self.remove(path)
         for some in self.shelf.some(LISTED_AT_ONCE, WRITTEN, LIST):
             self.append(LIST, "".join(f"{path}\n" for (path,) in some).encode())
-        for path, file in self.growing.items():
-            file.close()
-            put_in_place(self.root / f"{path}.draft", self.root / path)
+        for path in list(self.growing):
+            self.end(path)
         self.shelf.connection.close()
 
     def remove(self, path: str) -> None:

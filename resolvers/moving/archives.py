@@ -10,9 +10,9 @@ from typing import IO
 from zipfile import BadZipFile, ZipFile, ZipInfo
 from zlib import error as BadStream
 
-from .errors import BadInput, LimitExceeded
-from .export_layout import OWN
-from .note_files import MARKDOWN, NOTE_MAX, Problem
+from ..errors import BadInput, LimitExceeded
+from .layout import OWN, is_history
+from .pieces import MARKDOWN, NOTE_MAX, Problem
 from .zip_parts import Directory, directory, lists, part
 
 ENTRIES_MAX = 200_000
@@ -95,7 +95,7 @@ class TooLarge(Exception):
 def is_wanted(name: str) -> bool:
     """Notes, and what an export says of itself; hidden files are not looked at, as in a folder."""
     hidden = any(part.startswith(".") and part not in (".", "..") for part in name.replace("\\", "/").split("/"))
-    return name in OWN or (name.lower().endswith(MARKDOWN) and not hidden)
+    return is_own(name) or (name.lower().endswith(MARKDOWN) and not hidden)
 
 
 def refusal(info: ZipInfo, folder: Path) -> Problem | None:
@@ -115,8 +115,12 @@ def refusal(info: ZipInfo, folder: Path) -> Problem | None:
     return None
 
 
+def is_own(name: str) -> bool:
+    return name in OWN or is_history(name)
+
+
 def limit_of(info: ZipInfo) -> int:
-    return BYTES_MAX if info.filename in OWN else NOTE_MAX
+    return BYTES_MAX if is_own(info.filename) else NOTE_MAX
 
 
 def lay_out(zip: ZipFile, info: ZipInfo, folder: Path, most: int) -> int:

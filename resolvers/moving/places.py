@@ -10,9 +10,9 @@ from uuid import UUID
 from content.notes import BadNote, Note
 from content.slugs import NoSlug, numbered, slugify
 
-from .errors import BadInput
-from .note_files import Problem
-from .note_shelf import Shelf
+from ..errors import BadInput
+from .pieces import Problem
+from .shelf import Shelf
 
 DEFAULT_TYPE = "reference"
 PLACED_AT_ONCE = 500

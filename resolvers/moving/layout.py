@@ -1,0 +1,14 @@
+"""What an exported folder holds besides its pages, in a folder that other tools do not show."""
+
+ABOUT = ".cairn/wiki.json"
+SOURCES = ".cairn/sources.jsonl"
+MENTIONS = ".cairn/mentions.jsonl"
+HISTORY = ".cairn/history"
+LIST = ".cairn/files"
+FORMAT = {"format": "cairn", "version": 1}
+OWN = frozenset({ABOUT, SOURCES, MENTIONS})
+"""What an import reads of it, besides the histories."""
+
+
+def is_history(path: str) -> bool:
+    return path.startswith(f"{HISTORY}/") and path.endswith(".jsonl")

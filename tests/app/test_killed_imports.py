@@ -1,0 +1,76 @@
+"""An import that is killed, wherever it is, and begun again comes to what an undisturbed one comes to."""
+
+import os
+import subprocess
+from pathlib import Path
+from random import Random
+from time import monotonic, sleep
+
+import orjson
+
+from resolvers.aliases import add_alias
+from resolvers.drafts import PageDraft
+from resolvers.links import link_pages
+from resolvers.mentions import record_mention
+from resolvers.moving.files import export_path
+from resolvers.pages import create_page, update_page
+from resolvers.sources import SourceDraft, add_source, cite_source
+from tests.app.command_line import COMMAND, ROOT
+from tests.wiki import Wiki, check
+
+PAGES = 150
+FORMS = ("folder", "wiki.zip", "wiki.jsonl", "folder", "wiki.zip")
+WRITES = ("pages", "sources", "links", "section_sources", "mentions", "revisions")
+
+
+async def a_wiki(wiki: Wiki) -> None:
+    """Pages with sources, names, links to each other and a past."""
+    here, before = (wiki.database, wiki.scope), None
+    for n in range(PAGES):
+        body = f"## Notes\n\nOf {n}, after [[Page {n - 1}]]."
+        page = (await create_page(*here, PageDraft("topic", f"Page {n}", body=body))).page_id
+        source = (await add_source(*here, SourceDraft("document", f"doc-{n}", f"Doc {n}."))).source_id
+        await cite_source(*here, page_id=page, section_slug="notes", source_id=source)
+        await add_alias(*here, page, name=f"Another {n}")
+        if n % 2:
+            await update_page(*here, page, body=f"{body} Anew.", edit_summary="Anew")
+            await record_mention(*here, name=f"Name {n % 7}", source_id=source, quote="So")
+        if before:
+            await link_pages(*here, page, before, reason="planner")
+        before = page
+
+
+async def test_it_goes_on_where_it_was(wiki: Wiki, dsn: str, tmp_path: Path) -> None:
+    await a_wiki(wiki)
+    for form in sorted(set(FORMS)):
+        await export_path(wiki.database, wiki.scope, tmp_path / form, history=True)
+    copy, seeded = await wiki.neighbour(), Random(11)
+    command = [*COMMAND, "import", "--tenant", str(copy.scope.tenant_id), "--owner", str(copy.scope.owner_id), "--json"]
+    settings = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "CAIRN_DATABASE_URL": dsn}
+    killed = 0
+    for form in FORMS:
+        begun = subprocess.Popen(
+            [*command, str(tmp_path / form)], cwd=ROOT, env=settings, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        wanted = await rows(copy) + seeded.randrange(1, 120)
+        until = monotonic() + 60
+        while begun.poll() is None and await rows(copy) < wanted and monotonic() < until:
+            sleep(0.002)
+        begun.kill()
+        begun.communicate()
+        killed += begun.returncode < 0
+    assert killed >= 3
+    ran = subprocess.run(
+        [*command, str(tmp_path / "wiki.zip")], cwd=ROOT, env=settings, capture_output=True, text=True, timeout=60
+    )
+    said = orjson.loads(ran.stdout)
+    assert (ran.returncode, said["errors"]) == (0, [])
+    assert said["created"] + said["changed"] + said["unchanged"] == PAGES
+    await check(copy)
+    await export_path(copy.database, copy.scope, tmp_path / "again.zip", history=True)
+    assert (tmp_path / "again.zip").read_bytes() == (tmp_path / "wiki.zip").read_bytes()
+
+
+async def rows(wiki: Wiki) -> int:
+    """How much of the import stands."""
+    return sum([len(await wiki.rows(table, "1")) for table in WRITES])
