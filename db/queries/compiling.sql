@@ -62,6 +62,12 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id IN (
 )
 ORDER BY p.status <> 'active', p.id;
 
+-- name: find_names
+-- The names of all pages of a wiki, so many at most.
+SELECT ARRAY(
+    SELECT alias FROM aliases WHERE tenant_id = :tenant_id AND owner_id = :owner_id LIMIT :most
+);
+
 -- name: find_alike
 -- Active pages of a type with a name very like one that is proposed, the likest first.
 SELECT given.n, p.id, a.alias, given.alias AS wanted
