@@ -225,16 +225,17 @@ JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id 
 ORDER BY given.place, p.title <> given.place, p.id;
 
 -- name: find_companions
--- The active entities that cite each of these sources, by slug: as many as can be linked.
+-- The active entities that cite each of these sources, by slug: as many as can be linked. Their ids are an array, so
+-- that pages are found by them whatever Postgres knows of a wiki's size: as a subselect they may be joined to each page.
 SELECT given.source_id, near.page_id
 FROM unnest(CAST(:source_ids AS uuid[])) WITH ORDINALITY AS given (source_id, n)
 CROSS JOIN LATERAL (
     SELECT p.id AS page_id, p.slug FROM pages AS p
     WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.type = 'entity' AND p.status = 'active'
-      AND p.id IN (
+      AND p.id = ANY(ARRAY(
           SELECT c.page_id FROM section_sources AS c
           WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.source_id = given.source_id
-      )
+      ))
     ORDER BY p.slug, p.id
     LIMIT 6
 ) AS near
