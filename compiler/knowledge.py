@@ -10,21 +10,23 @@ from resolvers.writer import Writer
 from resolvers.writing import looking
 
 from .planner import MentionCard, PageCard, SourceText
-from .stored import find_cards, find_mentions, find_sources, source_of
+from .stored import find_cards, find_mentions, find_sources, names_among, source_of
 
 
 class StoredKnowledge:
-    """A `Knowledge` of one wiki: a statement for each question. It holds no connection between two of them."""
+    """A `Knowledge` of one wiki: a statement or two for each question. It holds no connection between two of them."""
 
     def __init__(self, database: Database, scope: Scope) -> None:
         self.database, self.scope = database, scope
 
     async def pages(self, aliases: Collection[str]) -> Mapping[str, Sequence[PageCard]]:
         async with looking(self.database) as connection:
-            cards = await find_cards(Writer(connection, self.scope), aliases=aliases)
+            reader = Writer(connection, self.scope)
+            names = await names_among(reader, frozenset(aliases))
+            cards = await find_cards(reader, aliases=names)
         found: dict[str, list[PageCard]] = defaultdict(list)
         for card in cards:
-            for alias in card.aliases.intersection(aliases):
+            for alias in card.aliases & names:
                 found[alias].append(card)
         return dict(found)
 

@@ -23,6 +23,7 @@ class Links:
     def __init__(self, guard: Guard, work: Collection[Work]) -> None:
         self.guard = guard
         self.pages = [(one.page.id, one.page.title, one.page.type, one.page.slug) for one in work]
+        self.by_title: dict[str, list[tuple[UUID, str, str]]] = {}
         self.known: set[str] = set()
         self.made: set[str] = set()
 
@@ -33,6 +34,8 @@ class Links:
         if titles:
             rows = await reader.all(COMPILING["find_titles"], titles=list(titles)[:TITLES_MAX])
             self.pages += [(row["id"], row["title"], row["type"], row["slug"]) for row in rows]
+        for page_id, title, type, slug in self.pages:
+            self.by_title.setdefault(title, []).append((page_id, type, slug))
         targets = {target.target: target for text in read for target in find_links(text) if target.space is None}
         if targets:
             given = list(targets.values())
@@ -47,8 +50,12 @@ class Links:
 
     def linked(self, text: str, page_id: UUID) -> str:
         """The text as it is stored on a page, which does not link to itself."""
-        others = [(title, type, slug) for id, title, type, slug in self.pages if id != page_id]
-        return linkify(self.without_strays(text), others)
+
+        def other(title: str) -> tuple[str, str, str] | None:
+            pages = self.by_title.get(title, ())
+            return next(((title, type, slug) for id, type, slug in pages if id != page_id), None)
+
+        return linkify(self.without_strays(text), other)
 
     def without_strays(self, text: str) -> str:
         for target in reversed(find_links(text)):

@@ -96,6 +96,13 @@ async def find_cards(reader: Writer, *, aliases: Collection[str] = (), ids: Coll
     ]
 
 
+async def names_among(reader: Writer, aliases: frozenset[str]) -> frozenset[str]:
+    """Those of these names that pages may answer to: a wiki that has fewer is asked for its own, which are compared
+    here. A batch says tens of thousands, and for each Postgres would walk through an index."""
+    own = await reader.value(COMPILING["find_names"], most=len(aliases)) if aliases else []
+    return aliases if len(own) >= len(aliases) else aliases.intersection(own)
+
+
 async def find_mentions(reader: Writer, aliases: Collection[str]) -> dict[str, MentionCard]:
     rows = await reader.all(COMPILING["find_mentions"], aliases=list(aliases)) if aliases else []
     return {

@@ -5,7 +5,7 @@ Forms: `[text](wiki:slug)`, `[text](/wiki/type/slug)`, `[[Name]]`, `[[space:slug
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote
 
@@ -115,17 +115,14 @@ def title_link(title: str, type: str, slug: str) -> str:
     return page_link(f"**{title}**", type, slug)
 
 
-def linkify(text: str, pages: Iterable[tuple[str, str, str]]) -> str:
-    """The text with each `**Title**` of these (title, type, slug) made a link. Doing it twice changes nothing.
-
-    A title is compared whole, so the longest is found first; of equal titles the first given wins.
-    """
+def linkify(text: str, page_of: Callable[[str], tuple[str, str, str] | None]) -> str:
+    """The text with each `**Title**` made a link for which there is a (title, type, slug). Doing it twice changes
+    nothing. A title is compared whole, so the longest is found."""
     if "**" not in text:
         return text
-    by_title = {title: (title, type, slug) for title, type, slug in reversed(list(pages))}
     masked, parts, position = prose(text), [], 0
     for bold in BOLD.finditer(hide(masked, _link_spans(masked))):
-        page = by_title.get(text[slice(*bold.span(1))])
+        page = page_of(text[slice(*bold.span(1))])
         if page and bold.start() >= position:
             parts += [text[position : bold.start()], title_link(*page)]
             position = bold.end(1) + len("**")

@@ -16,7 +16,10 @@ def normalise(name: str) -> str:
     """`Café  Mocha!` → `cafe mocha`. May be "": such a name is no alias. Doing it twice changes nothing."""
     folded = fold(name)
     words = (NEITHER.sub(" ", folded) if folded.isascii() else parted(folded)).split()
-    words = OUTER.sub(" ", " ".join(words)[:ALIAS_MAX]).split()
+    name = " ".join(words)[:ALIAS_MAX]
+    if name.isascii() and "'" not in name and "-" not in name:
+        return name.rstrip()
+    words = OUTER.sub(" ", name).split()
     return " ".join(word for word in words if any(map(str.isalnum, word)))
 
 

@@ -27,6 +27,9 @@ def excerpt(text: str, length: int = 200) -> str:
 
 def plain(text: str) -> str:
     """Its words in one line."""
-    for mark, instead in ((LINE_MARK, ""), (WIKI_LINK, r"\1"), (LINK, r"\1"), (TAG, " "), (EMPHASIS, "")):
-        text = mark.sub(instead, text)
-    return " ".join(text.split())
+    text = LINE_MARK.sub("", text)
+    if "[" in text:
+        text = LINK.sub(r"\1", WIKI_LINK.sub(r"\1", text))
+    if "<" in text:
+        text = TAG.sub(" ", text)
+    return " ".join(EMPHASIS.sub("", text).split())

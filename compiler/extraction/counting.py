@@ -61,13 +61,14 @@ class Counts:
             card, tally = self.known.held.get(key), self.tallies[key]
             if key in drafted:
                 continue
+            type, cluster = suggestion(tally), tally.cluster()
             for reading, sighting in seen:
                 if card is None or reading.source.id not in card.source_ids:
                     quote = sighting.context[:SENTENCE_MAX]
                     name = next(
                         (one for one in (sighting.name, sighting.name.split()[0]) if normalised(one) == key), key
                     )
-                    yield HeldName(name, reading.source.id, quote, suggestion(tally), tally.cluster())
+                    yield HeldName(name, reading.source.id, quote, type, cluster)
 
 
 def _companions(reading: Reading, key: str) -> list[str]:

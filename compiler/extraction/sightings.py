@@ -60,10 +60,16 @@ class Reading:
         """The sentences that say one of these normalised names."""
         if names not in self._saying:
             wanted = [name for name in map(padded, names) if name in self._text]
-            self._saying[names] = tuple(
-                sentence for sentence in self.sentences if any(name in sentence.words for name in wanted)
-            )
+            self._saying[names] = self._that_say(wanted)
         return self._saying[names]
+
+    def _that_say(self, wanted: list[str]) -> tuple[Sentence, ...]:
+        if len(wanted) == 1:
+            (name,) = wanted
+            return tuple([sentence for sentence in self.sentences if name in sentence.words])
+        if not wanted:
+            return ()
+        return tuple(sentence for sentence in self.sentences if any(name in sentence.words for name in wanted))
 
     @cached_property
     def _text(self) -> str:
@@ -76,23 +82,28 @@ class Reading:
     @cached_property
     def words(self) -> str:
         """All its normalised words, those of the metadata too."""
-        named = (folded(name) for _, name in metadata.named(self.source))
+        named = (folded(name) for _, name in self.named)
         return "".join([*(sentence.words for sentence in self.sentences), *named])
 
     @cached_property
     def all_words(self) -> str:
         """The normalised words of the whole text, headings and code among them, and of the metadata."""
-        return f"{folded(self.source.content)}{''.join(folded(name) for _, name in metadata.named(self.source))}"
+        return f"{folded(self.source.content)}{''.join(folded(name) for _, name in self.named)}"
 
     @cached_property
     def vocabulary(self) -> frozenset[str]:
         return frozenset(self.all_words.split())
 
     @cached_property
+    def named(self) -> tuple[tuple[str, str], ...]:
+        """(kind, name) that the metadata give."""
+        return tuple(metadata.named(self.source))
+
+    @cached_property
     def metadata(self) -> dict[str, set[str]]:
         """Kind → the normalised names that the metadata gives of it."""
         by_kind: dict[str, set[str]] = {}
-        for kind, name in metadata.named(self.source):
+        for kind, name in self.named:
             by_kind.setdefault(kind, set()).add(key_of(name, kind))
         return by_kind
 
@@ -100,7 +111,7 @@ class Reading:
     def sightings(self) -> dict[str, Sighting]:
         """By key, in the order of the text."""
         seen: dict[str, Sighting] = {}
-        for kind, name in metadata.named(self.source):
+        for kind, name in self.named:
             _see(seen, name, kind, context=metadata.short(self.source.title) or "")
         for line in self.lines:
             if len(seen) > NAMES_MAX:

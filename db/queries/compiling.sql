@@ -62,6 +62,12 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id IN (
 )
 ORDER BY p.status <> 'active', p.id;
 
+-- name: find_names
+-- The names of all pages of a wiki, so many at most.
+SELECT ARRAY(
+    SELECT alias FROM aliases WHERE tenant_id = :tenant_id AND owner_id = :owner_id LIMIT :most
+);
+
 -- name: find_alike
 -- Active pages of a type with a name very like one that is proposed, the likest first.
 SELECT given.n, p.id, a.alias, given.alias AS wanted
@@ -230,16 +236,17 @@ JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id 
 ORDER BY given.place, p.title <> given.place, p.id;
 
 -- name: find_companions
--- The active entities that cite each of these sources, by slug: as many as can be linked.
+-- The active entities that cite each of these sources, by slug: as many as can be linked. Their ids are an array, so
+-- that pages are found by them whatever Postgres knows of a wiki's size: as a subselect they may be joined to each page.
 SELECT given.source_id, near.page_id
 FROM unnest(CAST(:source_ids AS uuid[])) WITH ORDINALITY AS given (source_id, n)
 CROSS JOIN LATERAL (
     SELECT p.id AS page_id, p.slug FROM pages AS p
     WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.type = 'entity' AND p.status = 'active'
-      AND p.id IN (
+      AND p.id = ANY(ARRAY(
           SELECT c.page_id FROM section_sources AS c
           WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.source_id = given.source_id
-      )
+      ))
     ORDER BY p.slug, p.id
     LIMIT 6
 ) AS near

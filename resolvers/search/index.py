@@ -190,6 +190,9 @@ def vocabulary(words: Sequence[str]) -> list[str]:
 def searchable(text: str, analyser: int = ANALYSER) -> str:
     """The words of a body, as many as a tsvector can hold."""
     words = ANALYSERS[analyser](text)
+    joined = " ".join(words)
+    if 2 * len(words) + (LETTER_BYTES + 8) * len(set(words)) + 4 * len(joined) <= VECTOR_MAX:
+        return joined  # without looking at each: even letters of four bytes would not fill it
     seen: set[str] = set()
     size = 0
     for count, word in enumerate(words):
@@ -197,4 +200,4 @@ def searchable(text: str, analyser: int = ANALYSER) -> str:
         seen.add(word)
         if size > VECTOR_MAX:
             return " ".join(words[:count])
-    return " ".join(words)
+    return joined

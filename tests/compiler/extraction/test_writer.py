@@ -85,7 +85,7 @@ def test_linked_lines_of_related_pages_are_known_again() -> None:
     sources = [note(0, "Uchi with Eric."), note(1, "Uchi with Eric and Nora.")]
     text = written(sources, "related", related=["Eric", "Nora"])
     assert text == "- **Eric** ×2 [^n1] [^n0]\n- **Nora** ×1 [^n1]"
-    linked = linkify(text, [("Eric", "entity", "eric"), ("Nora", "entity", "nora")])
+    linked = linkify(text, {name: (name, "entity", name.lower()) for name in ("Eric", "Nora")}.get)
     assert written([*sources, note(2, "Uchi with Eric.")], "related", linked, ["Eric", "Nora"]).count("Eric") == 1
 
 
