@@ -54,7 +54,7 @@ class GraphQLEndpoint:
         try:
             kind = answer_type(scope)
             wiki = await self.credentials.scope(header(scope, b"authorization"), header(scope, b"x-cairn-owner"))
-            asked = sent = await read_operation(scope, receive, self.bodies, self.requests)
+            asked = sent = self.requests.expected(await read_operation(scope, receive, self.bodies, self.requests))
             if self.documents.concern(asked):
                 asked = self.documents.resolve(asked, wiki.tenant_id)
             if scope["method"] == "GET":

@@ -8,6 +8,7 @@ from collections.abc import Hashable
 from sys import intern
 from typing import cast
 
+from selection.kept import Slot
 from selection.lru import LRU, Tally
 
 from .request import Operation
@@ -24,15 +25,31 @@ class Requests(LRU[Operation]):
     def __init__(self, tally: Tally | None = None, *, entries: int = ENTRIES, size: int = SIZE) -> None:
         super().__init__(entries, "", tally)
         self.most, self.held = size, 0
+        self.recent: set[int] = set()
+        self.earlier: set[int] = set()
 
     def find(self, key: Hashable) -> Operation | None:
         """Looking for a long one would take long."""
         return super().find(key) if len(cast(bytes, key)) <= LARGEST else None
 
+    def expected(self, asked: Operation) -> Operation:
+        """With a slot, where it comes for the second time: what comes but once would only push out others."""
+        if asked.slot is not None or len(asked.sent) > LARGEST or not self.came_before(hash(asked.sent)):
+            return asked
+        return asked._replace(slot=Slot())
+
+    def came_before(self, number: int) -> bool:
+        """Not long ago: among as many others as are kept, or twice as many."""
+        if number in self.recent or number in self.earlier:
+            return True
+        self.recent.add(number)
+        if len(self.recent) > self.size:
+            self.earlier, self.recent = self.recent, set()
+        return False
+
     def learn(self, asked: Operation) -> None:
-        """Once it was executed. Does nothing where it is known, too long, or no plan was kept for it."""
-        slot = asked.slot
-        if slot is None or slot.kept is None or len(asked.sent) > LARGEST or asked.sent in self.entries:
+        """Once it was executed. Does nothing where it is known, or nothing was kept of it."""
+        if asked.slot is None or asked.slot.kept is None or asked.sent in self.entries:
             return
         self.held += weight(asked.sent)
         self.keep(asked.sent, asked._replace(query=intern(asked.query)))

@@ -184,4 +184,4 @@ def operation(given: Any, sent: bytes = b"") -> Operation:
         query = ""
     elif not isinstance(query, str) or not query:
         raise Refused(400, "The request needs a query: the GraphQL document as a string.")
-    return Operation(query, given.get("variables"), given.get("operationName") or None, document, sent, Slot())
+    return Operation(query, given.get("variables"), given.get("operationName") or None, document, sent)

@@ -112,10 +112,13 @@ class Engine:
         self, operation: Operation, given: dict[str, Any], context: Context, slot: Slot | None = None
     ) -> bytes:
         kept, plan = known(operation, slot) or await self.planned(operation, given)
-        if slot is not None:
+        request = Request(kept.variables, context.scope, [])
+        if slot is None:
+            data = await plan.run(context, request)
+        else:
             slot.kept = kept
-        data = await plan.run(context, Request(kept.variables, context.scope, []), kept=kept) or b"null"
-        return COMPILED % (data, context.spent, context.budget)
+            data = await plan.run(context, request, kept=kept)
+        return COMPILED % (data or b"null", context.spent, context.budget)
 
     async def planned(self, operation: Operation, given: dict[str, Any]) -> Planned:
         variables = await self.coerced(operation, given)
@@ -179,10 +182,10 @@ class Engine:
 
 def known(operation: Operation, slot: Slot | None) -> Planned | None:
     """What this very request came to before, while its plan is still there."""
-    if slot is None or (kept := slot.kept) is None:
+    if slot is None or slot.kept is None:
         return None
-    plan = operation.plans.find(kept.shape)
-    return None if plan is None or kept.plan() is not plan else (kept, plan)
+    plan: Plan | Constant | None = operation.plans.find(slot.kept.shape)
+    return (slot.kept, plan) if plan and slot.kept.is_for(plan) else None
 
 
 def not_introspected() -> Invalid:

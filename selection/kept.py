@@ -28,6 +28,9 @@ class Kept:
         self.ready: Ready | None = None
         """For the scope that asked last."""
 
+    def is_for(self, plan: Any) -> bool:
+        return self.plan() is plan
+
     def ready_for(self, scope: Any) -> Ready | None:
         ready = self.ready
         return ready if ready is not None and ready.scope is scope else None
