@@ -18,7 +18,7 @@ from .compiler import Compiler, Mode, is_within, within_of
 from .constant import Constant, is_constant
 from .contract import lists_what_a_step_finds
 from .errors import Final, MoreErrors, NotCompilable, TurnedAway
-from .kept import Kept, Slot
+from .kept import Kept, Readies, Slot
 from .limits import Limits
 from .lru import LRU, Tally
 from .operation import Document, Invalid, Operation, coerced, large, too_long
@@ -31,6 +31,7 @@ from .wire import json_object
 log = logging.getLogger(__name__)
 
 COMPILED = b'{"data":%b,"extensions":{"cost":{"requested":%d,"limit":%d}}}'
+READY = 16_384  # kept requests times scopes, of some 500 bytes each
 Planned = tuple[Kept, Plan | Constant]
 Formatter = Callable[[GraphQLError], dict[str, Any]]
 
@@ -56,6 +57,7 @@ class Engine:
         """`formatter` shows an error to the client: it is where internal ones are masked."""
         self.schema, self.limits, self.formatter = schema, limits or Limits(), formatter
         self.documents: LRU[Document | Invalid] = LRU(documents, "parse")
+        self.readies: Readies = LRU(READY)
         self.plans, self.requests = Tally(), Tally()  # of all operations; of requests that whoever asks has kept
 
     async def execute(
@@ -128,7 +130,7 @@ class Engine:
         )
         if isinstance(plan, NotCompilable):
             raise NotCompilable(*plan.args)
-        return Kept(plan, shape, variables), plan
+        return Kept(plan, shape, variables, self.readies), plan
 
     async def coerced(self, operation: Operation, given: dict[str, Any]) -> VariableValues:
         """Many or long ones beside the event loop."""

@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import asyncpg
 from .arguments import Argument
 from .binds import Fixed, Request
 from .compiler import Compiler, Finding, within_of
-from .kept import Kept, Ready
+from .kept import Kept
 from .tenancy import unbound_tables
 
 DIALECT: Dialect = asyncpg.dialect(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]
@@ -69,7 +69,7 @@ class Plan:
         if parameters is None and not self.steps:
             parameters = self.parameters(request)
         if ready is None and kept is not None:
-            kept.ready = Ready(request.scope, cost, parameters)
+            kept.keep(request.scope, cost, parameters)
         if parameters is None:
             return await self.run_found(context, request, parent)
         return await context.fetch(self.sql, parameters, self.anew)

@@ -11,6 +11,7 @@ from app.request import Operation, operation
 from db.scope import Role
 from schema.root import GRAPHQL
 from selection.kept import Kept, Slot
+from selection.lru import LRU
 from tests.app.service import Service, serving
 from tests.app.test_documents import automatic
 from tests.app.test_metrics import counted
@@ -118,7 +119,7 @@ async def test_a_document_by_its_id_is_looked_up_each_time(dsn: str, tmp_path: P
 def executed(sent: bytes) -> Operation:
     """A read, of which the engine has kept something."""
     slot = Slot()
-    slot.kept = Kept(GRAPHQL, (), None)  # type: ignore[arg-type]
+    slot.kept = Kept(GRAPHQL, (), None, LRU(1))  # type: ignore[arg-type]
     return operation(orjson.loads(sent), sent)._replace(slot=slot)
 
 
