@@ -24,6 +24,7 @@ from .documents.store import Documents
 from .draining import DRAINING
 from .errors import error_body, masked_body
 from .idempotency import answer_once, idempotency_key
+from .recurring import Requests
 from .request import GRAPHQL_JSON, JSON, Bodies, Operation, Refused, answer_type, header, read_operation
 
 log = structlog.get_logger()
@@ -46,13 +47,14 @@ class GraphQLEndpoint:
     ) -> None:
         self.engine, self.database, self.credentials, self.documents = engine, database, credentials, documents
         self.bodies, self.bounds, self.compress_over = Bodies(max_body), bounds, compress_over
+        self.requests = Requests(engine.requests)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         kind, more = JSON, NO_MORE
         try:
             kind = answer_type(scope)
             wiki = await self.credentials.scope(header(scope, b"authorization"), header(scope, b"x-cairn-owner"))
-            asked = await read_operation(scope, receive, self.bodies)
+            asked = sent = self.requests.expected(await read_operation(scope, receive, self.bodies, self.requests))
             if self.documents.concern(asked):
                 asked = self.documents.resolve(asked, wiki.tenant_id)
             if scope["method"] == "GET":
@@ -61,6 +63,7 @@ class GraphQLEndpoint:
                 answer = await self.execute(asked, wiki, self.database)
             else:
                 answer, more = await answer_once(self.engine, self.database, wiki, key, asked, self.execute)
+            self.requests.learn(sent)
             # Old clients, who take plain JSON, want 200 for every well-formed request.
             status, body = 200 if answer.executed or kind == JSON else 400, answer.body
         except Refused as refused:

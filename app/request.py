@@ -9,6 +9,8 @@ import orjson
 from starlette.types import Receive, Scope
 
 from db.deadlines import Deadlines
+from selection.kept import Slot
+from selection.lru import LRU
 
 from . import large_bodies
 from .documents.naming import Name, name_of
@@ -18,6 +20,7 @@ JSON = "application/json"
 LONGEST_QUERY = 50_000  # bytes of a query string
 PATIENCE = 30  # seconds that a client is given to send its request
 PARTS = (("variables", dict, "an object"), ("extensions", dict, "an object"), ("operationName", str, "a string"))
+ASKED = b"?"  # before a query string: no body begins with it
 NAMED = "cairn.headers"  # where a request keeps its headers by name
 
 
@@ -30,12 +33,18 @@ class Refused(Exception):
 
 
 class Operation(NamedTuple):
-    """What to execute. `query` is empty where only the document's name was sent."""
+    """What to execute. `query` is empty where only the document's name was sent; `sent` is what says all of this."""
 
     query: str
     variables: dict[str, Any] | None
     name: str | None
     document: Name | None = None
+    sent: bytes = b""
+    slot: Slot | None = None
+
+
+Known = LRU[Operation]
+"""Requests that came before, by what was sent."""
 
 
 def header(scope: Scope, name: bytes) -> str | None:
@@ -66,12 +75,15 @@ def negotiated(accepted: str) -> str:
     raise Refused(406, f"This endpoint answers with {GRAPHQL_JSON} or {JSON}.", "NOT_ACCEPTABLE")
 
 
-async def read_operation(scope: Scope, receive: Receive, bodies: "Bodies") -> Operation:
+async def read_operation(scope: Scope, receive: Receive, bodies: "Bodies", known: Known | None = None) -> Operation:
     match scope["method"]:
         case "POST":
-            return await from_body(scope, await bodies.read(scope, receive))
+            body = await bodies.read(scope, receive)
+            check_kind(header(scope, b"content-type") or "")
+            return (known and known.find(body)) or await from_body(body)
         case "GET":
-            return from_query(scope["query_string"], bodies.most)
+            text = scope["query_string"]
+            return (known and known.find(ASKED + text)) or from_query(text, bodies.most)
     raise Refused(405, "Send a POST, or a GET for queries.", "METHOD_NOT_ALLOWED")
 
 
@@ -126,11 +138,10 @@ def too_large(most: int) -> Refused:
     return Refused(413, f"The request is larger than {most} bytes.", "LIMIT_EXCEEDED")
 
 
-async def from_body(scope: Scope, body: bytes) -> Operation:
-    check_kind(header(scope, b"content-type") or "")
+async def from_body(body: bytes) -> Operation:
     if len(body) <= large_bodies.AT_ONCE:
-        return operation(parsed(body, "The body"))
-    return operation(await large_bodies.read(len(body), lambda: parsed(body, "The body")))
+        return operation(parsed(body, "The body"), body)
+    return operation(await large_bodies.read(len(body), lambda: parsed(body, "The body")), body)
 
 
 @lru_cache(256)
@@ -149,7 +160,7 @@ def from_query(text: bytes, most: int) -> Operation:
     documents = {
         name: parsed(given.pop(name).encode(), name) for name in ("variables", "extensions") if given.get(name)
     }
-    return operation(given | documents)
+    return operation(given | documents, ASKED + text)
 
 
 def parsed(text: bytes, what: str) -> Any:
@@ -159,7 +170,7 @@ def parsed(text: bytes, what: str) -> Any:
         raise Refused(400, f"{what} is not JSON in UTF-8: {error}.") from None
 
 
-def operation(given: Any) -> Operation:
+def operation(given: Any, sent: bytes = b"") -> Operation:
     """Each part of the right type, and a document there."""
     if isinstance(given, list):
         raise Refused(400, "Batches are not served; send one operation a request.")
@@ -173,4 +184,4 @@ def operation(given: Any) -> Operation:
         query = ""
     elif not isinstance(query, str) or not query:
         raise Refused(400, "The request needs a query: the GraphQL document as a string.")
-    return Operation(query, given.get("variables"), given.get("operationName") or None, document)
+    return Operation(query, given.get("variables"), given.get("operationName") or None, document, sent)

@@ -8,6 +8,7 @@ from resolvers.search.results import DEFAULT, MOST, Asked, Filter, Found, Hit
 from selection.arguments import bounded, identifier, sendable
 
 Row = tuple[Any, ...]
+ANYTHING = Filter()
 COUNTED = {"totalCount", "totalIsExact", "facets"}
 SHOWN = {"snippet", "section"}
 CURSORS = {"cursor", "startCursor", "endCursor"}
@@ -27,7 +28,7 @@ def asked(
         text=query,
         first=DEFAULT if size is None else max(1, min(size, MOST)),
         after=after,
-        filter=filter_of(filter or {}),
+        filter=filter_of(filter) if filter else ANYTHING,
         owner_id=owner_named(where),
         with_snippets=bool(SHOWN & wanted),
         with_counts=bool(COUNTED & wanted),

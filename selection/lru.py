@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from .apart import apart
 from .trail import noted
@@ -51,6 +51,10 @@ class LRU(Generic[V]):
         self.tally.misses += 1
         self.entries[key] = made
         if len(self.entries) > self.size:
-            self.tally.evictions += 1
-            self.entries.popitem(last=False)
+            self.evict()
         return made
+
+    def evict(self) -> Any:
+        """The key of what was used longest ago, and is no longer kept."""
+        self.tally.evictions += 1
+        return self.entries.popitem(last=False)[0]

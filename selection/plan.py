@@ -10,6 +10,7 @@ from sqlalchemy.dialects.postgresql import asyncpg
 from .arguments import Argument
 from .binds import Fixed, Request
 from .compiler import Compiler, Finding, within_of
+from .kept import Kept
 from .tenancy import unbound_tables
 
 DIALECT: Dialect = asyncpg.dialect(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]
@@ -57,17 +58,35 @@ class Plan:
         self.whole: Plan | None = None
         """The same, where the statement finds what the step would."""
 
-    async def run(self, context: Context, request: Request, parent: Any = None) -> bytes | None:
-        """The statement's one JSON value. Its cost is spent before any SQL."""
+    async def run(
+        self, context: Context, request: Request, parent: Any = None, kept: Kept | None = None
+    ) -> bytes | None:
+        """The statement's one JSON value. Its cost is spent before any SQL. `kept` is of the same request."""
+        ready = None if kept is None else kept.ready_for(request.scope)
+        cost = self.checked_cost(request) if ready is None else ready.cost
+        await context.spend(cost)
+        parameters = None if ready is None else ready.parameters
+        if parameters is None and not self.steps:
+            parameters = self.parameters(request)
+        if ready is None and kept is not None:
+            kept.keep(request.scope, cost, parameters)
+        if parameters is None:
+            return await self.run_found(context, request, parent)
+        return await context.fetch(self.sql, parameters, self.anew)
+
+    def checked_cost(self, request: Request) -> int:
+        """Once the caller may ask for this at all."""
         for check, arguments in self.checks:
             check(request.scope, **values(arguments, request))
-        await context.spend(self.cost.inside(request))
+        return self.cost.inside(request)
+
+    async def run_found(self, context: Context, request: Request, parent: Any) -> bytes | None:
+        """With what its steps find."""
         if self.whole is not None and (value := await self.whole.at_once(context, request)) is not None:
             return value
-        if self.steps:
-            request = request._replace(found=await self.find(context, request, parent))
-            if self.nothing is not None and not any(request.found):
-                return self.nothing
+        request = request._replace(found=await self.find(context, request, parent))
+        if self.nothing is not None and not any(request.found):
+            return self.nothing
         return await self.fetch(context, request)
 
     async def at_once(self, context: Context, request: Request) -> bytes | None:
@@ -83,10 +102,13 @@ class Plan:
         return None
 
     async def fetch(self, context: Context, request: Request) -> bytes | None:
-        parameters = self.fixed.copy()
+        return await context.fetch(self.sql, self.parameters(request), self.anew)
+
+    def parameters(self, request: Request) -> list[Any]:
+        found = self.fixed.copy()
         for place, get in self.varying:
-            parameters[place] = get(request)
-        return await context.fetch(self.sql, parameters, self.anew)
+            found[place] = get(request)
+        return found
 
     async def find(self, context: Context, request: Request, parent: Any) -> list[list[tuple[Any, ...]]]:
         """What each step finds: several at once, and one without a task of its own."""

@@ -37,7 +37,8 @@ class Facts:
         numbers = self.numbers
         documents = self.engine.documents
         numbers.set(names.DOCUMENTS, value=len(documents.entries))
-        for cache, tally in (("documents", documents.tally), ("plans", self.engine.plans)):
+        tallies = {"documents": documents.tally, "plans": self.engine.plans, "requests": self.engine.requests}
+        for cache, tally in tallies.items():
             numbers.set(names.LOOKUPS, cache, "hit", value=tally.hits)
             numbers.set(names.LOOKUPS, cache, "miss", value=tally.misses)
             numbers.set(names.EVICTIONS, cache, value=tally.evictions)
