@@ -53,20 +53,25 @@ class Export:
 
     async def pages(self) -> AsyncIterator[PageFile]:
         """Every page, by type and slug. Takes no more memory for more of them."""
-        type = slug = ""
         with Shelf() as shelf:
             paths = Paths(shelf)
-            while True:
-                rows = await self.connection.all(
-                    EXPORTS["list_pages"], **self.wiki, after_type=type, after_slug=slug, size=PAGES_AT_ONCE
-                )
+            async for rows in self.batches("list_pages", PAGES_AT_ONCE, {"type": "", "slug": ""}):
                 known = await self.known(rows)
                 for row in rows:
                     origin = row["metadata"].get(ORIGIN)
                     yield PageFile(paths.take(row["type"], row["slug"], origin), note(row, known), origin)
-                if len(rows) < PAGES_AT_ONCE:
-                    return
-                type, slug = rows[-1]["type"], rows[-1]["slug"]
+
+    async def batches(self, name: str, size: int, start: Mapping[str, Any], **given: Any) -> AsyncIterator[list[Row]]:
+        """Some rows at a time, once at least. `start` has the columns of their order and what lies before the first."""
+        place = start
+        while True:
+            after = {f"after_{column}": value for column, value in place.items()}
+            rows = await self.connection.all(EXPORTS[name], **self.wiki, **given, **after, size=size)
+            if rows or place is start:
+                yield rows
+            if len(rows) < size:
+                return
+            place = {column: rows[-1][column] for column in place}
 
     async def known(self, rows: Sequence[Row]) -> frozenset[str]:
         """Which of the sources that these pages name without citing them are there after all."""
@@ -76,78 +81,30 @@ class Export:
 
     async def sources(self) -> AsyncIterator[dict[str, Any]]:
         """Every version of every source, an older one before a newer."""
-        kind, ref, version = "", "", 0
-        while True:
-            rows = await self.connection.all(
-                EXPORTS["list_sources"],
-                **self.wiki,
-                after_kind=kind,
-                after_ref=ref,
-                after_version=version,
-                size=SOURCES_AT_ONCE,
-            )
+        async for rows in self.batches("list_sources", SOURCES_AT_ONCE, {"kind": "", "ref": "", "version": 0}):
             for row in rows:
                 yield source(row)
-            if len(rows) < SOURCES_AT_ONCE:
-                return
-            kind, ref, version = rows[-1]["kind"], rows[-1]["ref"], rows[-1]["version"]
 
     async def mentions(self) -> AsyncIterator[dict[str, Any]]:
         """Every name that is held or ignored, with the sources that say it."""
-        alias = status = ""
-        while True:
-            rows = await self.connection.all(
-                EXPORTS["list_mentions"], **self.wiki, after_alias=alias, after_status=status, size=MENTIONS_AT_ONCE
-            )
+        async for rows in self.batches("list_mentions", MENTIONS_AT_ONCE, {"alias": "", "status": ""}):
             for row in rows:
                 async for some in self.sightings(row["id"]):
                     yield mention(row, some)
-            if len(rows) < MENTIONS_AT_ONCE:
-                return
-            alias, status = rows[-1]["alias"], rows[-1]["status"]
 
-    async def sightings(self, mention_id: UUID) -> AsyncIterator[list[Row]]:
+    def sightings(self, mention_id: UUID) -> AsyncIterator[list[Row]]:
         """Once at least, though there be none."""
-        kind = ref = ""
-        while True:
-            rows = await self.connection.all(
-                EXPORTS["list_sightings"],
-                **self.wiki,
-                mention_id=mention_id,
-                after_kind=kind,
-                after_ref=ref,
-                size=SIGHTINGS_AT_ONCE,
-            )
-            if rows or not kind:
-                yield rows
-            if len(rows) < SIGHTINGS_AT_ONCE:
-                return
-            kind, ref = rows[-1]["kind"], rows[-1]["ref"]
+        return self.batches("list_sightings", SIGHTINGS_AT_ONCE, {"kind": "", "ref": ""}, mention_id=mention_id)
 
     async def histories(self) -> AsyncIterator[tuple[str, list[dict[str, Any]]]]:
         """Some states of a page at once, oldest first, and where they lie in a folder."""
-        type = slug = ""
         with Shelf() as shelf:
             paths = Paths(shelf)
-            while True:
-                rows = await self.connection.all(
-                    EXPORTS["list_addresses"], **self.wiki, after_type=type, after_slug=slug, size=PAGES_AT_ONCE
-                )
+            async for rows in self.batches("list_addresses", PAGES_AT_ONCE, {"type": "", "slug": ""}):
                 for row in rows:
                     path = f"{HISTORY}/{paths.take(row['type'], row['slug']).removesuffix('.md')}.jsonl"
-                    async for some in self.states(row):
-                        yield path, some
-                if len(rows) < PAGES_AT_ONCE:
-                    return
-                type, slug = rows[-1]["type"], rows[-1]["slug"]
-
-    async def states(self, page: Row) -> AsyncIterator[list[dict[str, Any]]]:
-        after = 0
-        while rows := await self.connection.all(
-            EXPORTS["list_states"], **self.wiki, page_id=page["id"], after_version=after, size=STATES_AT_ONCE
-        ):
-            yield [revision(page, row) for row in rows]
-            after = rows[-1]["version"]
+                    async for some in self.batches("list_states", STATES_AT_ONCE, {"version": 0}, page_id=row["id"]):
+                        yield path, [revision(row, state) for state in some]
 
 
 @asynccontextmanager
