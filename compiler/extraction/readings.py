@@ -7,7 +7,7 @@ from uuid import UUID
 from ..planner import SourceText
 from .sightings import Reading
 
-KEPT_MAX = 2_000_000  # characters of all sources whose readings are kept; a reading takes some ten bytes for each
+KEPT_MAX = 2_000_000  # characters of all sources whose readings are kept; a reading takes some hundred bytes for each
 SHORT_MAX = 50_000  # characters of one
 
 
