@@ -255,16 +255,16 @@ def apart(found: list[Replacement]) -> list[Replacement]:
 def replaced(text: str, name: str, found: list[Replacement]) -> Edited:
     parts, position, row, lines = [], 0, 1, []
     removed = added = 0
-    breaks_of, height_of = cache(breaks), cache(height)  # many replacements are the same
+    breaks_of, height_of = cache(breaks), cache(height)  # many are the same
     for start, end, new in found:
         before, old = text[position:start], text[start:end]
-        row += breaks(before)
+        row += breaks_of(before)
         lines.append(row)
         row += breaks_of(new)
         parts += [before, new]
         position = end
         if new != old:
-            removed += height(old)
+            removed += height_of(old)
             added += height_of(new)
     return Edited("".join(parts) + text[position:], name, tuple(lines), removed, added)
 
