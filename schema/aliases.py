@@ -18,4 +18,4 @@ class WikiAlias(Node):
     name: str = column("As it was written.")
     source: WikiAliasSource = column("Where it came from.")
     created_at: datetime = column("Since when it is one.")
-    page: WikiPage = relation(relations.pages.alias_page, "The page it names.")
+    page: WikiPage = relation(relations.aliases.page, "The page it names.")

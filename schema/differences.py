@@ -14,7 +14,7 @@ from .enums import WikiDiffLineKind
 from .fields import column, relation, source, whole
 from .revisions import WikiRevision
 
-history = relations.history
+differences = relations.differences
 
 
 @strawberry.type(description="A stretch of a line that its counterpart does not have, in Unicode code points.")
@@ -31,7 +31,7 @@ class WikiDiffLine:
     new_line: int | None = column("Its number in the newer text, from 1; null when it went.")
     is_ended: bool = column("False for a last line without a line end.")
     parts: list[WikiDiffPart] = whole(
-        history.parts, "The words that changed, where much of the line stayed; else none: then all of it changed."
+        differences.parts, "The words that changed, where much of the line stayed; else none: then all of it changed."
     )
 
 
@@ -41,18 +41,18 @@ class WikiDiffHunk:
     old_count: int = column("How many lines of the older text it shows.")
     new_start: int = column("The first of its lines in the newer text, from 1; 0 where it has none there.")
     new_count: int = column("How many lines of the newer text it shows.")
-    lines: list[WikiDiffLine] = whole(history.lines, "Its lines: what went stands before what came.")
+    lines: list[WikiDiffLine] = whole(differences.lines, "Its lines: what went stands before what came.")
 
 
 @strawberry.type(description="How the text of a page changed from one version to another.")
 class WikiRevisionDiff:
-    from_revision: WikiRevision = relation(history.from_revision, "The version that is compared from.")
-    to_revision: WikiRevision = relation(history.to_revision, "The version that is compared to.")
+    from_revision: WikiRevision = relation(differences.from_revision, "The version that is compared from.")
+    to_revision: WikiRevision = relation(differences.to_revision, "The version that is compared to.")
     unified: str = column("The change as `diff -u` writes it; empty when the texts are the same.")
     lines_removed: int = column("How many lines went.")
     lines_added: int = column("How many lines came.")
     is_truncated: bool = column("Were hunks left out, because they have more than 5000 lines together?")
-    hunks: list[WikiDiffHunk] = whole(history.hunks, "The same as data.")
+    hunks: list[WikiDiffHunk] = whole(differences.hunks, "The same as data.")
 
 
 async def compare(
@@ -91,10 +91,10 @@ def line_document(line: Line) -> dict[str, Any]:
 @strawberry.type
 class HistoryQueries:
     @source(
-        history.compared,
+        differences.compared,
         "How the text of a page changed between two of its versions, in either order; null without one of them.",
         access=BY_ID,
-        step=Step(compare, history.COMPARED),
+        step=Step(compare, differences.COMPARED),
     )
     def diff_wiki_revisions(
         page_id: strawberry.ID,

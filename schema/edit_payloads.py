@@ -73,10 +73,10 @@ class WikiEditPayload:
     lines_added: int = strawberry.field(default=0, description="Over how many lines goes what came.")
     page: WikiPage | None = source(relations.pages.by_ids, "The page as it is now.", access=BY_ID, step=kept("page_id"))
     revision: WikiRevision | None = source(
-        relations.history.written,
+        relations.revisions.written,
         "The version that holds the edit: the one before it when nothing changed.",
         access=BY_ID,
-        step=Step(kept_state, relations.history.STATE),
+        step=Step(kept_state, relations.revisions.STATE),
     )
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .sections import WikiPromotion, WikiSection
     from .sources import WikiCitation, WikiSource
 
-pages = relations.pages
+hierarchy, pages = relations.hierarchy, relations.pages
 
 
 @strawberry.type(description="The smallest unit of compiled knowledge: typed, sectioned, linked and cited.")
@@ -68,24 +68,24 @@ class WikiPage(Node):
     @relation(relations.sections.by_slug, "One section by its slug.")
     def section(slug: str) -> Annotated["WikiSection", strawberry.lazy(".sections")] | None: ...
 
-    aliases: list[str] = relation(pages.alias_texts, "Its other names, normalised.", limit=100)
+    aliases: list[str] = relation(relations.aliases.texts, "Its other names, normalised.", limit=100)
     aliases_connection: Connection[Annotated["WikiAlias", strawberry.lazy(".aliases")]] = relation(
-        pages.alias_rows, "Its other names with where they came from."
+        relations.aliases.of_page, "Its other names with where they came from."
     )
 
-    parent: "WikiPage | None" = relation(pages.parent, "The active page above it.")
-    children: list["WikiPage"] = relation(pages.children, "The active pages right below it, by title.", limit=50)
-    children_connection: Connection["WikiPage"] = relation(pages.children, "The same, paged.")
-    ancestors: list["WikiPage"] = relation(pages.ancestors, "From the parent up.", limit=20, most=32)
+    parent: "WikiPage | None" = relation(hierarchy.parent, "The active page above it.")
+    children: list["WikiPage"] = relation(hierarchy.children, "The active pages right below it, by title.", limit=50)
+    children_connection: Connection["WikiPage"] = relation(hierarchy.children, "The same, paged.")
+    ancestors: list["WikiPage"] = relation(hierarchy.ancestors, "From the parent up.", limit=20, most=32)
 
-    @relation(pages.descendants, "From the children down, level by level, at most 32 levels.")
+    @relation(hierarchy.descendants, "From the children down, level by level, at most 32 levels.")
     def descendants(depth: int = 3) -> Connection["WikiPage"]: ...
 
     promoted_from_section: Annotated["WikiPromotion", strawberry.lazy(".sections")] | None = relation(
-        pages.promoted_from, "The section of another page that grew into this one."
+        hierarchy.promoted_from, "The section of another page that grew into this one."
     )
 
-    @relation(pages.section_children, "The active pages that one of its sections lists.", limit=50)
+    @relation(hierarchy.section_children, "The active pages that one of its sections lists.", limit=50)
     def section_children(section_slug: str) -> list["WikiPage"]: ...
 
     @relation(relations.links.backlinks, "Active pages that link here, each once, the greatest hubs first.")
@@ -121,10 +121,10 @@ class WikiPage(Node):
     )
 
     revisions: Connection[Annotated["WikiRevision", strawberry.lazy(".revisions")]] = relation(
-        pages.revision_rows, "Every state it had, newest first."
+        relations.revisions.of_page, "Every state it had, newest first."
     )
 
-    @relation(pages.revision_at, "Its state at a version.")
+    @relation(relations.revisions.at, "Its state at a version.")
     def revision(version: int) -> Annotated["WikiRevision", strawberry.lazy(".revisions")] | None: ...
 
     @computed("The beginning of its text without markdown, at most `length` characters.", body="body_md")

@@ -18,18 +18,18 @@ class WikiRevision(Node):
     version: int = column("The version that it is the state of.")
     title: str = column("The title then.")
     summary: str | None = column("The summary then.")
-    body_md: str = expression(relations.pages.revision_body, "The whole text then.")
+    body_md: str = expression(relations.revisions.body, "The whole text then.")
     tags: list[str] = column("The tags then.")
     slug: str | None = expression(
-        relations.pages.revision_slug, "The slug then; null in versions that were kept before it was."
+        relations.revisions.slug, "The slug then; null in versions that were kept before it was."
     )
     aliases: list[str] | None = expression(
-        relations.pages.revision_aliases, "The other names then, normalised; null like the slug."
+        relations.revisions.aliases, "The other names then, normalised; null like the slug."
     )
-    metadata: JSON | None = expression(relations.pages.revision_metadata, "The metadata then; null like the slug.")
+    metadata: JSON | None = expression(relations.revisions.metadata, "The metadata then; null like the slug.")
     edit_summary: str | None = column("What the author said of the change.")
     author_kind: WikiAuthorKind = column("Who wrote.")
     author_id: str = column("The author as the credential named it.")
     created_at: datetime = column("When.")
     erased_at: datetime | None = column("When its text was erased, together with a source that was forgotten.")
-    page: WikiPage = relation(relations.pages.revision_page, "The page as it is now.")
+    page: WikiPage = relation(relations.revisions.page, "The page as it is now.")

@@ -5,9 +5,11 @@ Inner selects go through `in_tenant`, and every table is aliased.
 """
 
 from . import (
+    aliases,
     changes,
+    differences,
     graph,
-    history,
+    hierarchy,
     jobs,
     links,
     lint,
@@ -16,6 +18,7 @@ from . import (
     owners,
     pages,
     positions,
+    revisions,
     search,
     sections,
     sources,
@@ -24,6 +27,6 @@ from . import (
 )
 
 __all__ = [
-    "changes", "graph", "history", "jobs", "links", "lint", "mentions", "nodes", "owners", "pages", "positions",
-    "search", "sections", "sources", "suggestions", "tags",
+    "aliases", "changes", "differences", "graph", "hierarchy", "jobs", "links", "lint", "mentions", "nodes", "owners",
+    "pages", "positions", "revisions", "search", "sections", "sources", "suggestions", "tags",
 ]  # fmt: skip

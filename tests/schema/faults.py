@@ -40,11 +40,11 @@ FAULTS = [
     Fault("resolvers/permissions.py", "if relation is None or not allowed", "if relation is None and not allowed"),
     Fault("schema/mutations/scoping.py", "    check_tenant(scope, wiki.tenant_id)\n", ""),
     # what is related
-    Fault("db/relations/pages.py", "tree.c.depth < deepest", "tree.c.depth <= deepest"),
+    Fault("db/relations/hierarchy.py", "tree.c.depth < deepest", "tree.c.depth <= deepest"),
     Fault("db/relations/pages.py", "and_(page.c.type == type, page.c.slug == slug)", "page.c.type == type"),
     Fault("db/relations/pages.py", ".scalar_subquery(), in_tenant(there).scalar_subquery())", ".scalar_subquery())"),
     Fault("db/relations/pages.py", "order_by(newest.desc(), source.c.ref)", "order_by(newest, source.c.ref)"),
-    Fault("db/relations/pages.py", ", in_tenant(standing).exists())", ")"),
+    Fault("db/relations/hierarchy.py", ", in_tenant(standing).exists())", ")"),
     Fault("db/relations/pages.py", "name.c.name >= start, ", ""),
     Fault("db/relations/links.py", 'among(page, linking), page.c.status == "active")', "among(page, linking))"),
     Fault("db/relations/links.py", 'to_page = referred(pages, "to_page', 'to_page = referred(pages, "from_page'),

@@ -8,7 +8,7 @@ import pytest
 from graphql import GraphQLNonNull, execute_sync, get_introspection_query, parse
 
 from db.database import Database
-from db.relations import graph, links, pages, references
+from db.relations import graph, hierarchy, links, pages, references
 from db.scope import Role
 from resolvers.search.results import Asked
 from schema.root import GRAPHQL, make_engine
@@ -214,7 +214,7 @@ async def test_a_null_in_a_non_null_field_propagates(
     ("module", "field"),
     [
         (pages, "{ recentWikiPages { sourceCount } }"),
-        (pages, "{ recentWikiPages { ancestors { id } } }"),
+        (hierarchy, "{ recentWikiPages { ancestors { id } } }"),
         (links, "{ recentWikiPages { backlinks { totalCount } } }"),
         (references, "{ recentWikiPages { connectedPages { nodes { id } } } }"),
         (graph, "query($t: ID!) { wikiGraph(tenantId: $t) { nodes { edgeCount } } }"),

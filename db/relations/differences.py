@@ -8,8 +8,8 @@ from sqlalchemy.types import TypeEngine
 
 from selection.rows import OuterRow
 
-from ..tables import revisions
 from .kept import kept_rows
+from .revisions import of_version
 from .search import owner_of_page
 
 Columns = dict[str, TypeEngine[Any]]
@@ -62,24 +62,8 @@ def parts(line: OuterRow) -> Select[Any]:
 
 
 def from_revision(comparison: OuterRow) -> Select[Any]:
-    return state(comparison.c.page_id, comparison.c.from_version)
+    return of_version(comparison.c.page_id, comparison.c.from_version)
 
 
 def to_revision(comparison: OuterRow) -> Select[Any]:
-    return state(comparison.c.page_id, comparison.c.to_version)
-
-
-def state(page_id: Any, version: Any) -> Select[Any]:
-    revision = revisions.alias()
-    return select(revision).where(revision.c.page_id == page_id, revision.c.version == version)
-
-
-STATE: Columns = {"page_id": Uuid(), "version": Integer()}
-
-
-def written(found: FromClause) -> Select[Any]:
-    """The state that a write has made."""
-    revision = revisions.alias()
-    return select(revision).join(
-        found, (revision.c.page_id == found.c.page_id) & (revision.c.version == found.c.version)
-    )
+    return of_version(comparison.c.page_id, comparison.c.to_version)

@@ -1,0 +1,80 @@
+"""What is above a page and below it, as long as it is active: an archived page ends the way."""
+
+from typing import Any
+
+from sqlalchemy import Integer, Select, Text, cast, false, func, literal, literal_column, or_, select
+
+from selection import in_tenant
+from selection.rows import OuterRow
+
+from ..tables import pages, sections
+from .pages import active
+
+ONE = literal(1, Integer)
+MOST_LEVELS = literal_column("32", Integer)
+
+
+def parent(page: OuterRow) -> Select[Any]:
+    above = pages.alias()
+    return select(above).where(above.c.id == page.c.parent_page_id, active(above))
+
+
+def children(page: OuterRow) -> Select[Any]:
+    child = pages.alias()
+    return select(child).where(child.c.parent_page_id == page.c.id, active(child)).order_by(child.c.title, child.c.id)
+
+
+def ancestors(page: OuterRow) -> Select[Any]:
+    """From the parent up, as long as each is active."""
+    up, above, ancestor = pages.alias(), pages.alias(), pages.alias()
+    start = select(up.c.id, up.c.parent_page_id, ONE.label("depth")).where(up.c.id == page.c.parent_page_id, active(up))
+    chain = in_tenant(start).cte("chain", recursive=True, nesting=True)
+    step = select(above.c.id, above.c.parent_page_id, chain.c.depth + 1).join(
+        chain, above.c.id == chain.c.parent_page_id
+    )
+    chain = chain.union_all(in_tenant(step).where(active(above), chain.c.depth < MOST_LEVELS))
+    return select(ancestor).join(chain, ancestor.c.id == chain.c.id).order_by(chain.c.depth)
+
+
+def descendants(page: OuterRow, depth: Any) -> Select[Any]:
+    """From the children down, level by level; below an archived page there is nothing."""
+    child, below, descendant = pages.alias(), pages.alias(), pages.alias()
+    deepest = func.least(depth, MOST_LEVELS)
+    start = select(child.c.id, ONE.label("depth")).where(child.c.parent_page_id == page.c.id, active(child))
+    tree = in_tenant(start).where(deepest >= ONE).cte("tree", recursive=True, nesting=True)
+    step = select(below.c.id, tree.c.depth + 1).join(tree, below.c.parent_page_id == tree.c.id)
+    tree = tree.union_all(in_tenant(step).where(active(below), tree.c.depth < deepest))
+    return select(descendant).join(tree, descendant.c.id == tree.c.id).order_by(tree.c.depth, descendant.c.id)
+
+
+def promoted_from(page: OuterRow) -> Select[Any]:
+    """The section that grew into this page, while the page it stands on is active."""
+    section, above = sections.alias(), pages.alias()
+    standing = select(above.c.id).where(above.c.id == OuterRow(section).c.page_id, active(above))
+    return (
+        select(section)
+        .where(section.c.promoted_page_id == page.c.id, in_tenant(standing).exists())
+        .order_by(section.c.id)
+        .limit(1)
+    )
+
+
+def section_children(page: OuterRow, section_slug: Any) -> Select[Any]:
+    """Active pages that the section lists, and the one promoted from it."""
+    section, child = sections.alias(), pages.alias()
+    outer = OuterRow(child)
+    listing = in_tenant(
+        select(section.c.id).where(
+            section.c.page_id == page.c.id,
+            section.c.section_slug == section_slug,
+            or_(
+                section.c.promoted_page_id == outer.c.id,
+                func.coalesce(section.c.aggregation["linked_page_ids"].op("?")(cast(outer.c.id, Text)), false()),
+            ),
+        )
+    )
+    return (
+        select(child)
+        .where(child.c.owner_id == page.c.owner_id, listing.exists(), active(child))
+        .order_by(child.c.title, child.c.id)
+    )

@@ -1,0 +1,92 @@
+"""The states a page had."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    FromClause,
+    Integer,
+    Select,
+    Text,
+    Uuid,
+    case,
+    column,
+    func,
+    literal,
+    literal_column,
+    select,
+    true,
+)
+from sqlalchemy.dialects.postgresql import aggregate_order_by
+from sqlalchemy.types import TypeEngine
+
+from selection import in_tenant
+from selection.rows import OuterRow
+
+from ..tables import pages, revisions
+from .references import referred
+
+ONE = literal(1, Integer)
+STATE: dict[str, TypeEngine[Any]] = {"page_id": Uuid(), "version": Integer()}
+
+page = referred(pages, "page_id")
+
+
+def of_page(page: OuterRow) -> Select[Any]:
+    revision = revisions.alias()
+    return select(revision).where(revision.c.page_id == page.c.id).order_by(revision.c.version.desc())
+
+
+def at(page: OuterRow, version: Any) -> Select[Any]:
+    return of_version(page.c.id, version)
+
+
+def of_version(page_id: Any, version: Any) -> Select[Any]:
+    revision = revisions.alias()
+    return select(revision).where(revision.c.page_id == page_id, revision.c.version == version)
+
+
+def written(found: FromClause) -> Select[Any]:
+    """The state that a write has made."""
+    revision = revisions.alias()
+    return select(revision).join(
+        found, (revision.c.page_id == found.c.page_id) & (revision.c.version == found.c.version)
+    )
+
+
+def body(revision: OuterRow) -> ColumnElement[Any]:
+    """The text of a state: kept whole, or put together from the bytes of its base and what is its own."""
+    base = revisions.alias()
+    kept = select(func.convert_to(base.c.body_md, "UTF8").label("bytes")).where(
+        base.c.page_id == revision.c.page_id, base.c.version == revision.c.base_version
+    )
+    whole = in_tenant(kept).subquery()
+    piece = (
+        func.unnest(revision.c.base_starts, revision.c.base_lengths, revision.c.base_texts)
+        .table_valued(column("start", Integer), column("length", Integer), column("own", Text), with_ordinality="n")
+        .render_derived()
+    )
+    shared = func.substring(whole.c.bytes, piece.c.start + ONE, piece.c.length)
+    joined = shared.concat(func.convert_to(piece.c.own, "UTF8"))
+    restored = select(
+        func.convert_from(func.string_agg(joined, aggregate_order_by(literal_column("''::bytea"), piece.c.n)), "UTF8")
+    ).select_from(whole.join(piece, true()))
+    return case((revision.c.base_version.is_(None), revision.c.body_md), else_=restored.scalar_subquery())
+
+
+def fact(name: str) -> Callable[[OuterRow], ColumnElement[Any]]:
+    """What a state says of its page besides the text: kept on it, or on the earlier state where it is the same."""
+
+    def value(revision: OuterRow) -> ColumnElement[Any]:
+        told = revisions.alias()
+        elsewhere = select(told.c[name]).where(
+            told.c.page_id == revision.c.page_id, told.c.version == revision.c.facts_version
+        )
+        own = getattr(revision.c, name)
+        return case((revision.c.facts_version.is_(None), own), else_=in_tenant(elsewhere).scalar_subquery())
+
+    return value
+
+
+slug, aliases, metadata = map(fact, ("slug", "aliases", "metadata"))
