@@ -9,7 +9,7 @@ from typing import Any
 
 import structlog
 
-from compiler.leaf_pass import Compiler
+from compiler.compiler import Compiler
 from compiler.metrics import Metrics
 from compiler.worker import work
 from db.database import Database

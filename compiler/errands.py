@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from db.database import Database
 from resolvers.jobs import Job
 
+from .compiler import Compiler
 from .forgetting.job import Forgetting
-from .leaf_pass import Compiler, Run
+from .leaf_pass import Run
 from .promotion import Promotion
 from .rebuilding import Rebuilding
 from .reindexing import Reindexing

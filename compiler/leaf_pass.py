@@ -6,14 +6,11 @@ moment leaves whole batches, and who takes over goes on after the last of them.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from datetime import time as clock
 from enum import Enum, auto
 from functools import cached_property
-from typing import NamedTuple
 
 from db.database import Database
 from db.measuring import measure
@@ -29,13 +26,14 @@ from resolvers.writing import looking, writing
 
 from .aggregation.aggregation_pass import aggregate
 from .applying import apply
-from .authors import Authors, Hiring, Stop
+from .authors import Authors, Stop
 from .collecting import collected_later
+from .compiler import Compiler
 from .composing import Composition, compose
-from .fitting import Room, fitting
+from .fitting import fitting
 from .knowledge import StoredKnowledge
 from .metrics import Metrics
-from .planner import Plan, Planner, SectionWriter
+from .planner import Plan, SectionWriter
 from .reading_ahead import reading_ahead
 from .stored import CITED_MAX, COMPILING, Batch, Cursor, find_batch, find_cursor, is_behind
 from .tasks import TaskKey
@@ -48,52 +46,7 @@ MEASURED_LEAST = 50  # pages of one batch: Postgres is told of so many
 GROWN = (
     "aliases", "link_targets", "links", "mentions", "pages", "placements", "section_sources", "sections", "sightings",
 )  # fmt: skip
-BULK_TRIGGERS = ("bootstrap_import", "bulk_import")
 BUSY = "The wiki changed again and again while it was compiled."
-
-
-class Caps(NamedTuple):
-    """What one job does at most: then it ends well, and another one goes on.
-
-    Of a batch authors that cost nothing read `batch` sources: a page is brought up to date once for all of them.
-    """
-
-    batch: int = 500
-    paid_batch: int = 50
-    sources: int = 500
-    bulk_sources: int = 1_000
-    new_pages: int = 25
-    sections: int = 100
-
-    def sources_for(self, trigger: str) -> int:
-        return self.bulk_sources if trigger in BULK_TRIGGERS else self.sources
-
-    def are_reached(self, done: Metrics) -> bool:
-        return done.counts["pages_created"] >= self.new_pages or done.counts["sections_written"] >= self.sections
-
-    def room(self, done: Metrics) -> Room:
-        return Room(
-            max(0, self.new_pages - int(done.counts["pages_created"])),
-            max(0, self.sections - int(done.counts["sections_written"])),
-        )
-
-
-CAPS = Caps()
-
-
-@dataclass(frozen=True, slots=True)
-class Compiler:
-    """Who plans and writes, and how much. With `hiring` each job has the authors that it asks for."""
-
-    planner: Planner
-    writer: SectionWriter
-    caps: Caps = CAPS
-    links_by_evidence: bool = True
-    sweep_at: clock | None = None
-    """From when on, in UTC, a worker sweeps the wikis of a day; None for never."""
-    told: Callable[[Metrics], None] = lambda metrics: None
-    """Hears of each batch that is stored."""
-    hiring: Hiring | None = None
 
 
 class Stale(Exception):

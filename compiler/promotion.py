@@ -19,9 +19,10 @@ from resolvers.writing import looking, writing
 from .aggregation.aggregation_pass import aggregate
 from .applying import apply
 from .authors import Stop
+from .compiler import Compiler
 from .extraction.citing import mark
 from .extraction.quoting import bullet
-from .leaf_pass import BUSY, ROUNDS, Compiler, Run, Stale
+from .leaf_pass import BUSY, ROUNDS, Run, Stale
 from .planner import MentionCard, NewPage, PageCard, PageUpdate, Plan, SectionProposal, SectionTask, SectionWriter
 from .stored import CITED_MAX, NOTHING_NEW, find_cards, find_mentions
 from .tasks import TaskKey

@@ -12,8 +12,9 @@ from resolvers.errors import CairnError
 from resolvers.jobs import ATTEMPTS_MAX, Job, Lost, beat, claim, fail, release
 
 from .authors import Refused
+from .compiler import Compiler
 from .errands import errand
-from .leaf_pass import Compiler, Run
+from .leaf_pass import Run
 from .nights import Nights
 
 log = logging.getLogger(__name__)

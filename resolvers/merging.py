@@ -2,12 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 from content.limits import TAGS_MAX
-from content.sections import Section
 from content.slugs import SLUG_MAX
 from db.database import Database
 from db.ids import new_id
@@ -19,9 +18,9 @@ from .activity import record
 from .errors import BadInput, NotFound
 from .hierarchy import place
 from .hubness import dependants, refresh_hubness
+from .joining import Joined, join
 from .link_targets import resolve
 from .long_texts import read_through
-from .outline import Outline
 from .page_names import check_number, renew_names
 from .page_slugs import free_slug
 from .page_texts import read_sections
@@ -37,14 +36,6 @@ PAGES = statements("pages")
 SECTIONS = statements("sections")
 SUFFIX = "-merged"
 MOST = 20  # pages of one merge: about a second of the wiki's time
-
-
-@dataclass(frozen=True, slots=True)
-class Joined:
-    """The sections of both pages; `places` says where the sections of the second went, slug by slug."""
-
-    sections: Outline
-    places: dict[str, str]
 
 
 async def merge_pages(
@@ -134,41 +125,6 @@ def check_mergeable(gone: Page, into: Page, field: str) -> None:
         )
     if into.status != "active":
         raise BadInput(f"{into.name} is archived. Bring it back first.", "intoPageId")
-
-
-def join(sections: Outline, others: Outline) -> Joined:
-    """Texts under the same heading, or the same slug, are put one behind the other; the rest joins at the end."""
-    found = {section.slug: section for section in sections}
-    by_heading = {section.heading: section.slug for section in reversed(sections)}
-    places: dict[str, str] = {}
-    added: list[Section] = []
-    for other in others:
-        slug = by_heading.get(other.heading) or (other.slug if other.slug in found and other.heading else None)
-        if slug:
-            places[other.slug] = slug
-            found[slug] = replace(found[slug], body=both(found[slug].body, other.body))
-        else:
-            added.append(other)
-    return arranged([*found.values()], added, places)
-
-
-def arranged(sections: list[Section], added: list[Section], places: dict[str, str]) -> Joined:
-    """A text without a heading stands first; whose slug is taken gets the next one."""
-    taken = {section.slug for section in sections}
-    for other in added:
-        slug = outline.unused(other.slug, taken)
-        taken.add(slug)
-        places[other.slug] = slug
-        own = replace(other, slug=slug)
-        sections = [own, *sections] if not own.heading else [*sections, own]
-    return Joined(outline.standing(sections, "fromPageId"), places)
-
-
-def both(text: str, other: str) -> str:
-    """Whole lines that stand there already are not said twice: a word of them may be in any text."""
-    if f"\n{other.strip()}\n" in f"\n{text}\n":
-        return text
-    return f"{text}\n\n{other}" if text.strip() else other
 
 
 async def put_away(writer: Writer, gone: Page, into: Page) -> Page:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from uuid import UUID
 
-    from compiler.leaf_pass import Compiler
+    from compiler.compiler import Compiler
     from compiler.metrics import Metrics
     from db.database import Database
     from db.scope import Scope

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 import asyncpg
 
+from compiler.caps import CAPS, Caps
+from compiler.compiler import Compiler
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
-from compiler.leaf_pass import CAPS, Caps, Compiler
 from compiler.metrics import Metrics
 from compiler.worker import work_once
 from db.database import Database

@@ -8,7 +8,7 @@ from multiprocessing.context import ForkServerProcess
 
 import uvloop
 
-from compiler.leaf_pass import CAPS
+from compiler.caps import CAPS
 from compiler.worker import work
 from db.database import Database
 

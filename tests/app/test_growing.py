@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from compiler.compiler import Compiler
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
-from compiler.leaf_pass import Compiler
 from db.scope import Role
 from tests.app.service import Service, serving
 from tests.app.test_cli import MARA, Cairn, acme, cairn

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from multiprocessing import get_context
 from typing import Any
 
-from compiler.leaf_pass import Caps
+from compiler.caps import Caps
 from compiler.worker import work_once
 from resolvers.drafts import PageDraft
 from resolvers.forgetting import forget_source

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from compiler.leaf_pass import Caps
+from compiler.caps import Caps
 from compiler.worker import work
 from db.database import Database
 from tests.compiler.story import Scribe, story

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
-from compiler.leaf_pass import CAPS, Caps, Compiler
+from compiler.caps import CAPS, Caps
+from compiler.compiler import Compiler
 from compiler.planner import (
     HeldName,
     Knowledge,

@@ -5,7 +5,8 @@ import gc
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from compiler.leaf_pass import CAPS, Caps, Compiler
+from compiler.caps import CAPS, Caps
+from compiler.compiler import Compiler
 from compiler.planner import Knowledge, Plan, SourceText
 from resolvers.drafts import PageDraft
 from resolvers.pages import archive_page, create_page

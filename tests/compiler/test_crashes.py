@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from compiler.leaf_pass import Caps
+from compiler.caps import Caps
 from compiler.worker import run, work
 from db.database import Database
 from resolvers.jobs import claim

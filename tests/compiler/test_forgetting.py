@@ -2,9 +2,10 @@
 
 import pytest
 
+from compiler.caps import Caps
+from compiler.compiler import Compiler
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
 from compiler.extraction.readings import KEPT
-from compiler.leaf_pass import Caps, Compiler
 from db.scope import Role
 from resolvers.aliases import add_alias
 from resolvers.drafts import PageDraft, SectionDraft

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from compiler.leaf_pass import Caps
+from compiler.caps import Caps
 from compiler.planner import Plan
 from compiler.worker import work
 from content.names import normalise

@@ -4,8 +4,9 @@ import random
 import re
 from datetime import timedelta
 
+from compiler.caps import Caps
+from compiler.compiler import Compiler
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
-from compiler.leaf_pass import Caps, Compiler
 from resolvers.pages import update_page
 from resolvers.retaining import SourceDraft
 from tests.compiler.austin import START, note, retain

@@ -3,7 +3,7 @@
 import asyncio
 from datetime import UTC, date, datetime, time, timedelta
 
-from compiler.leaf_pass import Caps
+from compiler.caps import Caps
 from compiler.nights import Nights
 from compiler.planner import PageUpdate, Plan, SectionProposal
 from compiler.worker import work_once

@@ -1,7 +1,7 @@
 """A page, or all of them, made again from what they cite."""
 
+from compiler.compiler import Compiler
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
-from compiler.leaf_pass import Compiler
 from resolvers.drafts import PageDraft, SectionDraft
 from resolvers.pages import create_page, update_page
 from resolvers.rebuilding import rebuild_page, rebuild_wiki

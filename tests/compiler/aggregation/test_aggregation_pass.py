@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from compiler.aggregation.aggregation_pass import aggregate
+from compiler.caps import Caps
+from compiler.compiler import Compiler
 from compiler.composing import PageChange
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
-from compiler.leaf_pass import Caps, Compiler
 from compiler.metrics import Metrics
 from compiler.planner import NewPage, Plan, SectionProposal
 from compiler.stored import find_pages

@@ -14,8 +14,8 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCall
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.usage import RequestUsage
 
+from compiler.compiler import Compiler
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
-from compiler.leaf_pass import Compiler
 from compiler.models.models import Models, Terms
 
 SOURCE = re.compile(r"<<<source (s\d+) ([0-9a-f]+)>>>\n(.*?)\n<<<end of source \1 \2>>>", re.DOTALL)

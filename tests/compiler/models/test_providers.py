@@ -7,8 +7,8 @@ from typing import Any
 import pydantic_ai.models
 import pytest
 
+from compiler.compiler import Compiler
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
-from compiler.leaf_pass import Compiler
 from compiler.models.models import Models, Terms
 from tests.compiler.models.providers import KEY, SECRET, Provider, serving
 from tests.compiler.story import compile_all, pages, retain
