@@ -13,6 +13,7 @@ from uuid import UUID
 from content.languages import language_of
 from content.words import ANALYSER
 from db.database import Connection, Database, Row
+from db.measuring import measure
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
 
@@ -24,6 +25,7 @@ from .statistics import fold
 
 REINDEXING = statements("search_reindexing")
 OLDER = ("drop_older_terms", "drop_older_counts", "drop_older_vocabulary", "drop_older_changes", "drop_older_scopes")
+READ = ("aliases", "old_slugs", "pages", "sections")
 BATCH, BYTES = 200, 2_000_000  # pages that are read in one transaction; bytes of text after which it ends, too
 FIRST = UUID(int=0)
 
@@ -49,6 +51,8 @@ async def reindex(
     """Read what has not been read, or everything `again`; how many pages that were. `progress` hears of each batch."""
     scope = scope_of(tenant_id, owner_id)
     await begin(database, scope, again)
+    (wiki,) = await unread(database, tenant_id, owner_id)
+    await measure(database, READ, owner_id, wiki["pages"])
     done, after = 0, FIRST
     while batch := await read_batch(database, scope, after):
         done += len(batch)

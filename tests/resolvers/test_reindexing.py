@@ -51,6 +51,15 @@ async def held(wiki: Wiki) -> dict[str, Any]:
     }
 
 
+async def test_postgres_looks_at_a_wiki_that_it_knows_nothing_of_before_it_is_read(wiki: Wiki) -> None:
+    """As after a dump was restored: else each page is looked for among all sections of its tenant."""
+    await fill(wiki)
+    known = "SELECT relname FROM pg_class WHERE relname IN ('sections', 'pages') AND reltuples >= 0 ORDER BY relname"
+    assert await wiki.look.fetch(known) == []
+    await reindexed(wiki)
+    assert [row["relname"] for row in await wiki.look.fetch(known)] == ["pages", "sections"]
+
+
 @pytest.mark.usefixtures("small_batches")
 async def test_a_reindexing_that_is_stopped_goes_on_and_ends_like_one_that_was_not(wiki: Wiki) -> None:
     await fill(wiki)
