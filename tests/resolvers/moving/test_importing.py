@@ -9,6 +9,7 @@ import pytest
 
 from db.scope import Role
 from resolvers.errors import BadInput, Forbidden
+from resolvers.moving.files import export_folder
 from resolvers.moving.importing import import_path
 from resolvers.pages import update_page
 from tests.resolvers.moving.vaults import backlinks, by_path, counts, imported, run, write
@@ -164,6 +165,28 @@ async def test_bad_files_are_told_and_stop_no_other(wiki: Wiki, tmp_path: Path) 
     }
     assert all(problem.message for problem in result.errors)
     assert set(await by_path(wiki)) == {"good.md", "one.md"}
+
+
+async def test_a_name_that_is_not_utf_8_is_told_and_stops_no_other(wiki: Wiki, tmp_path: Path) -> None:
+    write(tmp_path, {"good.md": "Good."})
+    folder = os.path.join(os.fsencode(tmp_path), b"caf\xe9")
+    os.mkdir(folder)
+    for path in (os.path.join(folder, b"in.md"), os.path.join(os.fsencode(tmp_path), b"na\xefve.md")):
+        with open(path, "wb") as file:
+            file.write(b"Text.")
+    result = await run(wiki, tmp_path)
+    assert counts(result) == (1, 0, 0, 2)
+    assert [(problem.path, problem.message) for problem in result.errors] == [
+        ("caf\ufffd/in.md", "its path is not UTF-8: rename it"),
+        ("na\ufffdve.md", "its path is not UTF-8: rename it"),
+    ]
+
+
+async def test_a_date_that_no_calendar_has_room_for_stays_as_it_was_written(wiki: Wiki, tmp_path: Path) -> None:
+    await imported(wiki, tmp_path / "in", {"a.md": "---\ncreated: 0001-01-01\nupdated: 9999-12-31\n---\nText."})
+    page = (await by_path(wiki))["a.md"]
+    assert (page["metadata"]["created"], page["metadata"]["updated"]) == ("0001-01-01", "9999-12-31")
+    assert (await export_folder(wiki.database, wiki.scope, tmp_path / "out")).pages == 1
 
 
 async def test_a_tie_that_cannot_be_is_told_and_the_page_stays(wiki: Wiki, tmp_path: Path) -> None:
