@@ -9,6 +9,15 @@ def details(error: Exception) -> dict[str, Any]:
     return {name: value for name, value in extensions.items() if name != "code"} if extensions else {}
 
 
+def quoted(error: Exception) -> str | None:
+    """For people, below the message: the text that an edit may have meant, and how its own was looked for."""
+    from resolvers.edits import EditFailed
+
+    if not isinstance(error, EditFailed) or error.nearest is None:
+        return None
+    return f"Looked for by {', '.join(error.passes)}. At line {error.nearest.line}:\n\n{error.nearest.text}"
+
+
 def explained(error: Exception) -> tuple[str, str] | None:
     """Code and message; none for what can only be a fault of the program."""
     from asyncpg import InterfaceError, PostgresError
