@@ -26,6 +26,7 @@ from .page_names import check_number, renew_names
 from .page_slugs import free_slug
 from .page_texts import read_sections
 from .records import Page, Saved, find_page
+from .renamed_links import find_calling, rewrite_calling
 from .revisions import save
 from .search.index import Findable, write_search
 from .writer import Writer
@@ -115,14 +116,16 @@ async def is_merged(writer: Writer, gone: Page, into: Page) -> bool:
 async def merge(writer: Writer, gone: Page, into: Page, field: str) -> Saved:
     check_mergeable(gone, into, field)
     counting = await dependants(writer, gone.id, into.id)
+    calling = await find_calling(writer, gone)
     joined = await read_through(outline.size(gone.sections, into.sections), join, into.sections, gone.sections)
     gone_after = await put_away(writer, gone, into)
     into_after = await enrich(writer, gone, into, joined)
     touched = await move_belongings(writer, gone, into, joined)
     await rename_both(writer, gone_after, into_after)
+    version = (await rewrite_calling(writer, calling, gone, into_after)).get(into.id, into_after.version)
     await refresh_hubness(writer, [*counting, *touched, gone.id, into.id])
-    await record(writer, "page.merged", into.id, fromPageId=gone.id, version=into_after.version)
-    return Saved(into.id, into_after.version)
+    await record(writer, "page.merged", into.id, fromPageId=gone.id, version=version)
+    return Saved(into.id, version)
 
 
 def check_mergeable(gone: Page, into: Page, field: str) -> None:

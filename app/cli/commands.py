@@ -55,8 +55,8 @@ app = typer.Typer(
 )
 COMMANDS = (
     demo, serve, migrate, reindex, status, schema, tenants, owners, grants, keys, token, importing, retaining,
-    compiling, rebuilding, linting, sources, worker, links, promotions, exporting, search, reading, creating, editing, history,
-    documents, knowledge, mcp, tools,
+    compiling, rebuilding, linting, sources, worker, links, promotions, exporting, search, reading, creating, editing,
+    history, documents, knowledge, mcp, tools,
 )  # fmt: skip
 for module in COMMANDS:
     module.add_to(app)

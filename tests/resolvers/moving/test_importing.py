@@ -169,11 +169,7 @@ async def test_bad_files_are_told_and_stop_no_other(wiki: Wiki, tmp_path: Path) 
 
 async def test_a_name_that_is_not_utf_8_is_told_and_stops_no_other(wiki: Wiki, tmp_path: Path) -> None:
     write(tmp_path, {"good.md": "Good."})
-    folder = os.path.join(os.fsencode(tmp_path), b"caf\xe9")
-    os.mkdir(folder)
-    for path in (os.path.join(folder, b"in.md"), os.path.join(os.fsencode(tmp_path), b"na\xefve.md")):
-        with open(path, "wb") as file:
-            file.write(b"Text.")
+    write(tmp_path, {os.fsdecode(name): "Text." for name in (b"caf\xe9/in.md", b"na\xefve.md")})
     result = await run(wiki, tmp_path)
     assert counts(result) == (1, 0, 0, 2)
     assert [(problem.path, problem.message) for problem in result.errors] == [
