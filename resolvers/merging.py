@@ -131,12 +131,12 @@ async def merge(writer: Writer, gone: Page, into: Page, field: str) -> Saved:
 def check_mergeable(gone: Page, into: Page, field: str) -> None:
     if gone.type != into.type:
         raise BadInput(
-            f"{gone.name} cannot go into {into.name}: a page's type never changes. "
-            f"Make a page of the type {into.type} of what it says, and archive it.",
+            f"Pages of two types cannot be merged: {gone.name} and {into.name}. A page's type never changes: "
+            f"make a page of the type {into.type} of what the first one says, and archive it.",
             field,
         )
     if into.status != "active":
-        raise BadInput(f"{into.name} is archived. Bring it back first.", "intoPageId")
+        raise BadInput(f"The page that stays, {into.name}, is archived. Bring it back first.", "intoPageId")
 
 
 def join(sections: Outline, others: Outline) -> Joined:

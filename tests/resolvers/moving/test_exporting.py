@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from content.inline_tags import inline_tags
 from content.names import normalise
 from content.notes import from_markdown
 from content.sections import parse, render
@@ -287,7 +288,7 @@ async def test_a_vault_keeps_the_text_of_every_note(wiki: Wiki, tmp_path: Path) 
         before = from_markdown(path.stem, path.read_text(encoding="utf-8"))
         after = from_markdown(path.stem, first[name].decode())
         assert words(after.body) == words(render(parse(before.body))), name
-        assert (after.title, after.tags) == (before.title, before.tags)
+        assert (after.title, after.tags) == (before.title, (*before.tags, *inline_tags(before.body)))
         assert {normalise(alias) for alias in before.aliases} <= {
             normalise(after.title),
             *map(normalise, after.aliases),

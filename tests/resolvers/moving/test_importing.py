@@ -64,6 +64,26 @@ Hot."""
     assert sources == {"austin texas": "compiler", "atx": "import", "trip": "import"}
 
 
+async def test_tags_may_stand_in_the_text(wiki: Wiki, tmp_path: Path) -> None:
+    many = " ".join(f"#t{n}" for n in range(60))
+    files = {"a.md": "---\ntags: [city, Food]\n---\nA #food place by the #river.", "b.md": many}
+    await imported(wiki, tmp_path / "in", files)
+    pages = await by_path(wiki)
+    assert pages["a.md"]["tags"] == ["city", "Food", "river"]
+    assert pages["b.md"]["tags"] == [f"t{n}" for n in range(50)]
+    assert counts(await run(wiki, tmp_path / "in")) == (0, 0, 2, 0)
+
+
+async def test_what_an_export_does_not_have_as_a_tag_is_none(wiki: Wiki, tmp_path: Path) -> None:
+    """Somebody took it from the page, whose text still says it."""
+    await imported(wiki, tmp_path / "in", {"a.md": "A #food place."})
+    page_id = (await by_path(wiki))["a.md"]["id"]
+    await update_page(wiki.database, wiki.scope, page_id, tags=[])
+    await export_folder(wiki.database, wiki.scope, tmp_path / "out")
+    assert counts(await run(wiki, tmp_path / "out")) == (0, 0, 1, 0)
+    assert (await by_path(wiki))["a.md"]["tags"] == []
+
+
 async def test_a_note_without_a_type_is_a_reference(wiki: Wiki, tmp_path: Path) -> None:
     await imported(wiki, tmp_path, {"a.md": "---\ntype: recipe\n---\nEggs."})
     page = (await by_path(wiki))["a.md"]
