@@ -242,12 +242,14 @@ async def test_a_wiki_that_has_pages_keeps_its_language(wiki: Wiki, tmp_path: Pa
 
 @pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
 async def test_a_wiki_is_not_changed_by_its_own_export(wiki: Wiki, tmp_path: Path, form: str) -> None:
-    """Pages that came from no file do not come to be from one, nor do those that came from one forget it."""
+    """Pages that came from no file do not come to be from one, nor do those that came from one forget it, also where an
+    export cannot lay it there."""
     await a_wiki(wiki)
-    await imported(wiki, tmp_path / "vault", {"Plugins/Templates.md": "One. [[Austin]]"})
+    files = {"Plugins/Templates.md": "One. [[Austin]]", "Case.md": "Upper.", "case.md": "Lower.", "con.md": "Device."}
+    await imported(wiki, tmp_path / "vault", files)
     before = await wiki.rows("pages")
     await export_path(wiki.database, wiki.scope, tmp_path / form)
-    assert counts(await run(wiki, tmp_path / form)) == (0, 0, 4, 0)
+    assert counts(await run(wiki, tmp_path / form)) == (0, 0, 7, 0)
     assert await wiki.rows("pages") == before
 
 
