@@ -56,7 +56,7 @@ class Problem:
 def pieces(root: Path) -> Iterator[Piece | Problem]:
     """Every note there is, and what is no note but looks like one: sources first, else as they come.
 
-    Raises BadInput, when the first one is asked for, where there are none.
+    Raises BadInput, when the first one is asked for, where there are none and it is no export of an empty wiki.
     """
     if root.is_dir():
         found: Iterator[Piece | Problem] = chain(exported(root), in_folder(root))
@@ -67,6 +67,8 @@ def pieces(root: Path) -> Iterator[Piece | Problem]:
     else:
         raise BadInput(f"There is no {root}.", "path")
     first = next(found, None)
+    if first is None and (root / ABOUT).is_file():
+        return
     if first is None:
         raise BadInput(f"No notes are in this: they end in {' or '.join(MARKDOWN)}, or are lines of a {LINES}.", "path")
     yield first

@@ -253,6 +253,12 @@ async def test_a_wiki_is_not_changed_by_its_own_export(wiki: Wiki, tmp_path: Pat
     assert await wiki.rows("pages") == before
 
 
+@pytest.mark.parametrize("form", ["folder", "wiki.zip"])
+async def test_a_wiki_without_pages_comes_back(wiki: Wiki, tmp_path: Path, form: str) -> None:
+    await export_path(wiki.database, wiki.scope, tmp_path / form)
+    assert counts(await run(await wiki.neighbour(), tmp_path / form)) == (0, 0, 0, 0)
+
+
 async def test_lines_keep_where_the_files_lay(wiki: Wiki, tmp_path: Path) -> None:
     write(tmp_path / "vault", {"Plugins/Templates.md": "One.", "Clipper/Templates.md": "Two. [[Plugins/Templates]]"})
     await run(wiki, tmp_path / "vault")
