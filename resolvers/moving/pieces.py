@@ -63,7 +63,7 @@ def pieces(root: Path) -> Iterator[Piece | Problem]:
     elif root.suffix == LINES and root.is_file():
         found = in_lines(root)
     elif root.exists():
-        raise BadInput(f"{root} is neither a folder of markdown files nor a {LINES} file.", "path")
+        raise BadInput(f"{root} is neither a folder of markdown files, a .zip of one, nor a {LINES} file.", "path")
     else:
         raise BadInput(f"There is no {root}.", "path")
     first = next(found, None)
