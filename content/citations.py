@@ -6,6 +6,7 @@ from typing import Any
 
 from .fields import BadNote, Fields
 
+NAMES = ("sources", "source_refs")
 LINES = re.compile(r"L?(\d{1,9})(?:\s*[-–]\s*L?(\d{1,9}))?")
 
 
@@ -35,9 +36,14 @@ class Citation:
 
 
 def citations(fields: Fields) -> tuple[Citation, ...]:
-    """From `sources` (texts, or mappings with a ref or uri) and `source_refs` (texts)."""
-    named = _listed(fields.values.pop("sources", None)) + _listed(fields.values.pop("source_refs", None))
-    return tuple(dict.fromkeys(_citation(f"sources.{index}", item) for index, item in enumerate(named)))
+    """From `sources` (texts, or mappings with a ref or uri) and `source_refs` (texts); others of these names stay."""
+    named = [item for name in NAMES for item in _listed(fields.values.get(name))]
+    found = [_citation(f"sources.{index}", item) for index, item in enumerate(named)]
+    if None in found:
+        return ()
+    for name in NAMES:
+        fields.values.pop(name, None)
+    return tuple(dict.fromkeys(filter(None, found)))
 
 
 def _listed(value: Any) -> list[Any]:
@@ -46,11 +52,12 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _citation(where: str, item: Any) -> Citation:
+def _citation(where: str, item: Any) -> Citation | None:
+    """None for what names no source: a list of another kind that has the name."""
     if isinstance(item, str) and item.strip():
         return Citation(item.strip())
     if not isinstance(item, dict):
-        raise BadNote(f"{where} is neither a text nor a mapping: write `- uri: …`")
+        return None
     source = Fields(item)
     try:
         ref, kind, section = source.text("ref", "uri"), source.text("kind"), source.text("section")
@@ -58,7 +65,7 @@ def _citation(where: str, item: Any) -> Citation:
     except BadNote as error:
         raise BadNote(f"{where}: {error}") from error
     if ref is None:
-        raise BadNote(f"{where} names no source: give its ref or uri")
+        return None
     lines, version = _line_range(where, source.values.get("lines")), _version(where, source.values.get("version"))
     return Citation(ref, kind, section, *lines, summary, version)
 

@@ -42,9 +42,10 @@ class EditAmbiguous(ValueError):
     """The old text is there more than once. `lines` are where, counted from 1: the first twenty."""
 
     def __init__(self, count: int, lines: tuple[int, ...], matched_by: str) -> None:
-        shown = ", ".join(map(str, lines)) + (", …" if len(lines) < count else "")
+        several = tuple(dict.fromkeys(lines))
+        shown = ", ".join(map(str, several)) + (", …" if len(lines) < count else "")
         super().__init__(
-            f"The old text is there {count} times, at the lines {shown}. "
+            f"The old text is there {count} times, at the line{'s' if len(several) > 1 else ''} {shown}. "
             "Quote more of what stands around it, or replace all of them."
         )
         self.count, self.lines, self.matched_by = count, lines, matched_by

@@ -7,14 +7,18 @@ WRITTEN = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(
 
 
 def moment(text: str) -> datetime | None:
-    """The moment, in UTC where no zone is given; None for what is none. A date is its first moment."""
+    """The moment, in UTC where no zone is given; None for what is none. A date is its first moment.
+
+    The years 1 and 9999 are for placeholders: their ends are infinity in a database, and have none in other zones.
+    """
     if not WRITTEN.fullmatch(text.strip()):
         return None
     try:
         found = datetime.fromisoformat(text.strip().upper().replace(" ", "T", 1).replace(" ", ""))
-        return found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC)
+        found = found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
+    return found if 1 < found.year < 9999 else None
 
 
 def written(moment: datetime) -> str:

@@ -25,6 +25,7 @@ from .page_names import check_number, renew_names
 from .page_slugs import free_slug
 from .page_texts import read_sections
 from .records import Page, Saved, find_page
+from .renamed_links import find_calling, rewrite_calling
 from .revisions import save
 from .search.index import Findable, write_search
 from .writer import Writer
@@ -106,25 +107,27 @@ async def is_merged(writer: Writer, gone: Page, into: Page) -> bool:
 async def merge(writer: Writer, gone: Page, into: Page, field: str) -> Saved:
     check_mergeable(gone, into, field)
     counting = await dependants(writer, gone.id, into.id)
+    calling = await find_calling(writer, gone)
     joined = await read_through(outline.size(gone.sections, into.sections), join, into.sections, gone.sections)
     gone_after = await put_away(writer, gone, into)
     into_after = await enrich(writer, gone, into, joined)
     touched = await move_belongings(writer, gone, into, joined)
     await rename_both(writer, gone_after, into_after)
+    version = (await rewrite_calling(writer, calling, gone, into_after)).get(into.id, into_after.version)
     await refresh_hubness(writer, [*counting, *touched, gone.id, into.id])
-    await record(writer, "page.merged", into.id, fromPageId=gone.id, version=into_after.version)
-    return Saved(into.id, into_after.version)
+    await record(writer, "page.merged", into.id, fromPageId=gone.id, version=version)
+    return Saved(into.id, version)
 
 
 def check_mergeable(gone: Page, into: Page, field: str) -> None:
     if gone.type != into.type:
         raise BadInput(
-            f"{gone.name} cannot go into {into.name}: a page's type never changes. "
-            f"Make a page of the type {into.type} of what it says, and archive it.",
+            f"Pages of two types cannot be merged: {gone.name} and {into.name}. A page's type never changes: "
+            f"make a page of the type {into.type} of what the first one says, and archive it.",
             field,
         )
     if into.status != "active":
-        raise BadInput(f"{into.name} is archived. Bring it back first.", "intoPageId")
+        raise BadInput(f"The page that stays, {into.name}, is archived. Bring it back first.", "intoPageId")
 
 
 async def put_away(writer: Writer, gone: Page, into: Page) -> Page:

@@ -1,9 +1,10 @@
 """The texts that call a page by a name it had, brought to its new one: so many in a transaction, until none is left.
 
-Meanwhile no reader finds a broken link: the old slug and the old title stay names of the page.
+Meanwhile no reader finds a broken link: the old slug and the old title stay names of the page. Where another page has
+that slug as well, a link that says it would mean that one: such texts are found before, and all written at once.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -70,6 +71,16 @@ class NewName:
         if not written or link.alias != self.old_alias or self.new.title == self.old_title:
             return None
         return self.new.title if self.title_means_it and can_be_linked(self.new.title) else None
+
+
+async def find_calling(writer: Writer, page: Page) -> list[Row]:
+    """The texts that will mean another page once this one has left its slug; none where nobody shares that."""
+    return await writer.all(TARGETS["find_calling"], page_id=page.id, slug=page.slug, alias=normalise(page.title))
+
+
+async def rewrite_calling(writer: Writer, calling: Sequence[Row], old: Page, new: Page) -> dict[UUID, int]:
+    """All the texts that were found before the page was called `new`; the new versions of their pages."""
+    return await rewrite_each(writer, calling, await new_name(writer, old.slug, old.title, new)) if calling else {}
 
 
 async def rewrite_first(writer: Writer, old: Page, new: Page) -> Rewritten:
@@ -168,12 +179,18 @@ async def rewrite_some(writer: Writer, name: NewName, reached: UUID) -> Rewritte
         reached_id=reached,
         most=AT_ONCE,
     )
+    versions = await rewrite_each(writer, rows, name)
+    return Rewritten(versions, rows[-1]["id"], rows[0]["total"] - len(rows)) if rows else Rewritten({}, reached, 0)
+
+
+async def rewrite_each(writer: Writer, rows: Sequence[Row], name: NewName) -> dict[UUID, int]:
+    """The new versions of the pages that say an old name."""
     versions: dict[UUID, int] = {}
     for row in rows:
         version = await rewrite(writer, row["id"], frozenset(row["targets"]), name)
         if version is not None:
             versions[row["id"]] = version
-    return Rewritten(versions, rows[-1]["id"], rows[0]["total"] - len(rows)) if rows else Rewritten({}, reached, 0)
+    return versions
 
 
 async def rewrite(writer: Writer, page_id: UUID, targets: frozenset[str], name: NewName) -> int | None:

@@ -17,7 +17,7 @@ from .activity import record
 from .errors import CairnError
 from .page_slugs import check_free
 from .records import Saved
-from .renamed_links import find_renamings, rewrite_first, rewrite_next
+from .renamed_links import find_calling, find_renamings, rewrite_calling, rewrite_first, rewrite_next
 from .revisions import save
 from .unset import UNSET, Given
 from .writing import check_version, writing_page
@@ -59,13 +59,17 @@ async def rename_page(
         after = replace(page, title=page.title if title is UNSET else title, slug=page.slug if slug is UNSET else slug)
         if after.slug != page.slug:
             await check_free(writer, page.type, after.slug, but=page)
+        calling = await find_calling(writer, page) if after.slug != page.slug else []
         saved = await save(writer, page, after, edit_summary=summary)
         done = Renamed(saved)
         if saved.changed:
-            first = await rewrite_first(writer, page, replace(after, version=saved.version))
-            version = first.versions.get(page.id, saved.version)
-            done = Renamed(replace(saved, version=version), tuple(first.versions), first.left)
-            await record(writer, "page.renamed", page.id, version=version, texts=len(first.versions))
+            now = replace(after, version=saved.version)
+            at_once = await rewrite_calling(writer, calling, page, now)
+            first = await rewrite_first(writer, page, now)
+            versions = {**at_once, **first.versions}
+            version = versions.get(page.id, saved.version)
+            done = Renamed(replace(saved, version=version), tuple(versions), first.left)
+            await record(writer, "page.renamed", page.id, version=version, texts=len(versions))
         waiting = await find_renamings(writer, page.id)
         scope = writer.scope
     if isinstance(database, OneTransaction):

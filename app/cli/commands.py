@@ -8,6 +8,7 @@ import typer
 
 from . import (
     compiling,
+    creating,
     demo,
     documents,
     editing,
@@ -37,8 +38,8 @@ from . import (
     tools,
     worker,
 )
-from .failures import details, explained
-from .output import complain
+from .failures import details, explained, quoted
+from .output import complain, tell
 
 USAGE = 2
 FAILURE = 1
@@ -54,8 +55,8 @@ app = typer.Typer(
 )
 COMMANDS = (
     demo, serve, migrate, reindex, status, schema, tenants, owners, grants, keys, token, importing, retaining,
-    compiling, rebuilding, linting, sources, worker, links, promotions, exporting, search, reading, editing, history,
-    documents, knowledge, mcp, tools,
+    compiling, rebuilding, linting, sources, worker, links, promotions, exporting, search, reading, creating, editing,
+    history, documents, knowledge, mcp, tools,
 )  # fmt: skip
 for module in COMMANDS:
     module.add_to(app)
@@ -78,6 +79,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if (known := explained(error)) is None:
             raise
         complain(*known, as_json, details(error))
+        if not as_json and (text := quoted(error)):
+            tell(text)
         return FAILURE
 
 
@@ -89,4 +92,5 @@ def usage(error: typer.TyperException) -> str:
         message = " ".join(message.split())
     if context is None or "\n" in message:
         return message
-    return f"{message.rstrip('.')}. Try: {context.command_path} --help"
+    message = message if message.endswith("?") else f"{message.rstrip('.')}."
+    return f"{message} Try: {context.command_path} --help"

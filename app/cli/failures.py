@@ -9,6 +9,15 @@ def details(error: Exception) -> dict[str, Any]:
     return {name: value for name, value in extensions.items() if name != "code"} if extensions else {}
 
 
+def quoted(error: Exception) -> str | None:
+    """For people, below the message: the text that an edit may have meant, and how its own was looked for."""
+    from resolvers.edits import EditFailed
+
+    if not isinstance(error, EditFailed) or error.nearest is None:
+        return None
+    return f"Looked for by {', '.join(error.passes)}. At line {error.nearest.line}:\n\n{error.nearest.text}"
+
+
 def explained(error: Exception) -> tuple[str, str] | None:
     """Code and message; none for what can only be a fault of the program."""
     from asyncpg import InterfaceError, PostgresError
@@ -22,7 +31,7 @@ def explained(error: Exception) -> tuple[str, str] | None:
     if isinstance(error, (CairnError, EmbeddedServerFailed, MigrationRefused)):
         return error.code, str(error)
     if isinstance(error, ValidationError):
-        return "BAD_SETTING", "; ".join(f"CAIRN_{str(e['loc'][0]).upper()}: {e['msg']}" for e in error.errors())
+        return "BAD_SETTING", "; ".join(setting(one["loc"], one["msg"]) for one in error.errors())
     if isinstance(error, (PostgresError, InterfaceError)):
         ours = refusal(error)
         return (ours.code, ours.message) if ours else None
@@ -30,3 +39,9 @@ def explained(error: Exception) -> tuple[str, str] | None:
         where = f"{error.filename}: " if error.filename else ""
         return "UNREADABLE", f"{where}{error.strerror or error}."
     return None
+
+
+def setting(place: tuple[int | str, ...], message: str) -> str:
+    """What is wrong with a variable, or with several together, which their message names."""
+    message = message.removeprefix("Value error, ")
+    return f"CAIRN_{str(place[0]).upper()}: {message}" if place else message

@@ -52,15 +52,18 @@ def ask(document: str, field: str, tenant: str, owner: str, **variables: Any) ->
     """What one root field of the stored document answers."""
     from .session import session
 
-    text = files("app.cli").joinpath(f"queries/{document}.graphql").read_text(encoding="utf-8")
-
     async def work(database: "Database") -> Any:
         from .answers import answered
         from .wikis import find_wiki
 
-        return await answered(database, await find_wiki(database, tenant, owner), text, variables)
+        return await answered(database, await find_wiki(database, tenant, owner), stored(document), variables)
 
     return session(work)[field]
+
+
+def stored(document: str) -> str:
+    """The text of a stored document."""
+    return files("app.cli").joinpath(f"queries/{document}.graphql").read_text(encoding="utf-8")
 
 
 def say_page(page: dict[str, Any]) -> None:

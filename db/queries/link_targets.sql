@@ -114,6 +114,25 @@ GROUP BY t.from_page_id
 ORDER BY t.from_page_id
 LIMIT CAST(:most AS integer);
 
+-- name: find_calling
+-- All texts that call a page by one of these names, where its slug is, or was, that of another page as well.
+SELECT t.from_page_id AS id, array_agg(t.target) AS targets
+FROM link_targets AS t
+WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.to_page_id = :page_id
+  AND (t.slug = :slug OR t.alias = :alias)
+  AND (
+      EXISTS (
+          SELECT FROM pages AS p
+          WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.slug = :slug AND p.id <> :page_id
+      )
+      OR EXISTS (
+          SELECT FROM old_slugs AS o
+          WHERE o.tenant_id = :tenant_id AND o.owner_id = :owner_id AND o.slug = :slug AND o.page_id <> :page_id
+      )
+  )
+GROUP BY t.from_page_id
+ORDER BY t.from_page_id;
+
 -- name: find_meant
 -- The page that a link without a type means by this name, in the order of resolve_targets.
 SELECT found.id FROM (

@@ -59,7 +59,8 @@ class Export:
                 known = await self.known(rows)
                 for row in rows:
                     origin = row["metadata"].get(ORIGIN)
-                    yield PageFile(paths.take(row["type"], row["slug"], origin), note(row, known), origin)
+                    path = paths.take(row["type"], row["slug"], origin)
+                    yield PageFile(path, note(row, known, path), origin)
 
     async def batches(self, name: str, size: int, start: Mapping[str, Any], **given: Any) -> AsyncIterator[list[Row]]:
         """Some rows at a time, once at least. `start` has the columns of their order and what lies before the first."""
@@ -118,9 +119,12 @@ async def exporting(database: Database, scope: Scope) -> AsyncIterator[Export]:
             yield Export(connection, scope, total, await connection.value(EXPORTS["find_language"], **wiki))
 
 
-def note(row: Row, known: frozenset[str]) -> Note:
-    """The note of a page's row. What names a known source without citing it stays metadata, or it would be cited."""
-    metadata = {key: value for key, value in row["metadata"].items() if key != ORIGIN}
+def note(row: Row, known: frozenset[str], path: str) -> Note:
+    """The note of a page's row. What names a known source without citing it stays metadata, or it would be cited.
+
+    So does the file that the page came from, where its own cannot lie there.
+    """
+    metadata = {key: value for key, value in row["metadata"].items() if (key, value) != (ORIGIN, path)}
     uncited = uncited_sources(metadata)
     if known.intersection(citation.ref for citation in uncited):
         uncited = ()

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Protocol, TypeVar
 
+from content.inline_tags import inline_tags
+from content.limits import TAGS_MAX
 from content.mention_records import MentionRecord
 from content.names import normalise
 from content.notes import Note
@@ -305,7 +307,7 @@ def draft(placed: Placed, note: Note, vault: Vault, sources: Sources) -> PageDra
         summary=note.summary,
         body=vault.body(placed, note.body),
         aliases=[name for name in (note.aliases if vault.is_export else names(placed, note)) if normalise(name)],
-        tags=note.tags or None,
+        tags=tags(placed, note, vault) or None,
         metadata=note.metadata | origin | ({"sources": uncited} if uncited else {}),
         status="archived" if note.status == "archived" else None,
         edit_summary=EDIT_SUMMARY,
@@ -313,6 +315,14 @@ def draft(placed: Placed, note: Note, vault: Vault, sources: Sources) -> PageDra
         former_slugs=note.former_slugs,
         section_slugs=note.section_slugs,
     )
+
+
+def tags(placed: Placed, note: Note, vault: Vault) -> tuple[str, ...]:
+    """Those of the header, then those that stand in the text. An export has told all tags of its pages."""
+    if placed.path is None or vault.is_export:
+        return note.tags
+    told = {tag.casefold() for tag in note.tags}
+    return (*note.tags, *(tag for tag in inline_tags(note.body) if tag.casefold() not in told))[:TAGS_MAX]
 
 
 async def one_ahead(makes: Iterable[Coroutine[Any, Any, T]]) -> AsyncIterator[T]:

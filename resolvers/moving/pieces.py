@@ -56,21 +56,21 @@ class Problem:
 def pieces(root: Path) -> Iterator[Piece | Problem]:
     """Every note there is, and what is no note but looks like one: sources first, else as they come.
 
-    Raises BadInput, when the first one is asked for, where there are none.
+    Raises BadInput, when the first one is asked for, where there are none and it is no export of an empty wiki.
     """
     if root.is_dir():
         found: Iterator[Piece | Problem] = chain(exported(root), in_folder(root))
     elif root.suffix == LINES and root.is_file():
         found = in_lines(root)
     elif root.exists():
-        raise BadInput(f"{root} is neither a folder of markdown files nor a {LINES} file.", "path")
+        raise BadInput(f"{root} is neither a folder of markdown files, a .zip of one, nor a {LINES} file.", "path")
     else:
         raise BadInput(f"There is no {root}.", "path")
     first = next(found, None)
+    if first is None and (root / ABOUT).is_file():
+        return
     if first is None:
-        raise BadInput(
-            f"{root} holds no notes: they end in {' or '.join(MARKDOWN)}, or are lines of a {LINES}.", "path"
-        )
+        raise BadInput(f"No notes are in this: they end in {' or '.join(MARKDOWN)}, or are lines of a {LINES}.", "path")
     yield first
     yield from found
 
@@ -185,8 +185,18 @@ def is_looked_at(entry: "os.DirEntry[str]") -> bool:
 def in_entry(root: Path, inside: Path, path: Path) -> Iterator[Piece | Problem]:
     if path.is_symlink() and not leads_inside(path, inside):
         yield Problem(label(root, path), BadInput.code, "the link leads out of the folder: copy what it means")
+    elif not is_utf_8(path.relative_to(root)):
+        yield Problem(label(root, path), BadInput.code, "its path is not UTF-8: rename it")
     elif path.name.lower().endswith(MARKDOWN):
         yield in_file(root, path)
+
+
+def is_utf_8(path: Path) -> bool:
+    """A name of other bytes can be opened, but neither be shown nor be a page's title."""
+    try:
+        return bool(str(path).encode())
+    except UnicodeEncodeError:
+        return False
 
 
 def leads_inside(path: Path, inside: Path) -> bool:
@@ -208,6 +218,7 @@ def in_file(root: Path, path: Path) -> Piece | Problem:
 
 def in_lines(path: Path) -> Iterator[Piece]:
     """The lines that are not blank, by where they stand: one may be longer than memory."""
+    name = label(path.parent, path)
     start = size = 0
     number, blank = 1, True
     with path.open("rb") as file:
@@ -215,10 +226,10 @@ def in_lines(path: Path) -> Iterator[Piece]:
             size, blank = size + len(part), blank and not part.strip()
             if part.endswith(b"\n"):
                 if not blank:
-                    yield Piece(f"{path.name}:{number}", path, start, size, is_line=True)
+                    yield Piece(f"{name}:{number}", path, start, size, is_line=True)
                 start, size, number, blank = start + size, 0, number + 1, True
     if not blank:
-        yield Piece(f"{path.name}:{number}", path, start, size, is_line=True)
+        yield Piece(f"{name}:{number}", path, start, size, is_line=True)
 
 
 def unreadable(path: str, error: OSError) -> Problem:

@@ -149,6 +149,8 @@ def test_status_needs_nothing_to_be_there(cairn: Cairn, tmp_path: Path) -> None:
         ("CAIRN_DATABASE_URL", "hush", "UNAVAILABLE", "CAIRN_DATABASE_URL"),
         ("CAIRN_PORT", "http", "BAD_SETTING", "CAIRN_PORT"),
         ("CAIRN_WORKERS", "0", "BAD_SETTING", "CAIRN_WORKERS"),
+        ("CAIRN_SEED_DIR", "seeds", "BAD_SETTING", "CAIRN_SEED_TENANT"),
+        ("CAIRN_METRICS", "token", "BAD_SETTING", "CAIRN_METRICS_TOKEN"),
     ],
 )
 @pytest.mark.parametrize("words", [["tenants", "list"], ["migrate"], ["serve"], ["demo"]], ids=" ".join)

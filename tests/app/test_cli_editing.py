@@ -51,9 +51,40 @@ def test_a_page_is_edited_and_appended_to(acme: Cairn, monkeypatch: pytest.Monke
     assert json.loads(acme("edit", "topic/austin", "pie", "cake", *MARA, "--json").out)["matchedBy"] == "exact"
 
 
+def test_a_page_is_made(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = acme(
+        "create", "entity", "Zilker Park", "- in [[Austin]]", "--tag", "park", "--tag", "city", "--related", "atx",
+        "--summary", "Begun", *MARA,
+    )  # fmt: skip
+    assert made.out == "entity/zilker-park is at version 1.\n"
+    page = json.loads(acme("page", "entity/zilker-park", *MARA, "--json").out)
+    assert (page["title"], page["bodyMd"], page["tags"]) == ("Zilker Park", "- in [[Austin]]", ["park", "city"])
+    assert "Begun" in acme("history", "entity/zilker-park", *MARA).out
+    assert "entity/zilker-park" in acme("page", "topic/atx", *MARA).out
+    monkeypatch.setattr("sys.stdin", io.StringIO("From a pipe."))
+    again = json.loads(acme("create", "Entity", "Zilker Park", "-", *MARA, "--json").out)
+    assert (again["page"], again["version"]) == ("entity/zilker-park-2", 1)
+    assert body(acme, "entity/zilker-park-2") == "From a pipe."
+    assert acme("create", "decision", "Tacos", *MARA).code == 0
+    assert "## Rationale" in body(acme, "decision/tacos")
+
+
+def test_a_page_that_cannot_be_made_is_told_why(acme: Cairn) -> None:
+    assert "Invalid value for 'TYPE': give one of entity, topic," in acme("create", "city", "Austin", *MARA).err
+    taken = acme("create", "topic", "Austin", "Text.", "--slug", "austin", *MARA)
+    assert (taken.code, taken.err) == (1, 'cairn: The slug "austin" belongs to the topic "Austin" already.\n')
+    assert acme("create", "topic", "!!!", *MARA, "--json").error["code"] == "BAD_USER_INPUT"
+    assert "Did you mean 'create'? Try: cairn --help" in acme("creat").err
+
+
 def test_an_edit_that_cannot_be_is_told_by_its_code(acme: Cairn) -> None:
+    told = acme("edit", "topic/austin", "- takos", "x", *MARA).err
+    assert told.startswith("cairn: The old text was not found. The text nearest to it begins at line 5.")
+    assert "\nLooked for by exact, lines, whitespace, indentation. At line 5:\n\n- tacos\n" in told
     failed = acme("edit", "topic/austin", "nowhere", "x", *MARA, "--json").error
     assert (failed["code"], failed.keys() >= {"passesTried", "nearest"}) == ("EDIT_FAILED", True)
+    assert "is there 3 times, at the lines 1, 5, 6. " in acme("edit", "topic/austin", "t", "x", *MARA).err
+    assert "is there 2 times, at the line 3. " in acme("edit", "topic/austin", "#", "x", *MARA).err
     ambiguous = acme("edit", "topic/austin", "t", "x", *MARA, "--json").error
     assert (ambiguous["code"], ambiguous.keys() >= {"count", "lines"}) == ("EDIT_AMBIGUOUS", True)
     assert acme("edit", "topic/austin", "Hot", "x", "--expect", "9", *MARA, "--json").error["code"] == "CONFLICT"

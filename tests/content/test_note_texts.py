@@ -24,7 +24,7 @@ FIELDS = st.sampled_from(
 )  # fmt: skip
 LINES = TEXTS.map(lambda text: " ".join(text.split())).filter(bool)
 WORDS = LINES | st.sampled_from(["#tag", "a, b", "[[Page|text]]", "no", "1.5", "- x", "yes: no", "draft"])
-MOMENTS = st.datetimes(datetime(1, 1, 3), datetime(9999, 12, 28), timezones=st.just(UTC))
+MOMENTS = st.datetimes(datetime(2, 1, 1), datetime(9998, 12, 31), timezones=st.just(UTC))
 SLUGS = st.sampled_from(["a", "austin-texas", "2026", "北京"])
 CITATIONS = st.builds(
     Citation,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.notes import BadNote, Citation, Note, from_markdown, from_record
+from content.notes import BadNote, Citation, Note, from_fields, from_markdown, from_record
 from tests.content.strategies import JSON, TEXTS
 
 PAGE = """---
@@ -122,6 +122,13 @@ def test_sources_may_be_texts() -> None:
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("sources", [[{"path": "raw/1.md"}], ["a.md", {"kind": "url"}], [3], {"a": "b"}])
+def test_sources_of_another_kind_stay_as_they_were(sources: Any) -> None:
+    found = from_fields({"sources": sources, "source_refs": ["b.md"]}, "Text.", "A")
+    assert found.sources == ()
+    assert found.metadata == {"sources": sources, "source_refs": ["b.md"]}
+
+
 @pytest.mark.parametrize(
     ("header", "words"),
     [
@@ -133,8 +140,6 @@ def test_sources_may_be_texts() -> None:
         (f"tags: [{'x' * 101}]", "tag has 101"),
         (f"tags: {list(range(51))}", "51 tags"),
         (f"aliases: ['{'x' * 201}']", "alias has 201"),
-        ("sources: [{kind: url}]", "sources.0 names no source"),
-        ("sources: [3]", "sources.0"),
         ("sources: [{ref: a, lines: 9-3}]", "no range"),
         ("sources: [{ref: a, lines: 0}]", "no range"),
         ("a: [", "line 3"),

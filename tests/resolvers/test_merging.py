@@ -73,6 +73,23 @@ async def test_redirects_lead_straight_there_however_often_pages_are_merged(wiki
     assert {found[slug] for slug in ("a", "b", "c")} == {back}
 
 
+async def test_a_link_follows_a_page_out_of_a_slug_that_another_type_shares(wiki: Wiki) -> None:
+    """Its own slug leads to the other page, but for a link without a type that of the entity stands before it."""
+    gone = await create(wiki, "ATX", "I am [[atx]].")
+    await create(wiki, "ATX", type="entity")
+    into = await create(wiki, "Austin", "Once [[atx]].")
+    linking = await create(wiki, "Linking", "[[ATX|x]] [y](wiki:atx) [z](/wiki/topic/atx)")
+    saved = await merge(wiki, gone, into)
+    page = await wiki.page(linking)
+    assert page["body_md"] == "[[Austin|x]] [y](wiki:austin) [z](/wiki/topic/austin)"
+    assert set((await wiki.targets(linking)).values()) == {into}
+    assert (await wiki.rows("revisions", "version", page_id=linking))[-1][
+        "edit_summary"
+    ] == "Renamed link: ATX → Austin"
+    page = await wiki.page(into)
+    assert (page["body_md"], page["version"]) == ("Once [[austin]].\n\nI am [[austin]].", saved.version)
+
+
 async def test_evidence_goes_with_its_text(wiki: Wiki) -> None:
     into, gone = (
         await create(wiki, "Austin", "## Food\n\nTacos."),

@@ -89,6 +89,26 @@ async def test_a_name_that_means_another_page_is_put_into_no_link(wiki: Wiki) ->
     assert targets == {"new-town": other, "old-town": old, "topic/new-town": old}
 
 
+async def test_a_link_follows_a_page_out_of_a_slug_that_another_type_shares(
+    wiki: Wiki, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Left as it is it would mean the other page: so all of them go along in one transaction."""
+    monkeypatch.setattr(renamed_links, "AT_ONCE", 1)
+    old = await create(wiki, "Old Town")
+    other = await create(wiki, "Old Town", type="entity")
+    texts = "[[old-town]] [[Old Town|x]] [y](/wiki/topic/old-town)", "[there](wiki:old-town#food)", "[[old-town]]"
+    linking = [await create(wiki, f"Linking {n}", text) for n, text in enumerate(texts)]
+    untouched = await create(wiki, "Other", "[z](/wiki/entity/old-town)")
+    done = await rename_page(wiki.database, wiki.scope, old, title="New Town", slug="new-town")
+    assert (set(done.rewritten), done.left) == (set(linking), 0)
+    assert [await body(wiki, page) for page in linking] == [
+        "[[new-town]] [[New Town|x]] [y](/wiki/topic/new-town)", "[there](wiki:new-town#food)", "[[new-town]]",
+    ]  # fmt: skip
+    assert [set((await wiki.targets(page)).values()) for page in linking] == [{old}] * 3
+    assert await wiki.targets(untouched) == {"entity/old-town": other}
+    assert await wiki.rows("renamings") == []
+
+
 @pytest.mark.parametrize("title", ["C# [notes]", "a | b", "!!!"])
 async def test_a_title_that_no_link_can_say_is_put_into_none(wiki: Wiki, title: str) -> None:
     old = await create(wiki, "Old Town")

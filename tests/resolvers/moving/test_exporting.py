@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from content.inline_tags import inline_tags
 from content.names import normalise
 from content.notes import from_markdown
 from content.sections import parse, render
@@ -241,13 +242,21 @@ async def test_a_wiki_that_has_pages_keeps_its_language(wiki: Wiki, tmp_path: Pa
 
 @pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
 async def test_a_wiki_is_not_changed_by_its_own_export(wiki: Wiki, tmp_path: Path, form: str) -> None:
-    """Pages that came from no file do not come to be from one, nor do those that came from one forget it."""
+    """Pages that came from no file do not come to be from one, nor do those that came from one forget it, also where an
+    export cannot lay it there."""
     await a_wiki(wiki)
-    await imported(wiki, tmp_path / "vault", {"Plugins/Templates.md": "One. [[Austin]]"})
+    files = {"Plugins/Templates.md": "One. [[Austin]]", "Case.md": "Upper.", "case.md": "Lower.", "con.md": "Device."}
+    await imported(wiki, tmp_path / "vault", files)
     before = await wiki.rows("pages")
     await export_path(wiki.database, wiki.scope, tmp_path / form)
-    assert counts(await run(wiki, tmp_path / form)) == (0, 0, 4, 0)
+    assert counts(await run(wiki, tmp_path / form)) == (0, 0, 7, 0)
     assert await wiki.rows("pages") == before
+
+
+@pytest.mark.parametrize("form", ["folder", "wiki.zip"])
+async def test_a_wiki_without_pages_comes_back(wiki: Wiki, tmp_path: Path, form: str) -> None:
+    await export_path(wiki.database, wiki.scope, tmp_path / form)
+    assert counts(await run(await wiki.neighbour(), tmp_path / form)) == (0, 0, 0, 0)
 
 
 async def test_lines_keep_where_the_files_lay(wiki: Wiki, tmp_path: Path) -> None:
@@ -287,7 +296,7 @@ async def test_a_vault_keeps_the_text_of_every_note(wiki: Wiki, tmp_path: Path) 
         before = from_markdown(path.stem, path.read_text(encoding="utf-8"))
         after = from_markdown(path.stem, first[name].decode())
         assert words(after.body) == words(render(parse(before.body))), name
-        assert (after.title, after.tags) == (before.title, before.tags)
+        assert (after.title, after.tags) == (before.title, (*before.tags, *inline_tags(before.body)))
         assert {normalise(alias) for alias in before.aliases} <= {
             normalise(after.title),
             *map(normalise, after.aliases),

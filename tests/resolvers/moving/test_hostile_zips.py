@@ -75,6 +75,11 @@ def test_a_file_where_a_folder_is_needed_is_told(tmp_path: Path) -> None:
     assert list(problems) == ["a.md/b.md"]
 
 
+async def test_a_zip_without_notes_is_refused_in_words_that_tell_no_place_of_ours(wiki: Wiki, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"^No notes are in this: they end in \.md or \.markdown"):
+        await run(wiki, zipped(tmp_path / "notes.zip", [("picture.png", b"")]))
+
+
 def test_a_name_that_is_not_utf_8_is_told_and_stops_no_other(tmp_path: Path) -> None:
     path = zipped(tmp_path / "x.zip", [("é.md", b"E."), GOOD])
     path.write_bytes(path.read_bytes().replace("é.md".encode(), b"\xff\xfe.md"))

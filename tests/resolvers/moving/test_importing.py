@@ -9,6 +9,7 @@ import pytest
 
 from db.scope import Role
 from resolvers.errors import BadInput, Forbidden
+from resolvers.moving.files import export_folder
 from resolvers.moving.importing import import_path
 from resolvers.pages import update_page
 from tests.resolvers.moving.vaults import backlinks, by_path, counts, imported, run, write
@@ -61,6 +62,26 @@ Hot."""
     assert page["metadata"] == {"confidence": "high", "imported_from": "trip.md"}
     sources = {row["alias"]: row["source"] for row in await wiki.rows("aliases")}
     assert sources == {"austin texas": "compiler", "atx": "import", "trip": "import"}
+
+
+async def test_tags_may_stand_in_the_text(wiki: Wiki, tmp_path: Path) -> None:
+    many = " ".join(f"#t{n}" for n in range(60))
+    files = {"a.md": "---\ntags: [city, Food]\n---\nA #food place by the #river.", "b.md": many}
+    await imported(wiki, tmp_path / "in", files)
+    pages = await by_path(wiki)
+    assert pages["a.md"]["tags"] == ["city", "Food", "river"]
+    assert pages["b.md"]["tags"] == [f"t{n}" for n in range(50)]
+    assert counts(await run(wiki, tmp_path / "in")) == (0, 0, 2, 0)
+
+
+async def test_what_an_export_does_not_have_as_a_tag_is_none(wiki: Wiki, tmp_path: Path) -> None:
+    """Somebody took it from the page, whose text still says it."""
+    await imported(wiki, tmp_path / "in", {"a.md": "A #food place."})
+    page_id = (await by_path(wiki))["a.md"]["id"]
+    await update_page(wiki.database, wiki.scope, page_id, tags=[])
+    await export_folder(wiki.database, wiki.scope, tmp_path / "out")
+    assert counts(await run(wiki, tmp_path / "out")) == (0, 0, 1, 0)
+    assert (await by_path(wiki))["a.md"]["tags"] == []
 
 
 async def test_a_note_without_a_type_is_a_reference(wiki: Wiki, tmp_path: Path) -> None:
@@ -164,6 +185,24 @@ async def test_bad_files_are_told_and_stop_no_other(wiki: Wiki, tmp_path: Path) 
     }
     assert all(problem.message for problem in result.errors)
     assert set(await by_path(wiki)) == {"good.md", "one.md"}
+
+
+async def test_a_name_that_is_not_utf_8_is_told_and_stops_no_other(wiki: Wiki, tmp_path: Path) -> None:
+    write(tmp_path, {"good.md": "Good."})
+    write(tmp_path, {os.fsdecode(name): "Text." for name in (b"caf\xe9/in.md", b"na\xefve.md")})
+    result = await run(wiki, tmp_path)
+    assert counts(result) == (1, 0, 0, 2)
+    assert [(problem.path, problem.message) for problem in result.errors] == [
+        ("caf\ufffd/in.md", "its path is not UTF-8: rename it"),
+        ("na\ufffdve.md", "its path is not UTF-8: rename it"),
+    ]
+
+
+async def test_a_date_that_no_calendar_has_room_for_stays_as_it_was_written(wiki: Wiki, tmp_path: Path) -> None:
+    await imported(wiki, tmp_path / "in", {"a.md": "---\ncreated: 0001-01-01\nupdated: 9999-12-31\n---\nText."})
+    page = (await by_path(wiki))["a.md"]
+    assert (page["metadata"]["created"], page["metadata"]["updated"]) == ("0001-01-01", "9999-12-31")
+    assert (await export_folder(wiki.database, wiki.scope, tmp_path / "out")).pages == 1
 
 
 async def test_a_tie_that_cannot_be_is_told_and_the_page_stays(wiki: Wiki, tmp_path: Path) -> None:
