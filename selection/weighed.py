@@ -9,8 +9,8 @@ from .lru import LRU, Tally
 
 V = TypeVar("V")
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\w+|[^\w\s]')
-MOST = 80_000
-"""Tokens of all that is kept: some 40 MB, and as many objects as the collector walks in 50 ms."""
+MOST = 50_000
+"""Tokens of all that is kept: some 25 MB, and no more objects than the collector walks in 50 ms."""
 LARGEST = 8000
 """So many are counted of one text: the parser has stopped before."""
 
