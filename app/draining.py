@@ -12,6 +12,8 @@ from typing import Any
 import uvicorn
 from uvicorn.supervisors import multiprocess
 
+from .collecting import keep_what_is_there
+
 CLOSE = (b"connection", b"close")
 LINGER = 0.5  # seconds for a client that has a connection and may be sending on it just now
 TICK = 0.05
@@ -41,6 +43,11 @@ class Server(uvicorn.Server):
     delay, so that load balancers leave, (3) closes its door and serves those who were already waiting at it, (4)
     waits for what is in flight.
     """
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            keep_what_is_there()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self.say_so()

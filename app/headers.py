@@ -20,8 +20,8 @@ FIXED: Headers = [
     (b"cross-origin-resource-policy", b"same-origin"),
 ]
 SENT = [
-    "authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "last-event-id", "traceparent",
-    "tracestate", "x-cairn-owner", "x-request-id",
+    "authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "last-event-id", "mcp-method",
+    "mcp-name", "mcp-protocol-version", "mcp-session-id", "traceparent", "tracestate", "x-cairn-owner", "x-request-id",
 ]  # fmt: skip
 SHOWN = ["etag", "idempotency-replayed", "location", "retry-after", "x-request-id"]
 PROBES = ("/healthz", "/readyz")

@@ -14,6 +14,7 @@ from uvicorn.supervisors.multiprocess import Process
 from resolvers.errors import CairnError
 
 from .asgi import create_app
+from .connections import Connection
 from .draining import DRAINING, Config, Server, Worker
 from .exchange import Exchange
 from .logging import configure
@@ -121,6 +122,7 @@ def options(app: object, settings: Settings) -> Config:
     config = Config(
         app,  # type: ignore[arg-type]
         factory=isinstance(app, str),
+        http=Connection,
         workers=settings.workers,
         log_config=None,
         access_log=False,

@@ -83,7 +83,8 @@ class Account:
                 await share.fetch(cost)
         if not self.covers(cost):
             wait = max(share.wait(cost) for share in self.shares)
-            raise Throttled(f"This asks for {cost} rows, more than are left now.", wait)
+            few = "No row is left now." if cost <= 1 else f"This asks for {cost} rows, more than are left now."
+            raise Throttled(few, wait)
 
     def owe(self, cost: int) -> None:
         """Pay for what is done in any case; whoever asks next waits for it."""

@@ -26,6 +26,7 @@ from .plan import Context, Plan
 from .resolve import PassingOn
 from .subscription import check_has_event
 from .trail import note_error, note_operation, note_values
+from .weighed import Weighed
 from .wire import json_object
 
 log = logging.getLogger(__name__)
@@ -56,7 +57,7 @@ class Engine:
     ) -> None:
         """`formatter` shows an error to the client: it is where internal ones are masked."""
         self.schema, self.limits, self.formatter = schema, limits or Limits(), formatter
-        self.documents: LRU[Document | Invalid] = LRU(documents, "parse")
+        self.documents: Weighed[Document | Invalid] = Weighed(documents, lambda key, _: key[0], "parse")
         self.readies: Readies = LRU(READY)
         self.plans, self.requests = Tally(), Tally()  # of all operations; of requests that whoever asks has kept
 

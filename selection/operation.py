@@ -80,6 +80,11 @@ class Operation:
                 self.plain[signature.name] = Plain(signature, is_non_null_type(signature.type), read)
         self.is_plain = len(self.plain) == len(definition.variable_definitions or ())
 
+    @property
+    def text(self) -> str:
+        """The whole document that it stands in."""
+        return self.definition.loc.source.body if self.definition.loc else ""
+
     def shape(self, variables: VariableValues) -> tuple[Any, ...]:
         if not self.shaping:
             return ()

@@ -26,10 +26,10 @@ from .collect import Collector
 from .compiler import TYPE, Compiler, Mode
 from .contract import lists_what_a_step_finds, mapping_of, python_name
 from .errors import NotCompilable
-from .lru import LRU
 from .mapping import Computed, Known, Source
 from .operation import Operation
 from .plan import Plan
+from .weighed import Weighed
 
 Info = GraphQLResolveInfo[Any]
 
@@ -39,7 +39,7 @@ class Resolvers:
 
     def __init__(self, schema: GraphQLSchema, operations: int = 512) -> None:
         self.schema = schema
-        self.operations: LRU[Operation] = LRU(operations)
+        self.operations: Weighed[Operation] = Weighed(operations, lambda _, operation: operation.text)
         for type_ in schema.type_map.values():
             if isinstance(type_, GraphQLObjectType) and not is_introspection_type(type_):
                 self.install_type(type_)

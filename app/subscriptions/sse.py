@@ -7,13 +7,13 @@ import structlog
 from starlette.types import Receive, Scope, Send
 
 from db.scope import Scope as Wiki
-from resolvers.errors import CairnError, LimitExceeded
+from resolvers.errors import CairnError
 from selection.trail import note_stream
 
 from .. import request
-from ..delivery import NO_STORE
+from ..delivery import NO_STORE, Headers
 from ..errors import error_body, masked_body
-from ..graphql import STATUSES, respond
+from ..graphql import STATUSES, respond, retry_after
 from ..request import GRAPHQL_JSON, JSON, Refused, header, read_operation
 from .credential import Credential
 from .operations import Stopping
@@ -67,10 +67,9 @@ class EventStream:
             held.enter_context(self.streams.counted(wiki))
         except Refused as refused:
             await self.refuse(refused.status, error_body(refused.message, refused.code))
-        except LimitExceeded as error:
-            await self.refuse(429, error_body(error.message, **error.extensions))
         except CairnError as error:
-            await self.refuse(STATUSES.get(type(error), 400), error_body(error.message, **error.extensions))
+            status, body = STATUSES.get(type(error), 400), error_body(error.message, **error.extensions)
+            await self.refuse(status, body, retry_after(error))
         except Exception as error:
             log.error("internal error", exc_info=error)
             await self.refuse(500, masked_body())
@@ -78,8 +77,8 @@ class EventStream:
             with held:
                 await self.stream(asked, wiki, credential)
 
-    async def refuse(self, status: int, body: bytes) -> None:
-        await respond(self.send, status, JSON, body, NO_STORE)
+    async def refuse(self, status: int, body: bytes, more: Headers = ()) -> None:
+        await respond(self.send, status, JSON, body, NO_STORE + more)
 
     async def stream(self, asked: request.Operation, wiki: Wiki, credential: Credential) -> None:
         note_stream()

@@ -12,8 +12,8 @@ from db.listening import Listener
 from db.scope import Scope as Wiki
 from resolvers.changes import read_payload
 from resolvers.credentials import Credentials
-from resolvers.errors import LimitExceeded
 from resolvers.feed import Feed
+from resolvers.throttling import Throttled
 from selection import Engine
 
 from ..bounds import Bounds
@@ -90,7 +90,7 @@ class Streams:
         """One more stream of that credential, while there may be one."""
         whose = (wiki.tenant_id, wiki.owners, wiki.actor)
         if self.open_streams[whose] >= self.settings.max_streams:
-            raise LimitExceeded(f"This credential has {self.settings.max_streams} streams open already. Close some.")
+            raise Throttled(f"This credential has {self.settings.max_streams} streams open already. Close some.", 1)
         self.open_streams[whose] += 1
         try:
             yield

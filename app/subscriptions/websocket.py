@@ -10,6 +10,7 @@ import structlog
 from starlette.types import Receive, Scope, Send
 
 from resolvers.errors import CairnError, LimitExceeded, Unavailable
+from resolvers.throttling import Throttled
 
 from .. import request
 from ..request import header
@@ -129,7 +130,7 @@ class Connection:
         )
         try:
             self.held.enter_context(self.streams.counted(await self.credential.scope()))
-        except LimitExceeded as error:
+        except Throttled as error:
             raise Ended(4429, error.message) from None
         except Unavailable as error:
             raise Ended(1013, error.message) from None

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import httpx
+import orjson
 
 from resolvers.drafts import PageDraft
 from resolvers.pages import create_page, update_page
@@ -88,7 +89,9 @@ async def test_the_streams_of_a_credential_are_bounded(dsn: str, wiki: Wiki, tmp
         async with open_events(service, token, INITIAL) as stream:
             await stream.event()
             async with open_events(service, token, INITIAL) as second:
-                assert second.response.status_code == 429
+                assert (second.response.status_code, second.response.headers["retry-after"]) == (429, "1")
+                refused = orjson.loads(await second.response.aread())["errors"][0]["extensions"]
+        assert refused == {"code": "THROTTLED", "retryAfter": 1}
 
 
 async def test_one_who_goes_away_leaves_nothing_behind(dsn: str, wiki: Wiki, tmp_path: Path) -> None:

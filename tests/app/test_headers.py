@@ -67,6 +67,15 @@ async def test_pages_of_others_may_ask_only_from_the_origins_that_are_set(dsn: s
         assert (refused.status_code, refused.headers["access-control-allow-origin"]) == (401, APP)
 
 
+@pytest.mark.parametrize("name", ["mcp-protocol-version", "mcp-session-id", "mcp-method", "mcp-name"])
+async def test_agents_in_a_browser_may_send_what_their_protocol_has_them_send(
+    dsn: str, tmp_path: Path, name: str
+) -> None:
+    asked = PREFLIGHT | {"access-control-request-headers": f"authorization,content-type,{name}"}
+    async with serving(dsn, tmp_path, cors_origins=APP) as service:
+        assert (await service.http.options("/mcp", headers=asked)).status_code == 200
+
+
 async def test_no_page_of_others_may_ask_unless_set(service: Service) -> None:
     refused = await service.http.options("/graphql", headers=PREFLIGHT)
     assert refused.status_code in (401, 405)

@@ -1,5 +1,7 @@
 """How the server is set up: whom it believes, and what it tells."""
 
+import asyncio
+import gc
 from typing import Any
 
 import httpx
@@ -8,7 +10,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
-from app.serving import options
+from app.draining import DRAINING, Server
+from app.serving import bind, options
 from app.settings import Settings
 
 FORWARDED = {"x-forwarded-for": "203.0.113.7", "x-forwarded-proto": "https"}
@@ -43,3 +46,20 @@ async def test_only_proxies_that_are_set_are_believed(
 
 def test_the_server_does_not_say_what_it_is() -> None:
     assert options(echo, Settings()).server_header is False
+
+
+async def test_what_is_there_when_it_begins_to_serve_is_not_walked_by_the_collector_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(DRAINING, "is_on", False)  # and so it is afterwards
+    server = Server(options(echo, Settings()))
+    running = asyncio.create_task(server.serve(sockets=[bind("127.0.0.1", 0)]))
+    try:
+        while not server.started:
+            await asyncio.sleep(0.01)
+        assert gc.get_freeze_count() > 100_000
+        assert len(gc.get_objects()) < 10_000
+    finally:
+        server.should_exit = True
+        await running
+        gc.unfreeze()

@@ -9,6 +9,7 @@ from gql import Client, gql
 from gql.client import AsyncClientSession
 from gql.transport.exceptions import TransportQueryError
 from gql.transport.httpx import HTTPXAsyncTransport
+from gql.transport.websockets import WebsocketsTransport
 
 PAGE = """query Page($tenantId: ID!, $slug: String!) {
     wikiPage(tenantId: $tenantId, type: ENTITY, slug: $slug) { id title version aliases sections { id bodyMd } }
@@ -21,7 +22,10 @@ PAGES = """query Pages($first: Int!, $after: String) {
 RENAME = """mutation Rename($input: UpdateWikiPageInput!) {
     updateWikiPage(input: $input) { userErrors { field } conflict { currentVersion } page { id } }
 }"""
+WRITE = """mutation Write($input: UpsertWikiPageInput!) { upsertWikiPage(input: $input) { page { version } } }"""
+FOLLOWED = "subscription { wikiScopeChanged(initial: true) { kind version page { title } } }"
 WRONG = 'query { wikiPages(after: "no cursor") { nodes { id } } }'
+HEADERS = {"authorization": f"Bearer {os.environ['CAIRN_TOKEN']}"}
 
 
 class Application:
@@ -81,15 +85,29 @@ class Application:
         assert isinstance(given_up, asyncio.CancelledError)
         assert (await self._ask(PAGES, first=1))["wikiPages"]["edges"]
 
+    async def follows(self) -> None:
+        """a subscription over a WebSocket"""
+        transport = WebsocketsTransport(os.environ["CAIRN_URL"].replace("http", "ws"), init_payload=HEADERS)
+        async with Client(transport=transport) as session, asyncio.timeout(20):
+            events = session.subscribe(gql(FOLLOWED))
+            assert (await anext(events))["wikiScopeChanged"]["kind"] == "RESYNC"
+            made = await self._ask(WRITE, input={"type": "TOPIC", "title": "Followed by gql", "bodyMd": "Written."})
+            event = (await anext(events))["wikiScopeChanged"]
+            assert event["page"] == {"title": "Followed by gql"}
+            assert event["version"] == made["upsertWikiPage"]["page"]["version"]
+            await events.aclose()
+
 
 async def main() -> int:
-    headers = {"authorization": f"Bearer {os.environ['CAIRN_TOKEN']}"}
     failed = 0
     async with Client(
-        transport=HTTPXAsyncTransport(os.environ["CAIRN_URL"], headers=headers), fetch_schema_from_transport=True
+        transport=HTTPXAsyncTransport(os.environ["CAIRN_URL"], headers=HEADERS), fetch_schema_from_transport=True
     ) as session:
         application = Application(session)
-        for check in (application.reads, application.walks, application.writes, application.errs, application.aborts):
+        for check in (
+            application.reads, application.walks, application.writes, application.errs, application.aborts,
+            application.follows,
+        ):  # fmt: skip
             try:
                 await check()
             except Exception as error:

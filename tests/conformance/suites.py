@@ -73,6 +73,9 @@ SUITES = {
     "urql": Suite("urql", ("@urql/core",), script("clients/urql.mjs")),
     "graphql-request": Suite("graphql-request", ("graphql-request",), script("clients/graphql-request.mjs")),
     "gql": Suite("gql for Python", ("python gql",), gql),
+    "subscriptions": Suite(
+        "WebSockets and server-sent events", ("graphql-ws", "graphql-sse"), script("clients/subscriptions.mjs")
+    ),
     "documents": Suite(
         "Relay and typed documents",
         ("relay-compiler", "relay-runtime", "@graphql-codegen/client-preset", "typescript"),

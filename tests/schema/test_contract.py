@@ -1,5 +1,6 @@
 """The contract that is committed is the one that is served, and all of it is described."""
 
+import re
 from pathlib import Path
 
 from graphql import (
@@ -13,7 +14,8 @@ from graphql import (
 
 from schema.root import GRAPHQL, sdl
 
-COMMITTED = Path(__file__).parents[2] / "schema" / "schema.graphql"
+ROOT = Path(__file__).parents[2]
+COMMITTED = ROOT / "schema" / "schema.graphql"
 
 
 def ours() -> list[GraphQLNamedType]:
@@ -23,6 +25,12 @@ def ours() -> list[GraphQLNamedType]:
 def test_the_committed_contract_is_the_one_served() -> None:
     message = "the contract changed: look at the difference, then `make schema`"
     assert COMMITTED.read_text() == sdl(), message
+
+
+def test_everything_that_can_be_asked_is_named_where_the_api_is_described() -> None:
+    told = set(re.findall(r"\w+", (ROOT / "docs" / "api.md").read_text()))
+    roots = (GRAPHQL.query_type, GRAPHQL.mutation_type, GRAPHQL.subscription_type)
+    assert {name for root in roots if root for name in root.fields} - told == set()
 
 
 def test_every_type_and_every_field_is_described() -> None:

@@ -1,0 +1,139 @@
+"""Requests that do not come whole, on the connection of the real service."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from itertools import count, repeat
+
+import orjson
+import pytest
+
+from app import connections
+from tests.app.service import Service
+from tests.app.streaming import WIKI_CHANGED, initialised
+
+START = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
+CHUNKED = b"POST /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n"
+HEADS = {
+    "a line": (b"GET /graphql?query=", repeat(b"y" * 9000)),
+    "a header": (START + b"X: ", repeat(b"y" * 9000)),
+    "headers": (START, (b"A%d: %b\r\n" % (n, b"y" * 9000) for n in count())),
+    "trailers": (CHUNKED, (b"A%d: %b\r\n" % (n, b"y" * 9000) for n in count())),
+    "a chunk's own words": (CHUNKED.removesuffix(b"0\r\n") + b"5;", repeat(b"y" * 9000)),
+}
+ENOUGH = 40
+"""So many pieces are several times what is read."""
+
+
+class Client:
+    """A connection of bytes."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader, self.writer = reader, writer
+
+    async def say(self, data: bytes) -> None:
+        self.writer.write(data)
+        await self.writer.drain()
+
+    async def answer(self) -> tuple[bytes, dict[str, str], bytes]:
+        """Status line, headers and body of the next answer."""
+        async with asyncio.timeout(10):
+            head = (await self.reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+            headers = dict(line.split(": ", 1) for line in head[1:] if line)
+            return head[0].encode(), headers, await self.reader.readexactly(int(headers["content-length"]))
+
+    async def rest(self) -> bytes:
+        """Whatever comes until the other side closes."""
+        async with asyncio.timeout(10):
+            return await self.reader.read()
+
+
+@asynccontextmanager
+async def connected(service: Service) -> AsyncIterator[Client]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", int(service.url.rpartition(":")[2]))
+    try:
+        yield Client(reader, writer)
+    finally:
+        writer.close()
+
+
+async def sent_until_closed(client: Client, pieces: Iterator[bytes]) -> int:
+    """How many pieces went out; a little between them, as over a network."""
+    for sent in range(ENOUGH):
+        try:
+            await client.say(next(pieces))
+        except ConnectionError:
+            return sent
+        await asyncio.sleep(0.01)
+    return ENOUGH
+
+
+@pytest.mark.parametrize("kind", HEADS)
+async def test_what_is_no_body_is_read_only_so_far(service: Service, kind: str) -> None:
+    start, pieces = HEADS[kind]
+    async with connected(service) as client:
+        await client.say(start)
+        assert await sent_until_closed(client, iter(pieces)) < ENOUGH
+
+
+async def test_a_head_that_is_too_long_is_told_so(service: Service) -> None:
+    async with connected(service) as client:
+        await client.say(START + b"X: " + b"y" * 40_000)
+        await asyncio.sleep(0.05)
+        await client.say(b"y" * 40_000)
+        status, headers, body = await client.answer()
+    assert status == b"HTTP/1.1 431 Request Header Fields Too Large"
+    assert (headers["connection"], headers["x-content-type-options"]) == ("close", "nosniff")
+    assert orjson.loads(body)["errors"][0]["extensions"] == {"code": "LIMIT_EXCEEDED"}
+
+
+async def test_heads_of_the_usual_size_come_in_any_pieces_and_one_after_the_other(service: Service) -> None:
+    request = START + b"".join(b"A%d: %b\r\n" % (n, b"y" * 4000) for n in range(10)) + b"\r\n"
+    async with connected(service) as client:
+        for _ in range(4):
+            for start in range(0, len(request), 9000):
+                await client.say(request[start : start + 9000])
+                await asyncio.sleep(0)
+            assert (await client.answer())[0] == b"HTTP/1.1 200 OK"
+
+
+async def test_a_body_is_none_of_it(service: Service, token: str) -> None:
+    text = b'{"query": "{ viewer { role } }", "extensions": {"x": "%b"}}' % (b"y" * 1_000_000)
+    head = f"POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
+    async with connected(service) as client:
+        await client.say(f"{head}Content-Length: {len(text)}\r\n\r\n".encode())
+        for start in range(0, len(text), 50_000):
+            await client.say(text[start : start + 50_000])
+        assert b"ADMIN" in (await client.answer())[2]
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET", START])
+async def test_a_head_is_not_waited_for_for_ever(
+    service: Service, monkeypatch: pytest.MonkeyPatch, sent: bytes
+) -> None:
+    monkeypatch.setattr(connections, "PATIENCE", 0.1)
+    async with connected(service) as client:
+        await client.say(sent)
+        answer = await client.rest()
+    assert (b" 408 " in answer, b'"TIMEOUT"' in answer) == (bool(sent), bool(sent))
+
+
+async def test_whoever_follows_or_asks_again_is_not_late(
+    service: Service, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "PATIENCE", 0.3)
+    async with connected(service) as client, initialised(service, token) as socket:
+        await socket.subscribe(WIKI_CHANGED)
+        for _ in range(3):
+            await client.say(START + b"\r\n")
+            assert (await client.answer())[0] == b"HTTP/1.1 200 OK"
+            await asyncio.sleep(0.2)
+        await socket.silence()
+
+
+async def test_what_is_no_http_is_told_as_every_error(service: Service) -> None:
+    async with connected(service) as client:
+        await client.say(b"\x16\x03\x01 not http\r\n\r\n")
+        status, _, body = await client.answer()
+    assert status == b"HTTP/1.1 400 Bad Request"
+    assert orjson.loads(body)["errors"][0]["extensions"] == {"code": "BAD_REQUEST"}

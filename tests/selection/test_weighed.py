@@ -1,0 +1,42 @@
+"""What is kept of documents is bounded by how much they hold, not by their number alone."""
+
+from contextlib import suppress
+
+import pytest
+from graphql import parse
+
+from schema.root import GRAPHQL
+from selection import Engine
+from selection.operation import Invalid
+from selection.weighed import LARGEST, Weighed, tokens
+
+TAGS = "{ wikiPages(filter: {tags: [" + '"a" ' * 3900 + "]}) { nodes { id } } }"
+UNKNOWN = "{ viewer { " + " ".join(f"nothing{n}" for n in range(400)) + " } }"
+
+
+@pytest.mark.parametrize("text", [TAGS, UNKNOWN])
+async def test_large_documents_push_out_others_long_before_there_are_many_of_them(text: str) -> None:
+    engine = Engine(GRAPHQL)
+    engine.documents.most = 3 * tokens(text)
+    for n in range(6):
+        with suppress(Invalid):
+            await engine.document(f"{text} # {n}", None)
+    assert [key[1] for key in engine.documents.entries] == [None, None]  # type: ignore[index]
+    assert engine.documents.held <= engine.documents.most
+
+
+def test_what_is_counted_is_what_the_parser_counts() -> None:
+    assert tokens(TAGS) == parse(TAGS).token_count
+    assert tokens("a " * 100_000) == LARGEST
+
+
+def test_what_is_kept_is_counted_once_and_what_is_gone_not_at_all() -> None:
+    cache: Weighed[str] = Weighed(3, lambda key, made: made)
+    for key, made in (("a", "one two"), ("a", "one two three"), ("b", "{four}"), ("c", "five"), ("d", "six")):
+        cache.keep(key, made)
+    assert list(cache.entries) == ["b", "c", "d"]
+    assert cache.held == 5
+    cache.most = 2
+    cache.keep("e", "a b c d")
+    assert list(cache.entries) == ["e"]
+    assert cache.held == 4
