@@ -107,7 +107,7 @@ WITH scope AS MATERIALIZED (
 -- name: follow_links
 -- And what the first of them link to: of the pages found, those to which the first three link go up, the more of the
 -- question the first page says and the less of it stands in that page's names. One that lacks a word, or is called so,
--- has nothing to tell. Where fewer than 50 are found there are also those that say none of it, but to which the first
+-- has nothing to tell. Where fewer than 20 are found there are also those that say none of it, but to which the first
 -- ten agree to link: by half of their weight, three times as often as the wiki does, and to three such pages at most.
 -- Of a page 100 links are read.
 -- after: weigh_pages
@@ -132,12 +132,12 @@ WITH scope AS MATERIALIZED (
         WHERE tenant_id = CAST(:tenant_id AS uuid) AND from_page_id = f.page_id AND kind = 'reference'
         ORDER BY to_page_id LIMIT 100
     ) AS l
-    WHERE f.place <= 3 OR (CAST(:agreed AS boolean) AND (SELECT count(*) FROM alone) < 50)
+    WHERE f.place <= 3 OR (CAST(:agreed AS boolean) AND (SELECT count(*) FROM alone) < 20)
     GROUP BY l.to_page_id
 ), agreed AS (
     SELECT count(*) AS pages, sum(score) AS weight, max(score) AS score
     FROM foremost
-    HAVING CAST(:agreed AS boolean) AND (SELECT count(*) FROM alone) < 50
+    HAVING CAST(:agreed AS boolean) AND (SELECT count(*) FROM alone) < 20
 ), unsaid AS MATERIALIZED (
     SELECT f.page_id, CAST(:w_agreed AS float8) * agreed.score * f.weight / agreed.weight AS linked
     FROM agreed

@@ -135,10 +135,10 @@ async def test_lists_agree_on_nothing(vault: Wiki) -> None:
 
 
 async def test_where_many_pages_say_it_links_bring_no_others(vault: Wiki) -> None:
-    for n in range(6):
-        await make(vault, f"Said {n}", "Frontmatter, frontmatter: [[Properties]].")
-    for n in range(41):
-        await make(vault, f"More {n}", f"Frontmatter {n}.")
-    assert (await ask(vault, "frontmatter", with_counts=True)).total == 49 + 1
+    for n in range(24):
+        await make(vault, f"Empty {n}", "Nothing of it.")
+    for n in range(17):
+        await make(vault, f"More {n}", "Frontmatter, frontmatter: [[Properties]]." if n < 6 else f"Frontmatter {n}.")
+    assert (await ask(vault, "frontmatter", with_counts=True)).total == 19 + 1
     await make(vault, "One more", "Frontmatter again.")
-    assert (await ask(vault, "frontmatter", with_counts=True)).total == 50
+    assert (await ask(vault, "frontmatter", with_counts=True)).total == 20
