@@ -9,7 +9,7 @@ from content.names import normalise
 from content.words import words
 
 from .reading import LAST, Reading
-from .weights import AMONG, APART, LARGE, USUAL
+from .weights import ALMOST, AMONG, APART, LARGE, USUAL
 
 COMPOUND = re.compile(r"\w(?:::|->|[./\\])(\w+)\W*$")  # std::vector: its last part is a name, too
 SIGNED = re.compile(r"\W*\w+(?:\+\+|#)\W*")  # C++ is not C, though its name is kept as that
@@ -71,8 +71,9 @@ def among(reading: Reading, text: str, weights: Mapping[str, float]) -> Iterator
                 name = run[start:end]
                 spoken = {one for part in name for one in words(part)}
                 if worth := sum(weight.get(one, 0.0) for one in spoken):
-                    apart = APART * len(spoken) / len(weight) if telling <= spoken else 0
-                    yield exactly(" ".join(name), AMONG * worth + apart)
+                    share = len(spoken) / len(weight)
+                    is_apart = telling <= spoken and share >= ALMOST
+                    yield exactly(" ".join(name), AMONG * worth + APART * share * is_apart)
 
 
 def those_that_tell(reading: Reading) -> set[str]:

@@ -29,6 +29,6 @@ OPEN = 0.3  # trust in what an unfinished word may become
 MENDED = {1: 0.9, 2: 0.7}  # trust in a word that differs by so many letters
 AMONG = 0.6  # a name that is said among other words: share of what its words weigh
 USUAL, LARGE = 0.5, 20  # a word that this share of the pages say tells nothing, in a wiki of so many
-APART = 16.0  # a name that is said among such words alone: bonus
+APART, ALMOST = 16.0, 0.5  # a name among such words alone: bonus, times its share of the words; at least so many
 HEAVIEST = 20  # lexemes of a question that are weighed; all of them still find pages
 FEEDBACK, FEEDBACK_PAGES = 0.3, 3  # share of what the first pages talk about; how many of them are asked
