@@ -5,7 +5,7 @@ A page that has many names of one form (LNK1100, LNK1101, …) is about all of t
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from typing import NamedTuple
 from uuid import UUID
 
@@ -15,7 +15,7 @@ from db.database import Connection, Row
 from db.sql import statements
 
 WORDS = statements("search_words")
-CODE = re.compile(r"([^\W\d_]+-?)(\d{2,9})")
+CODE = re.compile(r"([^\W\d_]+-?)([0-9]{2,9})")
 LEAST, SHARE = 3, 1 / 3  # of the names next to a code, those that one page must have
 
 
@@ -28,7 +28,7 @@ class Code(NamedTuple):
 
 
 async def find_relative(
-    connection: Connection, where: dict[str, object], text: str, unknown: Collection[str], statuses: Sequence[str]
+    connection: Connection, where: dict[str, object], text: str, unknown: Set[str], statuses: Sequence[str]
 ) -> str | None:
     """For the first code that no page says: the nearest name of the page that has most of those around it."""
     code = next(codes(text, unknown), None)
@@ -41,9 +41,9 @@ async def find_relative(
     return nearest(code, [row for row in rows if CODE.fullmatch(row["name"])])
 
 
-def codes(text: str, unknown: Collection[str]) -> Iterator[Code]:
+def codes(text: str, unknown: Set[str]) -> Iterator[Code]:
     for name in normalise(text).split():
-        if (match := CODE.fullmatch(name)) and words(name)[-1] in unknown:
+        if (match := CODE.fullmatch(name)) and not unknown.isdisjoint(words(name)[-1:]):
             letters, digits = match.groups()
             yield Code(name, letters + "0" * len(digits), letters + "9" * len(digits))
 
