@@ -105,41 +105,63 @@ WITH scope AS MATERIALIZED (
 )
 
 -- name: follow_links
--- And what the first of them link to, among them: more, the more of the question the first page says and the less of it
--- stands in that page's names. One that lacks a word, or is called so, has nothing to tell. Of a page 100 links are read.
+-- And what the first of them link to: of the pages found, those to which the first three link go up, the more of the
+-- question the first page says and the less of it stands in that page's names. One that lacks a word, or is called so,
+-- has nothing to tell. Where fewer than 20 are found there are also those that say none of it, but to which the first
+-- ten agree to link: by half of their weight, three times as often as the wiki does, and to three such pages at most.
+-- Of a page 100 links are read.
 -- after: weigh_pages
 , alone AS MATERIALIZED (
     SELECT page_id, name, score, in_text, in_names, named, together, heading, begun FROM weighed
-), foremost AS (
-    SELECT page_id, score, in_text, in_names, named + begun < 5 AND (together > 0 OR CAST(:all AS tsquery) IS NULL) AS tells
-    FROM alone ORDER BY score DESC, page_id LIMIT 3
+), foremost AS MATERIALIZED (
+    SELECT page_id, score, in_text, in_names, named + begun < 5 AND (together > 0 OR CAST(:all AS tsquery) IS NULL) AS tells,
+        row_number() OVER (ORDER BY score DESC, page_id) AS place
+    FROM alone ORDER BY score DESC, page_id LIMIT 10
 ), doubt AS (
-    SELECT score, CASE
+    SELECT score, CAST(:w_linked AS float8) * CASE
         WHEN tells THEN greatest(0, least(CAST(:total AS float8), in_text) - in_names) ELSE 0
     END AS weight
-    FROM foremost ORDER BY score DESC, page_id LIMIT 1
-), linked AS (
-    SELECT l.to_page_id AS page_id,
-        CAST(:w_linked AS float8) * max(doubt.weight) * sum(foremost.score / nullif(doubt.score, 0)) AS linked
-    FROM foremost
+    FROM foremost WHERE place = 1
+), followed AS (
+    SELECT l.to_page_id AS page_id, count(*) AS links, sum(f.score) AS weight,
+        max(doubt.weight) * coalesce(sum(f.score / doubt.score) FILTER (WHERE f.place <= 3), 0) AS linked
+    FROM foremost AS f
     JOIN doubt ON doubt.weight > 0
     CROSS JOIN LATERAL (
         SELECT to_page_id FROM links
-        WHERE tenant_id = CAST(:tenant_id AS uuid) AND from_page_id = foremost.page_id AND kind = 'reference'
+        WHERE tenant_id = CAST(:tenant_id AS uuid) AND from_page_id = f.page_id AND kind = 'reference'
         ORDER BY to_page_id LIMIT 100
     ) AS l
+    WHERE f.place <= 3 OR (CAST(:agreed AS boolean) AND (SELECT count(*) FROM alone) < 20)
     GROUP BY l.to_page_id
-), followed AS (
+), agreed AS (
+    SELECT count(*) AS pages, sum(score) AS weight, max(score) AS score
+    FROM foremost
+    HAVING CAST(:agreed AS boolean) AND (SELECT count(*) FROM alone) < 20
+), unsaid AS MATERIALIZED (
+    SELECT f.page_id, CAST(:w_agreed AS float8) * agreed.score * f.weight / agreed.weight AS linked
+    FROM agreed
+    JOIN followed AS f ON f.links >= 2 AND 2 * f.weight >= agreed.weight
+    JOIN allowed ON allowed.page_id = f.page_id
+    JOIN pages AS p ON p.tenant_id = CAST(:tenant_id AS uuid) AND p.id = f.page_id
+    WHERE 3 * p.hubness_score * agreed.pages <= f.links * CAST(:pages AS float8)
+      AND f.page_id <> ALL(ARRAY(SELECT page_id FROM alone))
+    LIMIT 4
+), beside AS MATERIALIZED (
+    SELECT page_id, linked FROM unsaid WHERE (SELECT count(*) FROM unsaid) <= 3
+), ranked AS (
     SELECT alone.*, coalesce(linked, 0) AS linked, score + coalesce(linked, 0) AS whole
-    FROM alone LEFT JOIN linked ON linked.page_id = alone.page_id
+    FROM alone LEFT JOIN followed ON followed.page_id = alone.page_id
+    UNION ALL
+    SELECT page_id, NULL, 0, 0, 0, 0, 0, 0, 0, linked, linked FROM beside
 )
 
 -- name: rank_pages
 -- The pages of a question of few words, which says itself what it is about.
 -- after: follow_links
 SELECT page_id, name AS matched_alias, whole AS score, in_text, in_names, named, together, heading, begun, linked,
-    0::float8 AS topic, (SELECT counted_at FROM scope) AS counted_at
-FROM followed
+    0::float8 AS topic, (SELECT counted_at FROM scope) AS counted_at, ARRAY(SELECT page_id FROM beside) AS beside
+FROM ranked
 WHERE CAST(:after_score AS float8) IS NULL OR whole < CAST(:after_score AS float8)
    OR (whole = CAST(:after_score AS float8) AND page_id > CAST(:after_page AS uuid))
 ORDER BY whole DESC, page_id
@@ -150,7 +172,7 @@ LIMIT CAST(:size AS integer);
 -- after: follow_links
 SELECT page_id, whole AS score, name AS matched_alias, CAST(NULL AS uuid) AS section_id, CAST(NULL AS jsonb) AS snippet,
     row_number() OVER (ORDER BY whole DESC, page_id) AS ordinality
-FROM followed
+FROM ranked
 ORDER BY whole DESC, page_id
 LIMIT CAST(:size AS integer);
 
@@ -242,7 +264,7 @@ WITH named AS MATERIALIZED (
       AND (name_tsv @@ (SELECT CAST(:called AS tsquery))
            OR tsv @@ (SELECT CAST(:rare AS tsquery))
            OR tsv @@ (SELECT CAST(:heading AS tsquery))
-           OR page_id = ANY(ARRAY(SELECT page_id FROM named)))
+           OR page_id = ANY(ARRAY(SELECT page_id FROM named) || CAST(:beside AS uuid[])))
       AND (CAST(:required AS tsquery) IS NULL OR tsv @@ CAST(:required AS tsquery))
       AND (CAST(:since AS timestamptz) IS NULL OR EXISTS (
           SELECT FROM pages AS p

@@ -99,6 +99,20 @@ LEFT JOIN LATERAL (
       AND o.analyser = CAST(:analyser AS smallint) AND o.lexeme = lexeme.text AND scope.shelves IS NULL
 ) AS t ON true;
 
+-- name: find_relatives
+-- The names next to a code on both sides, of its letters and as many digits, and whose they are.
+(SELECT page_id, name FROM page_names
+WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
+  AND name >= CAST(:first AS text) AND name < CAST(:name AS text) AND length(name) = length(CAST(:name AS text))
+  AND status = ANY(CAST(:statuses AS text[]))
+ORDER BY name DESC LIMIT 20)
+UNION ALL
+(SELECT page_id, name FROM page_names
+WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
+  AND name > CAST(:name AS text) AND name <= CAST(:last AS text) AND length(name) = length(CAST(:name AS text))
+  AND status = ANY(CAST(:statuses AS text[]))
+ORDER BY name LIMIT 20);
+
 -- name: find_said
 -- Those of these lexemes that a page has which may be found; one look for each, however many the planner expects.
 SELECT given.lexeme

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
+from uuid import UUID
 
 from content.search_query import SearchQuery
 from content.words import ANALYSERS
@@ -150,7 +151,8 @@ class Search:
             did_you_mean=reading.did_you_mean(self.query.words),
         )
         if self.asked.with_counts:
-            found = await self.counted(found, values | {"rare": asked.wide} if self.is_wide else values)
+            values |= {"rare": asked.wide} if self.is_wide else {}
+            found = await self.counted(found, values | {"beside": await self.beside(asked, rows, values)})
         if self.asked.with_snippets:
             found = replace(found, hits=await with_passages(self.connection, self.scope, reading, asked, found.hits))
         return found
@@ -159,7 +161,7 @@ class Search:
         """Where hardly a page has several of the common words that were asked, those that have one of them."""
         if not (self.behind and self.behind.is_wide):
             rows = await self.connection.all(asked.ranking, **values)
-            if self.behind or asked.wide is None or len(rows) >= ENOUGH:
+            if self.behind or asked.wide is None or sum(row["page_id"] not in beside(row) for row in rows) >= ENOUGH:
                 return rows
         self.is_wide = True
         return await self.connection.all(asked.ranking, **values | {"rare": asked.wide})
@@ -184,6 +186,12 @@ class Search:
     def cursor(self, reading: Reading, row: Row) -> str:
         return cursors.cursor(self.identity, reading, row["score"], row["page_id"], is_wide=self.is_wide)
 
+    async def beside(self, asked: Question, rows: Sequence[Row], values: dict[str, Any]) -> Sequence[UUID]:
+        """The pages that links alone have brought; behind the last page of a list it has to be asked again."""
+        if self.behind and not rows and asked.finds_words:
+            rows = await self.connection.all(asked.ranking, **values | FROM_THE_FIRST | {"size": 1})
+        return beside(rows[0]) if rows else ()
+
     async def counted(self, found: Found, values: dict[str, Any]) -> Found:
         row = await self.connection.one(RANKING["count_pages"], **values)
         assert row is not None
@@ -194,6 +202,11 @@ class Search:
             types=tuple(map(tuple, row["types"])),
             tags=tuple(map(tuple, row["tags"])),
         )
+
+
+def beside(row: Row) -> Sequence[UUID]:
+    """The pages that links alone have brought: the same in every row."""
+    return row.get("beside") or ()
 
 
 def explanation(asked: Question, row: Row) -> dict[str, Any]:

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from math import inf
 from typing import NamedTuple
 
 from content.names import normalise
 from content.words import words
 
 from .reading import LAST, Reading
-from .weights import AMONG
+from .weights import ALMOST, AMONG, APART, LARGE, USUAL
 
 COMPOUND = re.compile(r"\w(?:::|->|[./\\])(\w+)\W*$")  # std::vector: its last part is a name, too
 SIGNED = re.compile(r"\W*\w+(?:\+\+|#)\W*")  # C++ is not C, though its name is kept as that
@@ -48,6 +49,8 @@ def possible(reading: Reading, text: str, weights: Mapping[str, float]) -> Itera
     for form in reading.forms:
         if whole.endswith(reading.words[-1]):
             yield exactly(whole.removesuffix(reading.words[-1]) + form, FORM)
+    if reading.relative:
+        yield exactly(reading.relative, PART)
     yield from among(reading, text, weights)
 
 
@@ -61,12 +64,25 @@ def among(reading: Reading, text: str, weights: Mapping[str, float]) -> Iterator
     if not 1 < sum(map(len, runs)) <= MOST_AMONG:
         return
     weight = {word: weight_of(reading, place, weights) for place, word in enumerate(reading.words)}
+    telling = those_that_tell(reading)
     for run in runs:
         for start in range(len(run)):
             for end in range(start + 1, min(start + LONGEST, len(run)) + 1):
                 name = run[start:end]
-                if worth := sum(weight.get(one, 0.0) for part in name for one in words(part)):
-                    yield exactly(" ".join(name), AMONG * worth)
+                spoken = {one for part in name for one in words(part)}
+                if worth := sum(weight.get(one, 0.0) for one in spoken):
+                    share = len(spoken) / len(weight)
+                    is_apart = telling <= spoken and share >= ALMOST
+                    yield exactly(" ".join(name), AMONG * worth + APART * share * is_apart)
+
+
+def those_that_tell(reading: Reading) -> set[str]:
+    """Words of the question that tell pages apart: not those that most pages say, unless all are so."""
+    known = {word: reading.stems[word] for word in reading.words if word in reading.stems}
+    found = {word: max(reading.found[lexeme] for lexeme in lexemes) for word, lexemes in known.items()}
+    usual = USUAL * reading.pages if reading.pages >= LARGE else inf
+    rarest = min(found.values(), default=0)
+    return {word for word, pages in found.items() if pages < usual or pages == rarest}
 
 
 def said(text: str) -> list[list[str]]:

@@ -21,7 +21,8 @@ FULL_QUESTION, SHORT_QUESTION, STOP_WORDS = 6, 5, 3  # from how many words on a 
 
 @dataclass(slots=True)
 class Question:
-    """A missing tsquery is None and finds nothing. `wide` is for when `rare` asks for too much at once."""
+    """A missing tsquery is None and finds nothing. `wide` is for when `rare` asks for too much at once; `agreed` when
+    pages are found, too, that say none of it, but to which the first ones link."""
 
     keys: Sequence[Key]
     weights: dict[str, float]
@@ -36,6 +37,7 @@ class Question:
     open: str | None = None
     open_title: str | None = None
     feedback: float = 0.0
+    agreed: bool = False
     terms: list[dict[str, Any]] = field(default_factory=list)
 
     @property
@@ -75,6 +77,7 @@ class Question:
             "phrase": self.phrase,
             "open": self.open,
             "open_title": self.open_title,
+            "agreed": self.agreed,
         }
 
 
@@ -97,6 +100,7 @@ def question(reading: Reading, text: str, required: str | None, title_only: bool
         all=every if len(spoken) > 1 else None,
         phrase=phrase(reading),
         heading=quoted(heading_mark(reading.letter, reading.mended_text)) if reading.words else None,
+        agreed=not (title_only or reading.mended),
         terms=terms,
     )
     if title_only and weights:

@@ -14,6 +14,7 @@ from db.database import Connection, Row
 from db.scope import Scope
 from db.sql import statements
 
+from .families import find_relative
 from .lexemes import scope_letter
 from .weights import BUDGET, MENDED, OPEN
 
@@ -40,7 +41,8 @@ class Option(NamedTuple):
 class Reading:
     """A question as one wiki understands it, by what was counted there at a moment.
 
-    `options` has an entry for each word of the question, in its order; `forms` is what else its last word may end in.
+    `options` has an entry for each word of the question, in its order; `forms` is what else its last word may end in,
+    `relative` a name next to a code that nobody wrote.
     """
 
     letter: str
@@ -55,6 +57,7 @@ class Reading:
     mended: dict[str, str] = field(default_factory=dict)
     unknown: set[str] = field(default_factory=set)
     forms: tuple[str, ...] = ()
+    relative: str | None = None
 
     def rarity(self, lexeme: str) -> float:
         """BM25's idf."""
@@ -118,6 +121,7 @@ async def read(
     reading.unknown = {word for word in words if word in stems and not any(map(reading.found.get, stems[word]))}
     going_on = open_options(reading, longer, stems) if beginning else []
     reading.forms = forms_of(beginning, longer, stems) if beginning else ()
+    reading.relative = await find_relative(connection, where, text, reading.unknown, statuses)
     fixes = {}
     if wrong := [word for word in dict.fromkeys(words) if is_wrong(word, reading, bool(going_on))][:MOST_WRONG]:
         fixes = await mend(connection, where, reading, wrong, statuses)

@@ -16,6 +16,7 @@ class Weights:
     w_open_title: float = 16.0  # the title goes on where the question ends: bonus
     w_open_name: float = 3.0  # another name does: bonus
     w_linked: float = 0.2  # one of the first three pages links there: share
+    w_agreed: float = 0.6  # all of the first ten link to a page that says nothing of it: share of the first one's score
     feedback_words: int = 15  # lexemes that the first pages add
     feedback_depth: int = 100  # pages that are weighed again by them
 
@@ -27,5 +28,7 @@ COUNTED = 1_000  # pages that are counted
 OPEN = 0.3  # trust in what an unfinished word may become
 MENDED = {1: 0.9, 2: 0.7}  # trust in a word that differs by so many letters
 AMONG = 0.6  # a name that is said among other words: share of what its words weigh
+USUAL, LARGE = 0.5, 20  # a word that this share of the pages say tells nothing, in a wiki of so many
+APART, ALMOST = 16.0, 0.5  # a name among such words alone: bonus, times its share of the words; at least so many
 HEAVIEST = 20  # lexemes of a question that are weighed; all of them still find pages
 FEEDBACK, FEEDBACK_PAGES = 0.3, 3  # share of what the first pages talk about; how many of them are asked

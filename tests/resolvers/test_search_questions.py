@@ -390,3 +390,17 @@ async def test_links_say_nothing_where_the_first_page_lacks_a_word(wiki: Wiki) -
         await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body))
     assert set((await names_of(wiki, "limescale 38415")).values()) == {0}
     assert any((await names_of(wiki, "limescale")).values())
+
+
+async def test_a_name_beside_a_word_that_most_pages_say_is_asked_for(wiki: Wiki) -> None:
+    """In a wiki about one product its name tells no page from the others. `s` is a stop word, and part of a name."""
+    pages = {f"Note {n}": f"A function of Obsidian, part {n}." for n in range(16)} | {
+        "Settings": "Where things are set.",
+        "Set up Obsidian Sync": "Obsidian settings: " * 5,
+        "swprintf": "The function swprintf functions: swprintf.",
+        "swprintf_s": "Safer than swprintf.",
+    }
+    for title, body in pages.items():
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body))
+    assert (await titles(wiki, "Obsidian settings"))[0] == "Settings"
+    assert (await titles(wiki, "swprintf_s function"))[0] == "swprintf_s"
