@@ -1,7 +1,9 @@
 """A statement that is ready to run: SQL text, where its parameters come from, what it may cost."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import count
+from operator import itemgetter
 from typing import Any, Protocol
 
 from sqlalchemy import ColumnElement, Dialect, select
@@ -50,8 +52,8 @@ class Plan:
         getters = [compiler.binds.getter(name) for name in compiled.positiontup or ()]
         self.fixed = [get.value if isinstance(get, Fixed) else None for get in getters]
         self.varying = [(place, get) for place, get in enumerate(getters) if not isinstance(get, Fixed | OfStep)]
-        of_step = {place: get.name for place, get in enumerate(getters) if isinstance(get, OfStep)}
-        self.places_of_step, self.names_of_step = tuple(of_step), tuple(of_step.values())
+        self.names_of_step = tuple(get.name for get in getters if isinstance(get, OfStep))
+        self.in_places = in_places(getters) if self.names_of_step else tuple
         self.steps = compiler.steps
         self.checks = [(check, given(arguments)) for check, arguments in compiler.checks]
         self.anew = compiler.binds.decides
@@ -121,12 +123,9 @@ class Plan:
                 return value
         return None
 
-    def completed(self, own: Sequence[Any], knowledge: Knowledge) -> list[Any]:
+    def completed(self, own: Sequence[Any], knowledge: Knowledge) -> tuple[Any, ...]:
         """The parameters with those of the step."""
-        found = list(own)
-        for place, value in zip(self.places_of_step, knowledge.in_order(self.names_of_step), strict=True):
-            found[place] = value
-        return found
+        return self.in_places((*own, *knowledge.in_order(self.names_of_step)))
 
     def parameters(self, request: Request) -> list[Any]:
         found = self.fixed.copy()
@@ -138,6 +137,12 @@ class Plan:
         """What each step finds: several at once, and one without a task of its own."""
         running = [run_step(finding, context, request, parent) for finding in self.steps]
         return [await running[0]] if len(running) == 1 else await asyncio.gather(*running)
+
+
+def in_places(getters: Sequence[Any]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+    """Of the parameters with those of the step behind them: these in their places. The tenant is always one of them."""
+    behind = count(len(getters))
+    return itemgetter(*(next(behind) if isinstance(get, OfStep) else place for place, get in enumerate(getters)))
 
 
 async def run_step(finding: Finding, context: Context, request: Request, parent: Any) -> list[tuple[Any, ...]]:
