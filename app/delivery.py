@@ -29,6 +29,11 @@ class Delivery(NamedTuple):
     headers: Headers
 
 
+def is_plain(scope: Scope, body: bytes, compress_over: int) -> bool:
+    """Does it travel as it is, and is kept by nobody?"""
+    return scope["method"] != "GET" and not 0 < compress_over < len(body)
+
+
 async def delivered(scope: Scope, status: int, body: bytes, compress_over: int) -> Delivery:
     """`compress_over` in bytes, 0 for never. Only what a GET asked for may be kept by the client."""
     if scope["method"] == "GET" and status == 200:

@@ -4,6 +4,8 @@ uvicorn writes the head as soon as it has it, which is a system call and a packe
 each header by itself. The head of an answer whose length is known waits here for its body; all else goes uvicorn's way.
 """
 
+from functools import lru_cache
+from itertools import starmap
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
@@ -19,36 +21,26 @@ class Exchange(RequestResponseCycle):
     head: Message = None
 
     async def send(self, message: Message) -> None:
+        head, self.head = self.head, None
         if message["type"] == "http.response.start" and not self.response_started:
-            await self.begin(message)
-        elif self.head is not None:
-            await self.send_with(self.head, message)
-        else:
+            if self.may_wait(message):
+                self.head = message
+            else:
+                await super().send(message)
+        elif head is None:
             await super().send(message)
-
-    async def begin(self, head: Message) -> None:
-        self.head = head if self.may_wait(head) else None
-        if self.head is None:
-            await super().send(head)
-
-    def may_wait(self, head: Message) -> bool:
-        """Has the answer a body of a known length, and does the connection stay open after it?"""
-        headers = dict([*self.default_headers, *head["headers"]])
-        return (
-            b"content-length" in headers
-            and b"connection" not in headers
-            and self.keep_alive
-            and self.scope["method"] != "HEAD"
-            and head["status"] not in WITHOUT_BODY
-        )
-
-    async def send_with(self, head: Message, message: Message) -> None:
-        self.head = None
-        if self.is_whole(head, message):
+        elif self.is_whole(head, message):
             self.send_whole(head, message.get("body", b""))
         else:
             await super().send(head)
             await super().send(message)
+
+    def may_wait(self, head: Message) -> bool:
+        """Has the answer a body of a known length, and does the connection stay open after it?"""
+        if not self.keep_alive or head["status"] in WITHOUT_BODY or self.scope["method"] == "HEAD":
+            return False
+        headers = dict([*self.default_headers, *head["headers"]])
+        return b"content-length" in headers and b"connection" not in headers
 
     def is_whole(self, head: Message, message: Message) -> bool:
         """Is this all that was announced, and can it be written at once?"""
@@ -65,9 +57,14 @@ class Exchange(RequestResponseCycle):
 
 
 def rendered(status: int, headers: list[tuple[bytes, bytes]]) -> bytes:
-    """The head of an answer. Nothing that would end a header early gets out."""
-    lines = [b"%b: %b\r\n" % pair for pair in headers]
-    head = b"".join([STATUS_LINE[status], *lines, b"\r\n"])
-    if len(head) - len(head.translate(None, CONTROLS)) != 2 * (len(lines) + 2):
+    """The head of an answer."""
+    return b"".join([STATUS_LINE[status], *starmap(line, headers), b"\r\n"])
+
+
+@lru_cache(1024)
+def line(name: bytes, value: bytes) -> bytes:
+    """A header; most are those of the answer before. Nothing that would end one early gets out."""
+    made = b"%b: %b\r\n" % (name, value)
+    if len(made) - len(made.translate(None, CONTROLS)) != 2:
         raise RuntimeError("A header holds control characters.")
-    return head
+    return made

@@ -19,7 +19,7 @@ from selection.trail import noted
 
 from .bounds import Bounds
 from .deadline import OutOfTime
-from .delivery import Headers, delivered
+from .delivery import NO_STORE, Headers, delivered, is_plain
 from .documents.store import Documents
 from .draining import DRAINING
 from .errors import error_body, masked_body
@@ -78,7 +78,9 @@ class GraphQLEndpoint:
         except Exception as error:
             log.error("internal error", exc_info=error)
             status, body = 500, masked_body()
-        status, body, headers = await delivered(scope, status, body, self.compress_over)
+        headers = NO_STORE
+        if not is_plain(scope, body, self.compress_over):
+            status, body, headers = await delivered(scope, status, body, self.compress_over)
         await respond(send, status, kind, body, headers + more)
 
     async def execute(self, asked: Operation, wiki: Wiki, database: Database) -> Answer:

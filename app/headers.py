@@ -1,6 +1,6 @@
 """What every answer tells a browser, which hosts are answered for, and which pages of others may ask."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from starlette.middleware import Middleware
@@ -34,16 +34,19 @@ def security_headers(settings: Settings) -> Headers:
     return [*FIXED, (b"strict-transport-security", f"max-age={settings.hsts_seconds}".encode())]
 
 
-def completed(given: Iterable[tuple[bytes, bytes]], fixed: Headers) -> Headers:
+def completing(fixed: Headers) -> Callable[[Iterable[tuple[bytes, bytes]]], Headers]:
     """The answer's own headers, and those of `fixed` for which it has none: GraphiQL's page has its own policy."""
-    own = list(given)
-    return own + lacking(tuple([name for name, _ in own]), tuple(fixed))
 
+    @lru_cache(256)
+    def lacking(*names: bytes) -> Headers:
+        known = {name.lower() for name in names}
+        return [pair for pair in fixed if pair[0] not in known]
 
-@lru_cache(256)
-def lacking(names: tuple[bytes, ...], fixed: tuple[tuple[bytes, bytes], ...]) -> Headers:
-    known = {name.lower() for name in names}
-    return [pair for pair in fixed if pair[0] not in known]
+    def completed(given: Iterable[tuple[bytes, bytes]]) -> Headers:
+        own = list(given)
+        return own + lacking(*[name for name, _ in own])
+
+    return completed
 
 
 def browser_rules(settings: Settings) -> list[Middleware]:

@@ -3,7 +3,7 @@
 import logging
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from random import getrandbits
 from time import perf_counter, time_ns
@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from selection.trail import TRAIL, Trail
 
-from .headers import Headers, completed
+from .headers import Headers, completing
 from .request import header
 from .settings import Settings
 from .watching import Watcher
@@ -77,7 +77,8 @@ class RequestLog:
         self, app: ASGIApp, settings: Settings, headers: Headers | None = None, watchers: Sequence[Watcher] = ()
     ) -> None:
         """`headers` are for every answer that does not have them."""
-        self.app, self.write, self.headers, self.watchers = app, writer(settings), headers or [], watchers
+        self.app, self.write, self.watchers = app, writer(settings), watchers
+        self.completed = completing(headers or [])
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -89,13 +90,13 @@ class RequestLog:
         for watcher in self.watchers:
             watcher.begin(trail, scope)
 
-        async def noting(message: Message) -> None:
+        def noting(message: Message) -> Awaitable[None]:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = completed(message["headers"], self.headers)
+                message["headers"] = self.completed(message["headers"])
                 message["headers"].append((b"x-request-id", request_id.encode()))
-            await send(message)
+            return send(message)
 
         try:
             await self.app(scope, receive, noting)

@@ -4,9 +4,8 @@ Only what the bytes say is remembered, and by the engine what that comes to. Who
 what they pay is asked each time.
 """
 
-from collections.abc import Hashable
 from sys import intern
-from typing import cast
+from typing import Any
 
 from selection.kept import Slot
 from selection.lru import LRU, Tally
@@ -28,9 +27,9 @@ class Requests(LRU[Operation]):
         self.recent: set[int] = set()
         self.earlier: set[int] = set()
 
-    def find(self, key: Hashable) -> Operation | None:
+    def find(self, key: Any) -> Operation | None:
         """Looking for a long one would take long."""
-        return super().find(key) if len(cast(bytes, key)) <= LARGEST else None
+        return super().find(key) if len(key) <= LARGEST else None
 
     def expected(self, asked: Operation) -> Operation:
         """With a slot, where it comes for the second time: what comes but once would only push out others."""

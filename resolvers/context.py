@@ -12,13 +12,14 @@ from db.database import Database
 from db.scope import Scope
 from selection.cost import OPERATION
 from selection.errors import Final, TooExpensive
+from selection.knowledge import Knowledge
 
 from .changes import Change
 from .errors import CairnError, NotFound, Unavailable
 from .feed import Feed
 from .history import Comparison, compare_states
 from .refusals import in_our_words
-from .search.asking import search, values_within
+from .search.asking import known_within, search
 from .search.related import related
 from .search.results import Asked, Found
 from .throttling import Account, Allowance
@@ -81,10 +82,10 @@ class Context:
         with once_only():
             return await search(self.database, self.scope, asked)
 
-    async def search_within(self, asked: Asked, again: bool) -> dict[str, Any] | None:
+    async def search_within(self, asked: Asked, again: bool) -> Knowledge | None:
         """What that statement takes to search by itself; nothing where `search` has to."""
         with once_only():
-            return await values_within(self.database, self.scope, asked, again)
+            return await known_within(self.database, self.scope, asked, again)
 
     async def related(self, page_id: UUID, limit: int) -> list[tuple[UUID, float]]:
         """(page id, how like it is), the likest first."""

@@ -9,6 +9,7 @@ from db import relations
 from db.access import BY_ID, FOUND, FOUND_TOGETHER
 from selection import Step, Within
 from selection.arguments import identifier
+from selection.knowledge import Knowledge
 
 from .enums import WikiPageStatus, WikiPageType
 from .fields import column, relation, source
@@ -67,9 +68,9 @@ async def find_within(
     limit: int | None = None,
     filter: dict[str, Any] | None = None,
     **where: str | None,
-) -> dict[str, Any] | None:
-    values: dict[str, Any] | None = await context.search_within(asked(wanted, query, limit, filter, where), again)
-    return values
+) -> Knowledge | None:
+    known: Knowledge | None = await context.search_within(asked(wanted, query, limit, filter, where), again)
+    return known
 
 
 async def find_results(

@@ -41,7 +41,7 @@ class Request(NamedTuple):
     variables: VariableValues
     scope: Any
     found: list[Any]
-    """Of each step the rows; of the one that is found within the statement what its parameters are."""
+    """Of each step the rows."""
 
 
 Getter = Callable[[Request], Any]
@@ -55,6 +55,12 @@ class Fixed:
 
     def __call__(self, request: Request) -> Any:
         return self.value
+
+
+class OfStep(NamedTuple):
+    """A parameter of a step's own select: no request says what it is, but the step's Knowledge."""
+
+    name: str
 
 
 SCOPE = "scope_"
@@ -92,9 +98,9 @@ class Binds:
         self.decides = True
         return bound
 
-    def getter(self, name: str) -> Getter:
+    def getter(self, name: str) -> Getter | OfStep:
         if name in self.getters:
             return self.getters[name]
         if not name.startswith(SCOPE):
-            return lambda request: request.found[0][name]
+            return OfStep(name)
         return attrgetter(f"scope.{name.removeprefix(SCOPE)}")

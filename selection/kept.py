@@ -4,21 +4,32 @@ Nothing here depends on anything but what was sent, on the plan and on the calle
 as one value and read as one, so that requests at the same time cannot mix theirs.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 from weakref import ref
 
 from graphql.execution.values import VariableValues
 
+from .knowledge import Knowledge
 from .lru import LRU
 
 
 class Ready(NamedTuple):
-    """What a plan needs, once its checks let this very scope pass. `parameters` only where no step has to run."""
+    """What a plan needs, once its checks let this very scope pass.
+
+    `parameters` are the statement's. Where steps have to run there are none; but where the statement finds what the
+    step would, those that are not the step's own, beside what it knew when that held.
+    """
 
     kept: "Kept"
     scope: Any
     cost: int
-    parameters: list[Any] | None
+    parameters: Sequence[Any] | None
+    knowledge: "ref[Knowledge] | None" = None
+
+    def known(self) -> Knowledge | None:
+        """Unless it was forgotten."""
+        return None if self.knowledge is None else self.knowledge()
 
 
 Readies = LRU[Ready]
@@ -39,8 +50,11 @@ class Kept:
     def ready_for(self, scope: Any) -> Ready | None:
         return self.readies.find((id(self), id(scope)))
 
-    def keep(self, scope: Any, cost: int, parameters: list[Any] | None) -> None:
-        self.readies.keep((id(self), id(scope)), Ready(self, scope, cost, parameters))
+    def keep(
+        self, scope: Any, cost: int, parameters: Sequence[Any] | None = None, knowledge: Knowledge | None = None
+    ) -> Ready:
+        ready = Ready(self, scope, cost, parameters, None if knowledge is None else ref(knowledge))
+        return self.readies.keep((id(self), id(scope)), ready)
 
 
 class Slot:

@@ -1,16 +1,19 @@
 """A statement that is ready to run: SQL text, where its parameters come from, what it may cost."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import count
+from operator import itemgetter
 from typing import Any, Protocol
 
 from sqlalchemy import ColumnElement, Dialect, select
 from sqlalchemy.dialects.postgresql import asyncpg
 
 from .arguments import Argument
-from .binds import Fixed, Request
+from .binds import Fixed, OfStep, Request
 from .compiler import Compiler, Finding, within_of
-from .kept import Kept
+from .kept import Kept, Ready
+from .knowledge import Knowledge
 from .tenancy import unbound_tables
 
 DIALECT: Dialect = asyncpg.dialect(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]
@@ -48,7 +51,9 @@ class Plan:
         self.sql = str(compiled)
         getters = [compiler.binds.getter(name) for name in compiled.positiontup or ()]
         self.fixed = [get.value if isinstance(get, Fixed) else None for get in getters]
-        self.varying = [(place, get) for place, get in enumerate(getters) if not isinstance(get, Fixed)]
+        self.varying = [(place, get) for place, get in enumerate(getters) if not isinstance(get, Fixed | OfStep)]
+        self.names_of_step = tuple(get.name for get in getters if isinstance(get, OfStep))
+        self.in_places = in_places(getters) if self.names_of_step else tuple
         self.steps = compiler.steps
         self.checks = [(check, given(arguments)) for check, arguments in compiler.checks]
         self.anew = compiler.binds.decides
@@ -65,13 +70,15 @@ class Plan:
         ready = None if kept is None else kept.ready_for(request.scope)
         cost = self.checked_cost(request) if ready is None else ready.cost
         await context.spend(cost)
+        if self.steps:
+            if ready is None and kept is not None:
+                ready = kept.keep(request.scope, cost)
+            return await self.run_found(context, request, parent, ready)
         parameters = None if ready is None else ready.parameters
-        if parameters is None and not self.steps:
-            parameters = self.parameters(request)
-        if ready is None and kept is not None:
-            kept.keep(request.scope, cost, parameters)
         if parameters is None:
-            return await self.run_found(context, request, parent)
+            parameters = self.parameters(request)
+            if kept is not None:
+                kept.keep(request.scope, cost, parameters)
         return await context.fetch(self.sql, parameters, self.anew)
 
     def checked_cost(self, request: Request) -> int:
@@ -80,29 +87,45 @@ class Plan:
             check(request.scope, **values(arguments, request))
         return self.cost.inside(request)
 
-    async def run_found(self, context: Context, request: Request, parent: Any) -> bytes | None:
+    async def run_found(self, context: Context, request: Request, parent: Any, ready: Ready | None) -> bytes | None:
         """With what its steps find."""
-        if self.whole is not None and (value := await self.whole.at_once(context, request)) is not None:
+        if self.whole is not None and (value := await self.whole.at_once(context, request, ready)) is not None:
             return value
         request = request._replace(found=await self.find(context, request, parent))
         if self.nothing is not None and not any(request.found):
             return self.nothing
-        return await self.fetch(context, request)
+        return await context.fetch(self.sql, self.parameters(request), self.anew)
 
-    async def at_once(self, context: Context, request: Request) -> bytes | None:
-        """Without running the step; nothing where that has to be done."""
+    async def at_once(self, context: Context, request: Request, ready: Ready | None) -> bytes | None:
+        """Without running the step; nothing where that has to be done. By what the step knew before, if that holds."""
+        knowledge = None if ready is None else ready.known()
+        if ready is None or ready.parameters is None or knowledge is None:
+            return await self.asked(context, request, ready, (False, True))
+        knowledge.is_used = True
+        value = await context.fetch(self.sql, self.completed(ready.parameters, knowledge), self.anew)
+        return await self.asked(context, request, ready, (True,)) if value is None else value
+
+    async def asked(
+        self, context: Context, request: Request, ready: Ready | None, times: Sequence[bool]
+    ) -> bytes | None:
+        """By what the step says it knows: first as it remembers it, and again if that does not hold."""
         finding = self.steps[0]
         _, wanted, arguments = finding
-        for again in (False, True):
-            known = await within_of(finding).know(context, wanted, again, **values(arguments, request))
-            if known is None:
+        for again in times:
+            knowledge = await within_of(finding).know(context, wanted, again, **values(arguments, request))
+            if knowledge is None:
                 return None
-            if (value := await self.fetch(context, request._replace(found=[known]))) is not None:
+            own = self.parameters(request)
+            value = await context.fetch(self.sql, self.completed(own, knowledge), self.anew)
+            if value is not None:
+                if ready is not None:
+                    ready.kept.keep(ready.scope, ready.cost, own, knowledge)
                 return value
         return None
 
-    async def fetch(self, context: Context, request: Request) -> bytes | None:
-        return await context.fetch(self.sql, self.parameters(request), self.anew)
+    def completed(self, own: Sequence[Any], knowledge: Knowledge) -> tuple[Any, ...]:
+        """The parameters with those of the step."""
+        return self.in_places((*own, *knowledge.in_order(self.names_of_step)))
 
     def parameters(self, request: Request) -> list[Any]:
         found = self.fixed.copy()
@@ -114,6 +137,12 @@ class Plan:
         """What each step finds: several at once, and one without a task of its own."""
         running = [run_step(finding, context, request, parent) for finding in self.steps]
         return [await running[0]] if len(running) == 1 else await asyncio.gather(*running)
+
+
+def in_places(getters: Sequence[Any]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+    """Of the parameters with those of the step behind them: these in their places. The tenant is always one of them."""
+    behind = count(len(getters))
+    return itemgetter(*(next(behind) if isinstance(get, OfStep) else place for place, get in enumerate(getters)))
 
 
 async def run_step(finding: Finding, context: Context, request: Request, parent: Any) -> list[tuple[Any, ...]]:

@@ -7,21 +7,23 @@ Without one nothing is noted. No value that a client has sent is ever in it, but
 from contextvars import ContextVar
 from time import perf_counter
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any
 
 from graphql import OperationDefinitionNode
 
 MOST_PARTS = 500  # of one request: a write of many pages runs thousands of statements
 
 
-class Part(NamedTuple):
+class Part:
     """`what` is parse, plan, wait (for a connection), sql or operation. Moments are perf_counter()'s, in seconds."""
 
-    what: str
-    began: float
+    __slots__ = ("began", "ended", "error", "sql", "what")
+
     ended: float
-    sql: str
     error: str | None
+
+    def __init__(self, what: str, sql: str = "") -> None:
+        self.what, self.sql, self.began = what, sql, perf_counter()
 
     @property
     def took(self) -> float:
@@ -72,22 +74,19 @@ class Trail:
 TRAIL: ContextVar[Trail | None] = ContextVar("trail", default=None)
 
 
-class noted:
+class noted(Part):
     """`with noted("sql", text): …` notes when that began and ended, and the kind of error that ended it."""
 
-    __slots__ = ("began", "sql", "what")
-
-    def __init__(self, what: str, sql: str = "") -> None:
-        self.what, self.sql = what, sql
+    __slots__ = ()
 
     def __enter__(self) -> None:
-        self.began = perf_counter()
+        pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         trail = TRAIL.get()
         if trail is not None and len(trail.parts) < MOST_PARTS:
-            failed = kind.__name__ if kind else None
-            trail.parts.append(Part(self.what, self.began, perf_counter(), self.sql, failed))
+            self.ended, self.error = perf_counter(), kind.__name__ if kind else None
+            trail.parts.append(self)
 
 
 def note_path(path: str) -> None:

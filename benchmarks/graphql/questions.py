@@ -11,7 +11,7 @@ from uuid import UUID
 import asyncpg
 
 from db.database import Database
-from resolvers.search.asking import values_within
+from resolvers.search.asking import known_within
 from resolvers.search.question import RANKING
 from resolvers.search.results import Asked
 
@@ -63,9 +63,9 @@ async def understood(dsn: str, drawn: Sequence[Drawn]) -> dict[tuple[UUID, str],
     try:
         for one in drawn:
             asked = Asked(one.variables["query"], first=FIRST)
-            values = await values_within(database, scope_of(one.wiki), asked, again=False)
-            if values is not None:
-                found[one.wiki.owner_id, asked.text] = RANK.arguments(values)
+            known = await known_within(database, scope_of(one.wiki), asked, again=False)
+            if known is not None:
+                found[one.wiki.owner_id, asked.text] = RANK.arguments(known.values)
     finally:
         await database.close()
     return found

@@ -11,13 +11,14 @@ from content.search_query import SearchQuery
 from content.words import ANALYSERS
 from db.database import Connection, Database, Row
 from db.scope import Scope
+from selection.knowledge import Knowledge
 
 from ..errors import NotFound
 from ..owners import find_owner
 from ..permissions import Action, authorise
 from . import cursors, demands
 from .meaning import Meaning, meaning
-from .memory import Memory, Understood, memory_of
+from .memory import FROM_THE_FIRST, Memory, Understood, memory_of
 from .passages import with_passages
 from .question import RANKING, SHORT_QUESTION, Question, question
 from .reading import Reading, read
@@ -26,7 +27,6 @@ from .weights import COUNTED, WEIGHTS
 
 PARTS = ("in_text", "in_names", "named", "together", "heading", "begun", "linked", "topic")
 ENOUGH = 10  # hits; with fewer a question is asked again in a wider way
-FROM_THE_FIRST = {"after_score": None, "after_page": None}
 EVER = (datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC))
 
 
@@ -45,10 +45,10 @@ async def search(database: Database, scope: Scope, asked: Asked) -> Found:
         return await Search(connection, scope, asked, meant, memory_of(database)).found()
 
 
-async def values_within(database: Database, scope: Scope, asked: Asked, again: bool) -> dict[str, Any] | None:
+async def known_within(database: Database, scope: Scope, asked: Asked, again: bool) -> Knowledge | None:
     """What the statement that shows the hits takes to find them itself; nothing where `search` has to.
 
-    `again`: what it was given before holds no more.
+    `again`: what was known before holds no more.
     """
     meant = meaning(asked)
     is_elsewhere = meant.query.owner or asked.owner_id not in (None, scope.owner_id)
@@ -61,7 +61,7 @@ async def values_within(database: Database, scope: Scope, asked: Asked, again: b
             understood = await Search(connection, scope, asked, meant, memory).understood()
     if understood is None or not understood.question.is_ranked_at_once:
         return None
-    return {**understood.values, **FROM_THE_FIRST, "size": asked.first, "counted_at": understood.reading.counted_at}
+    return understood.knowledge(asked.first)
 
 
 async def in_wiki(database: Database, scope: Scope, asked: Asked, query: SearchQuery) -> Scope:
@@ -113,7 +113,7 @@ class Search:
             reading.found |= self.behind.found
         required = demands.required(reading, self.wanted, self.query)
         asked = question(reading, text, required, self.wanted.title_only)
-        understood = Understood(reading, asked, self.values(reading, asked))
+        understood = Understood(reading, asked, self.values(reading, asked), {})
         if asked.finds_words and not self.behind:
             self.memory.keep(self.scope, self.asked.text, self.asked.filter, understood)
         return understood
@@ -144,7 +144,7 @@ class Search:
         return await (self.ranked(values, asked) if asked.finds_words else self.listed(values))
 
     async def shown(self, understood: Understood, rows: Sequence[Row]) -> Found:
-        reading, asked, values = understood
+        reading, asked, values, _ = understood
         found = Found(
             hits=tuple(self.hit(reading, asked, row) for row in rows[: self.size]),
             has_next_page=len(rows) > self.size,

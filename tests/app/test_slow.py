@@ -87,7 +87,8 @@ def trail(sql: str) -> Trail:
     made = Trail("id")
     made.document, made.ended = "{ a }", made.began + 9
     made.definition = parse("{ a }").definitions[0]  # type: ignore[assignment]
-    made.parts = [Part("sql", 0, 9, sql, None)]
+    made.parts = [Part("sql", sql)]
+    made.parts[0].ended, made.parts[0].error = made.parts[0].began + 9, None
     return made
 
 
