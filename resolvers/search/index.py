@@ -93,7 +93,10 @@ async def write_pages(writer: Writer, pages: Sequence[Findable], language: str, 
     row = await writer.one(INDEX["write_pages"], **values)
     if row is not None and edition.is_ready:
         waiting = row["waiting"] + len(pages)
-        await fold_when_due(writer, analyser, pages=row["pages"], waiting=waiting, later=later)
+        if row["is_in_new_language"]:  # its stems are found from now on: what a folding says of languages cannot wait
+            await fold(writer, analyser)
+        else:
+            await fold_when_due(writer, analyser, pages=row["pages"], waiting=waiting, later=later)
 
 
 async def count_words(writer: Writer) -> None:
