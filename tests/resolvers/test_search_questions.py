@@ -1,7 +1,9 @@
 """What people type, and what they find: names, questions, beginnings, mistakes, operators, any script."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from random import Random
 from typing import Any
+from uuid import UUID
 
 import orjson
 import pytest
@@ -207,6 +209,30 @@ async def test_pages_of_hits_follow_each_other_without_gap_or_repetition(wiki: W
     assert len(set(walked)) == 45
 
 
+@pytest.mark.parametrize("query", ["coffee roaster drum oak", "how long does a roaster keep coffee in the drum"])
+async def test_new_pages_that_lead_elsewhere_neither_repeat_nor_hide_a_hit(wiki: Wiki, query: str) -> None:
+    """What the first pages link to and talk about lifts others: new first pages lift other ones."""
+    dice, spoken = Random(7), ["coffee", "roaster", "drum", "oak", "crack", "beans", "cup", "cellar"]
+    names = [f"Batch {n}" for n in range(40)]
+
+    async def write(name: str, text: str) -> None:
+        body = text + "".join(f" [[{linked}]]" for linked in dice.sample(names, 4))
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", name, body=body))
+
+    for name in names:
+        await write(name, " ".join(dice.choices(spoken, k=12)))
+    whole = {hit.page_id for hit in (await ask(wiki, query, first=50)).hits}
+    walked, after, goes_on = list[UUID](), None, True
+    while goes_on:
+        found = await ask(wiki, query, first=6, after=after)
+        walked += [hit.page_id for hit in found.hits]
+        after, goes_on = found.hits[-1].cursor, found.has_next_page
+        if len(walked) < 20:
+            await write(f"Answer {len(walked)}", f"{query} " * 3)
+    assert len(walked) == len(set(walked))
+    assert whole <= set(walked)
+
+
 async def test_filters_without_words_list_what_changed_last(wiki: Wiki) -> None:
     for n in range(5):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Note {n}"))
@@ -242,7 +268,20 @@ async def test_a_mended_stop_word_has_a_passage_too(library: Wiki) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{3: 0.5}, {3: True}, {3: 0}, {4: 0.5}, {4: "1"}, {5: {"x": "5"}}, {5: {"x": True}}, {5: []}, {1: "9"}, {2: "x"}],
+    [
+        {3: 0.5},
+        {3: True},
+        {3: 0},
+        {4: 0.5},
+        {4: "1"},
+        {5: {"x": "5"}},
+        {5: {"x": True}},
+        {5: []},
+        {1: "9"},
+        {2: "x"},
+        {7: 5},
+        {7: ["x"]},
+    ],
     ids=str,
 )
 async def test_a_forged_cursor_is_bad_input(library: Wiki, change: dict[int, Any]) -> None:
