@@ -15,7 +15,7 @@ from db.scope import Scope
 from db.sql import statements
 
 from .lexemes import scope_letter
-from .weights import BUDGET, MENDED, OPEN
+from .weights import BUDGET, IDLE, MENDED, OPEN
 
 WORDS = statements("search_words")
 LAST = "\U0010ffff"
@@ -41,6 +41,7 @@ class Reading:
     """A question as one wiki understands it, by what was counted there at a moment.
 
     `options` has an entry for each word of the question, in its order; `forms` is what else its last word may end in.
+    `idle` words mean nothing in one of the wiki's languages, as `the` does not in English.
     """
 
     letter: str
@@ -54,6 +55,7 @@ class Reading:
     found: dict[str, int] = field(default_factory=dict)
     mended: dict[str, str] = field(default_factory=dict)
     unknown: set[str] = field(default_factory=set)
+    idle: set[str] = field(default_factory=set)
     forms: tuple[str, ...] = ()
 
     def rarity(self, lexeme: str) -> float:
@@ -67,6 +69,11 @@ class Reading:
             return self.stems.get(word, ())
         options = self.options[self.words.index(word)]
         return tuple(dict.fromkeys(lexeme for one in options if one.trust > OPEN for lexeme in one.lexemes))
+
+    def idle_among(self, words: Sequence[str]) -> set[str]:
+        """Those that other languages know while one does not, beside words that all of them know."""
+        known = self.stems.keys() & set(words)
+        return known & self.idle if known - self.idle else set()
 
     @property
     def mended_text(self) -> str:
@@ -116,13 +123,18 @@ async def read(
     stems = reading.stems = lexemes_of(rows, reading.found)
     longer = [row for row in rows if row["origin"] == "longer"]
     reading.unknown = {word for word in words if word in stems and not any(map(reading.found.get, stems[word]))}
+    reading.idle = {row["word"] for row in rows if row["lexeme"] is None}
+    idle = reading.idle_among(words)
+    for word in idle & reading.unknown:  # nobody has written it as a word of another language
+        del stems[word]
+    reading.unknown -= idle
     going_on = open_options(reading, longer, stems) if beginning else []
     reading.forms = forms_of(beginning, longer, stems) if beginning else ()
     fixes = {}
     if wrong := [word for word in dict.fromkeys(words) if is_wrong(word, reading, bool(going_on))][:MOST_WRONG]:
         fixes = await mend(connection, where, reading, wrong, statuses)
     for place, word in enumerate(words):
-        own = [Option(word, 1.0, stems[word])] if word in stems else []
+        own = [Option(word, IDLE if word in idle else 1.0, stems[word])] if word in stems else []
         is_last = place == len(words) - 1
         reading.options.append([*own, *fixes.get(word, []), *(going_on if is_last else [])])
     return reading
