@@ -8,6 +8,7 @@ from uuid import UUID
 import asyncpg
 import orjson
 
+from content.comments import uncommented
 from content.deltas import Delta, restored
 from content.languages import language_of
 from content.links import find_links
@@ -201,7 +202,7 @@ async def check_words(wiki: Wiki, pages: dict[UUID, Any]) -> None:
         if heading := " ".join(words(section["heading"])):
             said_headings[section["page_id"]].add(f"{letter}:heading:{heading[:200]}")
     for page in pages.values():
-        title, summary, body = (words(page[field] or "") for field in ("title", "summary", "body_md"))
+        title, summary, body = map(words, (page["title"], page["summary"] or "", uncommented(page["body_md"])))
         others = dict.fromkeys(tuple(words(name)) for name in sorted({name for _, name in names[page["id"]]}))
         other = [word for name in others for word in name if list(name) != title]
         tags = [f"{letter}:tag:{tag.casefold()}" for tag in page["tags"]]

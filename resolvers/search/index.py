@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from content.comments import uncommented
 from content.languages import language_of
-from content.words import ANALYSER, ANALYSERS
+from content.words import ANALYSER, ANALYSERS, UNCOMMENTED
 from db.ids import new_id
 from db.scope import Scope
 from db.sql import statements
@@ -192,7 +193,7 @@ def vocabulary(words: Sequence[str]) -> list[str]:
 
 def searchable(text: str, analyser: int = ANALYSER) -> str:
     """The words of a body, as many as a tsvector can hold."""
-    words = ANALYSERS[analyser](text)
+    words = ANALYSERS[analyser](uncommented(text) if analyser >= UNCOMMENTED else text)
     joined = " ".join(words)
     if 2 * len(words) + (LETTER_BYTES + 8) * len(set(words)) + 4 * len(joined) <= VECTOR_MAX:
         return joined  # without looking at each: even letters of four bytes would not fill it
