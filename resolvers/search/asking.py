@@ -187,7 +187,7 @@ class Search:
                 shown.append(cursors.mark(row["page_id"]))
             yield Hit(
                 page_id=row["page_id"],
-                score=row["score"],
+                score=row["score"] if asked.finds_words else 0.0,
                 cursor=self.cursor(reading, row, shown) if self.asked.with_cursors else "",
                 matched_alias=row.get("matched_alias"),
                 explanation=explanation(asked, row) if self.asked.explained else None,

@@ -241,6 +241,7 @@ async def test_filters_without_words_list_what_changed_last(wiki: Wiki) -> None:
     assert (found.has_next_page, rest.has_next_page) == (True, False)
     named = {row["id"]: row["title"] for row in await wiki.rows("pages")}
     assert [named[hit.page_id] for hit in (*found.hits, *rest.hits)] == [f"Note {n}" for n in (4, 3, 2, 1, 0)]
+    assert {hit.score for hit in found.hits} == {0}, "there is nothing that it matches"
 
 
 async def test_counts_say_how_many_of_what(library: Wiki) -> None:
@@ -461,3 +462,12 @@ async def test_a_phrase_with_a_stop_word_of_one_language_is_found_in_it(two_lang
 async def test_a_stop_word_alone_is_found_where_it_is_a_word(two_languages: Wiki) -> None:
     assert (await titles(two_languages, "thé"))[0] == "Thé"
     assert "Fr" in await titles(two_languages, "the ")
+
+
+async def test_comments_neither_find_a_page_nor_show_in_its_passage(wiki: Wiki) -> None:
+    body = "Served <!-- secretly, for <b>now</b> --> with %%hushed%% beans. `<!-- kept -->`"
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Menu", body=body))
+    assert await titles(wiki, "secretly") == await titles(wiki, "hushed") == []
+    (hit,) = (await ask(wiki, "kept beans", with_snippets=True)).hits
+    assert hit.passage is not None
+    assert hit.passage.text == "Served with beans. <!-- kept -->"
