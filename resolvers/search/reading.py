@@ -124,10 +124,7 @@ async def read(
     longer = [row for row in rows if row["origin"] == "longer"]
     reading.unknown = {word for word in words if word in stems and not any(map(reading.found.get, stems[word]))}
     reading.idle = {row["word"] for row in rows if row["lexeme"] is None}
-    idle = reading.idle_among(words)
-    for word in idle & reading.unknown:  # nobody has written it as a word of another language
-        del stems[word]
-    reading.unknown -= idle
+    idle = without_unsaid(reading)
     going_on = open_options(reading, longer, stems) if beginning else []
     reading.forms = forms_of(beginning, longer, stems) if beginning else ()
     fixes = {}
@@ -153,6 +150,15 @@ def lexemes_of(rows: Sequence[Row], found: dict[str, int]) -> dict[str, tuple[st
             stems[row["word"]].append(row["lexeme"])
             found[row["lexeme"]] = row["found"]
     return {word: tuple(lexemes) for word, lexemes in stems.items() if lexemes}
+
+
+def without_unsaid(reading: Reading) -> set[str]:
+    """The idle words of a question. Those that nobody has written in a language that knows them mean nothing."""
+    idle = reading.idle_among(reading.words)
+    for word in idle & reading.unknown:
+        del reading.stems[word]
+    reading.unknown -= idle
+    return idle
 
 
 def open_options(reading: Reading, longer: Sequence[Row], stems: dict[str, tuple[str, ...]]) -> list[Option]:
