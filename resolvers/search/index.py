@@ -100,10 +100,12 @@ async def write_pages(writer: Writer, pages: Sequence[Findable], language: str, 
             await fold_when_due(writer, analyser, pages=row["pages"], waiting=waiting, later=later)
 
 
-async def count_words(writer: Writer) -> None:
-    """All that waits, at once."""
-    for analyser in ANALYSERS:
-        await fold(writer, analyser)
+async def count_words(writer: Writer) -> list[int]:
+    """All that waits, at once; the analysers that have counted."""
+    others = [other for other in await fold(writer, ANALYSER) if other in ANALYSERS]
+    for other in others:
+        await fold(writer, other)
+    return [ANALYSER, *others]
 
 
 async def leave_pages(writer: Writer, page_ids: Sequence[UUID]) -> None:

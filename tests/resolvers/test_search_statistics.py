@@ -8,6 +8,7 @@ from uuid import UUID
 
 import pytest
 
+from content.words import ANALYSER
 from resolvers.aliases import add_alias, remove_alias
 from resolvers.drafts import PageDraft
 from resolvers.errors import BadInput
@@ -95,7 +96,7 @@ async def behind(wiki: Wiki) -> int:
 async def check_counted(wiki: Wiki) -> None:
     """After a fold: in how many pages each lexeme is, how many pages there are, and how long they are."""
     async with writing(wiki.database, wiki.scope) as writer:
-        await fold(writer, 1)
+        await fold(writer, ANALYSER)
     sql = """
         SELECT substr(lexeme, 2), count(*) FROM search_pages, unnest(tsv)
         WHERE tenant_id = $1 AND owner_id = $2 AND cardinality(positions) > 0 GROUP BY lexeme
