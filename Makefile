@@ -65,8 +65,8 @@ bench: bench-graphql
 bench-graphql: .venv/.installed  ## what a request costs, beside SQL by hand, PostGraphile and dataloaders
 	@exec $(python) -m benchmarks.graphql $(ARGS)
 
-bench-search: .venv/.benchmarking  ## what search finds, against its peers; ARGS='latency --help': what it costs
-	@exec $(python) -m benchmarks.search $(if $(filter quality corpus latency compare fuzz,$(ARGS)),,quality) $(ARGS)
+bench-search: .venv/.benchmarking  ## what search finds, against its peers, and what it costs; see ARGS=--help
+	@exec $(python) -m benchmarks.search $(if $(filter --help quality corpus latency compare fuzz,$(firstword $(ARGS))),,quality) $(ARGS)
 
 bench-moving: .venv/.installed  ## what an import and an export cost: make bench-moving ARGS='--pages 5000'
 	@exec $(python) -m benchmarks.moving $(ARGS)

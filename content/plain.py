@@ -2,6 +2,8 @@
 
 import re
 
+from .comments import uncommented
+
 LONGEST = 2000
 # Each looks ahead a bounded way and never twice at the same place, so that hostile text costs no more than any other.
 LINK = re.compile(r"!?\[([^\[\]\n]{0,300})\]\([^()\s]{0,500}\)")
@@ -17,7 +19,7 @@ TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,200}>")
 def excerpt(text: str, length: int = 200) -> str:
     """The beginning of its words, cut at a word where that loses little, with … when something is left out."""
     length = max(0, min(length, LONGEST))
-    words = plain(text[: 4 * length + 1000])
+    words = plain(uncommented(text[: 4 * length + 1000]))
     if len(words) <= length:
         return words
     cut = words[: max(length - 1, 0)]

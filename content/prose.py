@@ -25,10 +25,13 @@ RAW_HTML = re.compile(r"\s*<(?:pre|script|style|textarea)\b", re.IGNORECASE)
 
 def prose(text: str) -> str:
     """The text at its own length, every character that is code, comment or escape replaced by HIDDEN."""
-    if not HIDING.search(text):
-        return text
+    return hide(text, hidden(text)) if HIDING.search(text) else text
+
+
+def hidden(text: str) -> Iterator[Span]:
+    """Where it is code, comment or escape. A comment begins with `<!--`, and nothing else does."""
     starts = [0, *accumulate(map(len, lines(text)))]
-    return hide(text, (span for token in blocks(text) for span in _hidden_in(text, token, starts)))
+    return (span for token in blocks(text) for span in _hidden_in(text, token, starts))
 
 
 def hide(text: str, spans: Iterable[Span]) -> str:

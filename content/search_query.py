@@ -16,7 +16,7 @@ begins; an apostrophe never does. Keys and values, but for tags, may be in capit
 Everything else is words: an unknown key (`std::vector`, `http://…`), a value that cannot be (`type:bogus`,
 `updated:May`), a quote that is not closed, `-` alone, `--x`. So there are no errors. What follows the first 10,000
 characters is not read. In a question of more than twelve words quotes and minus signs are prose and demand nothing,
-and a minus in front of a question is part of its first word.
+and in front of a question a minus is part of its first word if that may be the name of a switch.
 """
 
 import re
@@ -41,6 +41,7 @@ TERM = re.compile(
     r'(?:(?<!\S)(?P<minus>-)(?!-))?(?:(?P<key>\w{1,10}):(?!:))?(?:"(?P<quoted>[^"]*)"|(?P<bare>[^\s"]\S*))|\S+'
 )
 UPDATED = re.compile(r"([<>]=?|)(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")
+OPTION = frozenset({"option", "options", "switch", "switches", "flag", "flags", "argument", "parameter"})
 STATUSES = {"active": ("active",), "archived": ("archived",), "any": ("active", "archived")}
 
 Said = list[tuple[str, Any]]  # what a term adds: fields of the query, and a value for each
@@ -74,8 +75,15 @@ def understand(text: str) -> SearchQuery:
         return query
     if len(words(query.words)) > PROSE:
         return _read(text, in_prose=True)
-    switch = query.excluded and text.lstrip().startswith(f"-{query.excluded[0]}")
-    return parse(text.lstrip()[1:]) if switch else query
+    text = text.lstrip()
+    is_first = query.excluded and text.startswith(f"-{query.excluded[0]}")
+    return parse(text[1:]) if is_first and _is_switch(query.excluded[0], text) else query
+
+
+def _is_switch(word: str, text: str) -> bool:
+    """`-Gm`, `-NXCOMPAT`, `-Wp64`, and whatever a question calls an option; `-decaf` is a word that is not wanted."""
+    is_written_so = len(word) <= 2 or word.isupper() or not word.isalpha()
+    return word.isascii() and (is_written_so or not OPTION.isdisjoint(words(text)))
 
 
 def parse(text: str) -> SearchQuery:

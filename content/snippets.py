@@ -13,6 +13,7 @@ from itertools import islice
 from math import fsum
 from typing import NamedTuple
 
+from .comments import uncommented
 from .plain import plain
 from .words import RUN, analysed, apart, spans, words
 
@@ -26,7 +27,6 @@ BEGINNING = 3  # letters
 
 # Each looks ahead a bounded way, so that hostile text costs no more than any other.
 FENCE = re.compile(r"^[ \t]{0,8}(?:```+[^`\n]*|~~~+[^\n]*)$", re.MULTILINE)
-COMMENT = re.compile(r"<!--[^<>]{0,500}-->")
 DEFINITION = re.compile(r"^ {0,3}\[(?!\^)[^\[\]\n]{1,200}\]:[ \t]*\S+(?:[ \t]+[\"'(][^\n]*)?$", re.MULTILINE)
 RULE = re.compile(r"^[ \t]*[-|:=][-|:= \t]*$", re.MULTILINE)
 ROW = re.compile(r"^[ \t]*\|[^\n]*$", re.MULTILINE)
@@ -117,14 +117,14 @@ def candidates(sections: Texts, beginnings: Collection[str]) -> set[str]:
 
 
 def said(text: str) -> str:
-    """What a markdown text says, in one line: without marks, link targets and table lines. Code stays as it is."""
-    parts = FENCE.split(DIRECTION.sub("", CONTROL.sub(" ", text)))
+    """What a markdown text says, in one line: without marks, comments, link targets and table lines. Code stays."""
+    parts = FENCE.split(DIRECTION.sub("", CONTROL.sub(" ", uncommented(text))))
     parts[::2] = [_prose(part) for part in parts[::2]]
     return " ".join(" ".join(parts).split())
 
 
 def _prose(text: str) -> str:
-    for mark in (COMMENT, DEFINITION, RULE):
+    for mark in (DEFINITION, RULE):
         text = mark.sub("", text)
     text = ROW.sub(lambda row: CELL_END.sub(" ", row[0]), text)
     text = CODE.sub(lambda code: code[1].translate(HIDE), text)

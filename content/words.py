@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from .folding import INVISIBLE, fold
 
-ANALYSER = 1
+ANALYSER = 2
+UNCOMMENTED = 2  # from this one on, comments of a body are not searched
 WORD_MAX = 64  # characters; longer ones are data, not words
 RUN_MAX = 1_000  # characters without a space, before they are cut: a script without spaces writes whole lines
 
@@ -114,4 +115,4 @@ def pairs(run: str) -> Iterator[str]:
 
 
 # Every analyser that stored rows may be of: an old one stays until no installation has its rows any more.
-ANALYSERS: dict[int, Callable[[str], list[str]]] = {ANALYSER: words}
+ANALYSERS: dict[int, Callable[[str], list[str]]] = {1: words, ANALYSER: words}

@@ -8,7 +8,9 @@ from uuid import UUID
 import asyncpg
 import orjson
 
+from content.comments import uncommented
 from content.deltas import Delta, restored
+from content.languages import language_of
 from content.links import find_links
 from content.names import normalise
 from content.sections import Section, render
@@ -187,10 +189,10 @@ async def check_words(wiki: Wiki, pages: dict[UUID, Any]) -> None:
     """Each page's words, weighted by where they stand and under the letter of the wiki; and how often each is there."""
     sql = """
         SELECT CAST(replace(CAST(ts_delete(tsv, $6::text[]) AS text), '''' || $7, '''') AS tsvector)
-            = setweight(to_tsvector('english', $2), 'A') || setweight(to_tsvector('english', $3), 'B')
-            || setweight(to_tsvector('english', $4), 'C') || setweight(to_tsvector('english', $5), 'D') AS same,
+            = setweight(to_tsvector(tongue, $2), 'A') || setweight(to_tsvector(tongue, $3), 'B')
+            || setweight(to_tsvector(tongue, $4), 'C') || setweight(to_tsvector(tongue, $5), 'D') AS same,
             $6::text[] <@ tsvector_to_array(tsv) AS marked, status, words
-        FROM search_pages WHERE page_id = $1
+        FROM search_pages, LATERAL (SELECT $8::text::regconfig AS tongue) WHERE page_id = $1
     """
     letter = scope_letter(wiki.scope.tenant_id, wiki.scope.owner_id, ANALYSER)
     names = await names_of(wiki, pages)
@@ -200,13 +202,14 @@ async def check_words(wiki: Wiki, pages: dict[UUID, Any]) -> None:
         if heading := " ".join(words(section["heading"])):
             said_headings[section["page_id"]].add(f"{letter}:heading:{heading[:200]}")
     for page in pages.values():
-        title, summary, body = (words(page[field] or "") for field in ("title", "summary", "body_md"))
+        title, summary, body = map(words, (page["title"], page["summary"] or "", uncommented(page["body_md"])))
         others = dict.fromkeys(tuple(words(name)) for name in sorted({name for _, name in names[page["id"]]}))
         other = [word for name in others for word in name if list(name) != title]
         tags = [f"{letter}:tag:{tag.casefold()}" for tag in page["tags"]]
         marks = [f"{letter}:", f"{letter}:type:{page['type']}", *tags, *said_headings[page["id"]]]
         texts = [" ".join(said) for said in (title, other, [*headings[page["id"]], *summary], body)]
-        (row,) = await wiki.look.fetch(sql, page["id"], *texts, marks, letter)
+        language = language_of(page["metadata"], "english")
+        (row,) = await wiki.look.fetch(sql, page["id"], *texts, marks, letter, language)
         assert tuple(row) == (True, True, page["status"], len(title) + len(summary) + len(body))
     await check_statistics(wiki)
 

@@ -30,23 +30,26 @@ class Reindexed(NamedTuple):
 async def due(
     database: Database, tenant: str | None = None, owner: str | None = None, *, again: bool = False
 ) -> list[Row]:
-    """The wikis to be read: of all tenants, of one, or of one owner there; with `again` all that have pages."""
+    """The wikis to be read: of all tenants, of one, or of one owner there; with `again` all that have pages.
+
+    So are those that have an older index beside a whole one, which only has to go.
+    """
     tenants = [await find_tenant(database, tenant)] if tenant else await list_tenants(database)
     wikis: list[Row] = []
     for each in tenants:
         owner_id = (await find_owner(database, each.id, owner)).id if owner else None
         wikis += await unread(database, each.id, owner_id)
-    return [wiki for wiki in wikis if wiki["is_due"] or (again and wiki["pages"])]
+    return [wiki for wiki in wikis if wiki["is_due"] or wiki["has_older"] or (again and wiki["pages"])]
 
 
-async def read(database: Database, wikis: Sequence[Row], *, again: bool = False) -> Reindexed:
+async def read(database: Database, wikis: Sequence[Row], *, again: bool = False, keep_older: bool = False) -> Reindexed:
     """Read what is unread in these wikis, or all of it `again`. Stopped, it says how to go on."""
     from .progress import progress
 
     began = monotonic()
     try:
         with progress() as report:
-            pages = await read_together(database, wikis, again, report)
+            pages = await read_together(database, wikis, report, again=again, keep_older=keep_older)
     except asyncio.CancelledError:
         tell(f"Stopped. {GO_ON}")
         raise
@@ -55,7 +58,9 @@ async def read(database: Database, wikis: Sequence[Row], *, again: bool = False)
     return Reindexed(len(wikis), pages, round(monotonic() - began, 2))
 
 
-async def read_together(database: Database, wikis: Sequence[Row], again: bool, report: importing.Progress) -> int:
+async def read_together(
+    database: Database, wikis: Sequence[Row], report: importing.Progress, *, again: bool, keep_older: bool
+) -> int:
     """How many pages were read. The first error ends it."""
     bar = Bar(report, sum(wiki["pages" if again and not wiki["is_begun"] else "unread"] for wiki in wikis))
     if again:  # of all before any is read: whoever goes on need not know what was asked
@@ -66,7 +71,8 @@ async def read_together(database: Database, wikis: Sequence[Row], again: bool, r
     async def work() -> None:
         for wiki in queue:
             name = f"{wiki['tenant']}/{wiki['owner']}"
-            await reindex(database, wiki["tenant_id"], wiki["owner_id"], partial(bar.move, name))
+            ids = wiki["tenant_id"], wiki["owner_id"]
+            await reindex(database, *ids, partial(bar.move, name), keep_older=keep_older)
 
     try:
         async with asyncio.TaskGroup() as group:

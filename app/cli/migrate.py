@@ -69,20 +69,24 @@ def migrated(dsn: str, *, is_yours: bool) -> list[str]:
 
 
 async def caught_up(database: "Database") -> dict[str, Any]:
-    """What search read of what it had not read."""
+    """What search read of what it had not read. Servers of the release before go on answering by their own index."""
     from .indexes import amount, due, read
 
-    wikis = await due(database)
+    found = await due(database)
+    wikis = [wiki for wiki in found if wiki["is_due"]]
     if wikis:
         tell(f"Search has yet to read {amount(wikis)}")
-    return {"reindexed": (await read(database, wikis))._asdict()}
+    done = await read(database, wikis, keep_older=True)
+    if any(wiki["has_older"] for wiki in found):
+        tell("The older index stays for servers of the older release. Once they are replaced, run: cairn reindex")
+    return {"reindexed": done._asdict()}
 
 
 async def left(database: "Database") -> dict[str, Any]:
     """What search has yet to read."""
     from .indexes import amount, due
 
-    wikis = await due(database)
+    wikis = [wiki for wiki in await due(database) if wiki["is_due"]]
     if wikis:
         tell(f"Search has yet to read {amount(wikis)}. Run: cairn reindex")
     return {"unread": {"wikis": len(wikis), "pages": sum(wiki["unread"] for wiki in wikis)}}

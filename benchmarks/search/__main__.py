@@ -1,4 +1,4 @@
-"""python -m benchmarks.search"""
+"""What search finds and what it costs. The collections that it is measured with: docs/benchmarks.md#search."""
 
 import sys
 

@@ -139,7 +139,10 @@ def found(data: Path | None) -> Path:
     folder = data or USUAL
     if any(folder.glob("*/docs.jsonl.gz")):
         return folder
-    raise NoCollections(f"{folder} holds no collections (NAME/docs.jsonl.gz, …). Name their folder: --data FOLDER")
+    raise NoCollections(
+        f"{folder} holds no collections (NAME/docs.jsonl.gz, …). Name their folder: --data FOLDER. "
+        "They do not come with Cairn: docs/benchmarks.md#search says where some are, and how to write others."
+    )
 
 
 def lines(path: Path) -> Iterator[str]:

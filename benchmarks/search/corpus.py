@@ -21,6 +21,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateIndex
 
+from content.words import ANALYSER
 from db.database import Database
 from db.embedded import EmbeddedServer
 from db.migrate import migrate
@@ -107,8 +108,8 @@ async def fill_database(own: str, name: str, wikis: Sequence[Wiki], made: Stock,
     """Stopped anywhere, even killed, it goes on where it was; wikis that were whole stay as they are."""
     await migrate(own)
     async with connected(own) as connection:
-        rows = await connection.fetch("SELECT owner_id FROM search_scopes WHERE state = 'ready'")
-        ready = {row["owner_id"] for row in rows}
+        sql = "SELECT owner_id FROM search_scopes WHERE state = 'ready' AND analyser = $1"
+        ready = {row["owner_id"] for row in await connection.fetch(sql, ANALYSER)}
         step(sum(one.pages for one in wikis if one.owner_id in ready))
         if lacking := [one for one in wikis if one.owner_id not in ready]:
             await connection.execute(f"DROP INDEX IF EXISTS {WORDS.name}")

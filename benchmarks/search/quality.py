@@ -17,7 +17,7 @@ from db.embedded import EmbeddedServer
 from db.migrate import migrate
 
 from . import cairn, seed
-from .collection import Collection, read_all
+from .collection import Collection, NoCollections, read_all
 from .goals import GOALS, Goal
 from .peers import PEERS, Search
 from .scores import Score, scores
@@ -44,12 +44,22 @@ def quality(
     json: Annotated[Path | None, typer.Option(help="A file for every figure.")] = None,
 ) -> None:
     """What search finds in Cairn and its peers, against the goals, and for each collection."""
-    chosen = [one.of(names(kinds), cap) for one in read_all(data, names(collections))]
+    chosen = asked(list(read_all(data, names(collections))), names(kinds), cap)
     with migrated() as dsn, cairn.opened(dsn) as ours, seed.opened(dsn) as origin:
         found = measured({"Cairn": ours.load, "seed": origin.load, **PEERS}, chosen)
     Console(width=max(WIDTH, Console().width)).print(against_goals(found), by_collection(found), sep="\n")
     if json is not None:
         json.write_bytes(orjson.dumps(as_json(found), option=orjson.OPT_INDENT_2))
+
+
+def asked(collections: list[Collection], kinds: list[str], cap: int | None) -> list[Collection]:
+    """With some of their queries. Raises NoCollections for kinds that none of them has."""
+    known = {kind for one in collections for kind in one.kinds}
+    if missing := [kind for kind in kinds if kind not in known]:
+        raise NoCollections(
+            f"There are no queries of the kind {', '.join(missing)}. There are {', '.join(sorted(known))}."
+        )
+    return [one.of(kinds, cap) for one in collections]
 
 
 def names(text: str) -> list[str]:

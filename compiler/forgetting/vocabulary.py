@@ -2,10 +2,8 @@
 
 from collections.abc import Collection
 
-from content.words import ANALYSERS
 from db.sql import statements
-from resolvers.search.index import vocabulary
-from resolvers.search.statistics import fold
+from resolvers.search.index import count_words, vocabulary
 from resolvers.writer import Writer
 
 FORGETTING = statements("forgetting")
@@ -14,8 +12,7 @@ FORGETTING = statements("forgetting")
 async def forget_vocabulary(writer: Writer, said: Collection[str]) -> frozenset[str]:
     """Take words that no page says any more out of what search counts and suggests: these words."""
     unsaid: set[str] = set(said)
-    for analyser in ANALYSERS:
-        await fold(writer, analyser)
+    for analyser in await count_words(writer):
         given = {"analyser": analyser, "words": vocabulary(sorted(said))}
         gone = [row["word"] for row in await writer.all(FORGETTING["find_unsaid"], **given)]
         await writer.run(FORGETTING["drop_words"], analyser=analyser, words=gone)

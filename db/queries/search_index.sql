@@ -1,7 +1,8 @@
 -- name: write_pages
 -- What is found of pages, and what that changes in the words of their wiki. The texts are words of content.words; each
--- lexeme of theirs is written with the letter of its scope before it. Answers with what waited to be folded before.
--- A language that this Postgres has no stemmer for is `simple`. Marks (a colon behind the letter) are not counted.
+-- lexeme of theirs is written with the letter of its scope before it. Answers with what waited to be folded before, and
+-- whether one of these pages is in a language that questions are not read in yet. A language that this Postgres has no
+-- stemmer for is `simple`. Marks (a colon behind the letter) are not counted.
 WITH given AS (
     SELECT
         page_id, change_id, status, type, tags, title, names, leads, body, marks, title_words, words, text_words,
@@ -80,7 +81,8 @@ SELECT
     s.pages,
     (SELECT count(*) FROM search_changes c
      WHERE c.tenant_id = CAST(:tenant_id AS uuid) AND c.owner_id = CAST(:owner_id AS uuid)
-       AND c.analyser = CAST(:analyser AS smallint)) AS waiting
+       AND c.analyser = CAST(:analyser AS smallint)) AS waiting,
+    EXISTS (SELECT FROM given WHERE CAST(language AS text) <> ALL (s.languages)) AS is_in_new_language
 FROM search_scopes s
 WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = CAST(:owner_id AS uuid)
   AND s.analyser = CAST(:analyser AS smallint);

@@ -162,8 +162,6 @@ WITH scope AS MATERIALIZED (
 SELECT page_id, name AS matched_alias, whole AS score, in_text, in_names, named, together, heading, begun, linked,
     0::float8 AS topic, (SELECT counted_at FROM scope) AS counted_at, ARRAY(SELECT page_id FROM beside) AS beside
 FROM ranked
-WHERE CAST(:after_score AS float8) IS NULL OR whole < CAST(:after_score AS float8)
-   OR (whole = CAST(:after_score AS float8) AND page_id > CAST(:after_page AS uuid))
 ORDER BY whole DESC, page_id
 LIMIT CAST(:size AS integer);
 
@@ -240,8 +238,6 @@ SELECT coalesce((
 SELECT page_id, name AS matched_alias, score + topic AS score,
     in_text, in_names, named, together, heading, begun, topic, (SELECT counted_at FROM scope) AS counted_at
 FROM scored
-WHERE CAST(:after_score AS float8) IS NULL OR score + topic < CAST(:after_score AS float8)
-   OR (score + topic = CAST(:after_score AS float8) AND page_id > CAST(:after_page AS uuid))
 ORDER BY score + topic DESC, page_id
 LIMIT CAST(:size AS integer);
 

@@ -1,7 +1,7 @@
 -- name: list_wikis
 -- The wikis of a tenant, or one: their pages, those that the analyser has yet to read, whether a second reading of all
--- has begun, and whether their index is due: not whole, not switched to, with older ones beside it, or counted by an
--- older release.
+-- has begun, whether their index is due: not whole, not switched to, or counted by an older release; and whether older
+-- ones stand beside it.
 WITH counted AS MATERIALIZED (
     SELECT p.owner_id, count(*) AS pages, count(*) FILTER (WHERE r.page_id IS NULL OR p.id > s.reached) AS unread
     FROM pages AS p
@@ -18,13 +18,15 @@ SELECT t.slug AS tenant, o.slug AS owner, o.tenant_id, o.id AS owner_id,
     coalesce(c.unread, 0) AS unread,
     s.reached IS NOT NULL AS is_begun,
     coalesce(c.unread, 0) > 0 OR s.state IS NOT DISTINCT FROM 'building' OR s.reached IS NOT NULL OR EXISTS (
+        SELECT FROM search_terms AS older
+        WHERE older.tenant_id = CAST(:tenant_id AS uuid) AND older.owner_id = o.id
+          AND older.analyser = CAST(:analyser AS smallint)
+    ) AS is_due,
+    EXISTS (
         SELECT FROM search_scopes AS older
         WHERE older.tenant_id = CAST(:tenant_id AS uuid) AND older.owner_id = o.id
           AND older.analyser < CAST(:analyser AS smallint)
-    ) OR EXISTS (
-        SELECT FROM search_terms AS older
-        WHERE older.tenant_id = CAST(:tenant_id AS uuid) AND older.owner_id = o.id
-    ) AS is_due
+    ) AS has_older
 FROM owners AS o
 JOIN tenants AS t ON t.tenant_id = o.tenant_id
 LEFT JOIN search_scopes AS s

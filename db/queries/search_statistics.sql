@@ -2,7 +2,8 @@
 -- Take what waits: in how many pages each lexeme is now, how long pages are, and the words that people may mean: by
 -- initials, of large scripts by 256 of them, and words of names by final letters, but for pairs, which nobody mends. What
 -- concerns pages that were recounted already goes into the other edition, too. What an older release counted is taken
--- along, into as many shelves as it needs. On its shelves a lexeme has no letter. Answers with the bytes of a shelf.
+-- along, into as many shelves as it needs. On its shelves a lexeme has no letter. Answers with the bytes of a shelf, and
+-- with the other analysers that have an index of the wiki.
 WITH taken AS (
     DELETE FROM search_changes
     WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
@@ -106,7 +107,11 @@ WITH taken AS (
     WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = CAST(:owner_id AS uuid)
       AND s.analyser = CAST(:analyser AS smallint)
 )
-SELECT coalesce(avg(pg_column_size(pages)), 0) FROM counts;
+SELECT (SELECT avg(pg_column_size(pages)) FROM counts) AS size, ARRAY(
+    SELECT analyser FROM search_scopes
+    WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
+      AND analyser <> CAST(:analyser AS smallint)
+) AS others;
 
 -- name: add_shelves
 -- The same counts on more shelves, as so many times as many hold them.

@@ -1,6 +1,7 @@
 -- name: read_words
 -- What a wiki knows of the words of a question: their lexemes in its languages, in how many pages each is, and words
--- that go on where the last one ends. The newest whole index speaks, whatever analyser it is of.
+-- that go on where the last one ends. The newest whole index speaks, whatever analyser it is of. A word to which one of
+-- the languages gives no meaning has a row without a lexeme, too.
 WITH scope AS (
     SELECT analyser, edition, shelves, pages, words, languages, updated_at
     FROM search_scopes
@@ -33,7 +34,7 @@ CROSS JOIN word
 LEFT JOIN LATERAL (
     SELECT DISTINCT CAST(:letter AS text) || stem AS text
     FROM unnest(scope.languages) AS language
-    CROSS JOIN LATERAL unnest(tsvector_to_array(to_tsvector(CAST(language AS regconfig), word.word))) AS stem
+    LEFT JOIN LATERAL unnest(tsvector_to_array(to_tsvector(CAST(language AS regconfig), word.word))) AS stem ON true
 ) AS lexeme ON true
 LEFT JOIN LATERAL (
     SELECT CAST(c.pages ->> substr(lexeme.text, 2) AS integer) AS pages

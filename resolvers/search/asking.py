@@ -1,6 +1,6 @@
 """Search: from the text of a question to the pages that answer it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -18,7 +18,7 @@ from ..owners import find_owner
 from ..permissions import Action, authorise
 from . import cursors, demands
 from .meaning import Meaning, meaning
-from .memory import FROM_THE_FIRST, Memory, Understood, memory_of
+from .memory import Memory, Understood, memory_of
 from .passages import with_passages
 from .question import RANKING, SHORT_QUESTION, Question, question
 from .reading import Reading, read
@@ -84,12 +84,19 @@ class Search:
         self.query, self.wanted = meant.query, meant.wanted
         self.size = max(1, min(asked.first, MOST))
         self.is_wide = False
+        self.beside: Sequence[UUID] = ()
+        """The pages that links alone have brought."""
         self.behind = cursors.place(self.identity, asked.after) if asked.after else None
 
     @cached_property
     def identity(self) -> str:
         """What a cursor belongs to."""
         return f"{self.scope.tenant_id}{self.scope.owner_id}{self.asked.text}\n{self.asked.filter}"
+
+    @property
+    def shown_before(self) -> tuple[str, ...]:
+        """The marks of the pages that came before this one."""
+        return self.behind.shown if self.behind else ()
 
     async def found(self) -> Found:
         """By what is remembered of the question, if that still holds."""
@@ -137,22 +144,24 @@ class Search:
 
     async def rows(self, understood: Understood) -> Sequence[Row]:
         self.is_wide = False
-        behind, size = self.behind, max(self.size, ENOUGH) + 1
-        start = {"after_score": behind.score, "after_page": behind.page_id} if behind else FROM_THE_FIRST
-        values = {**understood.values, **start, "size": size}
-        asked = understood.question
-        return await (self.ranked(values, asked) if asked.finds_words else self.listed(values))
+        size = max(self.size, ENOUGH) + 1
+        if not understood.question.finds_words:
+            return await self.listed(understood.values | {"size": size})
+        seen = set(self.shown_before)
+        rows = await self.ranked(understood.values | {"size": size + len(seen)}, understood.question)
+        self.beside = beside(rows[0]) if rows else ()
+        return [row for row in rows if cursors.mark(row["page_id"]) not in seen]
 
     async def shown(self, understood: Understood, rows: Sequence[Row]) -> Found:
         reading, asked, values, _ = understood
         found = Found(
-            hits=tuple(self.hit(reading, asked, row) for row in rows[: self.size]),
+            hits=tuple(self.hits(reading, asked, rows[: self.size])),
             has_next_page=len(rows) > self.size,
             did_you_mean=reading.did_you_mean(self.query.words),
         )
         if self.asked.with_counts:
-            values |= {"rare": asked.wide} if self.is_wide else {}
-            found = await self.counted(found, values | {"beside": await self.beside(asked, rows, values)})
+            rare = asked.wide if self.is_wide else asked.rare
+            found = await self.counted(found, values | {"rare": rare, "beside": self.beside})
         if self.asked.with_snippets:
             found = replace(found, hits=await with_passages(self.connection, self.scope, reading, asked, found.hits))
         return found
@@ -168,29 +177,32 @@ class Search:
 
     async def listed(self, values: dict[str, Any]) -> Sequence[Row]:
         """Without words there is nothing to weigh: what was changed last comes first."""
+        behind = self.behind
+        values |= {
+            "after_score": behind.score if behind else None,
+            "after_page": behind.page_id if behind else None,
+        }
         if values["required"] is not None:
             few = await self.connection.all(RANKING["list_few"], **values)
             if not any(row["are_many"] for row in few):
                 return few
         return await self.connection.all(RANKING["list_many"], **values)
 
-    def hit(self, reading: Reading, asked: Question, row: Row) -> Hit:
-        return Hit(
-            page_id=row["page_id"],
-            score=row["score"],
-            cursor=self.cursor(reading, row) if self.asked.with_cursors else "",
-            matched_alias=row.get("matched_alias"),
-            explanation=explanation(asked, row) if self.asked.explained else None,
-        )
+    def hits(self, reading: Reading, asked: Question, rows: Sequence[Row]) -> Iterator[Hit]:
+        shown = list(self.shown_before)
+        for row in rows:
+            if asked.finds_words:
+                shown.append(cursors.mark(row["page_id"]))
+            yield Hit(
+                page_id=row["page_id"],
+                score=row["score"] if asked.finds_words else 0.0,
+                cursor=self.cursor(reading, row, shown) if self.asked.with_cursors else "",
+                matched_alias=row.get("matched_alias"),
+                explanation=explanation(asked, row) if self.asked.explained else None,
+            )
 
-    def cursor(self, reading: Reading, row: Row) -> str:
-        return cursors.cursor(self.identity, reading, row["score"], row["page_id"], is_wide=self.is_wide)
-
-    async def beside(self, asked: Question, rows: Sequence[Row], values: dict[str, Any]) -> Sequence[UUID]:
-        """The pages that links alone have brought; behind the last page of a list it has to be asked again."""
-        if self.behind and not rows and asked.finds_words:
-            rows = await self.connection.all(asked.ranking, **values | FROM_THE_FIRST | {"size": 1})
-        return beside(rows[0]) if rows else ()
+    def cursor(self, reading: Reading, row: Row, shown: Sequence[str]) -> str:
+        return cursors.cursor(self.identity, reading, row["score"], row["page_id"], shown, is_wide=self.is_wide)
 
     async def counted(self, found: Found, values: dict[str, Any]) -> Found:
         row = await self.connection.one(RANKING["count_pages"], **values)

@@ -63,8 +63,11 @@ def negative(reading: Reading, wanted: Filter, excluded: Sequence[str]) -> Itera
 
 def adjoining(reading: Reading, text: str) -> Iterator[str]:
     """These words at these distances, whatever stands where a word means nothing."""
-    words = enumerate(ANALYSERS[reading.analyser](text))
-    spoken = [(place, lexemes) for place, word in words if (lexemes := reading.meant(word))]
+    words = ANALYSERS[reading.analyser](text)
+    idle = reading.idle_among(words)
+    spoken = [
+        (place, lexemes) for place, word in enumerate(words) if word not in idle and (lexemes := reading.meant(word))
+    ]
     if spoken:
         rest = "".join(f"<{after - before}>{one_of(group)}" for (before, _), (after, group) in pairwise(spoken))
         yield f"({one_of(spoken[0][1])}{rest})"

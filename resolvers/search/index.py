@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from content.comments import uncommented
 from content.languages import language_of
-from content.words import ANALYSER, ANALYSERS
+from content.words import ANALYSER, ANALYSERS, UNCOMMENTED
 from db.ids import new_id
 from db.scope import Scope
 from db.sql import statements
@@ -93,13 +94,18 @@ async def write_pages(writer: Writer, pages: Sequence[Findable], language: str, 
     row = await writer.one(INDEX["write_pages"], **values)
     if row is not None and edition.is_ready:
         waiting = row["waiting"] + len(pages)
-        await fold_when_due(writer, analyser, pages=row["pages"], waiting=waiting, later=later)
+        if row["is_in_new_language"]:  # its stems are found from now on: what a folding says of languages cannot wait
+            await fold(writer, analyser)
+        else:
+            await fold_when_due(writer, analyser, pages=row["pages"], waiting=waiting, later=later)
 
 
-async def count_words(writer: Writer) -> None:
-    """All that waits, at once."""
-    for analyser in ANALYSERS:
-        await fold(writer, analyser)
+async def count_words(writer: Writer) -> list[int]:
+    """All that waits, at once; the analysers that have counted."""
+    others = [other for other in await fold(writer, ANALYSER) if other in ANALYSERS]
+    for other in others:
+        await fold(writer, other)
+    return [ANALYSER, *others]
 
 
 async def leave_pages(writer: Writer, page_ids: Sequence[UUID]) -> None:
@@ -189,7 +195,7 @@ def vocabulary(words: Sequence[str]) -> list[str]:
 
 def searchable(text: str, analyser: int = ANALYSER) -> str:
     """The words of a body, as many as a tsvector can hold."""
-    words = ANALYSERS[analyser](text)
+    words = ANALYSERS[analyser](uncommented(text) if analyser >= UNCOMMENTED else text)
     joined = " ".join(words)
     if 2 * len(words) + (LETTER_BYTES + 8) * len(set(words)) + 4 * len(joined) <= VECTOR_MAX:
         return joined  # without looking at each: even letters of four bytes would not fill it

@@ -18,7 +18,6 @@ from .question import Question
 from .reading import Reading
 from .results import Filter
 
-FROM_THE_FIRST = {"after_score": None, "after_page": None}
 SIZES = 4  # numbers of hits that a question is asked for, one after the other
 
 
@@ -38,7 +37,7 @@ class Understood(NamedTuple):
         if len(self.known) == SIZES:
             self.known.clear()
         own = {"size": size, "counted_at": self.reading.counted_at}
-        found = self.known[size] = Knowledge(ChainMap(own, FROM_THE_FIRST, self.values))
+        found = self.known[size] = Knowledge(ChainMap(own, self.values))
         return found
 
     def was_used(self) -> bool:

@@ -84,7 +84,8 @@ class Question:
 def question(reading: Reading, text: str, required: str | None, title_only: bool) -> Question:
     """`required` is a tsquery that a page must satisfy in any case."""
     groups = [tuple(dict.fromkeys(x for option in options for x in option.lexemes)) for options in reading.options]
-    spoken = [(place, group) for place, group in enumerate(groups) if group]
+    idle = reading.idle_among(reading.words)
+    spoken = [(place, group) for place, group in enumerate(groups) if group and reading.words[place] not in idle]
     weights, terms = weigh(reading)
     every = "&".join(one_of(group) for _, group in spoken) or None
     rarest = sorted(weights, key=lambda lexeme: (max(1, reading.found[lexeme]), lexeme))

@@ -16,7 +16,7 @@ from db.sql import statements
 
 from .families import find_relative
 from .lexemes import scope_letter
-from .weights import BUDGET, MENDED, OPEN
+from .weights import BUDGET, IDLE, MENDED, OPEN
 
 WORDS = statements("search_words")
 LAST = "\U0010ffff"
@@ -42,7 +42,8 @@ class Reading:
     """A question as one wiki understands it, by what was counted there at a moment.
 
     `options` has an entry for each word of the question, in its order; `forms` is what else its last word may end in,
-    `relative` a name next to a code that nobody wrote.
+    `relative` a name next to a code that nobody wrote. `idle` words mean nothing in one of the wiki's languages, as
+    `the` does not in English.
     """
 
     letter: str
@@ -56,6 +57,7 @@ class Reading:
     found: dict[str, int] = field(default_factory=dict)
     mended: dict[str, str] = field(default_factory=dict)
     unknown: set[str] = field(default_factory=set)
+    idle: set[str] = field(default_factory=set)
     forms: tuple[str, ...] = ()
     relative: str | None = None
 
@@ -70,6 +72,11 @@ class Reading:
             return self.stems.get(word, ())
         options = self.options[self.words.index(word)]
         return tuple(dict.fromkeys(lexeme for one in options if one.trust > OPEN for lexeme in one.lexemes))
+
+    def idle_among(self, words: Sequence[str]) -> set[str]:
+        """Those that other languages know while one does not, beside words that all of them know."""
+        known = self.stems.keys() & set(words)
+        return known & self.idle if known - self.idle else set()
 
     @property
     def mended_text(self) -> str:
@@ -119,6 +126,8 @@ async def read(
     stems = reading.stems = lexemes_of(rows, reading.found)
     longer = [row for row in rows if row["origin"] == "longer"]
     reading.unknown = {word for word in words if word in stems and not any(map(reading.found.get, stems[word]))}
+    reading.idle = {row["word"] for row in rows if row["lexeme"] is None}
+    idle = without_unsaid(reading)
     going_on = open_options(reading, longer, stems) if beginning else []
     reading.forms = forms_of(beginning, longer, stems) if beginning else ()
     reading.relative = await find_relative(connection, where, text, reading.unknown, statuses)
@@ -126,7 +135,7 @@ async def read(
     if wrong := [word for word in dict.fromkeys(words) if is_wrong(word, reading, bool(going_on))][:MOST_WRONG]:
         fixes = await mend(connection, where, reading, wrong, statuses)
     for place, word in enumerate(words):
-        own = [Option(word, 1.0, stems[word])] if word in stems else []
+        own = [Option(word, IDLE if word in idle else 1.0, stems[word])] if word in stems else []
         is_last = place == len(words) - 1
         reading.options.append([*own, *fixes.get(word, []), *(going_on if is_last else [])])
     return reading
@@ -145,6 +154,15 @@ def lexemes_of(rows: Sequence[Row], found: dict[str, int]) -> dict[str, tuple[st
             stems[row["word"]].append(row["lexeme"])
             found[row["lexeme"]] = row["found"]
     return {word: tuple(lexemes) for word, lexemes in stems.items() if lexemes}
+
+
+def without_unsaid(reading: Reading) -> set[str]:
+    """The idle words of a question. Those that nobody has written in a language that knows them mean nothing."""
+    idle = reading.idle_among(reading.words)
+    for word in idle & reading.unknown:
+        del reading.stems[word]
+    reading.unknown -= idle
+    return idle
 
 
 def open_options(reading: Reading, longer: Sequence[Row], stems: dict[str, tuple[str, ...]]) -> list[Option]:

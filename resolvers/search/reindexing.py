@@ -33,7 +33,8 @@ Progress = Callable[[int], None]
 
 
 async def unread(database: Database, tenant_id: UUID, owner_id: UUID | None = None) -> list[Row]:
-    """The wikis of a tenant, or one: how many of their `pages` are `unread`, and whether a reindexing `is_due`."""
+    """The wikis of a tenant, or one: how many of their `pages` are `unread`, whether a reindexing `is_due`, and whether
+    one `has_older` indexes that it would drop."""
     async with database.connection() as connection:
         return await connection.all(REINDEXING["list_wikis"], tenant_id=tenant_id, owner_id=owner_id, analyser=ANALYSER)
 
@@ -46,9 +47,18 @@ async def has_unsearchable(database: Database, tenant_id: UUID) -> bool:
 
 
 async def reindex(
-    database: Database, tenant_id: UUID, owner_id: UUID, progress: Progress = lambda _: None, *, again: bool = False
+    database: Database,
+    tenant_id: UUID,
+    owner_id: UUID,
+    progress: Progress = lambda _: None,
+    *,
+    again: bool = False,
+    keep_older: bool = False,
 ) -> int:
-    """Read what has not been read, or everything `again`; how many pages that were. `progress` hears of each batch."""
+    """Read what has not been read, or everything `again`; how many pages that were. `progress` hears of each batch.
+
+    `keep_older` while servers of the release before still answer by the index that it made.
+    """
     scope = scope_of(tenant_id, owner_id)
     await begin(database, scope, again)
     (wiki,) = await unread(database, tenant_id, owner_id)
@@ -58,7 +68,7 @@ async def reindex(
         done += len(batch)
         after = batch[-1]
         progress(len(batch))
-    await finish(database, scope)
+    await finish(database, scope, keep_older=keep_older)
     return done
 
 
@@ -104,11 +114,11 @@ async def read_next(connection: Connection, scope: Scope, after: UUID) -> list[U
     return page_ids
 
 
-async def finish(database: Database, scope: Scope) -> None:
+async def finish(database: Database, scope: Scope, *, keep_older: bool = False) -> None:
     """The switch, and the end of what was before."""
     while not await switch(database, scope):
         pass
-    while await drop_older(database, scope):
+    while not keep_older and await drop_older(database, scope):
         pass
 
 

@@ -45,7 +45,7 @@ async def near(connection: Connection, scope: Scope, page_id: UUID, limit: int) 
     rows = await connection.all(
         asked.ranking, **where, **WEIGHTS | {"w_linked": 0.0}, **asked.values(), analyser=reading.analyser,
         analysers=list(ANALYSERS), statuses=["active"], since=None, until=None, pages=reading.pages,
-        length=reading.mean_length, after_score=None, after_page=None, size=limit + 1,
+        length=reading.mean_length, size=limit + 1,
     )  # fmt: skip
     return [(row["page_id"], row["score"]) for row in rows if row["page_id"] != page_id][:limit]
 

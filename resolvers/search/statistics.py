@@ -27,9 +27,15 @@ async def fold_when_due(writer: Writer, analyser: int, *, pages: int, waiting: i
         await fold(writer, analyser)
 
 
-async def fold(writer: Writer, analyser: int) -> None:
-    """Count what the log says, and empty it. Shelves that have become large are made more."""
-    size = await writer.value(STATISTICS["fold_terms"], analyser=analyser)
-    if size and size > LARGE:
-        times = 2 ** ceil(log2(size / USUAL))
+async def fold(writer: Writer, analyser: int) -> list[int]:
+    """Count what the log says, and empty it. Shelves that have become large are made more.
+
+    Gives the other analysers that have an index of the wiki.
+    """
+    row = await writer.one(STATISTICS["fold_terms"], analyser=analyser)
+    assert row is not None
+    if row["size"] and row["size"] > LARGE:
+        times = 2 ** ceil(log2(row["size"] / USUAL))
         await writer.run(STATISTICS["add_shelves"], analyser=analyser, times=times)
+    others: list[int] = row["others"]
+    return others

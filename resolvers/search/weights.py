@@ -26,6 +26,7 @@ WEIGHTS = asdict(Weights())
 BUDGET = 600  # pages that are weighed for their words, as the statements say
 COUNTED = 1_000  # pages that are counted
 OPEN = 0.3  # trust in what an unfinished word may become
+IDLE = 0.2  # trust in a word that means nothing in one of the wiki's languages
 MENDED = {1: 0.9, 2: 0.7}  # trust in a word that differs by so many letters
 AMONG = 0.6  # a name that is said among other words: share of what its words weigh
 USUAL, LARGE = 0.5, 20  # a word that this share of the pages say tells nothing, in a wiki of so many

@@ -311,6 +311,7 @@ def test_what_was_imported_is_found_and_shown(acme: Cairn, tmp_path: Path) -> No
     assert said.endswith("\n2 of 2\n")
     assert not CONTROL.search(said)
     assert acme("search", "?!", *MARA).out == "Nothing found.\n"
+    assert acme("search", "-sweet pecan", *MARA, "--limit", "3").out.endswith("\n1 of 1\n"), "a minus is no option"
     shown = acme("page", "topic/pecan-pie", *MARA).out
     assert "linked from: entity/austin" in shown
     assert "tags: cake" in shown

@@ -14,6 +14,7 @@ import pytest
 from app.cli import indexes
 from app.cli.commands import main
 from content.languages import LANGUAGES
+from content.words import ANALYSER
 from resolvers.errors import Unavailable
 from tests.app.command_line import COMMAND, ROOT, Ran
 
@@ -110,6 +111,33 @@ def test_a_migration_leaves_nobody_without_search(upgraded: Cairn) -> None:
     assert (done["wikis"], done["pages"]) == (2, 5)
     again = upgraded("migrate")
     assert (again.out, again.err) == ("The database is at the newest schema already.\n", "")
+
+
+def test_a_migration_leaves_the_index_of_the_older_release_to_its_servers(acme: Cairn, dsn: str) -> None:
+    execute(dsn, *(f"UPDATE {table} SET analyser = {ANALYSER - 1}" for table in TABLES))
+    ran = acme("migrate")
+    assert "Search has yet to read 5 pages of 2 wikis\n" in ran.err
+    assert ran.err.endswith("Once they are replaced, run: cairn reindex\n")
+    for owner, pages in (("mara", 3), ("team", 2)):
+        assert counted(dsn)[owner, ANALYSER - 1] == counted(dsn)[owner, ANALYSER] == pages
+    again = acme("migrate")
+    assert again.err.startswith("The older index stays"), "nothing is read twice"
+    assert read(acme("reindex", "--json")) == (2, 0)
+    assert counted(dsn) == {("mara", ANALYSER): 3, ("team", ANALYSER): 2}
+    assert acme("migrate").err == ""
+
+
+def counted(dsn: str) -> dict[tuple[str, int], int]:
+    """How many pages each index has."""
+
+    async def run() -> dict[tuple[str, int], int]:
+        connection = await asyncpg.connect(dsn)
+        sql = "SELECT o.slug, s.analyser, count(*) FROM search_pages s JOIN owners o ON o.id = s.owner_id GROUP BY 1, 2"
+        found = {(slug, analyser): pages for slug, analyser, pages in await connection.fetch(sql)}
+        await connection.close()
+        return found
+
+    return asyncio.run(run())
 
 
 def test_an_error_says_how_to_go_on(upgraded: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:

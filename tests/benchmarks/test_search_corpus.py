@@ -14,6 +14,7 @@ from benchmarks.search.corpus import fill_database, is_indexed
 from benchmarks.search.prose import Author, Stock, Text
 from benchmarks.search.writes import draft
 from benchmarks.wikis import wiki
+from content.words import ANALYSER
 from db.database import Database
 from resolvers.pages import create_page
 from resolvers.search.lexemes import scope_letter
@@ -43,7 +44,7 @@ def main(dsn: str) -> None:
 
 
 async def words(connection: asyncpg.Connection, tenant: object, owner: object) -> list[tuple[object, ...]]:
-    letter = scope_letter(tenant, owner, 1)  # type: ignore[arg-type]
+    letter = scope_letter(tenant, owner, ANALYSER)  # type: ignore[arg-type]
     return [tuple(row) for row in await connection.fetch(WORDS, tenant, owner, letter)]
 
 

@@ -35,6 +35,10 @@ def test_it_is_cut_at_a_word_and_says_so() -> None:
     assert [excerpt("one two", n) for n in (-1, 0, 1)] == ["", "", "…"]
 
 
+def test_comments_are_no_part_of_the_beginning() -> None:
+    assert excerpt("<!-- a remark\n\nof two parts -->\n\nSeen %%not%% first.") == "Seen first."
+
+
 @given(st.text(), st.integers(-5, 3000))
 def test_it_is_never_longer_than_asked_and_one_line(text: str, length: int) -> None:
     shown = excerpt(text, length)

@@ -162,6 +162,13 @@ def test_a_hostile_text_is_read_in_time_and_only_so_far(unit: str) -> None:
     ("text", "meant"),
     [
         ("-Gm compiler option", SearchQuery("Gm compiler option")),
+        ("-NXCOMPAT linker", SearchQuery("NXCOMPAT linker")),
+        ("-Wp64 warnings", SearchQuery("Wp64 warnings")),
+        ("-openmp compiler option", SearchQuery("openmp compiler option")),
+        ("-decaf coffee", SearchQuery("coffee", excluded=("decaf",))),
+        (" -Decaf coffee", SearchQuery("coffee", excluded=("Decaf",))),
+        ('-"light roast" coffee', SearchQuery("coffee", excluded=("light roast",))),
+        ("-東京 会議", SearchQuery("会議", excluded=("東京",))),
         ("-oak", SearchQuery(excluded=("oak",))),
         ("brisket -oak", SearchQuery("brisket", excluded=("oak",))),
         ('is a "type correct" program one that the checker of a strict language accepts, or more -', None),

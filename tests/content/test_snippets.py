@@ -135,6 +135,8 @@ def test_words_of_every_script_are_highlighted(text: str, terms: tuple[str, ...]
         ("`vector<int> **kwargs` or `map[key](x)`", "vector<int> **kwargs or map[key](x)"),
         ("~~~\n**open", "**open"),
         ("seen <!-- hidden\nremark --> text", "seen text"),
+        ("seen <!-- <b>hidden</b> --> text %%and this%%", "seen text"),
+        ("say `<!-- note -->` and `%%`", "say <!-- note --> and %%"),
         ("a\0b \x1b[31m \ud800c \u202edrow\u202c", "a b [31m c drow"),
         ("日本語。\n日本", "日本語。 日本"),
     ],

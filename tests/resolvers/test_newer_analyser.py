@@ -1,7 +1,8 @@
 """A release with another analyser: its index is made beside the older one, while others write and ask."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -49,6 +50,18 @@ def newer(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     return become
 
 
+@contextmanager
+def older(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """In here this process is of our release again, which does not know that analyser."""
+    with monkeypatch.context() as patch:
+        patch.delitem(ANALYSERS, NEWER)
+        for module in READERS:
+            patch.setattr(f"resolvers.search.{module}.ANALYSER", ANALYSER)
+        patch.setattr(searchable, "__defaults__", (ANALYSER,))
+        patch.setattr(read, "__defaults__", ("", ("active",), ANALYSER))
+        yield
+
+
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reindexing, "BATCH", 3)
@@ -79,6 +92,24 @@ async def read_by(wiki: Wiki, text: str) -> tuple[int, list[str]]:
         reading = await read(connection, wiki.scope, text)
     assert reading is not None
     return reading.analyser, reading.words
+
+
+async def test_the_older_index_may_stay_for_servers_of_the_release_before(
+    wiki: Wiki, newer: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = set(await fill(wiki, 4))
+    newer()
+    assert await reindexed(wiki, keep_older=True) == 4
+    assert await indexes(wiki) == {ANALYSER: "ready", NEWER: "ready"}
+    ids.add((await create_page(wiki.database, wiki.scope, PageDraft("topic", "Pier", body="Harbourly."))).page_id)
+    assert await read_by(wiki, "harbourly") == (NEWER, ["harbour"])
+    assert await found(wiki, "harbour") == ids
+    with older(monkeypatch):
+        assert await read_by(wiki, "harbourly") == (ANALYSER, ["harbourly"])
+        assert await found(wiki, "harbourly") == ids
+    assert await reindexed(wiki) == 0
+    assert await indexes(wiki) == {NEWER: "ready"}
+    await back(wiki)
 
 
 @pytest.mark.usefixtures("small_batches")
@@ -128,11 +159,7 @@ async def test_a_page_that_an_older_release_wrote_is_read_before_the_switch(
     await begin(wiki.database, scope, again=False)
     while await read_batch(wiki.database, scope, reindexing.FIRST):
         pass
-    with monkeypatch.context() as patch:
-        patch.delitem(ANALYSERS, NEWER)
-        for module in READERS:
-            patch.setattr(f"resolvers.search.{module}.ANALYSER", ANALYSER)
-        patch.setattr(searchable, "__defaults__", (ANALYSER,))
+    with older(monkeypatch):
         await update_page(wiki.database, scope, ids[0], body="Oldly said.")
         await create_page(wiki.database, scope, PageDraft("topic", "Late", body="Lately made."))
     assert await due(wiki) == (2, True)

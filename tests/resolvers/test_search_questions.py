@@ -1,7 +1,9 @@
 """What people type, and what they find: names, questions, beginnings, mistakes, operators, any script."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from random import Random
 from typing import Any
+from uuid import UUID
 
 import orjson
 import pytest
@@ -207,6 +209,30 @@ async def test_pages_of_hits_follow_each_other_without_gap_or_repetition(wiki: W
     assert len(set(walked)) == 45
 
 
+@pytest.mark.parametrize("query", ["coffee roaster drum oak", "how long does a roaster keep coffee in the drum"])
+async def test_new_pages_that_lead_elsewhere_neither_repeat_nor_hide_a_hit(wiki: Wiki, query: str) -> None:
+    """What the first pages link to and talk about lifts others: new first pages lift other ones."""
+    dice, spoken = Random(7), ["coffee", "roaster", "drum", "oak", "crack", "beans", "cup", "cellar"]
+    names = [f"Batch {n}" for n in range(40)]
+
+    async def write(name: str, text: str) -> None:
+        body = text + "".join(f" [[{linked}]]" for linked in dice.sample(names, 4))
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", name, body=body))
+
+    for name in names:
+        await write(name, " ".join(dice.choices(spoken, k=12)))
+    whole = {hit.page_id for hit in (await ask(wiki, query, first=50)).hits}
+    walked, after, goes_on = list[UUID](), None, True
+    while goes_on:
+        found = await ask(wiki, query, first=6, after=after)
+        walked += [hit.page_id for hit in found.hits]
+        after, goes_on = found.hits[-1].cursor, found.has_next_page
+        if len(walked) < 20:
+            await write(f"Answer {len(walked)}", f"{query} " * 3)
+    assert len(walked) == len(set(walked))
+    assert whole <= set(walked)
+
+
 async def test_filters_without_words_list_what_changed_last(wiki: Wiki) -> None:
     for n in range(5):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Note {n}"))
@@ -215,6 +241,7 @@ async def test_filters_without_words_list_what_changed_last(wiki: Wiki) -> None:
     assert (found.has_next_page, rest.has_next_page) == (True, False)
     named = {row["id"]: row["title"] for row in await wiki.rows("pages")}
     assert [named[hit.page_id] for hit in (*found.hits, *rest.hits)] == [f"Note {n}" for n in (4, 3, 2, 1, 0)]
+    assert {hit.score for hit in found.hits} == {0}, "there is nothing that it matches"
 
 
 async def test_counts_say_how_many_of_what(library: Wiki) -> None:
@@ -242,7 +269,20 @@ async def test_a_mended_stop_word_has_a_passage_too(library: Wiki) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{3: 0.5}, {3: True}, {3: 0}, {4: 0.5}, {4: "1"}, {5: {"x": "5"}}, {5: {"x": True}}, {5: []}, {1: "9"}, {2: "x"}],
+    [
+        {3: 0.5},
+        {3: True},
+        {3: 0},
+        {4: 0.5},
+        {4: "1"},
+        {5: {"x": "5"}},
+        {5: {"x": True}},
+        {5: []},
+        {1: "9"},
+        {2: "x"},
+        {7: 5},
+        {7: ["x"]},
+    ],
     ids=str,
 )
 async def test_a_forged_cursor_is_bad_input(library: Wiki, change: dict[int, Any]) -> None:
@@ -404,3 +444,44 @@ async def test_a_name_beside_a_word_that_most_pages_say_is_asked_for(wiki: Wiki)
         await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body))
     assert (await titles(wiki, "Obsidian settings"))[0] == "Settings"
     assert (await titles(wiki, "swprintf_s function"))[0] == "swprintf_s"
+
+
+@pytest.fixture
+async def two_languages(wiki: Wiki) -> Wiki:
+    """English pages, and some in a language without stop words, one of which is called almost like an English one."""
+    for title, body in (
+        ("Oak smoker", "The warranty for the smoker holds two years."),
+        ("Teak", "For the oak, see it."),
+    ):
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body))
+    for title, body in (("Fr", "東京 the"), ("Thé", "東京の喫茶店")):
+        draft = PageDraft("topic", title, body=body, metadata={"lang": "ja"})
+        await create_page(wiki.database, wiki.scope, draft)
+    return wiki
+
+
+async def test_a_stop_word_of_one_language_is_no_mistake_in_another(two_languages: Wiki) -> None:
+    found = await ask(two_languages, "warranty for oak smoker", explained=True)
+    assert found.did_you_mean is None
+    assert found.hits[0].explanation is not None
+    assert found.hits[0].explanation["parts"]["together"], "no page has to say `for` in Japanese"
+    assert (await titles(two_languages, "warranty for the oak smoker"))[0] == "Oak smoker"
+
+
+async def test_a_phrase_with_a_stop_word_of_one_language_is_found_in_it(two_languages: Wiki) -> None:
+    assert await titles(two_languages, '"warranty for the smoker"') == ["Oak smoker"]
+    assert await titles(two_languages, 'oak -"warranty for the smoker"') == ["Teak"]
+
+
+async def test_a_stop_word_alone_is_found_where_it_is_a_word(two_languages: Wiki) -> None:
+    assert (await titles(two_languages, "thé"))[0] == "Thé"
+    assert "Fr" in await titles(two_languages, "the ")
+
+
+async def test_comments_neither_find_a_page_nor_show_in_its_passage(wiki: Wiki) -> None:
+    body = "Served <!-- secretly, for <b>now</b> --> with %%hushed%% beans. `<!-- kept -->`"
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Menu", body=body))
+    assert await titles(wiki, "secretly") == await titles(wiki, "hushed") == []
+    (hit,) = (await ask(wiki, "kept beans", with_snippets=True)).hits
+    assert hit.passage is not None
+    assert hit.passage.text == "Served with beans. <!-- kept -->"

@@ -8,11 +8,14 @@ from uuid import UUID
 
 import pytest
 
+from content.words import ANALYSER
 from resolvers.aliases import add_alias, remove_alias
 from resolvers.drafts import PageDraft
 from resolvers.errors import BadInput
 from resolvers.pages import archive_page, create_page, delete_page, unarchive_page, update_page
+from resolvers.search.asking import search
 from resolvers.search.reindexing import reindex
+from resolvers.search.results import Asked
 from resolvers.search.statistics import MOST, SHARE, fold, fold_when_due, tolerated
 from resolvers.writing import writing
 from tests.wiki import Wiki
@@ -93,7 +96,7 @@ async def behind(wiki: Wiki) -> int:
 async def check_counted(wiki: Wiki) -> None:
     """After a fold: in how many pages each lexeme is, how many pages there are, and how long they are."""
     async with writing(wiki.database, wiki.scope) as writer:
-        await fold(writer, 1)
+        await fold(writer, ANALYSER)
     sql = """
         SELECT substr(lexeme, 2), count(*) FROM search_pages, unnest(tsv)
         WHERE tenant_id = $1 AND owner_id = $2 AND cardinality(positions) > 0 GROUP BY lexeme
@@ -228,3 +231,12 @@ async def test_shelves_are_made_more_when_they_have_become_large(wiki: Wiki) -> 
     assert len(shelves) > 48
     assert sum(len(row["pages"]) for row in shelves) == len(await wiki.counts()) > 1_600
     await check_counted(wiki)
+
+
+async def test_the_first_page_of_another_language_is_found_by_other_forms_of_its_words_at_once(wiki: Wiki) -> None:
+    for number in range(40):
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Pier {number}", body="Ropes and gulls."))
+    draft = PageDraft("topic", "Библиотека", body="Здесь стоят книги.", metadata={"lang": "ru"})
+    page = (await create_page(wiki.database, wiki.scope, draft)).page_id
+    found = await search(wiki.database, wiki.scope, Asked("книга"))
+    assert [hit.page_id for hit in found.hits] == [page]
