@@ -16,7 +16,6 @@ from strawberry.types.base import (
     StrawberryList,
     StrawberryMaybe,
     StrawberryOptional,
-    StrawberryType,
     has_object_definition,
 )
 from strawberry.types.enum import StrawberryEnumDefinition, has_enum_definition
@@ -30,7 +29,7 @@ Convert = Callable[[Any], Any]
 
 
 class Informed:
-    """All that a method of Mutation may know of its request; Strawberry's Info makes a good deal more, for each call."""
+    """All that a method of Mutation may know of its request; to make Strawberry's Info of each call takes longer."""
 
     __slots__ = ("context",)
 
@@ -64,7 +63,7 @@ class Conversions:
             return self.of_object(type_)
         return lambda value: convert_argument(value, type_, self.scalars, self.config)
 
-    def of_maybe(self, type_: StrawberryType) -> Convert:
+    def of_maybe(self, type_: StrawberryMaybe) -> Convert:
         """Whether it was given is told apart from null, where it may be null."""
         if not isinstance(type_.of_type, StrawberryOptional):
             return lambda value: convert_argument(value, type_, self.scalars, self.config)

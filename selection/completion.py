@@ -4,7 +4,7 @@ The rules of completing values, of nulls and of errors are the specification's: 
 decided here once for a plan, where graphql-core decides them for each value.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any, NamedTuple
 
 import orjson
@@ -125,6 +125,7 @@ class Shown:
     async def complete(self, value: Any, at: Place, run: Run) -> dict[str, Any]:
         """All of it: one read without a task of its own, several at the same time."""
         found = self.at_once(value, at, run)
+        waiting: list[tuple[Member, Coroutine[Any, Any, Any]]]
         waiting = [(member, read(member, plan, value, at, run)) for member, plan in self.sources]
         waiting += [
             (member, look(member, inner, getattr(value, attribute), at, run))
