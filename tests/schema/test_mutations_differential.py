@@ -30,6 +30,7 @@ from tests.schema.world import CALLERS, World
 SEED, COUNT = int(os.environ.get("SEED", "1")), int(os.environ.get("DOCUMENTS", "56"))
 UUIDS = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 TIMES = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+(Z|\+00:00)")
+MANY = 20  # runs
 DAY = 86_400  # seconds
 
 
@@ -68,14 +69,17 @@ async def test_random_mutations(database: Database, world: World, reference: Eng
             what = f"SEED={seed}\n{text}\n{given}"
             expected, _ = await undone(reference, Failing(database, scope, fails), text, given)
             found, way = await undone(engine, Failing(database, scope, fails), text, given)
+            if fails:  # of several reads at once, graphql-core's may have to be planned first and then cost nothing
+                found.pop("extensions"), expected.pop("extensions")
             assert normal(found, known) == normal(expected, known), what
             tally[way] += 1
             tally["errors"] += "errors" in found
             tally.update(error["extensions"]["code"] for error in found.get("errors", []))
             tally["written"] += bool(found.get("data"))
     print(dict(tally))  # shown with -s
-    assert tally["bytes"] > tally["values"], "most mutations need no graphql-core"
-    assert tally["written"] > tally["errors"] / 4, "many of them find something to write"
+    if tally["bytes"] + tally["values"] >= MANY:
+        assert tally["bytes"] > tally["values"], "most mutations need no graphql-core"
+        assert tally["written"] > tally["errors"] / 4, "many of them find something to write"
 
 
 async def undone(engine: Engine, context: Failing, text: str, given: dict[str, Any]) -> tuple[dict[str, Any], str]:
