@@ -29,7 +29,7 @@ class Part(NamedTuple):
 
 
 class Trail:
-    """`way` is how the operation was executed: what it shows as bytes of Postgres, or as values through graphql-core."""
+    """`way` is how the operation was executed: bytes of Postgres are passed on, or values through graphql-core."""
 
     document: str | None = None
     definition: OperationDefinitionNode | None = None
