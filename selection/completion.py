@@ -79,7 +79,7 @@ class Shown:
             raise NotCompilable(f"whether it is {type_.name}")
         self.attributes: list[tuple[Member, str, Show]] = []
         self.objects: list[tuple[Member, str, Shown]] = []
-        self.sources: list[tuple[Member, Plan]] = []
+        self.later: list[tuple[Member, str, Plan | Shown]] = []
         self.blank: dict[str, Any] = {}
         for key, same in collector.below(type_, nodes).items():
             self.blank[key] = None
@@ -89,21 +89,22 @@ class Shown:
                 field = type_.fields[name]
                 self.add(Member(key, same, field.type, f"{type_.name}.{name}"), field, collector)
 
-    def add(self, member: Member, field: GraphQLField, collector: Collector) -> None:
-        if isinstance(source := mapping_of(field), Source):
-            self.sources.append((member, read_plan(field, source, collector, member.nodes)))
-            return
-        if (attribute := attribute_of(field)) is None:
-            raise NotCompilable(member.label)
-        if is_object_type(inner := get_nullable_type(field.type)):
-            self.objects.append((member, attribute, Shown(inner, collector, member.nodes)))
-        else:
-            self.attributes.append((member, attribute, show(field.type, member, collector)))
-
     @property
     def is_plain(self) -> bool:
         """Is all of it there at once?"""
-        return not self.sources and all(inner.is_plain for _, _, inner in self.objects)
+        return not self.later
+
+    def add(self, member: Member, field: GraphQLField, collector: Collector) -> None:
+        if isinstance(source := mapping_of(field), Source):
+            self.later.append((member, "", read_plan(field, source, collector, member.nodes)))
+        elif (attribute := attribute_of(field)) is None:
+            raise NotCompilable(member.label)
+        elif not is_object_type(inner := get_nullable_type(field.type)):
+            self.attributes.append((member, attribute, show(field.type, member, collector)))
+        elif (shown := Shown(inner, collector, member.nodes)).is_plain:
+            self.objects.append((member, attribute, shown))
+        else:
+            self.later.append((member, attribute, shown))
 
     def at_once(self, value: Any, at: Place, run: Run) -> dict[str, Any]:
         """All that is plain; null in the places of the rest."""
@@ -114,29 +115,27 @@ class Shown:
             except Exception as error:
                 member.failed(error, at, run)
         for member, attribute, inner in self.objects:
-            if inner.is_plain:
-                try:
-                    one = member.present(getattr(value, attribute))
-                    found[member.key] = None if one is None else inner.at_once(one, (*at, member.key), run)
-                except Exception as error:
-                    member.failed(error, at, run)
+            try:
+                one = member.present(getattr(value, attribute))
+                found[member.key] = None if one is None else inner.at_once(one, (*at, member.key), run)
+            except Exception as error:
+                member.failed(error, at, run)
         return found
 
     async def complete(self, value: Any, at: Place, run: Run) -> dict[str, Any]:
         """All of it: one read without a task of its own, several at the same time."""
         found = self.at_once(value, at, run)
-        waiting: list[tuple[Member, Coroutine[Any, Any, Any]]]
-        waiting = [(member, read(member, plan, value, at, run)) for member, plan in self.sources]
-        waiting += [
-            (member, look(member, inner, getattr(value, attribute), at, run))
-            for member, attribute, inner in self.objects
-            if not inner.is_plain
-        ]
+        waiting: list[tuple[Member, Coroutine[Any, Any, Any]]] = []
+        for member, attribute, one in self.later:
+            if isinstance(one, Plan):
+                waiting.append((member, read(member, one, value, at, run)))
+            elif (inside := getattr(value, attribute)) is not None or is_non_null_type(member.type):
+                waiting.append((member, look(member, one, inside, at, run)))
         if len(waiting) == 1:
-            ((member, one),) = waiting
-            found[member.key] = await one
+            ((member, result),) = waiting
+            found[member.key] = await result
         elif waiting:
-            each = await gather_with_cancel(*(one for _, one in waiting))
+            each = await gather_with_cancel(*(result for _, result in waiting))
             found.update(zip((member.key for member, _ in waiting), each, strict=True))
         return found
 
@@ -151,7 +150,7 @@ async def read(member: Member, plan: Plan, parent: Any, at: Place, run: Run) -> 
 
 async def look(member: Member, inner: Shown, value: Any, at: Place, run: Run) -> dict[str, Any] | None:
     try:
-        return None if member.present(value) is None else await inner.complete(value, (*at, member.key), run)
+        return await inner.complete(member.present(value), (*at, member.key), run)
     except Exception as error:
         return member.failed(error, at, run)
 
