@@ -1,9 +1,9 @@
 """Transactions that are done or not done, and known to be: a COMMIT that was sent is waited for, whoever gives up."""
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import Coroutine
 from contextvars import ContextVar
+from types import TracebackType
 from typing import Any
 
 import asyncpg
@@ -26,17 +26,24 @@ class Commits:
 COUNTED: ContextVar[Commits | None] = ContextVar("commits", default=None)
 
 
-@asynccontextmanager
-async def committing(connection: asyncpg.Connection) -> AsyncIterator[None]:
+class committing:
     """All of it or nothing."""
-    transaction = connection.transaction()
-    await transaction.start()
-    try:
-        yield
-    except (Exception, asyncio.CancelledError):
-        await transaction.rollback()
-        raise
-    await undisturbed(commit(transaction))
+
+    __slots__ = ("transaction",)
+
+    def __init__(self, connection: asyncpg.Connection) -> None:
+        self.transaction = connection.transaction()
+
+    async def __aenter__(self) -> None:
+        await self.transaction.start()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        if error is None:
+            await undisturbed(commit(self.transaction))
+        elif isinstance(error, Exception | asyncio.CancelledError):
+            await self.transaction.rollback()
 
 
 async def commit(transaction: asyncpg.transaction.Transaction) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
+from types import TracebackType
 from typing import Any, NamedTuple
 
 import asyncpg
@@ -151,55 +152,69 @@ def opened(pool: Pool | None) -> Pool:
     return pool
 
 
-@asynccontextmanager
-async def acquire(pool: Pool | None) -> AsyncIterator[asyncpg.Connection]:
-    lender = opened(pool)
-    with noted("wait"):
-        connection = await lender.take()
-    try:
-        yield connection
-    except BaseException as error:
-        lender.give(connection, error)
-        raise
-    lender.give(connection)
+class acquire:
+    """A connection of one's own for the length of a block. Each write passes here: a generator would take longer."""
+
+    __slots__ = ("connection", "pool")
+
+    def __init__(self, pool: Pool | None) -> None:
+        self.pool = opened(pool)
+
+    async def __aenter__(self) -> asyncpg.Connection:
+        with noted("wait"):
+            self.connection = self.pool.take_idle() or await self.pool.take()
+        return self.connection
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self.pool.give(self.connection, error)
 
 
 class Connection:
     """Runs statements by their parameter names."""
 
+    known: Mapping[str, Any] = {}
+    """Values that each statement is given besides its own."""
+
     def __init__(self, raw: asyncpg.Connection) -> None:
         self.raw = raw
 
+    def arguments(self, statement: Statement, values: Mapping[str, Any]) -> list[Any]:
+        return statement.arguments({**self.known, **values})
+
     async def all(self, statement: Statement, **values: Any) -> list[Row]:
         with noted("sql", statement.sql):
-            rows: list[Row] = await self.raw.fetch(statement.sql, *statement.arguments(values))
+            rows: list[Row] = await self.raw.fetch(statement.sql, *self.arguments(statement, values))
         return rows
 
     async def one(self, statement: Statement, **values: Any) -> Row | None:
         with noted("sql", statement.sql):
-            row: Row | None = await self.raw.fetchrow(statement.sql, *statement.arguments(values))
+            row: Row | None = await self.raw.fetchrow(statement.sql, *self.arguments(statement, values))
         return row
 
     async def all_of_each(self, statement: Statement, each: Iterable[Mapping[str, Any]]) -> list[Row]:
         """The rows of the same statement for many values, in one round trip."""
         with noted("sql", statement.sql):
-            rows: list[Row] = await self.raw.fetchmany(statement.sql, [statement.arguments(values) for values in each])
+            rows: list[Row] = await self.raw.fetchmany(
+                statement.sql, [self.arguments(statement, values) for values in each]
+            )
         return rows
 
     async def value(self, statement: Statement, **values: Any) -> Any:
         with noted("sql", statement.sql):
-            return await self.raw.fetchval(statement.sql, *statement.arguments(values))
+            return await self.raw.fetchval(statement.sql, *self.arguments(statement, values))
 
     async def run(self, statement: Statement, **values: Any) -> int:
         """The number of rows it touched."""
         with noted("sql", statement.sql):
-            status: str = await self.raw.execute(statement.sql, *statement.arguments(values))
+            status: str = await self.raw.execute(statement.sql, *self.arguments(statement, values))
         return int(status.rpartition(" ")[2])
 
     async def each(self, statement: Statement, rows: Iterable[Mapping[str, Any]]) -> None:
         """The same statement for many rows, in one round trip."""
         with noted("sql", statement.sql):
-            await self.raw.executemany(statement.sql, [statement.arguments(row) for row in rows])
+            await self.raw.executemany(statement.sql, [self.arguments(statement, row) for row in rows])
 
 
 async def prepare_connection(connection: asyncpg.Connection) -> None:

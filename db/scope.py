@@ -63,4 +63,4 @@ class Scope:
 
     def in_owner(self, owner_id: UUID) -> "Scope":
         """The same credential at work in another wiki. Whether it may is decided by resolvers.permissions."""
-        return replace(self, owner_id=owner_id)
+        return self if owner_id == self.owner_id else replace(self, owner_id=owner_id)

@@ -114,10 +114,10 @@ def payloads(changes: Iterable[Change]) -> list[str]:
     """As notifications carry them: one heading for the changes that have it in common."""
     headed: dict[tuple[Any, ...], list[Any]] = {}
     for change in changes:
-        heading = (change.topic, str(change.tenant_id), str(change.owner_id), change.at.isoformat())
-        headed.setdefault(heading, []).append([change.kind, change.id and str(change.id), change.version])
+        heading = (change.topic, change.tenant_id, change.owner_id, change.at)
+        headed.setdefault(heading, []).append([change.kind, change.id, change.version])
     return [
-        orjson.dumps([*heading, told[start : start + IN_ONE]]).decode()
+        orjson.dumps([*heading, told[start : start + IN_ONE]], default=str).decode()  # ids that came from Postgres
         for heading, told in headed.items()
         for start in range(0, len(told), IN_ONE)
     ]

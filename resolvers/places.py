@@ -16,4 +16,5 @@ def places(database: Database) -> LRU[UUID]:
     """The owners of pages by (tenant, page). A page that is gone may still be here: look before you write."""
     if isinstance(database, OneTransaction):
         database = database.database
-    return REMEMBERED.setdefault(database, LRU(MOST))
+    known = REMEMBERED.get(database)
+    return REMEMBERED.setdefault(database, LRU(MOST)) if known is None else known

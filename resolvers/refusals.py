@@ -5,8 +5,7 @@ neither table nor constraint as fields: the name is read from the message, witho
 """
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from types import TracebackType
 
 import asyncpg
 
@@ -15,21 +14,23 @@ from db.pool import Exhausted
 from .errors import BadInput, CairnError, Conflict, NotFound, Unavailable
 
 CONSTRAINT = re.compile(r'constraint "(.+?)(?:_\d{5,})?"')
+REFUSED = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, Exhausted)
 BUSY = ("08", "40", "53", "55", "57")  # connection, rollback, resources, locks, an operator or a time-out
 VALUE = ("22", "54")  # the data itself, or more of it than fits
 RULE = ("23502", "23514")
 
 
-@contextmanager
-def in_our_words() -> Iterator[None]:
+class in_our_words:
     """What Postgres refuses in here leaves as an error of ours, where there is one for it."""
-    try:
-        yield
-    except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, Exhausted) as error:
-        ours = refusal(error)
-        if ours is None:
-            raise
-        raise ours from error
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if isinstance(error, REFUSED) and (ours := refusal(error)) is not None:
+            raise ours from error
 
 
 def refusal(error: Exception) -> CairnError | None:

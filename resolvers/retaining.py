@@ -101,7 +101,7 @@ async def keep(writer: Writer, drafts: dict[int, CheckedSource]) -> dict[int, Sa
             saved[position] = SavedSource(id, version, created=False)
             continue
         saved[position] = made = SavedSource(new_id(), version + 1, created=True)
-        new.append(writer.completed(added(writer, draft, made, id)))
+        new.append({**writer.known, **added(writer, draft, made, id)})
         current[draft.kind, draft.ref] = (made.source_id, version + 1, draft.checksum)
     if new:
         await writer.each(SOURCES["add"], new)

@@ -30,13 +30,22 @@ async def turn(database: Database, scope: Scope) -> AsyncIterator[None]:
             yield
             return
         database = database.database
-    lock = LOCKS.setdefault((database, scope.tenant_id, scope.owner_id), asyncio.Lock())
+    place = database, scope.tenant_id, scope.owner_id
+    lock = LOCKS.get(place)
+    if lock is None:
+        lock = LOCKS[place] = asyncio.Lock()
+        await lock.acquire()  # at once: nobody else has it
+    else:
+        await wait_for(lock)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+async def wait_for(lock: asyncio.Lock) -> None:
     try:
         async with asyncio.timeout(PATIENCE):
             await lock.acquire()
     except TimeoutError:
         raise Unavailable(BUSY) from None
-    try:
-        yield
-    finally:
-        lock.release()

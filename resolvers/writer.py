@@ -1,13 +1,11 @@
 """A transaction at work in one wiki."""
 
-from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from db.database import Connection, Row
+from db.database import Connection
 from db.scope import Scope
-from db.sql import Statement
 
 from .changes import Changes
 
@@ -33,21 +31,3 @@ class Writer(Connection):
         self.gathered: dict[UUID, Any] | None = None
         """What can be found of pages by their ids, where `search.gathering` writes it later."""
         self.lines: list[Line] = []
-
-    async def all(self, statement: Statement, **values: Any) -> list[Row]:
-        return await super().all(statement, **self.completed(values))
-
-    async def one(self, statement: Statement, **values: Any) -> Row | None:
-        return await super().one(statement, **self.completed(values))
-
-    async def value(self, statement: Statement, **values: Any) -> Any:
-        return await super().value(statement, **self.completed(values))
-
-    async def run(self, statement: Statement, **values: Any) -> int:
-        return await super().run(statement, **self.completed(values))
-
-    async def each(self, statement: Statement, rows: Iterable[Mapping[str, Any]]) -> None:
-        await super().each(statement, [self.completed(row) for row in rows])
-
-    def completed(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        return {**self.known, **values}

@@ -113,12 +113,13 @@ async def transaction(database: Database) -> AsyncIterator[Connection]:
 @asynccontextmanager
 async def alone(database: Database, scope: Scope, action: Action) -> AsyncIterator[Writer]:
     """The one writer of the scope's wiki, until the transaction ends. After waiting, what it may do is asked anew."""
-    async with turn(database, scope), transaction(database) as connection:
-        await authorise(connection, scope, scope.owner_id, action)
-        await lock_wiki(connection, scope)
-        writer = Writer(connection, scope)
-        yield writer
-        await close(writer)
+    with in_our_words():
+        async with turn(database, scope), database.transaction() as connection:
+            await authorise(connection, scope, scope.owner_id, action)
+            await lock_wiki(connection, scope)
+            writer = Writer(connection, scope)
+            yield writer
+            await close(writer)
 
 
 async def lock_wiki(connection: Connection, scope: Scope) -> None:

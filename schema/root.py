@@ -31,6 +31,7 @@ from .sources import SourceQueries, WikiCitation
 from .subscriptions import Subscription
 from .suggestions import SuggestionQueries
 from .tags import TagQueries
+from .writes import install
 
 
 @strawberry.type(description="Everything that can be read.")
@@ -70,6 +71,7 @@ def build() -> strawberry.Schema:
 STRAWBERRY = build()
 GRAPHQL: GraphQLSchema = STRAWBERRY._schema
 Resolvers(GRAPHQL)
+install(STRAWBERRY)
 
 
 def sdl() -> str:

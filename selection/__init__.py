@@ -4,6 +4,7 @@ from .binds import own_values, scope_value
 from .engine import Answer, Engine
 from .limits import Limits
 from .mapping import Access, Choice, Column, Computed, Expression, Known, Paging, Part, Relation, Source, Step, Within
+from .mutation import Write
 from .resolve import Resolvers
 from .tenancy import in_tenant
 
@@ -24,6 +25,7 @@ __all__ = [
     "Source",
     "Step",
     "Within",
+    "Write",
     "in_tenant",
     "own_values",
     "scope_value",

@@ -21,6 +21,7 @@ from .errors import Final, MoreErrors, NotCompilable, TurnedAway
 from .kept import Kept, Readies, Slot
 from .limits import Limits
 from .lru import LRU, Tally
+from .mutation import Mutation
 from .operation import Document, Invalid, Operation, coerced, large, too_long
 from .plan import Context, Plan
 from .resolve import PassingOn
@@ -77,7 +78,7 @@ class Engine:
             if document.introspected and not context.may_introspect:
                 raise not_introspected()
             if document.operation.is_mutation:
-                return await self.as_values(document, variables or {}, name, context)
+                return await self.write(document, variables or {}, name, context)
             try:
                 return Answer(await self.as_bytes(document.operation, variables or {}, context, slot))
             except NotCompilable:
@@ -138,6 +139,31 @@ class Engine:
         if large(given, self.limits):
             return await apart(lambda: coerced(self.schema, operation, given, self.limits))
         return coerced(self.schema, operation, given, self.limits)
+
+    async def write(self, document: Document, given: dict[str, Any], name: str | None, context: Context) -> Answer:
+        """Whether graphql-core has to do it is known before any of it is done."""
+        operation = document.operation
+        variables = await self.coerced(operation, given)
+        shape = operation.shape(variables)
+        plan: Mutation | NotCompilable = operation.plans.find(shape) or await operation.plans.get_apart(
+            shape, lambda: self.mutation(operation, variables)
+        )
+        if isinstance(plan, NotCompilable):
+            return await self.as_values(document, given, name, context)
+        try:
+            await context.begin(document.weight)
+        except Final as error:
+            return self.answer(ExecutionResult(None, [error]), context)
+        return self.answer(await plan.run(context, Request(variables, context.scope, [])), context)
+
+    def mutation(self, operation: Operation, variables: VariableValues) -> Mutation | NotCompilable:
+        """Or why there is none."""
+        assert self.schema.mutation_type is not None
+        collector = Collector(self.schema, operation.fragments, variables)
+        try:
+            return Mutation(self.schema.mutation_type, operation.definition, collector)
+        except NotCompilable as reason:
+            return reason.with_traceback(None)
 
     async def as_values(self, document: Document, given: dict[str, Any], name: str | None, context: Context) -> Answer:
         note_values()

@@ -15,6 +15,7 @@ from graphql import (
     get_nullable_type,
     get_operation_ast,
     is_enum_type,
+    is_input_object_type,
     is_leaf_type,
     is_list_type,
     is_non_null_type,
@@ -26,9 +27,11 @@ from graphql.execution.values import VariableValues, VariableValueSource, get_va
 from graphql.pyutils import Undefined
 
 from .cost import WRITE
+from .inputs import object_reader
 from .introspection import ABOUT, fields, introspected
 from .limits import Limits, refusals
 from .lru import LRU, Tally
+from .mutation import shaping_variables
 from .shape import ABSENT, is_plain, shape
 from .variables import extent
 
@@ -50,7 +53,7 @@ Fragments = dict[str, FragmentDefinitionNode]
 
 
 class Plain(NamedTuple):
-    """A variable of a scalar, an enum or a list of them, and how its values are read."""
+    """A variable whose type alone says how its values are read."""
 
     signature: GraphQLVariableSignature
     is_required: bool
@@ -79,6 +82,9 @@ class Operation:
             if (read := reader(signature.type)) is not None:
                 self.plain[signature.name] = Plain(signature, is_non_null_type(signature.type), read)
         self.is_plain = len(self.plain) == len(definition.variable_definitions or ())
+        if self.is_mutation:
+            shaping = shaping_variables(schema, definition, fragments)
+            self.shaping = [(name, type_) for name, type_ in self.shaping if name in shaping]
 
     @property
     def text(self) -> str:
@@ -97,9 +103,15 @@ def reader(type_: GraphQLInputType) -> Callable[[Any], Any] | None:
     nullable: Any = get_nullable_type(type_)
     if is_leaf_type(nullable):
         return leaf_reader(nullable)
-    if is_list_type(nullable) and is_leaf_type(leaf := get_nullable_type(nullable.of_type)):
-        return partial(each_read, leaf_reader(leaf), is_non_null_type(nullable.of_type))
+    if is_input_object_type(nullable):
+        return object_reader(nullable, reader)
+    if is_list_type(nullable) and (read := item_reader(get_nullable_type(nullable.of_type))):
+        return partial(each_read, read, is_non_null_type(nullable.of_type))
     return None
+
+
+def item_reader(item: Any) -> Callable[[Any], Any] | None:
+    return None if is_list_type(item) else reader(item)
 
 
 def leaf_reader(leaf: Any) -> Callable[[Any], Any]:

@@ -31,7 +31,7 @@ class Part:
 
 
 class Trail:
-    """`way` is how the operation was executed: as bytes of Postgres, or as values through graphql-core."""
+    """`way` is how the operation was executed: bytes of Postgres are passed on, or values through graphql-core."""
 
     document: str | None = None
     definition: OperationDefinitionNode | None = None

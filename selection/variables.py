@@ -8,6 +8,7 @@ from .limits import Limits
 
 AT_ONCE_VALUES, AT_ONCE_TEXT = 1000, 20_000
 """So many values, and characters, are coerced in a few milliseconds."""
+FEW = 20
 
 
 class Extent(NamedTuple):
@@ -23,8 +24,9 @@ class Extent(NamedTuple):
 
 def extent(variables: dict[str, Any], limits: Limits) -> Extent:
     """How much there is, or a GraphQLError: it looks no further than the limits go, whatever is beyond them."""
-    if len(variables) <= limits.variable_values and (flat := flat_text(variables)) is not None:
-        return Extent(len(variables), flat)
+    near = near_extent(variables) if len(variables) <= limits.variable_values else None
+    if near is not None and near.values <= limits.variable_values and limits.variable_depth > 1:
+        return near
     found = text = 0
     level: list[Any] = [variables]
     for _ in range(limits.variable_depth):
@@ -40,16 +42,26 @@ def extent(variables: dict[str, Any], limits: Limits) -> Extent:
     raise GraphQLError(f"The variables are nested more than {limits.variable_depth} levels deep.")
 
 
-def flat_text(variables: dict[str, Any]) -> int | None:
-    """How much text there is where nothing is nested, as in most requests; None where something is."""
-    text = 0
+def near_extent(variables: dict[str, Any]) -> Extent | None:
+    """The same where no variable holds more than a few scalars, as in most requests; None where one does."""
+    values = text = 0
     for name, value in variables.items():
-        text += len(name)
-        if type(value) is str:
-            text += len(value)
-        elif type(value) is dict or type(value) is list:
+        kind = type(value)
+        if kind is dict:
+            if len(value) > FEW:
+                return None
+            for inner, one in value.items():
+                if type(one) is dict or type(one) is list:
+                    return None
+                values += 1
+                text += len(inner) + (len(one) if type(one) is str else 0)
+        elif kind is list:
             return None
-    return text
+        elif kind is str:
+            text += len(value)
+        values += 1
+        text += len(name)
+    return Extent(values, text)
 
 
 def contents(inner: Any) -> Any:

@@ -70,6 +70,9 @@ class Streams:
         self.stopping.set()
 
     def hear(self, payload: str) -> None:
+        """Each write of every process comes here: what nobody follows is not even read."""
+        if not self.feed.watchers:
+            return
         try:
             changes = read_payload(payload)
         except ValueError:

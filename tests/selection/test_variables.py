@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 from graphql import OperationDefinitionNode, build_schema, parse
+from hypothesis import given
+from hypothesis import strategies as st
 
 from selection.limits import Limits
 from selection.operation import Invalid, Operation, at_length, at_once
@@ -11,8 +13,13 @@ from selection.variables import Extent, extent
 
 SCHEMA = build_schema("""
     enum Kind { TOPIC ENTITY }
-    input Pair { a: Int b: Int }
-    type Query { f(n: Int!, kinds: [Kind], ids: [ID!], pair: Pair, nested: [[Int]]): Int }
+    input Pair { a: Int b: Int! = 7 kinds: [Kind!] = [TOPIC] }
+    input Pairs { name: String! first: Pair! others: [Pair!] }
+    input Loop { n: Int loop: Loop }
+    input One @oneOf { a: Int b: Int }
+    type Query {
+        f(n: Int!, kinds: [Kind], ids: [ID!], pair: Pair, pairs: Pairs, nested: [[Int]], loop: Loop, one: One): Int
+    }
 """)
 
 
@@ -48,10 +55,44 @@ def test_what_is_wrong_is_told_at_length(given: dict[str, Any], message: str) ->
     assert message in str(raised.value.errors[0])
 
 
+GIVEN = st.recursive(
+    st.none() | st.integers(-3, 2**31 + 1) | st.sampled_from(["TOPIC", "x", True, 1.0]),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(st.sampled_from(["a", "b", "kinds", "name", "first", "others", "more"]), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+PAIR = st.fixed_dictionaries(
+    {}, optional={"a": GIVEN, "b": st.integers(0, 9), "kinds": st.lists(st.sampled_from(["TOPIC", "ENTITY"]))}
+)
+PAIRS = st.fixed_dictionaries({"name": st.text()}, optional={"first": PAIR, "others": st.lists(PAIR) | GIVEN})
+
+
+@given(pairs=GIVEN | PAIRS, kinds=GIVEN)
+def test_input_objects_are_read_as_graphql_core_reads_them(pairs: Any, kinds: Any) -> None:
+    asked, given = operation("$pairs: Pairs, $kinds: [Kind]"), {"pairs": pairs, "kinds": kinds}
+    found = at_once(asked, given)
+    try:
+        told = at_length(SCHEMA, asked, given, Limits())
+    except Invalid:
+        assert found is None
+    else:
+        assert found is None or (found.coerced == told.coerced and repr(found.coerced) == repr(told.coerced))
+
+
+def test_input_objects_are_read_at_once() -> None:
+    given = {"pairs": {"name": "n", "first": {"kinds": ["ENTITY"]}, "others": [{"a": None}, {"b": 2}]}}
+    found = at_once(operation("$pairs: Pairs!"), given)
+    assert found is not None
+    assert found.coerced["pairs"]["others"] == [{"a": None, "b": 7, "kinds": ["TOPIC"]}, {"b": 2, "kinds": ["TOPIC"]}]
+
+
 @pytest.mark.parametrize(("declared", "given"), [
     ("$kinds: [Kind]", {"kinds": "TOPIC"}),  # one value for a list of one
     ("$kinds: [Kind] = [TOPIC]", {}),
-    ("$pair: Pair", {"pair": {"a": 1}}),
+    ("$loop: Loop", {"loop": {"loop": {"n": 1}}}),  # nobody knows how deep
+    ("$one: One", {"one": {"a": 1}}),
     ("$nested: [[Int]]", {"nested": [[1], 2]}),
 ])  # fmt: skip
 def test_what_needs_more_than_reading_is_left_to_graphql_core(declared: str, given: dict[str, Any]) -> None:

@@ -1,0 +1,85 @@
+"""How mutations are executed: one field after another, with one plan for whatever their inputs hold."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import orjson
+import pytest
+
+from resolvers.context import Context
+from schema.root import GRAPHQL, make_engine
+from selection import Engine, Write
+from selection.contract import mapping_of
+from selection.trail import TRAIL, Trail
+from tests.wiki import Wiki, check, close_wiki, open_wiki
+
+A, C = (f'createWikiPage(input: {{type: TOPIC, title: "{title}"}}) {{ page {{ title }} }}' for title in "AC")
+NOBODY = "00000000-0000-0000-0000-000000000000"
+
+
+@pytest.fixture
+async def wiki(dsn: str) -> AsyncIterator[Wiki]:
+    wiki = await open_wiki(dsn)
+    yield wiki
+    await check(wiki)
+    await close_wiki(wiki)
+
+
+async def asked(engine: Engine, wiki: Wiki, text: str, **variables: Any) -> tuple[dict[str, Any], str]:
+    """The answer, and which way it was made."""
+    trail = Trail("test")
+    token = TRAIL.set(trail)
+    try:
+        answer = await engine.execute(text, variables, None, Context(wiki.database, wiki.scope))
+    finally:
+        TRAIL.reset(token)
+    body: dict[str, Any] = orjson.loads(answer.body)
+    return body, trail.way
+
+
+def test_every_mutation_can_be_run_without_graphql_core() -> None:
+    assert GRAPHQL.mutation_type is not None
+    others = {name for name, field in GRAPHQL.mutation_type.fields.items() if not isinstance(field.resolve, Write)}
+    assert others == {name for name in others if mapping_of(GRAPHQL.mutation_type.fields[name])}
+
+
+async def test_fields_are_done_in_order_until_one_fails_that_may_not_be_null(wiki: Wiki) -> None:
+    unknown = f'archiveWikiPage(input: {{pageId: "{NOBODY}"}}) {{ changed }}'
+    text = f"mutation {{ a: {A} b: {unknown} c: {C} }}"
+    answer, way = await asked(make_engine(), wiki, text)
+    assert way == "bytes"
+    assert answer["data"] is None
+    assert [(error["path"], error["extensions"]["code"]) for error in answer["errors"]] == [(["b"], "NOT_FOUND")]
+    assert [page["title"] for page in await wiki.rows("pages")] == ["A"]
+
+
+async def test_a_later_field_sees_what_an_earlier_one_wrote(wiki: Wiki) -> None:
+    again = 'upsertWikiPage(input: {type: TOPIC, title: "A", summary: "Once more."}) { created page { summary } }'
+    answer, _ = await asked(make_engine(), wiki, f"mutation {{ {A} __typename {again} }}")
+    assert answer["data"] == {
+        "createWikiPage": {"page": {"title": "A"}},
+        "__typename": "Mutation",
+        "upsertWikiPage": {"created": False, "page": {"summary": "Once more."}},
+    }
+
+
+async def test_a_payload_that_needs_python_is_shown_by_graphql_core(wiki: Wiki) -> None:
+    text = 'mutation { createWikiPage(input: {type: TOPIC, title: "A", bodyMd: "Hot."}) { page { title excerpt } } }'
+    answer, way = await asked(make_engine(), wiki, text)
+    assert (answer["data"]["createWikiPage"]["page"]["title"], way) == ("A", "values")
+
+
+async def test_what_an_input_holds_needs_no_plan_of_its_own(wiki: Wiki) -> None:
+    engine = make_engine()
+    text = """mutation ($input: UpsertWikiPageInput!, $links: Boolean!, $first: Int) {
+        upsertWikiPage(input: $input) { page { title links(first: $first) @include(if: $links) { totalCount } } } }"""
+    for more in ({}, {"summary": None}, {"tags": ["a"], "metadata": {}}, {"markCompiled": True}):
+        given = {"type": "TOPIC", "title": "A", **more}
+        answer, _ = await asked(engine, wiki, text, input=given, links=False)
+        assert answer["data"] == {"upsertWikiPage": {"page": {"title": "A"}}}
+    document = await engine.document(text, None)
+    assert len(document.operation.plans.entries) == 1
+
+    answer, _ = await asked(engine, wiki, text, input=given, links=True)
+    assert answer["data"]["upsertWikiPage"]["page"]["links"] == {"totalCount": 0}
+    assert len(document.operation.plans.entries) == 2

@@ -1,0 +1,127 @@
+"""Random mutations, executed by Cairn and by graphql-core with Strawberry's own resolvers: the same data and errors.
+
+Each is done twice on the same rows, because neither is committed. SEED=n and DOCUMENTS=m in the environment choose
+which.
+"""
+
+import base64
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import orjson
+import pytest
+
+from db.database import Connection, Database
+from db.one_transaction import OneTransaction
+from db.scope import Scope
+from resolvers.context import Context
+from schema.errors import shown
+from schema.root import GRAPHQL, build, make_engine
+from selection import Engine, Resolvers
+from selection.trail import TRAIL, Trail
+from tests.schema.mutation_documents import MutationDocuments
+from tests.schema.world import CALLERS, World
+
+SEED, COUNT = int(os.environ.get("SEED", "1")), int(os.environ.get("DOCUMENTS", "40"))
+UUIDS = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+TIMES = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+(Z|\+00:00)")
+MANY = 20  # runs
+DAY = 86_400  # seconds
+
+
+class Failing(Context):
+    """Some of its compiled reads fail: those by these numbers."""
+
+    def __init__(self, database: Database, scope: Scope, fails: set[int]) -> None:
+        super().__init__(database, scope)
+        self.fails, self.fetched = fails, 0
+
+    async def fetch(self, sql: str, arguments: Sequence[Any], anew: bool = False) -> bytes | None:
+        self.fetched += 1
+        if self.fetched in self.fails:
+            raise ZeroDivisionError
+        return await super().fetch(sql, arguments, anew)
+
+
+@pytest.fixture(scope="module")
+def reference() -> Engine:
+    """The contract as Strawberry builds it."""
+    schema = build()._schema
+    Resolvers(schema)
+    return Engine(schema, formatter=shown)
+
+
+@pytest.mark.parametrize("part", range(4))
+async def test_random_mutations(database: Database, world: World, reference: Engine, part: int) -> None:
+    tally: Counter[str] = Counter()
+    known = {str(row["id"]) for rows in world.tables.values() for row in rows if "id" in row}
+    engine = make_engine()
+    for seed in range(SEED + part, SEED + COUNT, 4):
+        scope = CALLERS[seed % len(CALLERS) if seed % 8 < 4 else 0]
+        documents = MutationDocuments(GRAPHQL, world, scope, seed)
+        text, variables, _ = documents.make()
+        for given, fails in ((variables, set[int]()), (documents.again(), {documents.rng.randint(1, 3)})):
+            what = f"SEED={seed}\n{text}\n{given}"
+            expected, _ = await undone(reference, Failing(database, scope, fails), text, given)
+            found, way = await undone(engine, Failing(database, scope, fails), text, given)
+            if fails:  # of several reads at once, graphql-core's may have to be planned first and then cost nothing
+                found.pop("extensions", None), expected.pop("extensions", None)
+            assert normal(found, known) == normal(expected, known), what
+            tally[way] += 1
+            tally["errors"] += "errors" in found
+            tally.update(error["extensions"]["code"] for error in found.get("errors", []))
+            tally["written"] += bool(found.get("data"))
+    print(dict(tally))  # shown with -s
+    if tally["bytes"] + tally["values"] >= MANY:
+        assert tally["bytes"] > tally["values"], "most mutations need no graphql-core"
+        assert tally["written"] > tally["errors"] / 4, "many of them find something to write"
+
+
+async def undone(engine: Engine, context: Failing, text: str, given: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """The answer, and which way it was made; what was written is not there any more."""
+    trail = Trail("differential")
+    token = TRAIL.set(trail)
+    try:
+        async with OneTransaction(context.database, begun) as context.database:
+            answer = await engine.execute(text, given, None, context)
+    finally:
+        TRAIL.reset(token)
+    body: dict[str, Any] = orjson.loads(answer.body)
+    assert [error["extensions"]["code"] for error in body.get("errors", [])] == trail.codes
+    return body, trail.way
+
+
+async def begun(connection: Connection) -> None:
+    """Nothing is claimed."""
+
+
+def normal(value: Any, known: set[str]) -> Any:
+    """Without the ids and moments that each execution makes anew."""
+    match value:
+        case dict():
+            return {key: normal(one, known) for key, one in value.items()}
+        case list():
+            return [normal(one, known) for one in value]
+        case str() if is_cursor(value):
+            return "cursor"
+        case str():
+            text = UUIDS.sub(lambda one: one[0] if one[0] in known else "new", value)
+            return TIMES.sub(lambda one: "now" if is_now(one[0]) else one[0], text)
+    return value
+
+
+def is_now(text: str) -> bool:
+    moment = datetime.fromisoformat(text)
+    return abs((datetime.now(moment.tzinfo) - moment).total_seconds()) < DAY
+
+
+def is_cursor(text: str) -> bool:
+    try:
+        return isinstance(json.loads(base64.urlsafe_b64decode(text + "==")), list)
+    except ValueError:
+        return False
