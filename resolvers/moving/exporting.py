@@ -13,13 +13,13 @@ from content.notes import BadNote, Note, from_fields
 from content.sections import slugs
 from db.database import Connection, Database, Row
 from db.scope import Scope
+from db.shelf import Shelf
 from db.sql import statements
 
 from ..permissions import Action, authorise
 from ..writing import looking
 from .layout import HISTORY
 from .paths import Paths
-from .shelf import Shelf
 
 EXPORTS = statements("exports")
 IMPORTS = statements("imports")

@@ -22,6 +22,7 @@ from content.source_records import SourceRecord
 from db.database import Database
 from db.measuring import measure
 from db.scope import Scope
+from db.shelf import Shelf
 from db.sql import statements
 
 from ..drafts import PageDraft
@@ -40,7 +41,6 @@ from .paths import is_own as is_own_path
 from .pieces import Piece, Problem, WikiRecord, about, pieces, read_all
 from .places import Found, Kept, Placed, Places
 from .problems import Problems
-from .shelf import Shelf
 from .sources import Sources, find_sources, wiki
 from .spool import Spool
 from .ties import REASON, Tied, Ties, Written, problem

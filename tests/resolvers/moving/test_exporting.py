@@ -21,6 +21,7 @@ from content.notes import from_markdown
 from content.sections import parse, render
 from db.database import Database
 from db.scope import Role, Scope
+from db.shelf import Shelf
 from resolvers.aliases import add_alias
 from resolvers.drafts import PageDraft, SectionDraft
 from resolvers.errors import BadInput, Conflict, NotFound
@@ -33,7 +34,6 @@ from resolvers.moving import paths as note_paths
 from resolvers.moving.files import export_folder, export_path, export_zip
 from resolvers.moving.importing import import_path
 from resolvers.moving.paths import Paths, file_name, is_safe
-from resolvers.moving.shelf import Shelf
 from resolvers.owners import set_language
 from resolvers.pages import archive_page, create_page, update_page
 from resolvers.sources import SourceDraft, add_source, cite_source

@@ -1,12 +1,23 @@
-"""Rows that wait on the disk, so that to know something of many notes takes no more memory than of few."""
+"""Rows that wait on the disk, so that to know something of many notes takes no more memory than of few.
+
+Its statements are SQLite's, in queries/shelf/<noun>.sql, written as those for Postgres are. They bind no tenant: a
+shelf is made for one operation in one wiki, and nobody else ever has its file.
+"""
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import Any
 
+from .sql import texts
+
 CACHE = 1_000  # kB that are held in memory
 CONFIGURED = (f"PRAGMA cache_size = -{CACHE}", "PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF")
+
+
+def shelf_statements(noun: str) -> Mapping[str, str]:
+    """The named statements of queries/shelf/<noun>.sql; `make_tables` is one of them."""
+    return texts(f"shelf/{noun}")
 
 
 class Shelf:
@@ -17,23 +28,26 @@ class Shelf:
 
     def __init__(self) -> None:
         self.connection = sqlite3.connect("", isolation_level=None, check_same_thread=False)
-        self.make(*CONFIGURED)
+        for statement in CONFIGURED:
+            self.connection.execute(statement)
 
     def __enter__(self) -> "Shelf":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
         self.connection.close()
 
-    def make(self, *statements: str) -> None:
-        for statement in statements:
-            self.connection.execute(statement)
+    def make(self, tables: str) -> None:
+        self.connection.executescript(tables)
 
-    def put(self, statement: str, *values: Any) -> int:
+    def put(self, statement: str, **values: Any) -> int:
         """How many rows that made or changed."""
         return self.connection.execute(statement, values).rowcount
 
-    def put_all(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+    def put_all(self, statement: str, rows: Iterable[Mapping[str, Any]]) -> None:
         """The statement with the values of each row; they may come as they are found."""
         self.connection.execute("BEGIN")
         try:
@@ -41,14 +55,15 @@ class Shelf:
         finally:
             self.connection.execute("COMMIT")
 
-    def first(self, statement: str, *values: Any) -> tuple[Any, ...] | None:
+    def first(self, statement: str, **values: Any) -> tuple[Any, ...] | None:
         found: tuple[Any, ...] | None = self.connection.execute(statement, values).fetchone()
         return found
 
-    def count(self, table: str) -> int:
-        return int(self.connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])  # noqa: S608  ours
+    def count(self, statement: str, **values: Any) -> int:
+        """The number that a statement counts."""
+        return int((self.first(statement, **values) or (0,))[0])
 
-    def some(self, size: int, statement: str, *values: Any) -> Iterator[list[tuple[Any, ...]]]:
+    def some(self, size: int, statement: str, **values: Any) -> Iterator[list[tuple[Any, ...]]]:
         """The rows, so many at once."""
         cursor = self.connection.execute(statement, values)
         while rows := cursor.fetchmany(size):
