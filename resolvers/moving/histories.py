@@ -27,6 +27,7 @@ from ..writer import Writer
 from ..writing import writing
 from .layout import HISTORY
 from .pieces import Piece, Problem, read
+from .problems import Problems
 
 IMPORTS = statements("imports")
 TOLD = shelf_statements("histories")
@@ -62,18 +63,17 @@ class Histories:
         for some in self.shelf.some(PAGES_AT_ONCE, TOLD["list_pages"]):
             yield from (page for (page,) in some)
 
-    async def write(self, database: Database, scope: Scope) -> list[Problem]:
-        """A transaction for each page; what was left out, and why."""
+    async def write(self, database: Database, scope: Scope, problems: Problems) -> None:
+        """A transaction for each page; what was left out is added to the problems."""
         if (page := next(self.pages(), None)) and not scope.spans_tenant:
             message = "only admins bring histories along: they say who wrote what. The pages are there without them."
-            return [Problem(HISTORY, Forbidden.code, message)]
-        problems = []
+            problems.append(Problem(HISTORY, Forbidden.code, message))
+            return
         for page in self.pages():
             try:
                 await self.write_page(database, scope, page)
             except (BadInput, BadNote, OSError) as error:
                 problems.append(Problem(page, BadInput.code, f"its history cannot be told: {error}"))
-        return problems
 
     async def write_page(self, database: Database, scope: Scope, page: str) -> None:
         """What stands there and is another text than the last that is told is one version more."""

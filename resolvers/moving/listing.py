@@ -7,23 +7,25 @@ from typing import Any
 
 from db.shelf import Shelf, shelf_statements
 
+from .layout import is_in_history
 from .pieces import Piece, Problem
+from .problems import Problems
 
 PIECES = shelf_statements("pieces")
 
 
 class NoteList:
-    """Lines in the order of their file, then files by their paths."""
+    """Lines in the order of their file, those of histories by their files, then files by their paths."""
 
     def __init__(self, shelf: Shelf) -> None:
         self.shelf = shelf
         shelf.make(PIECES["make_tables"])
 
-    def fill(self, found: Iterable[Piece | Problem]) -> list[Problem]:
-        """All that was found; what is none is handed back, by its path."""
-        problems: list[Problem] = []
-        self.shelf.put_all(PIECES["add_piece"], (row(one) for one in sound(found, problems)))
-        return sorted(problems, key=lambda problem: problem.path)
+    def fill(self, found: Iterable[Piece | Problem], problems: Problems) -> None:
+        """All that was found; what is none is added to the problems."""
+        unsound = Problems()
+        self.shelf.put_all(PIECES["add_piece"], (row(one) for one in sound(found, unsound)))
+        problems.take(unsound)
 
     def total(self) -> int:
         return self.shelf.count(PIECES["count_pieces"])
@@ -43,10 +45,11 @@ def row(piece: Piece) -> dict[str, Any]:
         "start": piece.start,
         "size": piece.size,
         "is_line": piece.is_line,
+        "is_history": piece.is_line and is_in_history(piece.file),
     }
 
 
-def sound(found: Iterable[Piece | Problem], problems: list[Problem]) -> Iterator[Piece]:
+def sound(found: Iterable[Piece | Problem], problems: Problems) -> Iterator[Piece]:
     for one in found:
         if isinstance(one, Problem):
             problems.append(one)
