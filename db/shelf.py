@@ -41,7 +41,8 @@ class Shelf:
         self.connection.close()
 
     def make(self, tables: str) -> None:
-        self.connection.executescript(tables)
+        """Tables. All that follows is one transaction: nobody else looks, and nothing is ever taken back."""
+        self.connection.executescript(f"{tables};\nBEGIN")
 
     def put(self, statement: str, **values: Any) -> int:
         """How many rows that made or changed."""
@@ -49,11 +50,7 @@ class Shelf:
 
     def put_all(self, statement: str, rows: Iterable[Mapping[str, Any]]) -> None:
         """The statement with the values of each row; they may come as they are found."""
-        self.connection.execute("BEGIN")
-        try:
-            self.connection.executemany(statement, rows)
-        finally:
-            self.connection.execute("COMMIT")
+        self.connection.executemany(statement, rows)
 
     def first(self, statement: str, **values: Any) -> tuple[Any, ...] | None:
         found: tuple[Any, ...] | None = self.connection.execute(statement, values).fetchone()
