@@ -5,8 +5,9 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, NamedTuple
+from uuid import uuid4
 from zipfile import ZipFile
 
 import typer
@@ -19,6 +20,7 @@ from db.database import Database
 from db.embedded import EmbeddedServer
 from db.migrate import migrate
 from resolvers.moving.importing import import_path
+from resolvers.places import MOST, places
 
 from .author import Author
 from .scopes import new_scope
@@ -26,6 +28,7 @@ from .ways import Way, downloading, exporting, exporting_histories, importing, u
 
 FLAT = 20  # bytes a note: more is a list of them somewhere
 NOISE = 1_000_000  # bytes that an allocator may have more or less of
+NAMES = 400_000  # until the table of them, which pathlib fills, is as large as it ever is
 FEW = 60  # of what is moved, before it is looked: so that all code is there
 MB = 1_000_000
 notes = Console(stderr=True)
@@ -147,7 +150,7 @@ async def watched(kind: Kind, step: Step, dsn: str, folder: Path) -> int:
     """How much more memory the process has had at any time than before, in bytes."""
     database = Database(dsn, statement_timeout=600)
     await database.open()
-    remember()
+    remember(database)
     try:
         few = await new_scope(database, f"few-{folder.name}")
         many = await new_scope(database, f"{step.wiki}-{folder.name}")
@@ -163,10 +166,15 @@ async def watched(kind: Kind, step: Step, dsn: str, folder: Path) -> int:
         await database.close()
 
 
-def remember() -> None:
-    """As many words as a process ever does, on purpose: it has, before others come."""
+def remember(database: Database) -> None:
+    """All that a process keeps on purpose, or Python for it, as far as it ever goes: so that it is no growth."""
     for n in range(3 * REMEMBERED):
         words(f"{n}remembered")
+    for n in range(NAMES):
+        PurePosixPath(f"{n} named")
+    known, nobody = places(database), uuid4()
+    for _ in range(MOST):
+        known.keep((nobody, uuid4()), nobody)
 
 
 def kilobytes(field: str) -> int:
