@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Annotated, NamedTuple
 from uuid import uuid4
 from zipfile import ZipFile
@@ -27,8 +27,7 @@ from .scopes import new_scope
 from .ways import Way, downloading, exporting, exporting_histories, importing, uploading
 
 FLAT = 20  # bytes a note: more is a list of them somewhere
-NOISE = 1_000_000  # bytes that an allocator may have more or less of
-NAMES = 400_000  # until the table of them, which pathlib fills, is as large as it ever is
+STEPS = 8_000_000  # bytes: Python makes its tables of words and of known strings anew in steps of up to 4 MB
 FEW = 60  # of what is moved, before it is looked: so that all code is there
 MB = 1_000_000
 notes = Console(stderr=True)
@@ -167,11 +166,9 @@ async def watched(kind: Kind, step: Step, dsn: str, folder: Path) -> int:
 
 
 def remember(database: Database) -> None:
-    """All that a process keeps on purpose, or Python for it, as far as it ever goes: so that it is no growth."""
+    """All that a process keeps on purpose, as far as it ever goes: so that it is no growth."""
     for n in range(3 * REMEMBERED):
         words(f"{n}remembered")
-    for n in range(NAMES):
-        PurePosixPath(f"{n} named")
     known, nobody = places(database), uuid4()
     for _ in range(MOST):
         known.keep((nobody, uuid4()), nobody)
@@ -205,4 +202,4 @@ def growth(found: Mapping[int, Sequence[int]]) -> list[float]:
 
 
 def grows(rate: float, more: int) -> bool:
-    return rate > FLAT and more > NOISE
+    return rate > FLAT and more > STEPS
