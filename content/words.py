@@ -30,6 +30,9 @@ SPACELESS = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
+# Runs, in 12 MB. Python's table of what comes and goes has room for thrice as many, up to a power of 2: then it is
+# made anew, and one run more would double it.
+REMEMBERED = (1 << 17) // 3
 KEPT_MAX = 32  # characters of a run that is remembered: longer ones hardly come again, and have no bound
 SIGNS = {"++": "plusplus", "#": "sharp"}
 
@@ -81,7 +84,7 @@ def folded(character: str) -> str:
     return fold(character)
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(REMEMBERED)
 def analysed(run: str) -> tuple[str, ...]:
     """The words of a run. A text says the same ones again and again, and folding is slow."""
     return read(run)

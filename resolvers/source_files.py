@@ -9,9 +9,11 @@ import orjson
 from content.fields import BadNote
 from content.frontmatter import BadFrontmatter, split
 from content.source_records import SourceRecord, source_from_record
+from db.shelf import Shelf
 
 from .errors import BadInput
 from .moving.pieces import LINES, NOTE_MAX, Piece, Problem, in_folder, in_lines
+from .moving.waiting import Waiting
 from .sources import SourceDraft
 
 DEFAULT_KIND = "document"
@@ -23,8 +25,13 @@ def source_files(root: Path) -> Iterator[SourceDraft | Problem]:
         raise BadInput(f"There is no {root}. Give a {LINES} file of sources, or a folder of texts.", "path")
     if not root.is_dir() and root.suffix != LINES:
         raise BadInput(f"{root} is neither a folder of texts nor a {LINES} file.", "path")
-    found = sorted(in_folder(root), key=place_of) if root.is_dir() else in_lines(root)
+    found = by_place(root) if root.is_dir() else in_lines(root)
     return (piece if isinstance(piece, Problem) else read(piece) for piece in found)
+
+
+def by_place(root: Path) -> list[Piece | Problem]:
+    with Shelf() as shelf:
+        return sorted(in_folder(root, Waiting(shelf)), key=place_of)
 
 
 def place_of(piece: Piece | Problem) -> str:

@@ -5,11 +5,18 @@ from collections.abc import Iterator
 from itertools import accumulate
 from pathlib import Path
 
+import orjson
+
 from ..wikis import SYLLABLES, TAGS, TYPES
 
 WORDS = 40_000  # different ones, as frequent as words are
 PASSAGE, PASSAGES = 55, 3  # words of a passage, passages of a note, each with a link
 CHILDREN = 10  # one note of so many says which page is its parent
+WRITTEN = {"author": {"kind": "user", "id": "mara"}, "created_at": "2026-02-15T10:00:00Z"}
+
+
+def edited(body: str, version: int) -> str:
+    return f"{body}\n\nEdited {version} times.\n"
 
 
 class Author:
@@ -27,6 +34,16 @@ class Author:
             path = folder / TYPES[number % len(TYPES)] / f"{self.titles[number]}.md"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("\n".join([*self.header(number), "", edit + self.body(number)]) + "\n")
+
+    def write_versions(self, file: Path, count: int) -> None:
+        """Lines of one page and of what it said before, an edit after the other."""
+        page = {"slug": "edited", "title": "Edited", "type": "topic", "tags": []}
+        address, body = "/wiki/topic/edited", self.body(0)
+        with file.open("wb") as lines:
+            lines.write(orjson.dumps(page | {"body": edited(body, count)}) + b"\n")
+            for version in range(1, count + 1):
+                told = {"page": address, "version": version, "body": edited(body, version)} | WRITTEN
+                lines.write(orjson.dumps({"revision": page | told}) + b"\n")
 
     def header(self, number: int) -> Iterator[str]:
         rng = random.Random(number)

@@ -1,12 +1,13 @@
-"""Does an import or an export of more notes take more memory? Each step runs in a process of its own, so that what one
-has taken from the system says nothing about the next."""
+"""Does an import or an export of more take more memory? Each step runs in a process of its own, so that what one has
+taken from the system says nothing about the next."""
 
 import tempfile
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
+from uuid import uuid4
 from zipfile import ZipFile
 
 import typer
@@ -14,99 +15,163 @@ import uvloop
 from rich.console import Console
 from rich.table import Table
 
-from content.words import analysed, words
+from content.words import REMEMBERED, words
 from db.database import Database
 from db.embedded import EmbeddedServer
 from db.migrate import migrate
-from db.scope import Scope
-from resolvers.moving.files import export_path
 from resolvers.moving.importing import import_path
+from resolvers.places import MOST, places
 
 from .author import Author
 from .scopes import new_scope
+from .ways import Way, downloading, exporting, exporting_histories, importing, uploading
 
-FLAT = 200  # bytes a note: more is a list of them somewhere
-FEW = 60  # notes that are moved before it is looked, so that all code is there
-KEPT = analysed.cache_info().maxsize or 0  # words that a process remembers on purpose: it does so before, too
-SIZES = (2_000, 20_000)
+FLAT = 20  # bytes a note: more is a list of them somewhere
+STEPS = 8_000_000  # bytes: Python makes its tables of words and of known strings anew in steps of up to 4 MB
+FEW = 60  # of what is moved, before it is looked: so that all code is there
 MB = 1_000_000
 notes = Console(stderr=True)
 
-Step = tuple[str, Callable[[Database, Scope, Path], Awaitable[object]], str, str]
-STEPS: tuple[Step, ...] = (
-    ("import: folder", import_path, "folder", "notes"),
-    ("import again, nothing new", import_path, "folder", "notes"),
-    ("export: folder", export_path, "folder", "out"),
-    ("export again, nothing new", export_path, "folder", "out"),
-    ("export: zip", export_path, "folder", "out.zip"),
-    ("export: lines", export_path, "folder", "out.jsonl"),
-    ("import: zip", import_path, "zip", "notes.zip"),
-    ("import: lines", import_path, "lines", "out.jsonl"),
-    ("import: the folder of an export", import_path, "export", "out"),
+
+class Step(NamedTuple):
+    """What it is called, how it is done, in which wiki, with which file."""
+
+    name: str
+    way: Way
+    wiki: str
+    file: str
+
+
+class Kind(NamedTuple):
+    """What there may be more of, how so many are written into a folder, and what is done with them, one after the
+    other: the first step fills the wiki that exports are of."""
+
+    name: str
+    write: Callable[[Path, int], None]
+    start: str
+    steps: Sequence[Step]
+
+
+def write_notes(folder: Path, count: int) -> None:
+    """So many of them, in a folder and in a zip."""
+    Author(count).write(folder / "notes", range(count))
+    with ZipFile(folder / "notes.zip", "w") as zip:
+        for path in sorted((folder / "notes").rglob("*.md")):
+            zip.write(path, path.relative_to(folder / "notes"))
+
+
+def write_versions(folder: Path, count: int) -> None:
+    """One page that was edited so many times."""
+    folder.mkdir(parents=True)
+    Author(FEW).write_versions(folder / "versions.jsonl", count)
+
+
+NOTES = Kind(
+    "notes",
+    write_notes,
+    "notes",
+    (
+        Step("import: folder", importing, "folder", "notes"),
+        Step("import again, nothing new", importing, "folder", "notes"),
+        Step("export: folder", exporting, "folder", "out"),
+        Step("export again, nothing new", exporting, "folder", "out"),
+        Step("export: zip", exporting, "folder", "out.zip"),
+        Step("export: lines", exporting, "folder", "out.jsonl"),
+        Step("export with histories: folder", exporting_histories, "folder", "past"),
+        Step("export with histories: zip", exporting_histories, "folder", "past.zip"),
+        Step("export with histories: lines", exporting_histories, "folder", "past.jsonl"),
+        Step("export with histories: download", downloading, "folder", "download.zip"),
+        Step("import: zip", importing, "zip", "notes.zip"),
+        Step("import: upload of a zip", uploading, "upload", "notes.zip"),
+        Step("import: lines", importing, "lines", "out.jsonl"),
+        Step("import: upload of lines", uploading, "lines-upload", "out.jsonl"),
+        Step("import: the folder of an export", importing, "export", "out"),
+        Step("import: a folder with histories", importing, "past", "past"),
+    ),
 )
-"""What it is called, what is done, in which wiki, with which file."""
+VERSIONS = Kind(
+    "versions",
+    write_versions,
+    "versions.jsonl",
+    (
+        Step("import of a page: lines", importing, "page", "versions.jsonl"),
+        Step("export of a page: folder", exporting_histories, "page", "past"),
+        Step("export of a page: zip", exporting_histories, "page", "past.zip"),
+        Step("export of a page: lines", exporting_histories, "page", "past.jsonl"),
+        Step("import of a page: zip", importing, "page-zip", "past.zip"),
+    ),
+)
 
 
 def main(
-    sizes: Annotated[str, typer.Option(help="Numbers of notes, the smallest first.")] = ",".join(map(str, SIZES)),
+    sizes: Annotated[str, typer.Option(help="Numbers of notes, the smallest first.")] = "2000,20000",
+    versions: Annotated[str, typer.Option(help="Numbers of versions that one page has.")] = "1000,10000",
     only: Annotated[str, typer.Option(help="A part of the name of the steps that are wanted.")] = "",
 ) -> None:
-    """Memory at several sizes. Ends with an error when it grows by more than 200 bytes a note."""
-    wanted = sorted(int(size) for size in sizes.split(","))
+    """Memory at several sizes. Ends with an error when it grows by more than 20 bytes a note or a version."""
+    grown = False
     with tempfile.TemporaryDirectory(prefix="cairn-bench-") as name:
         folder = Path(name)
         folder.chmod(0o755)
         with EmbeddedServer(folder / "data", lambda step: notes.print(step), durable=False) as dsn:
             uvloop.run(migrate(dsn))
-            steps = [step for step in STEPS if only in step[0]]
-            found = {size: list(measured(dsn, folder / f"{size}", size, steps)) for size in wanted}
-    table, growth = table_of(steps, found)
-    Console(width=max(100, notes.width)).print(table)
-    if max(growth) > FLAT:
-        notes.print(f"Memory grows by more than {FLAT} bytes a note.")
+            for kind, wanted in ((NOTES, sizes), (VERSIONS, versions)):
+                steps = [step for step in kind.steps if only in step.name]
+                counts = sorted(map(int, wanted.split(","))) if steps else []
+                found = {count: list(measured(dsn, folder, kind, count, steps)) for count in counts}
+                if found:
+                    Console(width=max(100, notes.width)).print(table_of(kind, steps, found))
+                    grown |= any(map(grows, growth(found), spread(found)))
+    if grown:
+        notes.print(f"Memory grows by more than {FLAT} bytes for each.")
         raise typer.Exit(1)
 
 
-def measured(dsn: str, folder: Path, size: int, steps: Sequence[Step]) -> Iterator[int]:
-    """Bytes that each step has taken at most, of so many notes."""
-    for name, count in (("few", FEW), ("many", size)):
-        Author(count).write(folder / name / "notes", range(count))
-        zipped(folder / name / "notes", folder / name / "notes.zip")
-    for title, _, _, _ in steps:
+def measured(dsn: str, folder: Path, kind: Kind, count: int, steps: Sequence[Step]) -> Iterator[int]:
+    """Bytes that each step has taken at most, of so many."""
+    here = folder / f"{kind.name}-{count}"
+    for name, size in (("few", FEW), ("many", count)):
+        kind.write(here / name, size)
+    for step in steps:
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
-            taken = process.submit(taken_by, title, dsn, folder, size).result()
-        notes.print(f"{size:>9,} notes {title:<34} {taken / MB:8.1f} MB", highlight=False)
+            taken = process.submit(taken_by, kind.name, step.name, dsn, here).result()
+        notes.print(f"{count:>9,} {kind.name} {step.name:<34} {taken / MB:8.1f} MB", highlight=False)
         yield taken
 
 
-def zipped(folder: Path, file: Path) -> None:
-    with ZipFile(file, "w") as zip:
-        for path in sorted(folder.rglob("*.md")):
-            zip.write(path, path.relative_to(folder))
+def taken_by(kind: str, name: str, dsn: str, folder: Path) -> int:
+    found = {each.name: each for each in (NOTES, VERSIONS)}[kind]
+    step = next(step for step in found.steps if step.name == name)
+    return uvloop.run(watched(found, step, dsn, folder))
 
 
-def taken_by(title: str, dsn: str, folder: Path, size: int) -> int:
-    return uvloop.run(watched(title, dsn, folder, size))
-
-
-async def watched(title: str, dsn: str, folder: Path, size: int) -> int:
+async def watched(kind: Kind, step: Step, dsn: str, folder: Path) -> int:
     """How much more memory the process has had at any time than before, in bytes."""
-    _, work, wiki, file = next(step for step in STEPS if step[0] == title)
     database = Database(dsn, statement_timeout=600)
     await database.open()
-    words(" ".join(f"{n}remembered" for n in range(KEPT)))
+    remember(database)
     try:
-        few = await new_scope(database, "few")
-        await import_path(database, few, folder / "few" / "notes")
-        if work is export_path:
-            await work(database, few, folder / "few" / file)
-        many = await new_scope(database, f"{wiki}-{size}")
-        Path("/proc/self/clear_refs").write_text("5")
-        before = kilobytes("VmRSS")
-        await work(database, many, folder / "many" / file)
-        return (kilobytes("VmHWM") - before) * 1024
+        few = await new_scope(database, f"few-{folder.name}")
+        many = await new_scope(database, f"{step.wiki}-{folder.name}")
+        await import_path(database, few, folder / "few" / kind.start)
+        async with step.way(database) as work:
+            if step.way is not importing:
+                await work(few, folder / "few" / step.file)
+            Path("/proc/self/clear_refs").write_text("5")
+            before = kilobytes("VmRSS")
+            await work(many, folder / "many" / step.file)
+            return (kilobytes("VmHWM") - before) * 1024
     finally:
         await database.close()
+
+
+def remember(database: Database) -> None:
+    """All that a process keeps on purpose, as far as it ever goes: so that it is no growth."""
+    for n in range(3 * REMEMBERED):
+        words(f"{n}remembered")
+    known, nobody = places(database), uuid4()
+    for _ in range(MOST):
+        known.keep((nobody, uuid4()), nobody)
 
 
 def kilobytes(field: str) -> int:
@@ -114,15 +179,27 @@ def kilobytes(field: str) -> int:
     return int(next(line for line in lines if line.startswith(f"{field}:")).split()[1])
 
 
-def table_of(steps: Sequence[Step], found: dict[int, list[int]]) -> tuple[Table, list[float]]:
-    """Megabytes of each step and size, and the bytes that a note more takes, from the smallest size to the largest."""
+def table_of(kind: Kind, steps: Sequence[Step], found: Mapping[int, Sequence[int]]) -> Table:
+    """Megabytes of each step and size, and the bytes for each one that there is more of."""
     table = Table("step", title="Memory beyond that of the process before, at most")
-    for size in found:
-        table.add_column(f"{size:,} notes, MB", justify="right")
-    table.add_column("bytes/note", justify="right")
-    first, last = min(found), max(found)
-    growth = [(found[last][n] - found[first][n]) / max(1, last - first) for n in range(len(steps))]
-    for n, (title, _, _, _) in enumerate(steps):
+    for count in found:
+        table.add_column(f"{count:,} {kind.name}, MB", justify="right")
+    table.add_column("bytes for each", justify="right")
+    for n, (step, rate, more) in enumerate(zip(steps, growth(found), spread(found), strict=True)):
         megabytes = (f"{taken[n] / MB:.1f}" for taken in found.values())
-        table.add_row(title, *megabytes, f"{growth[n]:,.0f}{' !' if growth[n] > FLAT else ''}")
-    return table, growth
+        table.add_row(step.name, *megabytes, f"{rate:,.0f}{' !' if grows(rate, more) else ''}")
+    return table
+
+
+def spread(found: Mapping[int, Sequence[int]]) -> list[int]:
+    """How much more each step takes at the largest size than at the smallest, in bytes."""
+    return [last - first for first, last in zip(found[min(found)], found[max(found)], strict=True)]
+
+
+def growth(found: Mapping[int, Sequence[int]]) -> list[float]:
+    """The same for each one that there is more of."""
+    return [more / max(1, max(found) - min(found)) for more in spread(found)]
+
+
+def grows(rate: float, more: int) -> bool:
+    return rate > FLAT and more > STEPS

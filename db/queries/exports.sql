@@ -104,37 +104,8 @@ ORDER BY source.kind, source.ref
 LIMIT :size;
 
 -- name: list_addresses
--- The next pages of a wiki, archived ones too, as their histories are told.
-SELECT id, type, slug FROM pages
+-- The next pages of a wiki, archived ones too, and how many versions each has.
+SELECT id, type, slug, version FROM pages
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND (type, slug) > (:after_type, :after_slug)
 ORDER BY type, slug
-LIMIT :size;
-
--- name: list_states
--- The next states of a page, oldest first, each put together as in revisions.find_states, and what else it holds.
-SELECT r.version, r.title, r.summary, r.tags, r.edit_summary, r.author_kind, r.author_id, r.created_at, r.erased_at,
-    told.slug, told.metadata, told.aliases,
-    CASE WHEN r.base_version IS NULL THEN r.body_md ELSE (
-        SELECT convert_from(
-            string_agg(
-                substring(whole.bytes FROM piece.start + 1 FOR piece.length) || convert_to(piece.own, 'UTF8'),
-                CAST('' AS bytea) ORDER BY piece.n
-            ),
-            'UTF8'
-        )
-        FROM (
-            SELECT convert_to(base.body_md, 'UTF8') AS bytes FROM revisions AS base
-            WHERE base.tenant_id = :tenant_id AND base.owner_id = :owner_id AND base.page_id = :page_id
-              AND base.version = r.base_version
-        ) AS whole
-        CROSS JOIN unnest(r.base_starts, r.base_lengths, r.base_texts)
-            WITH ORDINALITY AS piece (start, length, own, n)
-    ) END AS body_md
-FROM revisions AS r
-LEFT JOIN revisions AS told
-    ON told.tenant_id = :tenant_id AND told.owner_id = :owner_id AND told.page_id = :page_id
-    AND told.version = coalesce(r.facts_version, r.version)
-WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = :page_id
-  AND r.version > CAST(:after_version AS integer)
-ORDER BY r.version
 LIMIT :size;

@@ -16,12 +16,9 @@ CROSS JOIN LATERAL (
 ) AS base;
 
 -- name: find_states
--- States of a page as they were, whole or put together from the bytes of their base and what is their own.
-SELECT r.version, r.title, r.summary, r.tags, r.erased_at, (
-    SELECT told.metadata FROM revisions AS told
-    WHERE told.tenant_id = :tenant_id AND told.owner_id = :owner_id AND told.page_id = r.page_id
-      AND told.version = coalesce(r.facts_version, r.version)
-) AS metadata,
+-- States of a page as they were, oldest first, whole or put together from the bytes of their base and what is their own.
+SELECT r.version, r.title, r.summary, r.tags, r.edit_summary, r.author_kind, r.author_id, r.created_at, r.erased_at,
+    told.slug, told.metadata, told.aliases,
     CASE WHEN r.base_version IS NULL THEN r.body_md ELSE (
         SELECT convert_from(
             string_agg(
@@ -32,12 +29,17 @@ SELECT r.version, r.title, r.summary, r.tags, r.erased_at, (
         )
         FROM (
             SELECT convert_to(base.body_md, 'UTF8') AS bytes FROM revisions AS base
-            WHERE base.tenant_id = :tenant_id AND base.owner_id = :owner_id AND base.page_id = r.page_id
+            WHERE base.tenant_id = :tenant_id AND base.owner_id = :owner_id AND base.page_id = :page_id
               AND base.version = r.base_version
         ) AS whole
         CROSS JOIN unnest(r.base_starts, r.base_lengths, r.base_texts)
             WITH ORDINALITY AS piece (start, length, own, n)
     ) END AS body_md
 FROM revisions AS r
+LEFT JOIN revisions AS told
+    ON told.tenant_id = :tenant_id AND told.owner_id = :owner_id AND told.page_id = :page_id
+    AND told.version = coalesce(r.facts_version, r.version)
 WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = :page_id
-  AND r.version = ANY(CAST(:versions AS integer[]));
+  AND r.version = ANY(CAST(:versions AS integer[]))
+ORDER BY r.version;
+

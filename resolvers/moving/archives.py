@@ -13,6 +13,7 @@ from zlib import error as BadStream
 from ..errors import BadInput, LimitExceeded
 from .layout import OWN, is_history
 from .pieces import MARKDOWN, NOTE_MAX, Problem
+from .problems import Problems
 from .zip_parts import Directory, directory, lists, part
 
 ENTRIES_MAX = 200_000
@@ -22,24 +23,26 @@ UNREADABLE = (BadZipFile, BadStream, LZMAError, NotImplementedError, RuntimeErro
 
 
 @contextmanager
-def unpacked(archive: Path, most: int | None = None) -> Iterator[tuple[Path, list[Problem]]]:
-    """The folder, and what of the zip is not in it and why. Other files than notes are left out in silence."""
+def unpacked(archive: Path, problems: Problems, most: int | None = None) -> Iterator[Path]:
+    """The folder. What of the zip is not in it is added to the problems; other files than notes are left out in
+    silence."""
     with tempfile.TemporaryDirectory(prefix="cairn-import-") as folder:
         try:
             with archive.open("rb") as file:
-                yield Path(folder), unpack(file, Path(folder), BYTES_MAX if most is None else most)
+                unpack(file, Unpacking(Path(folder), BYTES_MAX if most is None else most, problems))
         except (BadZipFile, NotImplementedError) as error:
             raise BadInput(f"{archive.name} is no zip that can be read: {error}", "path") from None
+        yield Path(folder)
 
 
-def unpack(file: IO[bytes], folder: Path, most: int) -> list[Problem]:
+def unpack(file: IO[bytes], unpacking: "Unpacking") -> None:
     """Raises LimitExceeded for what would fill the disk."""
     where, count = directory(file), 0
     for some in lists(file, where):
         count += len(some)
         if count > ENTRIES_MAX:
             raise LimitExceeded(f"The zip has more than {ENTRIES_MAX:,} entries. Import it in parts.")
-    return Unpacking(folder, most).run(zip for some in lists(file, where) for zip in parts(file, where, some))
+    unpacking.run(zip for some in lists(file, where) for zip in parts(file, where, some))
 
 
 def parts(file: IO[bytes], where: Directory, some: list[bytes]) -> Iterator[ZipFile | Problem]:
@@ -58,18 +61,16 @@ def parts(file: IO[bytes], where: Directory, some: list[bytes]) -> Iterator[ZipF
 class Unpacking:
     """What has come of one zip so far: the problems, and how many bytes there may still be."""
 
-    def __init__(self, folder: Path, most: int) -> None:
-        self.folder, self.most, self.left = folder, most, most
-        self.problems: list[Problem] = []
+    def __init__(self, folder: Path, most: int, problems: Problems) -> None:
+        self.folder, self.most, self.left, self.problems = folder, most, most, problems
 
-    def run(self, parts: Iterable[ZipFile | Problem]) -> list[Problem]:
+    def run(self, parts: Iterable[ZipFile | Problem]) -> None:
         for zip in parts:
             if isinstance(zip, Problem):
                 self.problems.append(zip)
             else:
                 for info in zip.infolist():
                     self.take(zip, info)
-        return self.problems
 
     def take(self, zip: ZipFile, info: ZipInfo) -> None:
         if info.is_dir() or not is_wanted(info.filename):

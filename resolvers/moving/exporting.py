@@ -13,16 +13,17 @@ from content.notes import BadNote, Note, from_fields
 from content.sections import slugs
 from db.database import Connection, Database, Row
 from db.scope import Scope
+from db.shelf import Shelf
 from db.sql import statements
 
 from ..permissions import Action, authorise
 from ..writing import looking
 from .layout import HISTORY
 from .paths import Paths
-from .shelf import Shelf
 
 EXPORTS = statements("exports")
 IMPORTS = statements("imports")
+REVISIONS = statements("revisions")
 ORIGIN = "imported_from"
 REASON = "import"
 PAGES_AT_ONCE = 200
@@ -104,8 +105,15 @@ class Export:
             async for rows in self.batches("list_addresses", PAGES_AT_ONCE, {"type": "", "slug": ""}):
                 for row in rows:
                     path = f"{HISTORY}/{paths.take(row['type'], row['slug']).removesuffix('.md')}.jsonl"
-                    async for some in self.batches("list_states", STATES_AT_ONCE, {"version": 0}, page_id=row["id"]):
+                    async for some in self.states(row["id"], row["version"]):
                         yield path, [revision(row, state) for state in some]
+
+    async def states(self, page_id: UUID, last: int) -> AsyncIterator[list[Row]]:
+        """Those of a page up to its last version."""
+        every = range(1, last + 1)
+        for start in range(0, last, STATES_AT_ONCE):
+            versions = every[start : start + STATES_AT_ONCE]
+            yield await self.connection.all(REVISIONS["find_states"], **self.wiki, page_id=page_id, versions=versions)
 
 
 @asynccontextmanager

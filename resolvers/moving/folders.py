@@ -5,18 +5,15 @@ from filecmp import cmp
 from pathlib import Path
 from typing import IO
 
+from db.shelf import Shelf, shelf_statements
+
 from ..errors import BadInput
 from .layout import LIST
 from .paths import is_safe
-from .shelf import Shelf
 
+FOLDERS = shelf_statements("folders")
 DRAFT = ".cairn/draft"
 LISTED_AT_ONCE = 500
-TABLES = ("CREATE TABLE before (path TEXT PRIMARY KEY)", "CREATE TABLE now (path TEXT PRIMARY KEY)")
-BEFORE = "INSERT OR IGNORE INTO before VALUES (?)"
-NOW = "INSERT OR IGNORE INTO now VALUES (?)"
-GONE = "SELECT path FROM before WHERE path NOT IN (SELECT path FROM now) ORDER BY path"
-WRITTEN = "SELECT path FROM now WHERE path <> ? ORDER BY path"
 
 
 class Folder:
@@ -32,8 +29,8 @@ class Folder:
         (root / ".cairn").mkdir(parents=True, exist_ok=True)
         (root / LIST).touch()
         self.shelf = Shelf()
-        self.shelf.make(*TABLES)
-        self.shelf.put_all(BEFORE, ((path,) for path in self.listed()))
+        self.shelf.make(FOLDERS["make_tables"])
+        self.shelf.put_all(FOLDERS["add_before"], ({"path": path} for path in self.listed()))
         self.growing: dict[str, IO[bytes]] = {}
 
     def listed(self) -> Iterator[str]:
@@ -44,7 +41,7 @@ class Folder:
 
     def write(self, path: str, data: bytes) -> None:
         """One file. One that says the same already is not touched."""
-        self.shelf.put(NOW, path)
+        self.shelf.put(FOLDERS["add_now"], path=path)
         target = self.root / path
         if target.is_file() and not target.is_symlink() and target.read_bytes() == data:
             return
@@ -56,7 +53,7 @@ class Folder:
     def append(self, path: str, data: bytes) -> None:
         """A piece of a file that is put in its place at the end."""
         if path not in self.growing:
-            self.shelf.put(NOW, path)
+            self.shelf.put(FOLDERS["add_now"], path=path)
             (self.root / path).parent.mkdir(parents=True, exist_ok=True)
             self.growing[path] = (self.root / f"{path}.draft").open("wb")
         self.growing[path].write(data)
@@ -69,14 +66,14 @@ class Folder:
 
     def finish(self) -> None:
         """Everything in its place; what the earlier export wrote and this one did not is gone."""
-        for some in self.shelf.some(LISTED_AT_ONCE, GONE):
+        for some in self.shelf.some(LISTED_AT_ONCE, FOLDERS["list_gone"]):
             for (path,) in some:
                 self.remove(path)
-        for some in self.shelf.some(LISTED_AT_ONCE, WRITTEN, LIST):
+        for some in self.shelf.some(LISTED_AT_ONCE, FOLDERS["list_now"], list=LIST):
             self.append(LIST, "".join(f"{path}\n" for (path,) in some).encode())
         for path in list(self.growing):
             self.end(path)
-        self.shelf.connection.close()
+        self.shelf.close()
 
     def remove(self, path: str) -> None:
         """A file that an export may have written, and the folders that it leaves empty."""

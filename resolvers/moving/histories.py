@@ -13,6 +13,7 @@ from content.revision_records import RevisionRecord
 from db.database import Database, Row
 from db.ids import new_id
 from db.scope import Scope
+from db.shelf import Shelf, shelf_statements
 from db.sql import inserting, statements
 from db.tables import PAGE_TYPES, revisions
 
@@ -26,21 +27,13 @@ from ..writer import Writer
 from ..writing import writing
 from .layout import HISTORY
 from .pieces import Piece, Problem, read
-from .shelf import Shelf
+from .problems import Problems
 
 IMPORTS = statements("imports")
+TOLD = shelf_statements("histories")
 EXACT = "/wiki/"
 PAGES_AT_ONCE = 100
 PIECE = 1_000_000  # characters that are written at once
-TABLES = (
-    """CREATE TABLE told (page TEXT, version INTEGER, label TEXT, file BLOB, start INTEGER, size INTEGER,
-    PRIMARY KEY (page, version)) WITHOUT ROWID""",
-)
-ADD = "INSERT OR IGNORE INTO told VALUES (?, ?, ?, ?, ?, ?)"
-PAGES = "SELECT DISTINCT page FROM told ORDER BY page"
-STATES = "SELECT label, file, start, size FROM told WHERE page = ? ORDER BY version"
-COUNT = "SELECT count(*) FROM told WHERE page = ?"
-LAST = "SELECT label, file, start, size FROM told WHERE page = ? ORDER BY version DESC LIMIT 1"
 INSERT = inserting(
     revisions, "tenant_id", "owner_id", "id", "page_id", "version", "title", "summary", "body_md", "tags",
     "edit_summary", "author_kind", "author_id", "created_at", "base_version", "base_starts", "base_lengths",
@@ -53,27 +46,34 @@ class Histories:
 
     def __init__(self, shelf: Shelf) -> None:
         self.shelf = shelf
-        shelf.make(*TABLES)
+        shelf.make(TOLD["make_tables"])
 
     def add(self, piece: Piece, one: RevisionRecord) -> None:
-        self.shelf.put(ADD, one.page, one.version, piece.label, os.fsencode(piece.file), piece.start, piece.size)
+        self.shelf.put(
+            TOLD["add_state"],
+            page=one.page,
+            version=one.version,
+            label=piece.label,
+            file=os.fsencode(piece.file),
+            start=piece.start,
+            size=piece.size,
+        )
 
     def pages(self) -> Iterator[str]:
-        for some in self.shelf.some(PAGES_AT_ONCE, PAGES):
+        for some in self.shelf.some(PAGES_AT_ONCE, TOLD["list_pages"]):
             yield from (page for (page,) in some)
 
-    async def write(self, database: Database, scope: Scope) -> list[Problem]:
-        """A transaction for each page; what was left out, and why."""
+    async def write(self, database: Database, scope: Scope, problems: Problems) -> None:
+        """A transaction for each page; what was left out is added to the problems."""
         if (page := next(self.pages(), None)) and not scope.spans_tenant:
             message = "only admins bring histories along: they say who wrote what. The pages are there without them."
-            return [Problem(HISTORY, Forbidden.code, message)]
-        problems = []
+            problems.append(Problem(HISTORY, Forbidden.code, message))
+            return
         for page in self.pages():
             try:
                 await self.write_page(database, scope, page)
             except (BadInput, BadNote, OSError) as error:
                 problems.append(Problem(page, BadInput.code, f"its history cannot be told: {error}"))
-        return problems
 
     async def write_page(self, database: Database, scope: Scope, page: str) -> None:
         """What stands there and is another text than the last that is told is one version more."""
@@ -99,13 +99,13 @@ class Histories:
             writer.changes.add(ChangeKind.UPDATED, page_id, version)
 
     def count(self, page: str) -> int:
-        return int((self.shelf.first(COUNT, page) or (0,))[0])
+        return self.shelf.count(TOLD["count_states"], page=page)
 
     async def last(self, page: str) -> RevisionRecord:
-        return await reread(self.shelf.first(LAST, page) or ())
+        return await reread(self.shelf.first(TOLD["find_last_state"], page=page) or ())
 
     async def states(self, page: str) -> AsyncIterator[RevisionRecord]:
-        for rows in self.shelf.some(1, STATES, page):
+        for rows in self.shelf.some(1, TOLD["list_states"], page=page):
             yield await reread(rows[0])
 
 

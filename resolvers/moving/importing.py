@@ -24,6 +24,7 @@ from content.source_records import SourceRecord
 from db.database import Database
 from db.measuring import measure
 from db.scope import Scope
+from db.shelf import Shelf
 from db.sql import statements
 
 from ..drafts import PageDraft
@@ -42,10 +43,10 @@ from .paths import is_own as is_own_path
 from .pieces import Piece, Problem, WikiRecord, about, pieces, read_all
 from .places import Found, Kept, Placed, Places
 from .problems import Problems
-from .shelf import Shelf
 from .sources import Sources, find_sources, wiki
 from .spool import Spool
 from .ties import REASON, Tied, Ties, Written, problem
+from .waiting import Waiting
 
 __all__ = ["ImportResult", "Problem", "Progress", "import_path"]
 
@@ -101,8 +102,7 @@ async def import_path(
     with ExitStack() as stack:
         problems = Problems()
         if path.suffix.lower() == ARCHIVE and await asyncio.to_thread(path.is_file):
-            path, refused = await asyncio.to_thread(stack.enter_context, unpacked(path, unpacked_most))
-            problems.extend(refused)
+            path = await asyncio.to_thread(stack.enter_context, unpacked(path, problems, unpacked_most))
         spool, shelf = stack.enter_context(Spool()), stack.enter_context(Shelf())
         return await Import(database, scope, report, spool, shelf, problems).run(path)
 
@@ -124,7 +124,7 @@ class Import:
         if said := await asyncio.to_thread(about, path):
             self.vault.is_export = True
             await self.speak(ABOUT, said)
-        self.problems.extend(await asyncio.to_thread(self.list.fill, pieces(path)))
+        await asyncio.to_thread(self.list.fill, pieces(path, Waiting(self.shelf)), self.problems)
         await self.read()
         await self.place()
         await self.write()
@@ -132,7 +132,7 @@ class Import:
         ties = Ties(self.database, self.scope, self.vault)
         await self.tie(ties)
         await self.redirect(ties)
-        self.problems.extend(await self.histories.write(self.database, self.scope))
+        await self.histories.write(self.database, self.scope, self.problems)
         return await self.result(failed)
 
     async def know(self) -> None:

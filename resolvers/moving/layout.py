@@ -1,5 +1,7 @@
 """What an exported folder holds besides its pages, in a folder that other tools do not show."""
 
+from pathlib import Path
+
 ABOUT = ".cairn/wiki.json"
 SOURCES = ".cairn/sources.jsonl"
 MENTIONS = ".cairn/mentions.jsonl"
@@ -8,6 +10,11 @@ LIST = ".cairn/files"
 FORMAT = {"format": "cairn", "version": 1}
 OWN = frozenset({ABOUT, SOURCES, MENTIONS})
 """What an import reads of it, besides the histories."""
+
+
+def is_in_history(file: Path) -> bool:
+    """Whether it is one of those that tell what pages were, wherever the folder lies."""
+    return f"/{HISTORY}/" in file.as_posix()
 
 
 def is_history(path: str) -> bool:

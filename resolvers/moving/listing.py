@@ -3,48 +3,53 @@
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
+from db.shelf import Shelf, shelf_statements
+
+from .layout import is_in_history
 from .pieces import Piece, Problem
-from .shelf import Shelf
+from .problems import Problems
 
-TABLES = (
-    """CREATE TABLE pieces (id INTEGER PRIMARY KEY, label TEXT, file BLOB, start INTEGER, size INTEGER,
-    is_line INTEGER)""",
-)
-ADD = "INSERT INTO pieces (label, file, start, size, is_line) VALUES (?, ?, ?, ?, ?)"
-IN_TURN = """SELECT label, file, start, size, is_line FROM pieces
-    ORDER BY is_line DESC, CASE WHEN is_line THEN '' ELSE label END, id"""
+PIECES = shelf_statements("pieces")
 
 
 class NoteList:
-    """Lines in the order of their file, then files by their paths."""
+    """Lines in the order of their file, those of histories by their files, then files by their paths."""
 
     def __init__(self, shelf: Shelf) -> None:
         self.shelf = shelf
-        shelf.make(*TABLES)
+        shelf.make(PIECES["make_tables"])
 
-    def fill(self, found: Iterable[Piece | Problem]) -> list[Problem]:
-        """All that was found; what is none is handed back, by its path."""
-        problems: list[Problem] = []
-        self.shelf.put_all(ADD, (row(one) for one in sound(found, problems)))
-        return sorted(problems, key=lambda problem: problem.path)
+    def fill(self, found: Iterable[Piece | Problem], problems: Problems) -> None:
+        """All that was found; what is none is added to the problems."""
+        unsound = Problems()
+        self.shelf.put_all(PIECES["add_piece"], (row(one) for one in sound(found, unsound)))
+        problems.take(unsound)
 
     def total(self) -> int:
-        return self.shelf.count("pieces")
+        return self.shelf.count(PIECES["count_pieces"])
 
     def some(self, size: int) -> Iterator[list[Piece]]:
-        for rows in self.shelf.some(size, IN_TURN):
+        for rows in self.shelf.some(size, PIECES["list_pieces"]):
             yield [
                 Piece(label, Path(os.fsdecode(file)), start, size, is_line=bool(is_line))
                 for label, file, start, size, is_line in rows
             ]
 
 
-def row(piece: Piece) -> tuple[str, bytes, int, int, bool]:
-    return piece.label, os.fsencode(piece.file), piece.start, piece.size, piece.is_line
+def row(piece: Piece) -> dict[str, Any]:
+    return {
+        "label": piece.label,
+        "file": os.fsencode(piece.file),
+        "start": piece.start,
+        "size": piece.size,
+        "is_line": piece.is_line,
+        "is_history": piece.is_line and is_in_history(piece.file),
+    }
 
 
-def sound(found: Iterable[Piece | Problem], problems: list[Problem]) -> Iterator[Piece]:
+def sound(found: Iterable[Piece | Problem], problems: Problems) -> Iterator[Piece]:
     for one in found:
         if isinstance(one, Problem):
             problems.append(one)

@@ -10,25 +10,13 @@ from uuid import UUID
 from content.links import Target, find_links, rewrite_links
 from content.notes import Note
 from content.slugs import NoSlug, slugify
+from db.shelf import Shelf, shelf_statements
 
 from .places import Found, Placed
-from .shelf import Shelf
 
+NAMES = shelf_statements("names")
 WRITTEN = re.compile(r"!?\[\[([^\[\]|#\\]+)")
 MARK = "\x01"
-TABLES = (
-    "CREATE TABLE files (found INTEGER PRIMARY KEY, name TEXT, folder TEXT, depth INTEGER)",
-    "CREATE INDEX files_name ON files (name, depth, folder, found)",
-    "CREATE INDEX files_folder ON files (name, folder, found)",
-    "CREATE TABLE claims (slug TEXT, found INTEGER, PRIMARY KEY (slug, found)) WITHOUT ROWID",
-)
-ADD = "INSERT INTO files VALUES (?, ?, ?, ?)"
-CLAIM = "INSERT OR IGNORE INTO claims VALUES (?, ?)"
-SHARED = "SELECT 1 FROM claims WHERE slug = ? LIMIT 1 OFFSET 1"
-NEAR = """SELECT p.slug, p.page_id FROM files AS f JOIN placed AS p ON p.found = f.found
-    WHERE f.name = ? AND f.folder = ? ORDER BY f.found LIMIT 1"""
-ANYWHERE = """SELECT p.slug, p.page_id FROM files AS f JOIN placed AS p ON p.found = f.found
-    WHERE f.name = ? AND (? = '' OR substr(f.folder, -length(?)) = ?) ORDER BY f.depth, f.folder, f.found LIMIT 1"""
 
 
 class Meant(NamedTuple):
@@ -44,7 +32,7 @@ class Vault:
     def __init__(self, shelf: Shelf, *, is_export: bool) -> None:
         """In an export links mean what they mean in the wiki, and nothing is found here."""
         self.shelf, self.is_export = shelf, is_export
-        shelf.make(*TABLES)
+        shelf.make(NAMES["make_tables"])
 
     def add(self, found: Found) -> None:
         """A note that was read, with the slugs by which a link may mean it, but for the one that it will get."""
@@ -52,15 +40,15 @@ class Vault:
             return
         if found.path:
             *folders, name = words(found.path.as_posix())
-            self.shelf.put(ADD, found.id, name, joined(folders), len(folders))
+            self.shelf.put(NAMES["add_file"], id=found.id, name=name, folder=joined(folders), depth=len(folders))
         stem = [found.path.stem] if found.path else []
         claims = set(slugs((found.note.title, *with_bare(found.note.aliases, found.path), *stem)))
-        self.shelf.connection.executemany(CLAIM, [(slug, found.id) for slug in claims])
+        self.shelf.put_all(NAMES["add_claim"], [{"slug": slug, "id": found.id} for slug in claims])
 
     def place(self, placed: Iterable[tuple[int, str]]) -> None:
         """The slugs that notes got."""
         if not self.is_export:
-            self.shelf.put_all(CLAIM, ((slug, id) for id, slug in placed))
+            self.shelf.put_all(NAMES["add_claim"], ({"slug": slug, "id": id} for id, slug in placed))
 
     def find(self, name: str, origin: Placed) -> Meant | None:
         """The note of that file name, in the folders that are written before it; near the origin, else near the top."""
@@ -68,13 +56,13 @@ class Vault:
             return None
         *wanted, last = words(name)
         folder, here = joined(wanted), joined(words(origin.path.as_posix())[:-1])
-        near = self.shelf.first(NEAR, last, here) if ends(here, folder) else None
-        row = near or self.shelf.first(ANYWHERE, last, folder, folder, folder)
+        near = self.shelf.first(NAMES["find_near"], name=last, folder=here) if ends(here, folder) else None
+        row = near or self.shelf.first(NAMES["find_anywhere"], name=last, folder=folder)
         return Meant(row[0], UUID(bytes=row[1]) if row[1] else None) if row else None
 
     def is_shared(self, slug: str) -> bool:
         """Whether several notes go by it."""
-        return self.shelf.first(SHARED, slug) is not None
+        return self.shelf.first(NAMES["find_shared"], slug=slug) is not None
 
     def body(self, origin: Placed, text: str) -> str:
         """The note's text, its links spelled so that the wiki finds the page that Obsidian does.

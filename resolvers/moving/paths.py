@@ -4,9 +4,11 @@ import hashlib
 import re
 from itertools import chain, count
 
-from .pieces import MARKDOWN
-from .shelf import Shelf
+from db.shelf import Shelf, shelf_statements
 
+from .pieces import MARKDOWN
+
+PATHS = shelf_statements("paths")
 PART_MAX = 200  # bytes; file systems allow 255
 DEPTH_MAX = 20
 FORBIDDEN = re.compile(r'[\x00-\x1f\x7f<>:"|?*\\]')
@@ -19,7 +21,7 @@ class Paths:
 
     def __init__(self, shelf: Shelf) -> None:
         self.shelf = shelf
-        shelf.make("CREATE TABLE taken (path TEXT PRIMARY KEY) WITHOUT ROWID")
+        shelf.make(PATHS["make_tables"])
 
     def take(self, type: str, slug: str, origin: object = None) -> str:
         """`origin` is the path of the file that the page was imported from, as anybody may have written it."""
@@ -30,7 +32,7 @@ class Paths:
 
     def is_free(self, path: str) -> bool:
         """Nobody has asked for it before."""
-        return self.shelf.put("INSERT OR IGNORE INTO taken VALUES (?)", path.casefold()) == 1
+        return self.shelf.put(PATHS["take_path"], path=path.casefold()) == 1
 
 
 def own_path(type: str, slug: str) -> str:

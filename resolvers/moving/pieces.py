@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -15,7 +16,8 @@ from content.revision_records import RevisionRecord, revision_from_record
 from content.source_records import SourceRecord, source_from_record
 
 from ..errors import BadInput, LimitExceeded
-from .layout import ABOUT, HISTORY, MENTIONS, SOURCES
+from .layout import ABOUT, HISTORY, MENTIONS, SOURCES, is_in_history
+from .waiting import Waiting
 
 NOTE_MAX = 8_000_000  # bytes: a million characters, escaped where need be
 ABOUT_MAX = 10_000  # bytes
@@ -53,13 +55,14 @@ class Problem:
     message: str
 
 
-def pieces(root: Path) -> Iterator[Piece | Problem]:
+def pieces(root: Path, waiting: Waiting) -> Iterator[Piece | Problem]:
     """Every note there is, and what is no note but looks like one: sources first, else as they come.
 
-    Raises BadInput, when the first one is asked for, where there are none and it is no export of an empty wiki.
+    Folders that are still to be looked into are `waiting`; at the end none is. Raises BadInput, when the first one is
+    asked for, where there are none and it is no export of an empty wiki.
     """
     if root.is_dir():
-        found: Iterator[Piece | Problem] = chain(exported(root), in_folder(root))
+        found: Iterator[Piece | Problem] = chain(exported(root, waiting), in_folder(root, waiting))
     elif root.suffix == LINES and root.is_file():
         found = in_lines(root)
     elif root.exists():
@@ -91,16 +94,19 @@ def wiki_from(value: Any) -> WikiRecord:
     return WikiRecord(language if isinstance(language, str) else None)
 
 
-def exported(root: Path) -> Iterator[Piece]:
+def exported(root: Path, waiting: Waiting) -> Iterator[Piece]:
     """What the pages of an export rest on, what its sources say besides, and what the pages were."""
     for path in (root / SOURCES, root / MENTIONS):
         if path.is_file():
             yield from in_lines(path)
-    for folder, _, names in os.walk(root / HISTORY):
-        for name in sorted(names):
-            path = Path(folder, name)
-            if name.endswith(LINES) and not path.is_symlink():
-                yield from in_lines(path)
+    waiting.add(root / HISTORY)
+    while folder := waiting.take():
+        with suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.add(Path(entry.path))
+                elif entry.name.endswith(LINES) and entry.is_file(follow_symlinks=False):
+                    yield from in_lines(Path(entry.path))
 
 
 def read_all(pieces: Iterable[Piece]) -> list[Read | Problem]:
@@ -143,7 +149,7 @@ def from_line(piece: Piece, text: str) -> Read:
         return source_from_record(value)
     if piece.file.as_posix().endswith(MENTIONS):
         return mention_from_record(value)
-    if f"/{HISTORY}/" in piece.file.as_posix():
+    if is_in_history(piece.file):
         return revision_from_record(value)
     if isinstance(value, dict) and set(value) == {"revision"}:
         return revision_from_record(value["revision"])
@@ -156,19 +162,18 @@ def from_line(piece: Piece, text: str) -> Read:
     return from_record(value)
 
 
-def in_folder(root: Path) -> Iterator[Piece | Problem]:
-    """Hidden files and folders are not looked at; links to folders are not followed.
-
-    No list is made of what a folder holds; what waits are the folders beside those on the way to it.
-    """
-    inside, waiting = root.resolve(), [root]
-    while waiting:
-        folder = waiting.pop()
+def in_folder(root: Path, waiting: Waiting) -> Iterator[Piece | Problem]:
+    """Hidden files and folders are not looked at; links to folders are not followed. No list is made of what a folder
+    holds."""
+    inside = root.resolve()
+    waiting.add(root)
+    while folder := waiting.take():
         try:
             with os.scandir(folder) as entries:
                 for entry in entries:
                     if entry.is_dir(follow_symlinks=False):
-                        waiting += [] if entry.name.startswith(".") else [Path(entry.path)]
+                        if not entry.name.startswith("."):
+                            waiting.add(Path(entry.path))
                     elif is_looked_at(entry):
                         yield from in_entry(root, inside, Path(entry.path))
         except OSError as error:

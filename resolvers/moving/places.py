@@ -9,43 +9,14 @@ from uuid import UUID
 
 from content.notes import BadNote, Note
 from content.slugs import NoSlug, numbered, slugify
+from db.shelf import Shelf, shelf_statements
 
 from ..errors import BadInput
 from .pieces import Problem
-from .shelf import Shelf
 
 DEFAULT_TYPE = "reference"
 PLACED_AT_ONCE = 500
-TABLES = (
-    "CREATE TABLE known (type TEXT, label TEXT, slug TEXT, page_id BLOB, PRIMARY KEY (type, label)) WITHOUT ROWID",
-    """CREATE TABLE found (id INTEGER PRIMARY KEY, label TEXT, is_file INTEGER, type TEXT, slug TEXT, title TEXT,
-    place INTEGER)""",
-    """CREATE TABLE placed (id INTEGER PRIMARY KEY, found INTEGER, label TEXT, is_file INTEGER, type TEXT, slug TEXT,
-    place INTEGER, page_id BLOB, created INTEGER, changed INTEGER)""",
-    "CREATE UNIQUE INDEX placed_slug ON placed (slug, type)",
-    "CREATE INDEX placed_found ON placed (found)",
-    "CREATE INDEX placed_page ON placed (page_id) WHERE page_id IS NOT NULL",
-    "CREATE TABLE stubs (found INTEGER PRIMARY KEY, label TEXT, place INTEGER)",
-    "CREATE TABLE numbers (slug TEXT PRIMARY KEY, next INTEGER) WITHOUT ROWID",
-)
-KNOW = """INSERT INTO known VALUES (?, ?, ?, ?) ON CONFLICT (type, label)
-    DO UPDATE SET slug = excluded.slug, page_id = excluded.page_id WHERE excluded.page_id < known.page_id"""
-ADD = "INSERT INTO found VALUES (?, ?, ?, ?, ?, ?, ?)"
-ADD_STUB = "INSERT INTO stubs VALUES (?, ?, ?)"
-STUBS = "SELECT label, place FROM stubs ORDER BY found"
-IN_TURN = """SELECT f.id, f.label, f.is_file, f.type, f.slug, f.title, f.place, k.slug FROM found AS f
-    LEFT JOIN known AS k ON k.type = f.type AND k.label = f.label
-    ORDER BY f.slug IS NULL, k.slug IS NULL, f.is_file * (length(f.label) - length(replace(f.label, '/', ''))), f.id"""
-TAKE = "INSERT INTO placed (found, label, is_file, type, slug, place) VALUES (?, ?, ?, ?, ?, ?)"
-OF_SLUG = "SELECT label FROM placed WHERE slug = ? AND type = ?"
-IS_TAKEN = "SELECT 1 FROM placed WHERE slug = ?"
-NEXT = "SELECT next FROM numbers WHERE slug = ?"
-COUNTED = "INSERT OR REPLACE INTO numbers VALUES (?, ?)"
-TO_WRITE = "SELECT id, label, is_file, type, slug, place FROM placed ORDER BY id"
-WRITTEN = "UPDATE placed SET page_id = ?, created = ?, changed = ? WHERE id = ?"
-TO_TIE = """SELECT id, label, is_file, type, slug, place, page_id, created, changed FROM placed
-    WHERE page_id IS NOT NULL ORDER BY id"""
-PAGES = "SELECT DISTINCT page_id FROM placed WHERE page_id IS NOT NULL ORDER BY page_id"
+PLACES = shelf_statements("places")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,24 +60,28 @@ class Places:
 
     def __init__(self, shelf: Shelf) -> None:
         self.shelf = shelf
-        shelf.make(*TABLES)
+        shelf.make(PLACES["make_tables"])
 
     def know(self, pages: Iterable[Mapping[str, Any]]) -> None:
         """Which file became which page before: of several pages the oldest."""
-        self.shelf.put_all(KNOW, ((page["type"], page["path"], page["slug"], page["id"].bytes) for page in pages))
+        rows = (
+            {"type": page["type"], "label": page["path"], "slug": page["slug"], "page_id": page["id"].bytes}
+            for page in pages
+        )
+        self.shelf.put_all(PLACES["know_page"], rows)
 
     def add(self, found: Found, place: int) -> None:
         """What it says waits at `place`."""
-        if found.note.redirect_to:
-            self.shelf.put(ADD_STUB, found.id, found.label, place)
+        note, here = found.note, {"id": found.id, "label": found.label, "place": place}
+        if note.redirect_to:
+            self.shelf.put(PLACES["add_stub"], **here)
             return
-        type = found.note.type or DEFAULT_TYPE
-        is_file = found.path is not None
-        self.shelf.put(ADD, found.id, found.label, is_file, type, found.note.slug, found.note.title, place)
+        type, is_file = note.type or DEFAULT_TYPE, found.path is not None
+        self.shelf.put(PLACES["add_note"], **here, is_file=is_file, type=type, slug=note.slug, title=note.title)
 
     def place(self) -> Iterator[list[tuple[int, str] | Problem]]:
         """Some notes after the other: their numbers and slugs, or why there is none."""
-        for rows in self.shelf.some(PLACED_AT_ONCE, IN_TURN):
+        for rows in self.shelf.some(PLACED_AT_ONCE, PLACES["list_notes"]):
             yield [self.placed(row) for row in rows]
 
     def placed(self, row: Sequence[Any]) -> tuple[int, str] | Problem:
@@ -117,11 +92,11 @@ class Places:
             self.check(type, slug)
         except (NoSlug, BadNote) as error:
             return Problem(label, BadInput.code, str(error))
-        self.shelf.put(TAKE, id, label, is_file, type, slug, place)
+        self.shelf.put(PLACES["take_slug"], id=id, label=label, is_file=is_file, type=type, slug=slug, place=place)
         return id, slug
 
     def check(self, type: str, slug: str) -> None:
-        if first := self.shelf.first(OF_SLUG, slug, type):
+        if first := self.shelf.first(PLACES["find_holder"], slug=slug, type=type):
             raise BadNote(f'{first[0]} has the slug "{slug}" already: give one of them another')
 
     def free(self, known: str | None, title: str, folder: str) -> str:
@@ -137,39 +112,43 @@ class Places:
 
     def numbered(self, slug: str) -> str:
         """The first number that is free; those before the last one that was given are not."""
-        (start,) = self.shelf.first(NEXT, slug) or (2,)
+        (start,) = self.shelf.first(PLACES["find_number"], slug=slug) or (2,)
         number = next(n for n in count(start) if not self.is_taken(numbered(slug, n)))
-        self.shelf.put(COUNTED, slug, number + 1)
+        self.shelf.put(PLACES["keep_number"], slug=slug, next=number + 1)
         return numbered(slug, number)
 
     def is_taken(self, slug: str) -> bool:
-        return self.shelf.first(IS_TAKEN, slug) is not None
+        return self.shelf.first(PLACES["find_taken"], slug=slug) is not None
 
     def total(self) -> int:
-        return self.shelf.count("placed")
+        return self.shelf.count(PLACES["count_placed"])
 
     def to_write(self, size: int) -> Iterator[list[Placed]]:
         """All of them in their order, so many at once."""
-        for rows in self.shelf.some(size, TO_WRITE):
+        for rows in self.shelf.some(size, PLACES["list_placed"]):
             yield [placed(row) for row in rows]
 
     def keep(self, kept: Iterable[Kept]) -> None:
         """What became of some."""
-        self.shelf.put_all(WRITTEN, [(one.page_id.bytes, one.created, one.changed, one.placed.id) for one in kept])
+        rows = (
+            {"id": one.placed.id, "page_id": one.page_id.bytes, "created": one.created, "changed": one.changed}
+            for one in kept
+        )
+        self.shelf.put_all(PLACES["keep_page"], rows)
 
     def to_tie(self, size: int) -> Iterator[list[Kept]]:
         """Those that are pages now, in the same order."""
-        for rows in self.shelf.some(size, TO_TIE):
+        for rows in self.shelf.some(size, PLACES["list_pages"]):
             yield [Kept(placed(row[:6]), UUID(bytes=row[6]), bool(row[7]), bool(row[8])) for row in rows]
 
     def stubs(self, size: int) -> Iterator[list[tuple[str, int]]]:
         """Labels and places of those that are no pages, but say where a name leads."""
-        for rows in self.shelf.some(size, STUBS):
+        for rows in self.shelf.some(size, PLACES["list_stubs"]):
             yield [(label, place) for label, place in rows]
 
     def page_ids(self, size: int) -> Iterator[list[UUID]]:
         """Each page once."""
-        for rows in self.shelf.some(size, PAGES):
+        for rows in self.shelf.some(size, PLACES["list_page_ids"]):
             yield [UUID(bytes=page_id) for (page_id,) in rows]
 
 

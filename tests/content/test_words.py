@@ -1,6 +1,7 @@
 """Words as search knows them, whatever a text is made of."""
 
 import re
+import tracemalloc
 from itertools import pairwise
 from time import process_time
 
@@ -9,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from content.folding import fold
-from content.words import SIGNS, SPACELESS, WORD_MAX, Word, analysed, spans, words
+from content.words import REMEMBERED, SIGNS, SPACELESS, WORD_MAX, Word, analysed, spans, words
 
 ANYTHING = st.text(st.characters())  # lone surrogates and NUL among them
 WRITTEN = st.text(
@@ -112,8 +113,26 @@ def test_a_long_text_takes_no_more_than_its_length(piece: str) -> None:
 
 
 def test_what_is_remembered_of_words_has_a_bound() -> None:
-    """A run may be as long as a page: a hundred thousand of them would be all memory there is."""
+    """A run may be as long as a page: as many as are remembered would be all memory there is."""
     analysed.cache_clear()
     assert words(f"Bats {'x' * 1_000}") == ["bats", "x" * WORD_MAX]
     assert [word.text for word in spans("東" * 500)][:2] == ["東東", "東東"]
     assert analysed.cache_info().currsize == 1
+
+
+def test_words_that_come_and_go_take_no_more_room() -> None:
+    """Once as many are remembered as ever will be, what forgets and learns them is made anew, no larger than before."""
+    analysed.cache_clear()
+    tracemalloc.start()
+    try:
+        for n in range(REMEMBERED):
+            words(f"{n}first")
+        full, _ = tracemalloc.get_traced_memory()
+        tracemalloc.reset_peak()
+        for n in range(2 * REMEMBERED):
+            words(f"{n}later")
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert analysed.cache_info().currsize == REMEMBERED
+    assert most - full < 3_000_000

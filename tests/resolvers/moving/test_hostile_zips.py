@@ -13,6 +13,7 @@ from resolvers.errors import BadInput, LimitExceeded
 from resolvers.moving import archives as note_archives
 from resolvers.moving import zip_parts
 from resolvers.moving.archives import unpacked
+from resolvers.moving.problems import Problems
 from tests.resolvers.moving.vaults import counts, run
 from tests.wiki import Wiki
 
@@ -28,9 +29,10 @@ def zipped(path: Path, entries: Iterable[tuple[str | ZipInfo, bytes]], method: i
 
 def told(path: Path) -> tuple[set[str], dict[str, str]]:
     """What is laid out, and what is not and why."""
-    with unpacked(path) as (folder, problems):
+    problems = Problems()
+    with unpacked(path, problems) as folder:
         laid = {one.relative_to(folder).as_posix() for one in folder.rglob("*") if one.is_file()}
-        return laid, {problem.path: problem.message for problem in problems}
+        return laid, {problem.path: problem.message for problem in problems.told}
 
 
 def link(name: str, mode: int) -> ZipInfo:
@@ -159,7 +161,7 @@ def test_more_entries_than_may_be_are_refused_before_anything_is_unpacked(
     data[end + 8 : end + 12] = struct.pack("<2H", 1, 1)
     path.write_bytes(data)
     monkeypatch.setattr(note_archives, "ENTRIES_MAX", 20)
-    with pytest.raises(LimitExceeded, match="20 entries"), unpacked(path):
+    with pytest.raises(LimitExceeded, match="20 entries"), unpacked(path, Problems()):
         pass
 
 
@@ -176,8 +178,9 @@ def test_a_zip_is_read_in_parts_like_in_one(
             zip.writestr(f"folder/{n}.md", f"Note {n}.")
         zip.comment = b"made by hand"
     path.write_bytes(before + path.read_bytes())
-    with unpacked(path) as (folder, problems):
-        assert problems == []
+    problems = Problems()
+    with unpacked(path, problems) as folder:
+        assert problems.told == []
         assert {one.name: one.read_text() for one in (folder / "folder").iterdir()} == {
             f"{n}.md": f"Note {n}." for n in range(30)
         }
@@ -199,7 +202,7 @@ def test_a_zip_with_64_bits_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_zip_whose_end_is_gone_is_refused(tmp_path: Path, cut: int) -> None:
     path = zipped(tmp_path / "x.zip", [GOOD])
     path.write_bytes(path.read_bytes()[:-cut])
-    with pytest.raises(BadInput, match="no zip"), unpacked(path):
+    with pytest.raises(BadInput, match="no zip"), unpacked(path, Problems()):
         pass
 
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from content.notes import from_markdown
+from db.shelf import Shelf
 from resolvers.moving.pieces import Problem
 from resolvers.moving.places import Found, Places
-from resolvers.moving.shelf import Shelf
 
 paths = st.lists(st.sampled_from(["a", "b", "A", "ä", "note"]), min_size=1, max_size=3).map(
     lambda parts: "/".join(parts)

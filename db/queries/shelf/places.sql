@@ -1,0 +1,81 @@
+-- name: make_tables
+-- The pages that were files before, the notes that were read, the page of each, names that lead elsewhere, and the
+-- numbers that slugs were given.
+CREATE TABLE known (type TEXT, label TEXT, slug TEXT, page_id BLOB, PRIMARY KEY (type, label)) WITHOUT ROWID;
+CREATE TABLE found (
+    id INTEGER PRIMARY KEY, label TEXT, is_file INTEGER, type TEXT, slug TEXT, title TEXT, place INTEGER
+);
+CREATE TABLE placed (
+    id INTEGER PRIMARY KEY, found INTEGER, label TEXT, is_file INTEGER, type TEXT, slug TEXT, place INTEGER,
+    page_id BLOB, created INTEGER, changed INTEGER
+);
+CREATE UNIQUE INDEX placed_slug ON placed (slug, type);
+CREATE INDEX placed_found ON placed (found);
+CREATE INDEX placed_page ON placed (page_id) WHERE page_id IS NOT NULL;
+CREATE TABLE stubs (found INTEGER PRIMARY KEY, label TEXT, place INTEGER);
+CREATE TABLE numbers (slug TEXT PRIMARY KEY, next INTEGER) WITHOUT ROWID;
+
+-- name: know_page
+-- Which file became which page before: of several pages the oldest.
+INSERT INTO known VALUES (:type, :label, :slug, :page_id) ON CONFLICT (type, label)
+DO UPDATE SET slug = excluded.slug, page_id = excluded.page_id WHERE excluded.page_id < known.page_id;
+
+-- name: add_note
+-- A note that was read, and where its text waits.
+INSERT INTO found VALUES (:id, :label, :is_file, :type, :slug, :title, :place);
+
+-- name: add_stub
+-- One that is no page, but says where a name leads.
+INSERT INTO stubs VALUES (:id, :label, :place);
+
+-- name: list_stubs
+-- Them, as they were read.
+SELECT label, place FROM stubs ORDER BY found;
+
+-- name: list_notes
+-- The notes in the order in which they get their slugs: those that give one first, then those whose file is known, then
+-- the least deep; with the slug of the page that their file is already.
+SELECT f.id, f.label, f.is_file, f.type, f.slug, f.title, f.place, k.slug FROM found AS f
+LEFT JOIN known AS k ON k.type = f.type AND k.label = f.label
+ORDER BY f.slug IS NULL, k.slug IS NULL, f.is_file * (length(f.label) - length(replace(f.label, '/', ''))), f.id;
+
+-- name: take_slug
+-- The slug is this note's.
+INSERT INTO placed (found, label, is_file, type, slug, place) VALUES (:id, :label, :is_file, :type, :slug, :place);
+
+-- name: find_holder
+-- Which note has this slug in this type.
+SELECT label FROM placed WHERE slug = :slug AND type = :type;
+
+-- name: find_taken
+-- Whether any note has it in any type.
+SELECT 1 FROM placed WHERE slug = :slug;
+
+-- name: find_number
+-- The number that comes next after this slug.
+SELECT next FROM numbers WHERE slug = :slug;
+
+-- name: keep_number
+-- The number that will come next.
+INSERT OR REPLACE INTO numbers VALUES (:slug, :next);
+
+-- name: count_placed
+-- How many notes have a slug.
+SELECT count(*) FROM placed;
+
+-- name: list_placed
+-- Them, in the order in which they are written.
+SELECT id, label, is_file, type, slug, place FROM placed ORDER BY id;
+
+-- name: keep_page
+-- What became of one when it was written.
+UPDATE placed SET page_id = :page_id, created = :created, changed = :changed WHERE id = :id;
+
+-- name: list_pages
+-- Those that are pages now, in the same order.
+SELECT id, label, is_file, type, slug, place, page_id, created, changed FROM placed
+WHERE page_id IS NOT NULL ORDER BY id;
+
+-- name: list_page_ids
+-- Each page once.
+SELECT DISTINCT page_id FROM placed WHERE page_id IS NOT NULL ORDER BY page_id;
