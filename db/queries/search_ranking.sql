@@ -4,7 +4,8 @@
 -- lexeme comes more often. Said so that u stands once: Postgres computes an expression as often as it is written.
 -- Two things are for the planner alone. The limits are literal: of an unknown one it hopes that a walk past all pages
 -- will end soon. And what finds pages is a sub-select: of a value that it cannot see it expects few pages, as is the
--- case, and does not go through the whole primary key first in order to visit fewer. Beside the pages stands when the
+-- case, and does not go through the whole primary key first in order to visit fewer; for the same reason dates are
+-- looked at behind a limit of their own, as if that were costly for each page it expects. Beside the pages stands when the
 -- words of the wiki were last counted, by the analyser that questions read.
 WITH scope AS MATERIALIZED (
     SELECT CASE WHEN analyser = CAST(:analyser AS smallint) THEN updated_at END AS counted_at, edition, shelves
@@ -35,29 +36,42 @@ WITH scope AS MATERIALIZED (
     WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
       AND analyser = CAST(:analyser AS smallint) AND status = ANY(CAST(:statuses AS text[]))
       AND (CAST(:required AS tsquery) IS NULL OR tsv @@ CAST(:required AS tsquery))
-      AND (CAST(:since AS timestamptz) IS NULL OR EXISTS (
-          SELECT FROM pages AS p
-          WHERE p.tenant_id = CAST(:tenant_id AS uuid) AND p.id = page_id
-            AND p.updated_at >= CAST(:since AS timestamptz) AND p.updated_at < CAST(:until AS timestamptz)))
+), timely AS NOT MATERIALIZED (
+    SELECT id FROM pages
+    WHERE tenant_id = CAST(:tenant_id AS uuid)
+      AND updated_at >= CAST(:since AS timestamptz) AND updated_at < CAST(:until AS timestamptz)
 ), candidate AS (
     SELECT allowed.*, named.name, named.bonus FROM named JOIN allowed ON allowed.page_id = named.page_id
+    WHERE (CAST(:since AS timestamptz) IS NULL OR EXISTS (SELECT FROM timely WHERE timely.id = named.page_id))
     UNION ALL
-    (SELECT *, NULL, 0 FROM allowed
-    WHERE name_tsv @@ (SELECT CAST(:called AS tsquery))
-      AND page_id <> ALL(ARRAY(SELECT page_id FROM named))
+    (SELECT *, NULL, 0 FROM (
+        SELECT * FROM allowed
+        WHERE name_tsv @@ (SELECT CAST(:called AS tsquery))
+          AND page_id <> ALL(ARRAY(SELECT page_id FROM named))
+        LIMIT 100000
+    ) AS calling
+    WHERE (CAST(:since AS timestamptz) IS NULL OR EXISTS (SELECT FROM timely WHERE timely.id = page_id))
     LIMIT 250)
     UNION ALL
-    (SELECT *, NULL, 0 FROM allowed
-    WHERE tsv @@ (SELECT CAST(:heading AS tsquery))
-      AND (name_tsv @@ CAST(:called AS tsquery)) IS NOT TRUE
-      AND page_id <> ALL(ARRAY(SELECT page_id FROM named))
+    (SELECT *, NULL, 0 FROM (
+        SELECT * FROM allowed
+        WHERE tsv @@ (SELECT CAST(:heading AS tsquery))
+          AND (name_tsv @@ CAST(:called AS tsquery)) IS NOT TRUE
+          AND page_id <> ALL(ARRAY(SELECT page_id FROM named))
+        LIMIT 100000
+    ) AS headed
+    WHERE (CAST(:since AS timestamptz) IS NULL OR EXISTS (SELECT FROM timely WHERE timely.id = page_id))
     LIMIT 100)
     UNION ALL
-    (SELECT *, NULL, 0 FROM allowed
-    WHERE tsv @@ (SELECT CAST(:rare AS tsquery))
-      AND (tsv @@ CAST(:heading AS tsquery)) IS NOT TRUE
-      AND (name_tsv @@ CAST(:called AS tsquery)) IS NOT TRUE
-      AND page_id <> ALL(ARRAY(SELECT page_id FROM named))
+    (SELECT *, NULL, 0 FROM (
+        SELECT * FROM allowed
+        WHERE tsv @@ (SELECT CAST(:rare AS tsquery))
+          AND (tsv @@ CAST(:heading AS tsquery)) IS NOT TRUE
+          AND (name_tsv @@ CAST(:called AS tsquery)) IS NOT TRUE
+          AND page_id <> ALL(ARRAY(SELECT page_id FROM named))
+        LIMIT 100000
+    ) AS saying
+    WHERE (CAST(:since AS timestamptz) IS NULL OR EXISTS (SELECT FROM timely WHERE timely.id = page_id))
     LIMIT 600)
 ), best AS (
     SELECT c.*, brevity, longness, in_text, coalesce(in_names, 0) AS in_names
@@ -145,6 +159,8 @@ WITH scope AS MATERIALIZED (
     JOIN allowed ON allowed.page_id = f.page_id
     JOIN pages AS p ON p.tenant_id = CAST(:tenant_id AS uuid) AND p.id = f.page_id
     WHERE 3 * p.hubness_score * agreed.pages <= f.links * CAST(:pages AS float8)
+      AND (CAST(:since AS timestamptz) IS NULL
+           OR p.updated_at >= CAST(:since AS timestamptz) AND p.updated_at < CAST(:until AS timestamptz))
       AND f.page_id <> ALL(ARRAY(SELECT page_id FROM alone))
     LIMIT 4
 ), beside AS MATERIALIZED (
@@ -252,22 +268,39 @@ WITH named AS MATERIALIZED (
           AND name >= key.name AND name < key.name_end AND status = ANY(CAST(:statuses AS text[]))
         ORDER BY name LIMIT 40
     ) AS n
-), matching AS MATERIALIZED (
-    SELECT type, tags
+), known AS MATERIALIZED (
+    SELECT page_id FROM named UNION SELECT unnest(CAST(:beside AS uuid[]))
+), allowed AS NOT MATERIALIZED (
+    SELECT page_id, type, tags, tsv, name_tsv
     FROM search_pages
     WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
       AND analyser = CAST(:analyser AS smallint) AND status = ANY(CAST(:statuses AS text[]))
-      AND (name_tsv @@ (SELECT CAST(:called AS tsquery))
-           OR tsv @@ (SELECT CAST(:rare AS tsquery))
-           OR tsv @@ (SELECT CAST(:heading AS tsquery))
-           OR page_id = ANY(ARRAY(SELECT page_id FROM named) || CAST(:beside AS uuid[])))
       AND (CAST(:required AS tsquery) IS NULL OR tsv @@ CAST(:required AS tsquery))
-      AND (CAST(:since AS timestamptz) IS NULL OR EXISTS (
-          SELECT FROM pages AS p
-          WHERE p.tenant_id = CAST(:tenant_id AS uuid) AND p.id = page_id
-            AND p.updated_at >= CAST(:since AS timestamptz) AND p.updated_at < CAST(:until AS timestamptz)))
+), matching AS (
+    SELECT allowed.* FROM known JOIN allowed ON allowed.page_id = known.page_id
+    UNION ALL
+    SELECT * FROM allowed
+    WHERE name_tsv @@ (SELECT CAST(:called AS tsquery))
+      AND page_id <> ALL(ARRAY(SELECT page_id FROM known))
+    UNION ALL
+    SELECT * FROM allowed
+    WHERE tsv @@ (SELECT CAST(:heading AS tsquery))
+      AND (name_tsv @@ CAST(:called AS tsquery)) IS NOT TRUE
+      AND page_id <> ALL(ARRAY(SELECT page_id FROM known))
+    UNION ALL
+    SELECT * FROM allowed
+    WHERE tsv @@ (SELECT CAST(:rare AS tsquery))
+      AND (tsv @@ CAST(:heading AS tsquery)) IS NOT TRUE
+      AND (name_tsv @@ CAST(:called AS tsquery)) IS NOT TRUE
+      AND page_id <> ALL(ARRAY(SELECT page_id FROM known))
+    LIMIT 100000
 ), hit AS MATERIALIZED (
-    SELECT * FROM matching LIMIT 1000
+    SELECT type, tags FROM matching
+    WHERE CAST(:since AS timestamptz) IS NULL OR EXISTS (
+        SELECT FROM pages AS p
+        WHERE p.tenant_id = CAST(:tenant_id AS uuid) AND p.id = page_id
+          AND p.updated_at >= CAST(:since AS timestamptz) AND p.updated_at < CAST(:until AS timestamptz))
+    LIMIT 1000
 )
 SELECT (SELECT count(*) FROM hit) AS total,
     ARRAY(SELECT ROW(type, count(*)) FROM hit GROUP BY type ORDER BY count(*) DESC, type) AS types,
@@ -292,24 +325,30 @@ JOIN pages AS p ON p.tenant_id = CAST(:tenant_id AS uuid) AND p.id = hit.page_id
 WHERE (CAST(:since AS timestamptz) IS NULL
        OR p.updated_at >= CAST(:since AS timestamptz) AND p.updated_at < CAST(:until AS timestamptz))
   AND (CAST(:after_score AS float8) IS NULL
-       OR (-extract(epoch FROM p.updated_at), p.id) > (-CAST(:after_score AS float8), CAST(:after_page AS uuid)))
-ORDER BY p.updated_at DESC, p.id
+       OR (p.updated_at, p.id) < (to_timestamp(CAST(:after_score AS float8)), CAST(:after_page AS uuid)))
+ORDER BY p.updated_at DESC, p.id DESC
 LIMIT CAST(:size AS integer);
 
 -- name: list_many
--- The same where most pages satisfy it: from the last changed on, until enough are found.
-SELECT p.id AS page_id, CAST(extract(epoch FROM p.updated_at) AS float8) AS score
-FROM pages AS p
-WHERE p.tenant_id = CAST(:tenant_id AS uuid) AND p.owner_id = CAST(:owner_id AS uuid)
-  AND p.status = ANY(CAST(:statuses AS text[]))
-  AND (CAST(:since AS timestamptz) IS NULL
-       OR p.updated_at >= CAST(:since AS timestamptz) AND p.updated_at < CAST(:until AS timestamptz))
-  AND (CAST(:after_score AS float8) IS NULL
-       OR (-extract(epoch FROM p.updated_at), p.id) > (-CAST(:after_score AS float8), CAST(:after_page AS uuid)))
-  AND EXISTS (
-      SELECT FROM search_pages AS s
-      WHERE s.page_id = p.id AND s.tenant_id = CAST(:tenant_id AS uuid)
-        AND s.analyser = CAST(:analyser AS smallint)
-        AND (CAST(:required AS tsquery) IS NULL OR s.tsv @@ CAST(:required AS tsquery)))
-ORDER BY p.updated_at DESC, p.id
+-- The same where most pages satisfy it: from the last changed on, until enough are found. Each status by itself, as pages
+-- of one are in that order in their index.
+SELECT found.page_id, CAST(extract(epoch FROM found.updated_at) AS float8) AS score
+FROM unnest(CAST(:statuses AS text[])) AS given (status)
+CROSS JOIN LATERAL (
+    SELECT p.id AS page_id, p.updated_at
+    FROM pages AS p
+    WHERE p.tenant_id = CAST(:tenant_id AS uuid) AND p.owner_id = CAST(:owner_id AS uuid) AND p.status = given.status
+      AND (CAST(:since AS timestamptz) IS NULL
+           OR p.updated_at >= CAST(:since AS timestamptz) AND p.updated_at < CAST(:until AS timestamptz))
+      AND (CAST(:after_score AS float8) IS NULL
+           OR (p.updated_at, p.id) < (to_timestamp(CAST(:after_score AS float8)), CAST(:after_page AS uuid)))
+      AND EXISTS (
+          SELECT FROM search_pages AS s
+          WHERE s.page_id = p.id AND s.tenant_id = CAST(:tenant_id AS uuid)
+            AND s.analyser = CAST(:analyser AS smallint)
+            AND (CAST(:required AS tsquery) IS NULL OR s.tsv @@ CAST(:required AS tsquery)))
+    ORDER BY p.updated_at DESC, p.id DESC
+    LIMIT CAST(:size AS integer)
+) AS found
+ORDER BY found.updated_at DESC, found.page_id DESC
 LIMIT CAST(:size AS integer);

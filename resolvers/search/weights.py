@@ -15,8 +15,8 @@ class Weights:
     w_heading: float = 1.8  # the question is one of the page's headings: share
     w_open_title: float = 16.0  # the title goes on where the question ends: bonus
     w_open_name: float = 3.0  # another name does: bonus
-    w_linked: float = 0.2  # one of the first three pages links there: share
-    w_agreed: float = 0.6  # all of the first ten link to a page that says nothing of it: share of the first one's score
+    w_linked: float = 0.25  # one of the first three pages links there: share
+    w_agreed: float = 0.7  # all of the first ten link to a page that says nothing of it: share of the first one's score
     feedback_words: int = 15  # lexemes that the first pages add
     feedback_depth: int = 100  # pages that are weighed again by them
 

@@ -7,7 +7,7 @@ import pytest
 
 from resolvers.drafts import PageDraft
 from resolvers.pages import archive_page, create_page
-from resolvers.search.asking import search, values_within
+from resolvers.search.asking import known_within, search
 from resolvers.search.results import Asked, Filter, Found
 from tests.wiki import Wiki
 
@@ -65,9 +65,9 @@ async def test_it_is_counted_with_the_others(vault: Wiki) -> None:
 async def test_it_is_found_by_the_statement_that_shows_hits(vault: Wiki) -> None:
     """Which finds them itself."""
     asked = Asked("frontmatter", with_cursors=False)
-    values = await values_within(vault.database, vault.scope, asked, again=False)
-    assert values is not None
-    assert values["agreed"]
+    known = await known_within(vault.database, vault.scope, asked, again=False)
+    assert known is not None
+    assert known.values["agreed"]
 
 
 async def test_a_walk_shows_it_once_and_counts_the_same_everywhere(vault: Wiki) -> None:
