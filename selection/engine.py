@@ -164,6 +164,8 @@ class Engine:
             return Mutation(self.schema.mutation_type, operation.definition, collector)
         except NotCompilable as reason:
             return reason.with_traceback(None)
+        except GraphQLError as error:  # a read that cannot be made: an error of its field, once all is written
+            return NotCompilable(error.message)
 
     async def as_values(self, document: Document, given: dict[str, Any], name: str | None, context: Context) -> Answer:
         note_values()

@@ -69,6 +69,17 @@ async def test_a_payload_that_needs_python_is_shown_by_graphql_core(wiki: Wiki) 
     assert (answer["data"]["createWikiPage"]["page"]["title"], way) == ("A", "values")
 
 
+async def test_a_payload_that_cannot_be_read_is_an_error_of_its_field(wiki: Wiki) -> None:
+    text = """mutation ($last: Int) { createWikiPage(input: {type: TOPIC, title: "A"}) {
+        changed page { childrenConnection(first: 1, last: $last) { totalCount } } } }"""
+    answer, way = await asked(make_engine(), wiki, text, last=1)
+    assert (answer["data"]["createWikiPage"], way) == ({"changed": True, "page": None}, "values")
+    (error,) = answer["errors"]
+    assert error["path"] == ["createWikiPage", "page"]
+    assert error["extensions"]["code"] == "BAD_USER_INPUT"
+    assert [page["title"] for page in await wiki.rows("pages")] == ["A"]
+
+
 async def test_what_an_input_holds_needs_no_plan_of_its_own(wiki: Wiki) -> None:
     engine = make_engine()
     text = """mutation ($input: UpsertWikiPageInput!, $links: Boolean!, $first: Int) {
