@@ -11,6 +11,7 @@ from selection import Engine, Limits
 from tests.conftest import copied
 from tests.schema.asking import Recorder
 from tests.schema.world import CALLERS, World, make_world, read_back, store
+from tests.wiki import Wiki, check, close_wiki, open_wiki
 
 
 @pytest.fixture(scope="session")
@@ -49,3 +50,12 @@ def engine() -> Engine:
 def walker() -> Engine:
     """One engine for the many calls of a walk, which ask for every field there is: its plans are made once."""
     return make_engine(Limits(fields=10_000))
+
+
+@pytest.fixture
+async def wiki(dsn: str) -> AsyncIterator[Wiki]:
+    """An empty wiki and an admin in it. After the test everything in it must be in step."""
+    wiki = await open_wiki(dsn)
+    yield wiki
+    await check(wiki)
+    await close_wiki(wiki)

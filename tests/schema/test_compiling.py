@@ -1,6 +1,5 @@
 """What admins ask of the compiler, and the evidence that clients give it."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -12,17 +11,9 @@ from resolvers.pages import create_page
 from schema.root import make_engine
 from tests.compiler.story import compile_all, retain
 from tests.schema.asking import ask, code
-from tests.wiki import Wiki, check, close_wiki, open_wiki
+from tests.wiki import Wiki
 
 ENGINE = make_engine()
-
-
-@pytest.fixture
-async def wiki(dsn: str) -> AsyncIterator[Wiki]:
-    wiki = await open_wiki(dsn)
-    yield wiki
-    await check(wiki)
-    await close_wiki(wiki)
 
 
 async def asked(wiki: Wiki, text: str, **variables: Any) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Edits, history, renames and batches as clients ask for them."""
 
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import orjson
@@ -10,7 +10,7 @@ from resolvers.context import Context
 from resolvers.drafts import PageDraft
 from resolvers.pages import create_page
 from schema.root import GRAPHQL, make_engine
-from tests.wiki import Wiki, check, close_wiki, open_wiki
+from tests.wiki import Wiki
 
 Change = Callable[..., Coroutine[Any, Any, Any]]
 CONFLICT = "conflict { currentVersion page { version } }"
@@ -20,14 +20,6 @@ EDIT = f"""changed note matchedBy replacements lines linesRemoved linesAdded pag
 RENAME = f"changed pagesRewritten pagesLeft page {{ title slug }} userErrors {{ field }} {CONFLICT}"
 BATCH = "userErrors { code field } outcomes { position ok changed error { code } } pages { title status tags }"
 BODY = "Opened in 2019.\n\n## Menu\n\n- filter"
-
-
-@pytest.fixture
-async def wiki(dsn: str) -> AsyncIterator[Wiki]:
-    wiki = await open_wiki(dsn)
-    yield wiki
-    await check(wiki)
-    await close_wiki(wiki)
 
 
 @pytest.fixture

@@ -15,21 +15,13 @@ from schema.root import make_engine
 from tests.compiler.story import compile_all
 from tests.resolvers.indexes import found
 from tests.schema.asking import Recorder, ask, code
-from tests.wiki import Wiki, check, close_wiki, open_wiki
+from tests.wiki import Wiki, close_wiki, open_wiki
 
 ENGINE = make_engine()
 SET = """mutation ($language: String!, $owner: ID) {
     setWikiLanguage(input: {language: $language, ownerId: $owner}) {
         changed compileJobId owner { slug language } userErrors { field code message } } }"""
 JOBS = "query ($t: ID!) { wikiCompileJobs(tenantId: $t) { id status trigger metrics } }"
-
-
-@pytest.fixture
-async def wiki(dsn: str) -> AsyncIterator[Wiki]:
-    wiki = await open_wiki(dsn)
-    yield wiki
-    await check(wiki)
-    await close_wiki(wiki)
 
 
 async def said(wiki: Wiki, language: str, **variables: Any) -> dict[str, Any]:

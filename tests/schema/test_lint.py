@@ -1,9 +1,6 @@
 """What could be better in a wiki: every check reports, and nothing is edited."""
 
-from collections.abc import AsyncIterator
 from typing import Any
-
-import pytest
 
 from db.scope import Role
 from resolvers.context import Context
@@ -15,18 +12,10 @@ from resolvers.sources import SourceDraft, add_source, cite_source
 from schema.root import make_engine
 from tests.compiler.story import compile_all, retain
 from tests.schema.asking import ask, code
-from tests.wiki import Wiki, check, close_wiki, open_wiki
+from tests.wiki import Wiki
 
 ENGINE = make_engine()
 LINT = """query { wikiLint { name severity total findings { title type slug detail page { title } } } }"""
-
-
-@pytest.fixture
-async def wiki(dsn: str) -> AsyncIterator[Wiki]:
-    wiki = await open_wiki(dsn)
-    yield wiki
-    await check(wiki)
-    await close_wiki(wiki)
 
 
 async def linted(wiki: Wiki) -> dict[str, Any]:

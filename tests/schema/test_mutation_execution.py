@@ -1,28 +1,18 @@
 """How mutations are executed: one field after another, with one plan for whatever their inputs hold."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import orjson
-import pytest
 
 from resolvers.context import Context
 from schema.root import GRAPHQL, make_engine
 from selection import Engine, Write
 from selection.contract import mapping_of
 from selection.trail import TRAIL, Trail
-from tests.wiki import Wiki, check, close_wiki, open_wiki
+from tests.wiki import Wiki
 
 A, C = (f'createWikiPage(input: {{type: TOPIC, title: "{title}"}}) {{ page {{ title }} }}' for title in "AC")
 NOBODY = "00000000-0000-0000-0000-000000000000"
-
-
-@pytest.fixture
-async def wiki(dsn: str) -> AsyncIterator[Wiki]:
-    wiki = await open_wiki(dsn)
-    yield wiki
-    await check(wiki)
-    await close_wiki(wiki)
 
 
 async def asked(engine: Engine, wiki: Wiki, text: str, **variables: Any) -> tuple[dict[str, Any], str]:

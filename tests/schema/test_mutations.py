@@ -1,7 +1,7 @@
 """The mutations as clients call them: what each answers when it was done, refused, or too late."""
 
 import json
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
@@ -10,19 +10,11 @@ from graphql import is_object_type
 from db.scope import Role
 from resolvers.context import Context
 from schema.root import GRAPHQL, make_engine
-from tests.wiki import Wiki, check, close_wiki, open_wiki
+from tests.wiki import Wiki
 
 Ask = Callable[..., Coroutine[Any, Any, dict[str, Any]]]
 PAGE = "page { id title slug version status summary tags bodyMd aliases sections { sectionSlug heading bodyMd } }"
 ANSWER = f"created changed userErrors {{ code field message }} conflict {{ currentVersion page {{ version }} }} {PAGE}"
-
-
-@pytest.fixture
-async def wiki(dsn: str) -> AsyncIterator[Wiki]:
-    wiki = await open_wiki(dsn)
-    yield wiki
-    await check(wiki)
-    await close_wiki(wiki)
 
 
 @pytest.fixture

@@ -1,9 +1,6 @@
 """What depends on a source, pages built again, and sources forgotten, by those who may."""
 
-from collections.abc import AsyncIterator
 from typing import Any
-
-import pytest
 
 from db.scope import Role
 from resolvers.drafts import PageDraft
@@ -12,7 +9,7 @@ from schema.root import make_engine
 from tests.compiler.forgetting import found_in
 from tests.compiler.story import compile_all, retain
 from tests.schema.asking import Recorder, ask, code
-from tests.wiki import Wiki, check, close_wiki, open_wiki
+from tests.wiki import Wiki
 
 ENGINE = make_engine()
 RADIUS = """query ($id: ID!) { wikiSourceBlastRadius(sourceId: $id) {
@@ -23,14 +20,6 @@ FORGET = """mutation ($id: ID!, $reason: String) { forgetWikiSource(input: {sour
     versions compileJobId userErrors { field code }
     source { kind ref content title metadata checksum forgottenAt forgottenBy forgottenReason } } }"""
 REBUILD = "mutation ($id: ID!) { rebuildWikiPage(input: {pageId: $id}) { compileJobId userErrors { code } } }"
-
-
-@pytest.fixture
-async def wiki(dsn: str) -> AsyncIterator[Wiki]:
-    wiki = await open_wiki(dsn)
-    yield wiki
-    await check(wiki)
-    await close_wiki(wiki)
 
 
 async def asked(wiki: Wiki, text: str, **variables: Any) -> dict[str, Any]:
