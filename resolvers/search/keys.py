@@ -13,10 +13,12 @@ from .weights import ALMOST, AMONG, APART, LARGE, USUAL
 
 COMPOUND = re.compile(r"\w(?:::|->|[./\\])(\w+)\W*$")  # std::vector: its last part is a name, too
 SIGNED = re.compile(r"\W*\w+(?:\+\+|#)\W*")  # C++ is not C, though its name is kept as that
+SIGN = re.compile(r"\w(?:\+\+|#)")  # somewhere in a word
 WHOLE = "\x01"  # no name has a character so small: what goes on is another name
 PART, PART_TRUST, MENDED_TRUST = 8.0, 0.9, 0.95
 FORM = 16.0  # behind every name that is asked for as it is written
 MOST_AMONG, LONGEST = 12, 4  # words of a question that is read for names among them, and of such a name
+LETTERS = 500  # of a question that is read so: nobody writes a dozen words with more
 
 
 class Key(NamedTuple):
@@ -60,7 +62,7 @@ def exactly(name: str, worth: float) -> Key:
 
 def among(reading: Reading, text: str, weights: Mapping[str, float]) -> Iterator[Key]:
     """Names of a few words inside the question: worth a share of what their words weigh."""
-    runs = said(text)
+    runs = said(text) if len(text) <= LETTERS else []
     if not 1 < sum(map(len, runs)) <= MOST_AMONG:
         return
     weight = {word: weight_of(reading, place, weights) for place, word in enumerate(reading.words)}
@@ -89,7 +91,7 @@ def said(text: str) -> list[list[str]]:
     """The words of names, in runs: a signed word is no name as it is kept, so none goes past it."""
     runs: list[list[str]] = [[]]
     for token in text.split():
-        if SIGNED.search(token):
+        if SIGN.search(token):
             runs.append([])
         else:
             runs[-1] += normalise(token).split()

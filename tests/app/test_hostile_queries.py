@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from graphql import get_introspection_query
 
+from resolvers.drafts import PageDraft
+from resolvers.pages import create_page
 from tests.app.service import Service, serving
 from tests.loop_thread import heartbeat
 from tests.wiki import Wiki
@@ -89,6 +91,24 @@ VARIABLES: dict[str, tuple[str, Callable[[], Any]]] = {
     ),
     "metadata of one text": (CREATE, lambda: {"type": "TOPIC", "title": "x", "metadata": {"a": "x" * 1_900_000}}),
     "a variable that nobody declares": ("{ wikiPages(first: -1) { nodes { id } } }", lambda: [0] * 9_990),
+}
+SEARCH = "query($v: String!) { mobileWikiSearch(query: $v) { score } wikiSearchResults(query: $v) { totalCount } }"
+QUESTIONS = {
+    "a word": "x" * 10_000,
+    "a word of many kinds of letters": "".join(chr(0x1D71C + n % 200) for n in range(2_400)),
+    "letters with accents of their own": "e\u0301" * 3_300,
+    "Korean syllables in parts": "\u1112\u1161\u11ab" * 1_100,
+    "a name of parts": "a." * 5_000,
+    "words with signs": "C++ " * 2_500,
+    "a word full of signs": "C++" * 3_300,
+    "operators": "type:topic" * 1_000,
+    "quotes": '"' * 10_000,
+    "quotes around minus signs": '"-' * 5_000,
+    "hyphens": "-" * 10_000,
+    "words": "ab cd " * 1_600,
+    "Chinese": "".join(chr(0x4E00 + n) for n in range(3_300)),
+    "Thai": "".join(chr(0xE01 + n % 46) for n in range(3_300)),
+    "spaces": " " * 9_999 + "x",
 }
 BODIES = {
     "half a document of braces": b'{"query": "' + b"{" * 1_900_000,
@@ -178,3 +198,14 @@ async def test_many_at_once_leave_turns_for_others(service: Service, token: str)
     async with heartbeat() as held:
         await asyncio.gather(*(asyncio.to_thread(posted, service.url, token, body) for body in bodies * 3))
     assert held.longest < LONGEST
+
+
+async def test_questions_made_to_hurt(service: Service, token: str, wiki: Wiki) -> None:
+    """They are no mistakes: each is answered, and holds up nobody."""
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "A page", body="x and ab, C++ and cd."))
+    async with heartbeat() as held:
+        for name, question in QUESTIONS.items():
+            body = json.dumps({"query": SEARCH, "variables": {"v": question}}).encode()
+            answer = await asyncio.to_thread(posted, service.url, token, body)
+            assert "errors" not in answer, name
+            assert held.longest < LONGEST, name
