@@ -12,10 +12,10 @@ from content.words import ANALYSER
 from resolvers.drafts import PageDraft
 from resolvers.errors import BadInput
 from resolvers.pages import archive_page, create_page
-from resolvers.search.asking import search
-from resolvers.search.results import Asked, Filter, Found
+from resolvers.search.results import Filter
 from resolvers.search.statistics import fold
 from resolvers.writing import writing
+from tests.resolvers.questions import ask, titles
 from tests.wiki import Wiki
 
 PAGES: list[tuple[str, str, dict[str, Any]]] = [
@@ -43,15 +43,6 @@ async def library(wiki: Wiki) -> Wiki:
     for type_, title, more in PAGES:
         await create_page(wiki.database, wiki.scope, PageDraft(type_, title, **more))
     return wiki
-
-
-async def ask(wiki: Wiki, text: str, **how: Any) -> Found:
-    return await search(wiki.database, wiki.scope, Asked(text, **how))
-
-
-async def titles(wiki: Wiki, text: str, **how: Any) -> list[str]:
-    named = {row["id"]: row["title"] for row in await wiki.rows("pages")}
-    return [named[hit.page_id] for hit in (await ask(wiki, text, **how)).hits]
 
 
 @pytest.mark.parametrize(
@@ -385,53 +376,6 @@ async def test_a_signed_word_among_others_is_not_the_name_without_its_sign(libra
     assert not any(named)
 
 
-KETTLES = [
-    ("Descaling", "Limescale, limescale, limescale: see [[Boiler]] and [[Taps]]."),
-    ("Kettle", "Limescale is white."),
-    ("Boiler", "Limescale is very hard."),
-    ("Taps", "Brass."),
-]
-
-
-async def names_of(wiki: Wiki, text: str) -> dict[str, float]:
-    """By title, in their order: what links add to each page."""
-    named = {row["id"]: row["title"] for row in await wiki.rows("pages")}
-    hits = (await ask(wiki, text, explained=True)).hits
-    return {named[hit.page_id]: hit.explanation["parts"]["linked"] for hit in hits if hit.explanation}
-
-
-async def test_what_the_first_pages_link_to_goes_before_its_equals(wiki: Wiki) -> None:
-    for title, body in KETTLES:
-        await create_page(
-            wiki.database, wiki.scope, PageDraft("topic", title, body=body.replace("[[", "").replace("]]", ""))
-        )
-    assert await names_of(wiki, "limescale") == {"Descaling": 0, "Kettle": 0, "Boiler": 0}
-    assert list(await names_of(wiki, "limescale")) == ["Descaling", "Kettle", "Boiler"]
-
-
-async def test_a_link_brings_no_page_that_the_question_does_not_find(wiki: Wiki) -> None:
-    for title, body in reversed(KETTLES):
-        await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body))
-    found = await names_of(wiki, "limescale")
-    assert list(found) == ["Descaling", "Boiler", "Kettle"]
-    assert found["Boiler"] > 0 == found["Kettle"]
-
-
-async def test_links_say_nothing_where_the_name_of_a_page_is_asked_for(wiki: Wiki) -> None:
-    for title, body in reversed([("Limescale", "White."), *KETTLES]):
-        await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body))
-    found = await names_of(wiki, "limescale")
-    assert next(iter(found)) == "Limescale"
-    assert set(found.values()) == {0}
-
-
-async def test_links_say_nothing_where_the_first_page_lacks_a_word(wiki: Wiki) -> None:
-    for title, body in reversed(KETTLES):
-        await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body))
-    assert set((await names_of(wiki, "limescale 38415")).values()) == {0}
-    assert any((await names_of(wiki, "limescale")).values())
-
-
 async def test_a_name_beside_a_word_that_most_pages_say_is_asked_for(wiki: Wiki) -> None:
     """In a wiki about one product its name tells no page from the others. `s` is a stop word, and part of a name."""
     pages = {f"Note {n}": f"A function of Obsidian, part {n}." for n in range(16)} | {
@@ -444,38 +388,6 @@ async def test_a_name_beside_a_word_that_most_pages_say_is_asked_for(wiki: Wiki)
         await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body))
     assert (await titles(wiki, "Obsidian settings"))[0] == "Settings"
     assert (await titles(wiki, "swprintf_s function"))[0] == "swprintf_s"
-
-
-@pytest.fixture
-async def two_languages(wiki: Wiki) -> Wiki:
-    """English pages, and some in a language without stop words, one of which is called almost like an English one."""
-    for title, body in (
-        ("Oak smoker", "The warranty for the smoker holds two years."),
-        ("Teak", "For the oak, see it."),
-    ):
-        await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body))
-    for title, body in (("Fr", "東京 the"), ("Thé", "東京の喫茶店")):
-        draft = PageDraft("topic", title, body=body, metadata={"lang": "ja"})
-        await create_page(wiki.database, wiki.scope, draft)
-    return wiki
-
-
-async def test_a_stop_word_of_one_language_is_no_mistake_in_another(two_languages: Wiki) -> None:
-    found = await ask(two_languages, "warranty for oak smoker", explained=True)
-    assert found.did_you_mean is None
-    assert found.hits[0].explanation is not None
-    assert found.hits[0].explanation["parts"]["together"], "no page has to say `for` in Japanese"
-    assert (await titles(two_languages, "warranty for the oak smoker"))[0] == "Oak smoker"
-
-
-async def test_a_phrase_with_a_stop_word_of_one_language_is_found_in_it(two_languages: Wiki) -> None:
-    assert await titles(two_languages, '"warranty for the smoker"') == ["Oak smoker"]
-    assert await titles(two_languages, 'oak -"warranty for the smoker"') == ["Teak"]
-
-
-async def test_a_stop_word_alone_is_found_where_it_is_a_word(two_languages: Wiki) -> None:
-    assert (await titles(two_languages, "thé"))[0] == "Thé"
-    assert "Fr" in await titles(two_languages, "the ")
 
 
 async def test_comments_neither_find_a_page_nor_show_in_its_passage(wiki: Wiki) -> None:
