@@ -27,6 +27,7 @@ GATES = (
         "tests/schema/test_plans.py",
         "tests/schema/test_search.py",
         "tests/schema/test_suggestions.py",
+        "tests/schema/test_where_relations_lead.py",
     ],
     ["tests/schema/test_access.py"],
 )

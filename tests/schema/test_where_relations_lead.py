@@ -1,0 +1,58 @@
+"""Which page a relation ends at, where a random document seldom looks: faults there were missed once."""
+
+from itertools import pairwise
+from typing import Any
+
+from resolvers.drafts import PageDraft
+from resolvers.pages import create_page
+from resolvers.renaming import rename_page
+from schema.root import make_engine
+from tests.schema.asking import Recorder, data
+from tests.wiki import Wiki
+
+ENGINE = make_engine()
+BY_SLUG = """query ($tenant: ID!, $slug: String!) {
+    wikiPage(tenantId: $tenant, type: TOPIC, slug: $slug) { title redirectedFrom } }"""
+LINKS = (
+    "query ($id: ID!) { node(id: $id) { ... on WikiPage { links { nodes { fromPage { title } toPage { title } } } } } }"
+)
+NEAR = "query ($id: ID!, $depth: Int!) { wikiNeighbourhood(pageId: $id) { nodes(depth: $depth) { label } } }"
+
+
+async def chain(wiki: Wiki, *titles: str) -> list[str]:
+    """The ids of topics, each of which refers to the next."""
+    made = []
+    for title, following in pairwise([*titles, ""]):
+        draft = PageDraft("topic", title, body=f"See [[{following}]]." if following else "The last.")
+        made.append(str((await create_page(wiki.database, wiki.scope, draft)).page_id))
+    return made
+
+
+async def asked(wiki: Wiki, text: str, **variables: Any) -> dict[str, Any]:
+    return await data(ENGINE, Recorder(wiki.database, wiki.scope), text, **variables)
+
+
+async def test_only_an_old_slug_says_that_it_was_one(wiki: Wiki) -> None:
+    saved = await create_page(wiki.database, wiki.scope, PageDraft("topic", "Harbours"))
+    await rename_page(wiki.database, wiki.scope, saved.page_id, slug="ports")
+    tenant = str(wiki.scope.tenant_id)
+    found = {slug: (await asked(wiki, BY_SLUG, tenant=tenant, slug=slug))["wikiPage"] for slug in ("harbours", "ports")}
+    assert found == {
+        "harbours": {"title": "Harbours", "redirectedFrom": "harbours"},
+        "ports": {"title": "Harbours", "redirectedFrom": None},
+    }
+
+
+async def test_a_link_has_two_ends(wiki: Wiki) -> None:
+    first, _ = await chain(wiki, "Harbours", "Lighthouses")
+    assert (await asked(wiki, LINKS, id=first))["node"]["links"]["nodes"] == [
+        {"fromPage": {"title": "Harbours"}, "toPage": {"title": "Lighthouses"}}
+    ]
+
+
+async def test_a_neighbourhood_ends_after_three_links(wiki: Wiki) -> None:
+    titles = ["Anchors", "Buoys", "Canals", "Docks", "Estuaries"]
+    first, *_ = await chain(wiki, *titles)
+    for depth, reached in ((1, 2), (2, 3), (3, 4), (5, 4)):
+        nodes = (await asked(wiki, NEAR, id=first, depth=depth))["wikiNeighbourhood"]["nodes"]
+        assert [node["label"] for node in nodes] == titles[:reached]
