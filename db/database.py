@@ -130,8 +130,8 @@ class Database:
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator["Connection"]:
         """All of it or nothing."""
-        async with acquire(self.pool) as connection, committing(connection):
-            yield Connection(connection)
+        async with acquire(self.pool) as connection, committing(connection) as last:
+            yield Connection(connection, last)
 
 
 class PoolFacts(NamedTuple):
@@ -177,8 +177,9 @@ class Connection:
     known: Mapping[str, Any] = {}
     """Values that each statement is given besides its own."""
 
-    def __init__(self, raw: asyncpg.Connection) -> None:
-        self.raw = raw
+    def __init__(self, raw: asyncpg.Connection, last: list[str] | None = None) -> None:
+        """`last` is what will be sent along with the COMMIT, in a transaction."""
+        self.raw, self.last = raw, last
 
     def arguments(self, statement: Statement, values: Mapping[str, Any]) -> list[Any]:
         return statement.arguments({**self.known, **values})
@@ -210,6 +211,12 @@ class Connection:
         with noted("sql", statement.sql):
             status: str = await self.raw.execute(statement.sql, *self.arguments(statement, values))
         return int(status.rpartition(" ")[2])
+
+    def finally_run(self, statement: Statement, **values: str) -> None:
+        """Along with the COMMIT, without a round trip of its own. Only inside of a transaction."""
+        if self.last is None:
+            raise RuntimeError("there is no transaction to end")
+        self.last.append(statement.written(values))
 
     async def each(self, statement: Statement, rows: Iterable[Mapping[str, Any]]) -> None:
         """The same statement for many rows, in one round trip."""

@@ -17,6 +17,7 @@ from sqlalchemy.sql.elements import ClauseElement
 
 DIALECT: Dialect = asyncpg.dialect(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]
 HEADER = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+PARAMETER = re.compile(r"\$(\d+)")
 AFTER = re.compile(r"^-- after: (\w+)\n", re.MULTILINE)
 
 
@@ -28,6 +29,16 @@ class Statement(NamedTuple):
 
     def arguments(self, values: Mapping[str, Any]) -> list[Any]:
         return [values[name] for name in self.parameters]
+
+    def written(self, values: Mapping[str, str]) -> str:
+        """With its values in it, for what is sent together with other statements: that takes no parameters."""
+        return PARAMETER.sub(lambda found: literal(values[self.parameters[int(found[1]) - 1]]), self.sql)
+
+
+def literal(value: str) -> str:
+    """A text as SQL, whatever is in it and however the server reads backslashes."""
+    quoted = value.replace("'", "''")
+    return f"'{quoted}'" if "\\" not in quoted else " E'{}'".format(quoted.replace("\\", "\\\\"))
 
 
 def compiled(clause: ClauseElement) -> Statement:

@@ -97,17 +97,17 @@ def kind_of(action: str, page_id: UUID | None) -> ChangeKind:
     return OF_PAGES.get(verb, ChangeKind.UPDATED) if noun in ("page", "wiki") else ChangeKind.UPDATED
 
 
-async def announce(connection: Connection, changes: Iterable[Change]) -> None:
-    """Tell every process, once the transaction commits. One statement, whatever the number."""
-    if texts := payloads(changes):
-        await connection.value(NOTIFY, payloads=texts)
+def announce(connection: Connection, changes: Iterable[Change]) -> None:
+    """Tell every process, in order, once the transaction commits: it goes along with the COMMIT."""
+    for text in payloads(changes):
+        connection.finally_run(NOTIFY, payload=text)
 
 
-async def announce_job(
+def announce_job(
     connection: Connection, tenant_id: UUID, owner_id: UUID, job_id: UUID, kind: ChangeKind = ChangeKind.UPDATED
 ) -> None:
     """That a compile job was made or came further: whoever writes its row calls this in the same transaction."""
-    await announce(connection, [Change(tenant_id, owner_id, Topic.JOBS, kind, job_id, None, datetime.now(UTC))])
+    announce(connection, [Change(tenant_id, owner_id, Topic.JOBS, kind, job_id, None, datetime.now(UTC))])
 
 
 def payloads(changes: Iterable[Change]) -> list[str]:

@@ -12,11 +12,11 @@ from db.sql import statements
 from . import checks
 from .activity import record
 from .errors import BadInput
+from .hubness import refresh_hubness
 from .writer import Writer
 from .writing import check_pair, writing_beside
 
 LINKS = statements("links")
-PAGES = statements("pages")
 TEXT = "text"
 REASON_MAX = 200
 
@@ -50,8 +50,10 @@ async def link_pages(
             LINKS["write_link"], id=new_id(), from_page_id=from_page_id, to_page_id=to_page_id, reason=reason
         )
         if reasons is None:
-            standing = await reasons_of(writer, from_page_id, to_page_id)
-            return SavedLink(from_page_id, to_page_id, standing, changed=False)
+            standing = await writer.value(LINKS["find_reasons"], from_page_id=from_page_id, to_page_id=to_page_id)
+            if standing is None:
+                await check_pair(writer, from_page_id, to_page_id, "toPageId")
+            return SavedLink(from_page_id, to_page_id, tuple(standing or ()), changed=False)
         await relinked(writer, from_page_id, to_page_id, "link.added", [reason])
         return SavedLink(from_page_id, to_page_id, tuple(reasons), changed=True)
 
@@ -69,27 +71,21 @@ async def unlink_pages(
     check_kind(kind)
     reason = None if reason is None else named_reason(reason)
     async with writing_beside(database, scope, from_page_id) as writer:
-        reasons = await reasons_of(writer, from_page_id, to_page_id)
-        left = tuple(why for why in reasons if why == TEXT or reason not in (None, why))
+        row = await writer.one(LINKS["take_back"], from_page_id=from_page_id, to_page_id=to_page_id, reason=reason)
+        if row is None:  # a link would have shown that both pages are there, in this wiki
+            await check_pair(writer, from_page_id, to_page_id, "toPageId")
+            return SavedLink(from_page_id, to_page_id, (), changed=False)
+        reasons, left = row["reasons"], row["kept"]
         if left != reasons:
-            statement = LINKS["set_reasons"] if left else LINKS["delete_link"]
-            await writer.run(statement, from_page_id=from_page_id, to_page_id=to_page_id, reasons=left)
             gone = [why for why in reasons if why not in left]
             await relinked(writer, from_page_id, to_page_id, "link.removed", gone)
-        return SavedLink(from_page_id, to_page_id, left, changed=left != reasons)
-
-
-async def reasons_of(writer: Writer, from_page_id: UUID, to_page_id: UUID) -> tuple[str, ...]:
-    """None where there is no link. A link that stands shows that both pages are there, in this wiki."""
-    found = await writer.value(LINKS["find_reasons"], from_page_id=from_page_id, to_page_id=to_page_id)
-    if found is None:
-        await check_pair(writer, from_page_id, to_page_id, "toPageId")
-    return tuple(found or ())
+        return SavedLink(from_page_id, to_page_id, tuple(left), changed=left != reasons)
 
 
 async def relinked(writer: Writer, from_page_id: UUID, to_page_id: UUID, action: str, reasons: Sequence[str]) -> None:
     """Everything that depends on a reference."""
-    await writer.run(PAGES["touch_linked"], page_id=from_page_id, page_ids=[to_page_id])
+    writer.touched.add(from_page_id)
+    refresh_hubness(writer, [to_page_id])
     await record(writer, action, from_page_id, toPageId=to_page_id, reasons=list(reasons))
 
 
