@@ -1,7 +1,7 @@
 """The way to Postgres: one read whose answer is JSON bytes, single statements, and transactions."""
 
 from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from types import TracebackType
 from typing import Any, NamedTuple
 
@@ -127,11 +127,9 @@ class Database:
         async with acquire(self.read_pool) as connection:
             yield Connection(connection)
 
-    @asynccontextmanager
-    async def transaction(self) -> AsyncIterator["Connection"]:
+    def transaction(self) -> AbstractAsyncContextManager["Connection"]:
         """All of it or nothing."""
-        async with acquire(self.pool) as connection, committing(connection) as last:
-            yield Connection(connection, last)
+        return transacting(self.pool)
 
 
 class PoolFacts(NamedTuple):
@@ -169,6 +167,34 @@ class acquire:
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
         self.pool.give(self.connection, error)
+
+
+class transacting:
+    """A connection of one's own and a transaction in it, for the length of a block."""
+
+    __slots__ = ("acquired", "committing")
+
+    def __init__(self, pool: Pool | None) -> None:
+        self.acquired = acquire(pool)
+
+    async def __aenter__(self) -> "Connection":
+        connection = await self.acquired.__aenter__()
+        self.committing = committing(connection)
+        try:
+            return Connection(connection, await self.committing.__aenter__())
+        except BaseException as error:
+            await self.acquired.__aexit__(type(error), error, error.__traceback__)
+            raise
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        try:
+            await self.committing.__aexit__(kind, error, at)
+        except BaseException as failed:
+            await self.acquired.__aexit__(type(failed), failed, failed.__traceback__)
+            raise
+        await self.acquired.__aexit__(kind, error, at)
 
 
 class Connection:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from itertools import cycle
 from typing import Any, NamedTuple
 
 from sqlalchemy import Dialect, Table, bindparam, insert, text
@@ -32,7 +33,16 @@ class Statement(NamedTuple):
 
     def written(self, values: Mapping[str, str]) -> str:
         """With its values in it, for what is sent together with other statements: that takes no parameters."""
-        return PARAMETER.sub(lambda found: literal(values[self.parameters[int(found[1]) - 1]]), self.sql)
+        return "".join(
+            literal(values[self.parameters[int(piece) - 1]]) if is_parameter else piece
+            for is_parameter, piece in pieces(self.sql)
+        )
+
+
+@cache
+def pieces(sql: str) -> list[tuple[bool, str]]:
+    """The text, and between its parts the numbers of parameters."""
+    return list(zip(cycle((False, True)), PARAMETER.split(sql), strict=False))
 
 
 def literal(value: str) -> str:

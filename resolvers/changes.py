@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -81,7 +82,7 @@ class Changes:
 
     def add_action(self, action: str, page_id: UUID | None, version: int | None) -> None:
         """By the name under which it is logged: `page.created`."""
-        self.add(kind_of(action, page_id), page_id, version)
+        self.add(kind_of(action, page_id is not None), page_id, version)
 
     def all(self) -> list[Change]:
         """More than anybody would follow one by one are told as one: read the wiki anew."""
@@ -90,9 +91,11 @@ class Changes:
         return list(self.found.values())
 
 
-def kind_of(action: str, page_id: UUID | None) -> ChangeKind:
+@cache
+def kind_of(action: str, is_of_page: bool) -> ChangeKind:
+    """Actions are few."""
     noun, _, verb = action.partition(".")
-    if noun in ("source", "mention") and page_id is None:
+    if noun in ("source", "mention") and not is_of_page:
         return ChangeKind.EVIDENCE
     return OF_PAGES.get(verb, ChangeKind.UPDATED) if noun in ("page", "wiki") else ChangeKind.UPDATED
 

@@ -68,3 +68,34 @@ async def test_what_is_committed_elsewhere_is_not_counted(connection: asyncpg.Co
         assert (inner.done, outer.done) == (1, 0)
     await write(connection, asyncio.Event(), 0)
     assert outer.done == 0
+
+
+async def test_what_comes_last_goes_along_with_the_commit_and_with_no_other_end(connection: asyncpg.Connection) -> None:
+    sent: list[str] = []
+    connection.add_query_logger(lambda record: sent.append(record.query))
+    async with committing(connection) as last:
+        last += ["INSERT INTO notes VALUES ('one')", "INSERT INTO notes VALUES ('two')"]
+    await asyncio.sleep(0)
+    assert sent == ["BEGIN;", "INSERT INTO notes VALUES ('one');INSERT INTO notes VALUES ('two');COMMIT;"]
+    with pytest.raises(ZeroDivisionError):
+        await failing(connection)
+    assert await notes(connection) == 2
+
+
+async def failing(connection: asyncpg.Connection) -> None:
+    async with committing(connection) as last:
+        last.append("INSERT INTO notes VALUES ('x')")
+        raise ZeroDivisionError
+
+
+async def test_a_commit_that_fails_says_so_and_is_not_counted(connection: asyncpg.Connection) -> None:
+    async def saying_nonsense() -> None:
+        async with committing(connection) as last:
+            await connection.execute("INSERT INTO notes VALUES ('x')")
+            last.append("SELECT 1 / 0")
+
+    with Commits() as commits, pytest.raises(asyncpg.DivisionByZeroError):
+        await saying_nonsense()
+    assert commits.done == 0
+    await connection.execute("ROLLBACK")
+    assert await notes(connection) == 0

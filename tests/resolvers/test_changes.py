@@ -224,4 +224,4 @@ def test_a_notification_of_others_is_no_change(text: str) -> None:
     ],
 )
 def test_what_is_logged_says_what_is_announced(action: str, has_page: bool, kind: str) -> None:
-    assert kind_of(action, new_id() if has_page else None).name == kind
+    assert kind_of(action, has_page).name == kind
