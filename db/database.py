@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from types import TracebackType
 from typing import Any, NamedTuple
+from uuid import UUID
 
 import asyncpg
 import orjson
@@ -254,5 +255,16 @@ async def prepare_connection(connection: asyncpg.Connection) -> None:
     """json comes as bytes to be passed on; jsonb is a document to be looked at."""
     await connection.set_type_codec("json", schema="pg_catalog", encoder=bytes, decoder=bytes, format="binary")
     await connection.set_type_codec(
-        "jsonb", schema="pg_catalog", encoder=lambda value: orjson.dumps(value).decode(), decoder=orjson.loads
+        "jsonb", schema="pg_catalog", encoder=document, decoder=orjson.loads
     )
+
+
+def document(value: Any) -> str:
+    return orjson.dumps(value, default=spelled).decode()
+
+
+def spelled(value: Any) -> str:
+    """An id that came from Postgres is of a class of the driver's own."""
+    if isinstance(value, UUID):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} is no JSON")

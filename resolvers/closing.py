@@ -35,5 +35,4 @@ async def close(writer: Writer) -> None:
 
 
 def shown(line: Line) -> dict[str, Any]:
-    about = None if line.page_id is None else str(line.page_id)
-    return {"id": line.id, "action": line.action, "page_id": about, "detail": line.detail}
+    return {"id": line.id, "action": line.action, "page_id": line.page_id, "detail": line.detail}
