@@ -254,9 +254,7 @@ class Connection:
 async def prepare_connection(connection: asyncpg.Connection) -> None:
     """json comes as bytes to be passed on; jsonb is a document to be looked at."""
     await connection.set_type_codec("json", schema="pg_catalog", encoder=bytes, decoder=bytes, format="binary")
-    await connection.set_type_codec(
-        "jsonb", schema="pg_catalog", encoder=document, decoder=orjson.loads
-    )
+    await connection.set_type_codec("jsonb", schema="pg_catalog", encoder=document, decoder=orjson.loads)
 
 
 def document(value: Any) -> str:
