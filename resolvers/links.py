@@ -50,10 +50,8 @@ async def link_pages(
             LINKS["write_link"], id=new_id(), from_page_id=from_page_id, to_page_id=to_page_id, reason=reason
         )
         if reasons is None:
-            standing = await writer.value(LINKS["find_reasons"], from_page_id=from_page_id, to_page_id=to_page_id)
-            if standing is None:
-                await check_pair(writer, from_page_id, to_page_id, "toPageId")
-            return SavedLink(from_page_id, to_page_id, tuple(standing or ()), changed=False)
+            standing = await reasons_of(writer, from_page_id, to_page_id)
+            return SavedLink(from_page_id, to_page_id, standing, changed=False)
         await relinked(writer, from_page_id, to_page_id, "link.added", [reason])
         return SavedLink(from_page_id, to_page_id, tuple(reasons), changed=True)
 
@@ -71,15 +69,33 @@ async def unlink_pages(
     check_kind(kind)
     reason = None if reason is None else named_reason(reason)
     async with writing_beside(database, scope, from_page_id) as writer:
-        row = await writer.one(LINKS["take_back"], from_page_id=from_page_id, to_page_id=to_page_id, reason=reason)
-        if row is None:  # a link would have shown that both pages are there, in this wiki
-            await check_pair(writer, from_page_id, to_page_id, "toPageId")
-            return SavedLink(from_page_id, to_page_id, (), changed=False)
-        reasons, left = row["reasons"], row["kept"]
-        if left != reasons:
-            gone = [why for why in reasons if why not in left]
+        gone, left = await taken_back(writer, from_page_id, to_page_id, reason)
+        if gone:
             await relinked(writer, from_page_id, to_page_id, "link.removed", gone)
-        return SavedLink(from_page_id, to_page_id, tuple(left), changed=left != reasons)
+        return SavedLink(from_page_id, to_page_id, left, changed=bool(gone))
+
+
+async def taken_back(
+    writer: Writer, from_page_id: UUID, to_page_id: UUID, reason: str | None
+) -> tuple[Sequence[str], tuple[str, ...]]:
+    """The reasons that are gone, and those that are left. Mostly none is left: that takes one statement."""
+    pair = {"from_page_id": from_page_id, "to_page_id": to_page_id}
+    gone: Sequence[str] | None = await writer.value(LINKS["delete_link"], **pair, reason=reason)
+    if gone is not None:
+        return gone, ()
+    reasons = await reasons_of(writer, from_page_id, to_page_id)
+    left = tuple(why for why in reasons if why == TEXT or reason not in (None, why))
+    if left != reasons:
+        await writer.run(LINKS["set_reasons"], **pair, reasons=left)
+    return [why for why in reasons if why not in left], left
+
+
+async def reasons_of(writer: Writer, from_page_id: UUID, to_page_id: UUID) -> tuple[str, ...]:
+    """None where there is no link. A link that stands shows that both pages are there, in this wiki."""
+    found = await writer.value(LINKS["find_reasons"], from_page_id=from_page_id, to_page_id=to_page_id)
+    if found is None:
+        await check_pair(writer, from_page_id, to_page_id, "toPageId")
+    return tuple(found or ())
 
 
 async def relinked(writer: Writer, from_page_id: UUID, to_page_id: UUID, action: str, reasons: Sequence[str]) -> None:

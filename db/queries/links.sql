@@ -29,27 +29,19 @@ SELECT reasons FROM links
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = :from_page_id AND to_page_id = :to_page_id
   AND kind = 'reference';
 
--- name: take_back
--- A reference without a reason, or without any but the text's, and gone where none is left; what it had and what it has.
-WITH held AS (
-    SELECT l.id, l.reasons, ARRAY(
-        SELECT given.reason FROM unnest(l.reasons) WITH ORDINALITY AS given (reason, n)
-        WHERE given.reason = 'text' OR given.reason <> CAST(:reason AS text)
-        ORDER BY given.n
-    ) AS kept
-    FROM links AS l
-    WHERE l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.from_page_id = :from_page_id
-      AND l.to_page_id = :to_page_id AND l.kind = 'reference'
-), gone AS (
-    DELETE FROM links AS l USING held
-    WHERE l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.id = held.id
-      AND held.kept <> held.reasons AND held.kept = '{}'
-), lessened AS (
-    UPDATE links AS l SET reasons = held.kept FROM held
-    WHERE l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.id = held.id
-      AND held.kept <> held.reasons AND held.kept <> '{}'
-)
-SELECT reasons, kept FROM held;
+-- name: delete_link
+-- A reference that has no reason but this one, or, without one, none but those that can be taken back; its reasons.
+DELETE FROM links
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = :from_page_id AND to_page_id = :to_page_id
+  AND kind = 'reference' AND reasons <> '{}' AND NOT reasons @> '{text}'
+  AND (CAST(:reason AS text) IS NULL OR reasons <@ ARRAY[CAST(:reason AS text)])
+RETURNING reasons;
+
+-- name: set_reasons
+-- Why a page still refers to another.
+UPDATE links SET reasons = CAST(:reasons AS text[])
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = :from_page_id AND to_page_id = :to_page_id
+  AND kind = 'reference';
 
 -- name: delete_mirrors
 -- Both links between a page and the parent that it leaves.
