@@ -49,6 +49,51 @@ async def test_a_commit_that_was_sent_is_waited_for_and_counted(connection: asyn
     assert (commits.done, await notes(connection)) == (1, 1)
 
 
+async def test_however_often_it_is_given_up(connection: asyncpg.Connection) -> None:
+    written = asyncio.Event()
+    with Commits() as commits:
+        task = asyncio.create_task(write(connection, written, 0))
+        await written.wait()
+        for _ in range(3):
+            await asyncio.sleep(0)
+            task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    await asyncio.sleep(0.5)
+    assert (await notes(connection) == 1) >= (commits.done == 1)
+
+
+async def test_a_commit_that_fails_after_it_was_given_up_is_given_up(connection: asyncpg.Connection) -> None:
+    written = asyncio.Event()
+
+    async def saying_nonsense() -> None:
+        async with committing(connection) as last:
+            last.append("SELECT pg_sleep(0.2), 1 / 0")
+            written.set()
+
+    with Commits() as commits:
+        task = asyncio.create_task(saying_nonsense())
+        await written.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert commits.done == 0
+    await connection.execute("ROLLBACK")
+
+
+async def test_who_was_given_up_before_it_was_sent_commits_all_the_same(connection: asyncpg.Connection) -> None:
+    async def giving_up() -> None:
+        async with committing(connection):
+            await connection.execute("INSERT INTO notes VALUES ('x')")
+            task.cancel()
+
+    with Commits() as commits:
+        task = asyncio.create_task(giving_up())
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert (commits.done, await notes(connection)) == (1, 1)
+
+
 async def test_before_its_commit_it_is_undone(connection: asyncpg.Connection) -> None:
     written = asyncio.Event()
     with Commits() as commits:
