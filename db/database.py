@@ -1,9 +1,10 @@
 """The way to Postgres: one read whose answer is JSON bytes, single statements, and transactions."""
 
 from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from types import TracebackType
 from typing import Any, NamedTuple
+from uuid import UUID
 
 import asyncpg
 import orjson
@@ -127,11 +128,9 @@ class Database:
         async with acquire(self.read_pool) as connection:
             yield Connection(connection)
 
-    @asynccontextmanager
-    async def transaction(self) -> AsyncIterator["Connection"]:
+    def transaction(self) -> AbstractAsyncContextManager["Connection"]:
         """All of it or nothing."""
-        async with acquire(self.pool) as connection, committing(connection):
-            yield Connection(connection)
+        return transacting(self.pool)
 
 
 class PoolFacts(NamedTuple):
@@ -171,14 +170,43 @@ class acquire:
         self.pool.give(self.connection, error)
 
 
+class transacting:
+    """A connection of one's own and a transaction in it, for the length of a block."""
+
+    __slots__ = ("acquired", "committing")
+
+    def __init__(self, pool: Pool | None) -> None:
+        self.acquired = acquire(pool)
+
+    async def __aenter__(self) -> "Connection":
+        connection = await self.acquired.__aenter__()
+        self.committing = committing(connection)
+        try:
+            return Connection(connection, await self.committing.__aenter__())
+        except BaseException as error:
+            await self.acquired.__aexit__(type(error), error, error.__traceback__)
+            raise
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        try:
+            await self.committing.__aexit__(kind, error, at)
+        except BaseException as failed:
+            await self.acquired.__aexit__(type(failed), failed, failed.__traceback__)
+            raise
+        await self.acquired.__aexit__(kind, error, at)
+
+
 class Connection:
     """Runs statements by their parameter names."""
 
     known: Mapping[str, Any] = {}
     """Values that each statement is given besides its own."""
 
-    def __init__(self, raw: asyncpg.Connection) -> None:
-        self.raw = raw
+    def __init__(self, raw: asyncpg.Connection, last: list[str] | None = None) -> None:
+        """`last` is what will be sent along with the COMMIT, in a transaction."""
+        self.raw, self.last = raw, last
 
     def arguments(self, statement: Statement, values: Mapping[str, Any]) -> list[Any]:
         return statement.arguments({**self.known, **values})
@@ -211,6 +239,12 @@ class Connection:
             status: str = await self.raw.execute(statement.sql, *self.arguments(statement, values))
         return int(status.rpartition(" ")[2])
 
+    def finally_run(self, statement: Statement, **values: str) -> None:
+        """Along with the COMMIT, without a round trip of its own. Only inside of a transaction."""
+        if self.last is None:
+            raise RuntimeError("there is no transaction to end")
+        self.last.append(statement.written(values))
+
     async def each(self, statement: Statement, rows: Iterable[Mapping[str, Any]]) -> None:
         """The same statement for many rows, in one round trip."""
         with noted("sql", statement.sql):
@@ -220,6 +254,15 @@ class Connection:
 async def prepare_connection(connection: asyncpg.Connection) -> None:
     """json comes as bytes to be passed on; jsonb is a document to be looked at."""
     await connection.set_type_codec("json", schema="pg_catalog", encoder=bytes, decoder=bytes, format="binary")
-    await connection.set_type_codec(
-        "jsonb", schema="pg_catalog", encoder=lambda value: orjson.dumps(value).decode(), decoder=orjson.loads
-    )
+    await connection.set_type_codec("jsonb", schema="pg_catalog", encoder=document, decoder=orjson.loads)
+
+
+def document(value: Any) -> str:
+    return orjson.dumps(value, default=spelled).decode()
+
+
+def spelled(value: Any) -> str:
+    """An id that came from Postgres is of a class of the driver's own."""
+    if isinstance(value, UUID):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} is no JSON")

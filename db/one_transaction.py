@@ -7,6 +7,7 @@ from typing import Any
 
 import asyncpg
 
+from .committing import part
 from .database import Connection, Database
 
 
@@ -62,8 +63,8 @@ class OneTransaction(Database):
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:
         connection = self.inside or await self.begin()
-        async with connection.raw.transaction():
-            yield connection
+        async with part(connection.raw) as last:
+            yield Connection(connection.raw, last)
         self.writes += 1
 
     @asynccontextmanager

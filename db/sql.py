@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from itertools import cycle
 from typing import Any, NamedTuple
 
 from sqlalchemy import Dialect, Table, bindparam, insert, text
@@ -17,6 +18,7 @@ from sqlalchemy.sql.elements import ClauseElement
 
 DIALECT: Dialect = asyncpg.dialect(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]
 HEADER = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+PARAMETER = re.compile(r"\$(\d+)")
 AFTER = re.compile(r"^-- after: (\w+)\n", re.MULTILINE)
 
 
@@ -28,6 +30,25 @@ class Statement(NamedTuple):
 
     def arguments(self, values: Mapping[str, Any]) -> list[Any]:
         return [values[name] for name in self.parameters]
+
+    def written(self, values: Mapping[str, str]) -> str:
+        """With its values in it, for what is sent together with other statements: that takes no parameters."""
+        return "".join(
+            literal(values[self.parameters[int(piece) - 1]]) if is_parameter else piece
+            for is_parameter, piece in pieces(self.sql)
+        )
+
+
+@cache
+def pieces(sql: str) -> list[tuple[bool, str]]:
+    """The text, and between its parts the numbers of parameters."""
+    return list(zip(cycle((False, True)), PARAMETER.split(sql), strict=False))
+
+
+def literal(value: str) -> str:
+    """A text as SQL, whatever is in it and however the server reads backslashes."""
+    quoted = value.replace("'", "''")
+    return f"'{quoted}'" if "\\" not in quoted else " E'{}'".format(quoted.replace("\\", "\\\\"))
 
 
 def compiled(clause: ClauseElement) -> Statement:

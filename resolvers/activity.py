@@ -15,8 +15,7 @@ from .writer import Line, Writer
 
 async def record(writer: Writer, action: str, page_id: UUID | None = None, **detail: Any) -> None:
     """Who did what, now. `action` is a noun and a verb in the past: `page.created`."""
-    told = {name: str(value) if isinstance(value, UUID) else value for name, value in detail.items()}
-    writer.lines.append(Line(new_id(), action, page_id, told))
+    writer.lines.append(Line(new_id(), action, page_id, detail))
     writer.changes.add_action(action, page_id, detail.get("version") if page_id else None)
 
 

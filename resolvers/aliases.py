@@ -20,7 +20,6 @@ from .writer import Writer
 from .writing import writing_page
 
 ALIASES = statements("aliases")
-PAGES = statements("pages")
 
 
 async def add_alias(database: Database, scope: Scope, page_id: UUID, *, name: str, source: str = "manual") -> Saved:
@@ -48,7 +47,7 @@ async def remove_alias(database: Database, scope: Scope, page_id: UUID, *, name:
 
 async def renamed(writer: Writer, page: Page, lost: Names, action: str, name: str) -> Names:
     """Everything that depends on what a page is called; its names now."""
-    await writer.run(PAGES["touch_page"], page_id=page.id)
+    writer.touched.add(page.id)
     names = await renew_names(writer, page)
     await write_search(writer, Findable(page, names))
     await resolve(writer, names | lost)

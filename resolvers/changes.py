@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -81,7 +82,7 @@ class Changes:
 
     def add_action(self, action: str, page_id: UUID | None, version: int | None) -> None:
         """By the name under which it is logged: `page.created`."""
-        self.add(kind_of(action, page_id), page_id, version)
+        self.add(kind_of(action, page_id is not None), page_id, version)
 
     def all(self) -> list[Change]:
         """More than anybody would follow one by one are told as one: read the wiki anew."""
@@ -90,24 +91,26 @@ class Changes:
         return list(self.found.values())
 
 
-def kind_of(action: str, page_id: UUID | None) -> ChangeKind:
+@cache
+def kind_of(action: str, is_of_page: bool) -> ChangeKind:
+    """Actions are few."""
     noun, _, verb = action.partition(".")
-    if noun in ("source", "mention") and page_id is None:
+    if noun in ("source", "mention") and not is_of_page:
         return ChangeKind.EVIDENCE
     return OF_PAGES.get(verb, ChangeKind.UPDATED) if noun in ("page", "wiki") else ChangeKind.UPDATED
 
 
-async def announce(connection: Connection, changes: Iterable[Change]) -> None:
-    """Tell every process, once the transaction commits. One statement, whatever the number."""
-    if texts := payloads(changes):
-        await connection.value(NOTIFY, payloads=texts)
+def announce(connection: Connection, changes: Iterable[Change]) -> None:
+    """Tell every process, in order, once the transaction commits: it goes along with the COMMIT."""
+    for text in payloads(changes):
+        connection.finally_run(NOTIFY, payload=text)
 
 
-async def announce_job(
+def announce_job(
     connection: Connection, tenant_id: UUID, owner_id: UUID, job_id: UUID, kind: ChangeKind = ChangeKind.UPDATED
 ) -> None:
     """That a compile job was made or came further: whoever writes its row calls this in the same transaction."""
-    await announce(connection, [Change(tenant_id, owner_id, Topic.JOBS, kind, job_id, None, datetime.now(UTC))])
+    announce(connection, [Change(tenant_id, owner_id, Topic.JOBS, kind, job_id, None, datetime.now(UTC))])
 
 
 def payloads(changes: Iterable[Change]) -> list[str]:

@@ -115,7 +115,7 @@ async def write_texts(writer: Writer, changes: Sequence[Change]) -> set[UUID]:
         return set()
     if gone := [(one.after.id, slug) for one in changes for slug in lost(one)]:
         await writer.run(SECTIONS["drop_sections"], page_ids=[id for id, _ in gone], slugs=[slug for _, slug in gone])
-        await refresh_hubness(writer, {id for id, _ in gone})
+        refresh_hubness(writer, {id for id, _ in gone})
     await write_sections(writer, [(one.after.id, *placed) for one in changes for placed in different(one)])
     return await write_targets(writer, {one.after.id: one.text.targets for one in changes if one.text})
 
@@ -194,4 +194,4 @@ async def restate(writer: Writer, changes: Sequence[Change]) -> None:
     if back := [one.after.id for one in changes if one.after.status == "active"]:
         await writer.run(PAGES["drop_merged"], page_ids=back)
     if changes:
-        await refresh_hubness(writer, await dependants(writer, *(one.after.id for one in changes)))
+        refresh_hubness(writer, await dependants(writer, *(one.after.id for one in changes)))

@@ -46,7 +46,7 @@ async def place(writer: Writer, page: Page, parent_id: UUID | None) -> bool:
             kinds=["parent_of", "child_of"],
             reason=REASON,
         )
-    await refresh_hubness(writer, [page.parent_id, parent_id])
+    refresh_hubness(writer, [page.parent_id, parent_id])
     return True
 
 

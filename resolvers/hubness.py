@@ -10,15 +10,14 @@ from .writer import Writer
 PAGES = statements("pages")
 
 
-async def refresh_hubness(writer: Writer, page_ids: Iterable[UUID | None]) -> None:
-    """Count again for these pages, after the links and parents are written."""
-    if touched := sorted({page_id for page_id in page_ids if page_id}):
-        await writer.run(PAGES["refresh_hubness"], page_ids=touched)
+def refresh_hubness(writer: Writer, page_ids: Iterable[UUID | None]) -> None:
+    """Count again for these pages once all is written: see closing."""
+    writer.counted.update(page_id for page_id in page_ids if page_id)
 
 
 async def refresh_all_hubness(writer: Writer) -> None:
     """Count again for every page of the wiki."""
-    await refresh_hubness(writer, [row["id"] for row in await writer.all(PAGES["find_all"])])
+    refresh_hubness(writer, [row["id"] for row in await writer.all(PAGES["find_all"])])
 
 
 async def dependants(writer: Writer, *page_ids: UUID) -> list[UUID]:

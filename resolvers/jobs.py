@@ -114,7 +114,7 @@ async def enqueue(
             JOBS["enqueue"], **own, id=new_id(), trigger=trigger, options=options or {}, run_after=run_after, now=now
         )
         if added:
-            await announce_job(connection, tenant_id, owner_id, added, ChangeKind.CREATED)
+            announce_job(connection, tenant_id, owner_id, added, ChangeKind.CREATED)
             return added
         found: UUID | None = await connection.value(JOBS["find_open"], **own)
         if found:
@@ -160,7 +160,7 @@ async def claim_in(database: Database, tenant_id: UUID, worker: str) -> Job | No
                 )
                 if row is None:
                     return None
-                await announce_job(connection, row["tenant_id"], row["owner_id"], row["id"])
+                announce_job(connection, row["tenant_id"], row["owner_id"], row["id"])
                 return Job(**row, token=token)
         except asyncpg.UniqueViolationError:  # another worker took a job of the same wiki at the same moment
             continue
@@ -176,14 +176,14 @@ async def beat(database: Database, job: Job) -> None:
 async def advance(writer: Writer, job: Job, metrics: dict[str, Any]) -> None:
     """What it has done, together with what it did. Raises Lost, and then nothing of it was done."""
     await changed(writer, "advance", job, now=datetime.now(UTC), metrics=metrics)
-    await announce_job(writer, job.tenant_id, job.owner_id, job.id)
+    announce_job(writer, job.tenant_id, job.owner_id, job.id)
 
 
 async def finish(writer: Writer, job: Job, metrics: dict[str, Any]) -> None:
     """It ended well. Called by the only writer of the wiki: a source that came before was seen, one after asks anew."""
     now = datetime.now(UTC)
     await changed(writer, "close", job, status="succeeded", error=None, metrics=metrics, run_after=now, finished_at=now)
-    await announce_job(writer, job.tenant_id, job.owner_id, job.id)
+    announce_job(writer, job.tenant_id, job.owner_id, job.id)
 
 
 async def follow_up(writer: Writer, job: Job, after: datetime | None = None) -> UUID:
@@ -209,7 +209,7 @@ async def fail(database: Database, job: Job, error: str, metrics: dict[str, Any]
             run_after=now + PAUSE * 2 ** min(job.attempt - 1, DOUBLINGS_MAX),
             finished_at=now if is_last else None,
         )
-        await announce_job(connection, job.tenant_id, job.owner_id, job.id)
+        announce_job(connection, job.tenant_id, job.owner_id, job.id)
 
 
 async def release(database: Database, job: Job, metrics: dict[str, Any]) -> None:
@@ -218,7 +218,7 @@ async def release(database: Database, job: Job, metrics: dict[str, Any]) -> None
     values: dict[str, Any] = {"status": "pending", "error": None, "metrics": metrics, "run_after": now}
     async with transaction(database) as connection:
         await changed(connection, "close", job, **values, finished_at=None)
-        await announce_job(connection, job.tenant_id, job.owner_id, job.id)
+        announce_job(connection, job.tenant_id, job.owner_id, job.id)
 
 
 async def find_open(database: Database, scope: Scope) -> list[Row]:
@@ -236,7 +236,7 @@ async def cancel(database: Database, scope: Scope, job_id: UUID) -> bool:
             JOBS["cancel"], tenant_id=scope.tenant_id, owner_id=row["owner_id"], id=job_id, now=datetime.now(UTC)
         )
         if touched:
-            await announce_job(connection, scope.tenant_id, row["owner_id"], job_id)
+            announce_job(connection, scope.tenant_id, row["owner_id"], job_id)
     return bool(touched)
 
 

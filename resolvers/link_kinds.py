@@ -42,7 +42,7 @@ async def drop_link_kind(database: Database, scope: Scope, kind: str, *, dry_run
             return dropped
         gone = await writer.all(LINKS["delete_kind"], kind=kind)
         await writer.run(LINKS["drop_kind"], kind=kind)
-        await refresh_hubness(writer, [row["to_page_id"] for row in gone])
+        refresh_hubness(writer, [row["to_page_id"] for row in gone])
         await record(writer, "links.dropped", kind=kind, links=dropped.links, deleted=dropped.deleted)
         return dropped
 

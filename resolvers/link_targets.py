@@ -73,7 +73,7 @@ async def follow(writer: Writer, page_ids: Iterable[UUID]) -> None:
             kinds=["reference" for _ in missing],
             reason="text",
         )
-    await refresh_hubness(writer, [row["to_page_id"] for row in [*stale, *missing]])
+    refresh_hubness(writer, [row["to_page_id"] for row in [*stale, *missing]])
 
 
 async def forget_page(writer: Writer, page_id: UUID) -> Names:

@@ -12,11 +12,11 @@ from db.sql import statements
 from . import checks
 from .activity import record
 from .errors import BadInput
+from .hubness import refresh_hubness
 from .writer import Writer
 from .writing import check_pair, writing_beside
 
 LINKS = statements("links")
-PAGES = statements("pages")
 TEXT = "text"
 REASON_MAX = 200
 
@@ -69,14 +69,25 @@ async def unlink_pages(
     check_kind(kind)
     reason = None if reason is None else named_reason(reason)
     async with writing_beside(database, scope, from_page_id) as writer:
-        reasons = await reasons_of(writer, from_page_id, to_page_id)
-        left = tuple(why for why in reasons if why == TEXT or reason not in (None, why))
-        if left != reasons:
-            statement = LINKS["set_reasons"] if left else LINKS["delete_link"]
-            await writer.run(statement, from_page_id=from_page_id, to_page_id=to_page_id, reasons=left)
-            gone = [why for why in reasons if why not in left]
+        gone, left = await taken_back(writer, from_page_id, to_page_id, reason)
+        if gone:
             await relinked(writer, from_page_id, to_page_id, "link.removed", gone)
-        return SavedLink(from_page_id, to_page_id, left, changed=left != reasons)
+        return SavedLink(from_page_id, to_page_id, left, changed=bool(gone))
+
+
+async def taken_back(
+    writer: Writer, from_page_id: UUID, to_page_id: UUID, reason: str | None
+) -> tuple[Sequence[str], tuple[str, ...]]:
+    """The reasons that are gone, and those that are left. Mostly none is left: that takes one statement."""
+    pair = {"from_page_id": from_page_id, "to_page_id": to_page_id}
+    gone: Sequence[str] | None = await writer.value(LINKS["delete_link"], **pair, reason=reason)
+    if gone is not None:
+        return gone, ()
+    reasons = await reasons_of(writer, from_page_id, to_page_id)
+    left = tuple(why for why in reasons if why == TEXT or reason not in (None, why))
+    if left != reasons:
+        await writer.run(LINKS["set_reasons"], **pair, reasons=left)
+    return [why for why in reasons if why not in left], left
 
 
 async def reasons_of(writer: Writer, from_page_id: UUID, to_page_id: UUID) -> tuple[str, ...]:
@@ -89,7 +100,8 @@ async def reasons_of(writer: Writer, from_page_id: UUID, to_page_id: UUID) -> tu
 
 async def relinked(writer: Writer, from_page_id: UUID, to_page_id: UUID, action: str, reasons: Sequence[str]) -> None:
     """Everything that depends on a reference."""
-    await writer.run(PAGES["touch_linked"], page_id=from_page_id, page_ids=[to_page_id])
+    writer.touched.add(from_page_id)
+    refresh_hubness(writer, [to_page_id])
     await record(writer, action, from_page_id, toPageId=to_page_id, reasons=list(reasons))
 
 

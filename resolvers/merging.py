@@ -114,7 +114,7 @@ async def merge(writer: Writer, gone: Page, into: Page, field: str) -> Saved:
     touched = await move_belongings(writer, gone, into, joined)
     await rename_both(writer, gone_after, into_after)
     version = (await rewrite_calling(writer, calling, gone, into_after)).get(into.id, into_after.version)
-    await refresh_hubness(writer, [*counting, *touched, gone.id, into.id])
+    refresh_hubness(writer, [*counting, *touched, gone.id, into.id])
     await record(writer, "page.merged", into.id, fromPageId=gone.id, version=version)
     return Saved(into.id, version)
 

@@ -159,4 +159,4 @@ async def remove_page(writer: Writer, page: Page) -> None:
     await forget_search(writer, page.id)
     await writer.run(PAGES["delete_page"], page_id=page.id)
     await resolve(writer, names)
-    await refresh_hubness(writer, counting)
+    refresh_hubness(writer, counting)

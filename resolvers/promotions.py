@@ -13,7 +13,6 @@ from .records import Saved
 from .writing import writing_page
 
 AGGREGATION = statements("aggregation")
-PAGES = statements("pages")
 
 
 async def suppress_promotion(
@@ -33,7 +32,7 @@ async def suppress_promotion(
             slug=section_slug,
             status="suppressed" if suppressed else "none",
         )
-        await writer.run(PAGES["touch_page"], page_id=page.id)
+        writer.touched.add(page.id)
         action = "section.suppressed" if suppressed else "section.released"
         await record(writer, action, page.id, sectionSlug=section_slug)
         return Saved(page.id, page.version)

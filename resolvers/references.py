@@ -36,5 +36,5 @@ async def assert_references(writer: Writer, asserted: Iterable[Reference]) -> Co
             for (start, end), reasons in fresh.items()
         ]
         await writer.run(LINKS["write_references"], links=links)
-        await refresh_hubness(writer, [pair[1] for pair in fresh if pair not in standing])
+        refresh_hubness(writer, [pair[1] for pair in fresh if pair not in standing])
     return Counter(reason for reasons in fresh.values() for reason in reasons)

@@ -13,7 +13,6 @@ from .hubness import refresh_hubness
 from .writer import Writer
 
 LINKS = statements("links")
-PAGES = statements("pages")
 REASON = "related"
 
 
@@ -42,8 +41,8 @@ async def relate(writer: Writer, page_id: UUID, names: Sequence[str]) -> bool:
         reason=REASON,
     )
     if written:
-        await writer.run(PAGES["touch_page"], page_id=page_id)
-        await refresh_hubness(writer, related)
+        writer.touched.add(page_id)
+        refresh_hubness(writer, related)
     return bool(written)
 
 

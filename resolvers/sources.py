@@ -21,7 +21,6 @@ from .permissions import Action, authorise
 from .writer import Writer
 from .writing import looking, writing, writing_page
 
-PAGES = statements("pages")
 SECTIONS = statements("sections")
 SOURCES = statements("sources")
 REF_MAX = 500
@@ -168,7 +167,7 @@ async def cite_source(
         )
         if changed:
             await writer.run(SOURCES["advance_section"], section_id=section_id, captured_at=source["captured_at"])
-            await writer.run(PAGES["touch_page"], page_id=page.id)
+            writer.touched.add(page.id)
             await record(writer, "source.cited", page.id, sourceId=source_id, sectionSlug=section_slug)
         return Citation(page.id, section_id, source_id, bool(changed))
 

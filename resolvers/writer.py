@@ -23,7 +23,7 @@ class Writer(Connection):
     """Its statements know the tenant, the owner and the moment by themselves: `tenant_id`, `owner_id`, `now`."""
 
     def __init__(self, connection: Connection, scope: Scope) -> None:
-        super().__init__(connection.raw)
+        super().__init__(connection.raw, connection.last)
         self.scope = scope
         self.now = datetime.now(UTC)
         self.known = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "now": self.now}
@@ -31,3 +31,7 @@ class Writer(Connection):
         self.gathered: dict[UUID, Any] | None = None
         """What can be found of pages by their ids, where `search.gathering` writes it later."""
         self.lines: list[Line] = []
+        self.touched: set[UUID] = set()
+        """Pages of which something changed that is not their content."""
+        self.counted: set[UUID] = set()
+        """Pages that may be more or less of a hub now."""

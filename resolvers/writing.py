@@ -6,6 +6,7 @@ second wiki, so none can deadlock.
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from types import TracebackType
 from uuid import UUID
 
 import asyncpg
@@ -50,17 +51,30 @@ async def writing_page(
         yield writer, page
 
 
-@asynccontextmanager
-async def writing_beside(
-    database: Database, scope: Scope, page_id: UUID, action: Action = Action.WRITE
-) -> AsyncIterator[Writer]:
+class writing_beside:
     """The same in the wiki where a page lay when it was last seen: it may be gone by now."""
-    known, key = places(database), (scope.tenant_id, page_id)
-    owner_id = known.find(key)
-    if owner_id is None or not is_at_home(scope, owner_id, action):
-        owner_id = known.keep(key, await place_of(database, scope, PAGES["find_owner"], page_id, NO_PAGE, action))
-    async with alone(database, scope.in_owner(owner_id), action) as writer:
-        yield writer
+
+    __slots__ = ("action", "alone", "database", "page_id", "scope")
+
+    def __init__(self, database: Database, scope: Scope, page_id: UUID, action: Action = Action.WRITE) -> None:
+        self.database, self.scope, self.page_id, self.action = database, scope, page_id, action
+
+    async def __aenter__(self) -> Writer:
+        self.alone = alone(self.database, self.scope.in_owner(await self.owner()), self.action)
+        return await self.alone.__aenter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> bool | None:
+        return await self.alone.__aexit__(kind, error, at)
+
+    async def owner(self) -> UUID:
+        known, key = places(self.database), (self.scope.tenant_id, self.page_id)
+        owner_id = known.find(key)
+        if owner_id is not None and is_at_home(self.scope, owner_id, self.action):
+            return owner_id
+        found = await place_of(self.database, self.scope, PAGES["find_owner"], self.page_id, NO_PAGE, self.action)
+        return known.keep(key, found)
 
 
 @asynccontextmanager

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from graphql import (
-    GraphQLInputField,
     GraphQLInputObjectType,
     GraphQLInputType,
     is_non_null_type,
@@ -20,11 +19,12 @@ Reader = Callable[[Any], Any]
 class Entry(NamedTuple):
     """One field of an input object."""
 
+    out_name: str
     name: str
-    field: GraphQLInputField
     read: Reader
     is_required: bool
     may_be_null: bool
+    default: Any
 
 
 def object_reader(
@@ -37,14 +37,15 @@ def object_reader(
     for name, field in type_.fields.items():
         if (read := reader_of(field.type)) is None:
             return None
-        entries.append(Entry(name, field, read, is_required_input_field(field), not is_non_null_type(field.type)))
+        is_required, may_be_null = is_required_input_field(field), not is_non_null_type(field.type)
+        entries.append(Entry(field.out_name or name, name, read, is_required, may_be_null, coerce_default_value(field)))
     names, finished = type_.fields.keys(), type_.out_type
 
     def read_object(given: Any) -> Any:
         if type(given) is not dict or not given.keys() <= names:
             raise ValueError
         found = {}
-        for name, field, read, is_required, may_be_null in entries:
+        for out_name, name, read, is_required, may_be_null, default in entries:
             if name in given:
                 value = given[name]
                 if value is not None:
@@ -54,12 +55,12 @@ def object_reader(
             elif is_required:
                 raise ValueError
             else:
-                value = coerce_default_value(field)
+                value = default
                 if value is Undefined:
                     continue
             if value is Undefined:
                 raise ValueError
-            found[field.out_name or name] = value
+            found[out_name] = value
         return finished(found)
 
     return read_object

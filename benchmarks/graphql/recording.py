@@ -74,14 +74,18 @@ class ListeningDatabase(Database):
 
 def kept(value: Any) -> Any:
     """With a mark where a write has made an id."""
-    if isinstance(value, list):
+    if isinstance(value, list | set):
         return [kept(one) for one in value]
+    if isinstance(value, dict):
+        return {name: kept(one) for name, one in value.items()}
     return NEW_ID if isinstance(value, UUID) and value.version == MADE_ID else value
 
 
 def fresh(value: Any) -> Any:
     if isinstance(value, list):
         return [fresh(one) for one in value]
+    if isinstance(value, dict):
+        return {name: fresh(one) for name, one in value.items()}
     return new_id() if value == NEW_ID else value
 
 

@@ -57,7 +57,7 @@ async def grow_once(writer: Writer, spots: Sequence[Spot], metrics: Metrics) -> 
     for one in growths:
         await hang(writer, one)
     metrics.add("sections_promoted", len(growths))
-    await refresh_hubness(writer, states)
+    refresh_hubness(writer, states)
     return [one.spot for one in growths]
 
 

@@ -100,4 +100,4 @@ async def unfound(writer: Writer, page_ids: Sequence[UUID], wanted: Wanted) -> N
         founded=[reason for *_, reason in founded],
     )
     await writer.run(FORGETTING["drop_unfounded"])
-    await refresh_hubness(writer, [row["to_page_id"] for row in touched])
+    refresh_hubness(writer, [row["to_page_id"] for row in touched])

@@ -32,7 +32,7 @@ async def drop_reasons(writer: Writer, wanted: Wanted) -> None:
     reasons = [f"co_mention:{source_id}" for source_id in wanted.gone.ids]
     touched = await writer.all(FORGETTING["drop_reasons"], reasons=reasons)
     await writer.run(FORGETTING["drop_unfounded"])
-    await refresh_hubness(writer, [row["to_page_id"] for row in touched])
+    refresh_hubness(writer, [row["to_page_id"] for row in touched])
 
 
 async def clear_log(writer: Writer, wanted: Wanted, unsaid: frozenset[str]) -> None:

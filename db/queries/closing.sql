@@ -1,21 +1,64 @@
+-- name: place_pages
+-- The pages of a write changed after all others of their wiki, in this order.
+WITH placed AS (
+    INSERT INTO page_positions (tenant_id, owner_id, page_id, position, changed_at)
+    SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.page_id, given.place + (
+        SELECT coalesce(max(position), 0) FROM page_positions
+        WHERE tenant_id = :tenant_id AND owner_id = :owner_id
+    ), CAST(:now AS timestamptz)
+    FROM unnest(CAST(:page_ids AS uuid[])) WITH ORDINALITY AS given (page_id, place)
+    ON CONFLICT (tenant_id, page_id) DO UPDATE
+    SET position = excluded.position, changed_at = excluded.changed_at
+);
+
 -- name: close
--- The lines of a write in the log; and its pages changed after all others of their wiki, in this order.
-WITH logged AS (
+-- The pages of a write in the order of changes, and its lines in the log.
+-- after: place_pages
+INSERT INTO activity (tenant_id, owner_id, id, at, actor_kind, actor_id, action, page_id, detail)
+SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), line.id, CAST(:now AS timestamptz),
+       CAST(:actor_kind AS text), CAST(:actor_id AS text), line.action, line.page_id, line.detail
+FROM jsonb_to_recordset(CAST(:lines AS jsonb)) AS line (id uuid, action text, page_id uuid, detail jsonb);
+
+-- name: close_restating
+-- The same of a write that touched some pages, and changed how much of a hub others are: these are counted again.
+-- Counted are the references and children that can be seen, and a tenth of what aggregated sections rest on; once, as a
+-- mere subselect would be by Postgres for each place where the score is said. A page is written once, as it must be.
+-- after: place_pages
+, counted AS MATERIALIZED (
+    SELECT
+        p.id,
+        (
+            SELECT count(*) FROM links AS l
+            JOIN pages AS f ON f.tenant_id = :tenant_id AND f.owner_id = :owner_id AND f.id = l.from_page_id
+            WHERE l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.to_page_id = p.id
+              AND l.kind = 'reference' AND f.status = 'active'
+        ) + 2 * (
+            SELECT count(*) FROM pages AS c
+            WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.parent_page_id = p.id
+              AND c.status = 'active'
+        ) + (
+            SELECT floor(coalesce(avg(CAST(s.aggregation ->> 'supporting_record_count' AS numeric)), 0) / 10)
+            FROM sections AS s
+            WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = p.id
+              AND s.aggregation IS NOT NULL
+        ) AS score
+    FROM pages AS p
+    WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = ANY(CAST(:counted_ids AS uuid[]))
+), stated AS (
+    SELECT coalesce(counted.id, touched.id) AS id, counted.score, touched.id IS NOT NULL AS is_touched
+    FROM counted FULL JOIN unnest(CAST(:touched_ids AS uuid[])) AS touched (id) ON touched.id = counted.id
+), logged AS (
     INSERT INTO activity (tenant_id, owner_id, id, at, actor_kind, actor_id, action, page_id, detail)
     SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), line.id, CAST(:now AS timestamptz),
            CAST(:actor_kind AS text), CAST(:actor_id AS text), line.action, line.page_id, line.detail
-    FROM unnest(
-        CAST(:ids AS uuid[]), CAST(:actions AS text[]), CAST(:about AS uuid[]), CAST(:details AS jsonb[])
-    ) AS line (id, action, page_id, detail)
+    FROM jsonb_to_recordset(CAST(:lines AS jsonb)) AS line (id uuid, action text, page_id uuid, detail jsonb)
 )
-INSERT INTO page_positions (tenant_id, owner_id, page_id, position, changed_at)
-SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.page_id, given.place + (
-    SELECT coalesce(max(position), 0) FROM page_positions
-    WHERE tenant_id = :tenant_id AND owner_id = :owner_id
-), CAST(:now AS timestamptz)
-FROM unnest(CAST(:page_ids AS uuid[])) WITH ORDINALITY AS given (page_id, place)
-ON CONFLICT (tenant_id, page_id) DO UPDATE
-SET position = excluded.position, changed_at = excluded.changed_at;
+UPDATE pages AS page
+SET hubness_score = coalesce(stated.score, page.hubness_score),
+    updated_at = CASE WHEN stated.is_touched THEN CAST(:now AS timestamptz) ELSE page.updated_at END
+FROM stated
+WHERE page.tenant_id = :tenant_id AND page.owner_id = :owner_id AND page.id = stated.id
+  AND (stated.is_touched OR page.hubness_score <> stated.score);
 
 -- name: advance_archived
 -- The pages that were put away at this moment changed after all others of their wiki.

@@ -29,15 +29,17 @@ SELECT reasons FROM links
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = :from_page_id AND to_page_id = :to_page_id
   AND kind = 'reference';
 
+-- name: delete_link
+-- A reference that has no reason but this one, or, without one, none but those that can be taken back; its reasons.
+DELETE FROM links
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = :from_page_id AND to_page_id = :to_page_id
+  AND kind = 'reference' AND reasons <> '{}' AND NOT reasons @> '{text}'
+  AND (CAST(:reason AS text) IS NULL OR reasons <@ ARRAY[CAST(:reason AS text)])
+RETURNING reasons;
+
 -- name: set_reasons
 -- Why a page still refers to another.
 UPDATE links SET reasons = CAST(:reasons AS text[])
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = :from_page_id AND to_page_id = :to_page_id
-  AND kind = 'reference';
-
--- name: delete_link
--- A reference for which no reason is left.
-DELETE FROM links
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = :from_page_id AND to_page_id = :to_page_id
   AND kind = 'reference';
 

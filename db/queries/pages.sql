@@ -62,11 +62,6 @@ SET slug = :slug, title = :title, summary = :summary, body_md = :body_md, tags =
     status = :status, version = :version, last_compiled_at = :last_compiled_at, updated_at = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :page_id;
 
--- name: touch_page
--- Something that belongs to the page changed, but not its content.
-UPDATE pages SET updated_at = :now
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :page_id;
-
 -- name: keep_slugs
 -- Slugs that resolve to pages besides their own, as far as no page of the type has or had them.
 INSERT INTO old_slugs (tenant_id, owner_id, type, slug, page_id, created_at)
@@ -140,49 +135,3 @@ UNION
 SELECT parent_page_id FROM pages
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:page_ids AS uuid[]))
   AND parent_page_id IS NOT NULL;
-
--- name: count_hubness
--- References and children that can be seen, and a tenth of what aggregated sections rest on.
--- They are counted once: as a mere subselect Postgres would count for each place where the score is said.
-WITH counted AS MATERIALIZED (
-    SELECT
-        p.id,
-        (
-            SELECT count(*) FROM links AS l
-            JOIN pages AS f ON f.tenant_id = :tenant_id AND f.owner_id = :owner_id AND f.id = l.from_page_id
-            WHERE l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.to_page_id = p.id
-              AND l.kind = 'reference' AND f.status = 'active'
-        ) + 2 * (
-            SELECT count(*) FROM pages AS c
-            WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.parent_page_id = p.id
-              AND c.status = 'active'
-        ) + (
-            SELECT floor(coalesce(avg(CAST(s.aggregation ->> 'supporting_record_count' AS numeric)), 0) / 10)
-            FROM sections AS s
-            WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = p.id
-        ) AS score
-    FROM pages AS p
-    WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = ANY(CAST(:page_ids AS uuid[]))
-);
-
--- name: refresh_hubness
--- How much of a hub these pages are, where that has changed.
--- after: count_hubness
-UPDATE pages AS page
-SET hubness_score = counted.score
-FROM counted
-WHERE page.tenant_id = :tenant_id AND page.owner_id = :owner_id AND page.id = counted.id
-  AND page.hubness_score <> counted.score;
-
--- name: touch_linked
--- A page, which is none of them, has another link to one of these.
--- after: count_hubness
-, touched AS (
-    UPDATE pages SET updated_at = :now
-    WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :page_id
-)
-UPDATE pages AS page
-SET hubness_score = counted.score
-FROM counted
-WHERE page.tenant_id = :tenant_id AND page.owner_id = :owner_id AND page.id = counted.id
-  AND page.hubness_score <> counted.score;

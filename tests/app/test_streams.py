@@ -43,14 +43,14 @@ async def test_a_compile_job_is_told_as_it_comes_along(service: Service, wiki: W
                 "INSERT INTO compile_jobs (tenant_id, owner_id, id, dedupe_key, trigger) VALUES ($1, $2, $3, 'k', 't')",
                 *(tenant, owner, job),
             )
-            await announce_job(connection, tenant, owner, job, ChangeKind.CREATED)
+            announce_job(connection, tenant, owner, job, ChangeKind.CREATED)
         shown = {"kind": "CREATED", "jobId": str(job), "job": {"status": "PENDING", "trigger": "t"}}
         assert await socket.event() == shown
         async with transaction(wiki.database) as connection:
             await connection.raw.execute(
                 "UPDATE compile_jobs SET status = 'running' WHERE tenant_id = $1 AND id = $2", tenant, job
             )
-            await announce_job(connection, tenant, owner, job)
+            announce_job(connection, tenant, owner, job)
         assert (await socket.event())["job"]["status"] == "RUNNING"
 
 

@@ -49,6 +49,51 @@ async def test_a_commit_that_was_sent_is_waited_for_and_counted(connection: asyn
     assert (commits.done, await notes(connection)) == (1, 1)
 
 
+async def test_however_often_it_is_given_up(connection: asyncpg.Connection) -> None:
+    written = asyncio.Event()
+    with Commits() as commits:
+        task = asyncio.create_task(write(connection, written, 0))
+        await written.wait()
+        for _ in range(3):
+            await asyncio.sleep(0)
+            task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    await asyncio.sleep(0.5)
+    assert (await notes(connection) == 1) >= (commits.done == 1)
+
+
+async def test_a_commit_that_fails_after_it_was_given_up_is_given_up(connection: asyncpg.Connection) -> None:
+    written = asyncio.Event()
+
+    async def saying_nonsense() -> None:
+        async with committing(connection) as last:
+            last.append("SELECT pg_sleep(0.2), 1 / 0")
+            written.set()
+
+    with Commits() as commits:
+        task = asyncio.create_task(saying_nonsense())
+        await written.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert commits.done == 0
+    await connection.execute("ROLLBACK")
+
+
+async def test_who_was_given_up_before_it_was_sent_commits_all_the_same(connection: asyncpg.Connection) -> None:
+    async def giving_up() -> None:
+        async with committing(connection):
+            await connection.execute("INSERT INTO notes VALUES ('x')")
+            task.cancel()
+
+    with Commits() as commits:
+        task = asyncio.create_task(giving_up())
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert (commits.done, await notes(connection)) == (1, 1)
+
+
 async def test_before_its_commit_it_is_undone(connection: asyncpg.Connection) -> None:
     written = asyncio.Event()
     with Commits() as commits:
@@ -68,3 +113,34 @@ async def test_what_is_committed_elsewhere_is_not_counted(connection: asyncpg.Co
         assert (inner.done, outer.done) == (1, 0)
     await write(connection, asyncio.Event(), 0)
     assert outer.done == 0
+
+
+async def test_what_comes_last_goes_along_with_the_commit_and_with_no_other_end(connection: asyncpg.Connection) -> None:
+    sent: list[str] = []
+    connection.add_query_logger(lambda record: sent.append(record.query))
+    async with committing(connection) as last:
+        last += ["INSERT INTO notes VALUES ('one')", "INSERT INTO notes VALUES ('two')"]
+    await asyncio.sleep(0)
+    assert sent == ["BEGIN;", "INSERT INTO notes VALUES ('one');INSERT INTO notes VALUES ('two');COMMIT;"]
+    with pytest.raises(ZeroDivisionError):
+        await failing(connection)
+    assert await notes(connection) == 2
+
+
+async def failing(connection: asyncpg.Connection) -> None:
+    async with committing(connection) as last:
+        last.append("INSERT INTO notes VALUES ('x')")
+        raise ZeroDivisionError
+
+
+async def test_a_commit_that_fails_says_so_and_is_not_counted(connection: asyncpg.Connection) -> None:
+    async def saying_nonsense() -> None:
+        async with committing(connection) as last:
+            await connection.execute("INSERT INTO notes VALUES ('x')")
+            last.append("SELECT 1 / 0")
+
+    with Commits() as commits, pytest.raises(asyncpg.DivisionByZeroError):
+        await saying_nonsense()
+    assert commits.done == 0
+    await connection.execute("ROLLBACK")
+    assert await notes(connection) == 0

@@ -1,7 +1,9 @@
 """The pool: what it gives back, and what happens when there is none left."""
 
 import asyncio
+from uuid import UUID
 
+import asyncpg
 import pytest
 
 from db.database import Database
@@ -54,4 +56,15 @@ async def test_json_comes_as_postgres_wrote_it(database: Database) -> None:
     assert await database.json("""SELECT '{"b" :  1, "a": "é"}'::json""", ()) == '{"b" :  1, "a": "é"}'.encode()
     async with database.connection() as connection:
         assert await connection.raw.fetchval("SELECT '{\"b\": [1, null]}'::jsonb") == {"b": [1, None]}
+    await database.close()
+
+
+async def test_ids_in_a_document_are_texts_and_what_is_no_json_is_refused(database: Database) -> None:
+    made = UUID(int=1)
+    async with database.connection() as connection:
+        found = await connection.raw.fetchval("SELECT $1::uuid", made)
+        shown = await connection.raw.fetchval("SELECT $1::jsonb", {"made": made, "found": [found]})
+        with pytest.raises(asyncpg.DataError):
+            await connection.raw.fetchval("SELECT $1::jsonb", {"a": {1, 2}})
+    assert shown == {"made": str(made), "found": [str(made)]}
     await database.close()

@@ -11,6 +11,7 @@ from db.sql import Statement
 
 ADD = Statement("INSERT INTO one VALUES ($1)", ("n",))
 COUNT = Statement("SELECT count(*) FROM one", ())
+SAY = Statement("SELECT pg_notify('one', $1)", ("n",))
 SUM = "SELECT coalesce(json_agg(n), '[]') FROM one"
 
 
@@ -64,6 +65,28 @@ async def test_a_part_fails_by_itself(database: Database) -> None:
         await add(whole, 2)
         await whole.commit()
     assert (await count(database), whole.writes, whole.is_broken) == (2, 2, False)
+
+
+async def test_what_a_part_says_last_is_heard_with_the_whole_unless_it_failed(database: Database, dsn: str) -> None:
+    ear, heard = await asyncpg.connect(dsn), list[str]()
+    await ear.add_listener("one", lambda *told: heard.append(told[-1]))
+    async with OneTransaction(database, nothing) as whole:
+        await say(whole, 1)
+        with pytest.raises(asyncpg.UniqueViolationError):
+            await say(whole, 1)
+        await say(whole, 2)
+        await ear.execute("SELECT 1")
+        assert heard == []
+        await whole.commit()
+    await ear.execute("SELECT 1")
+    assert heard == ["1", "2"]
+    await ear.close()
+
+
+async def say(database: Database, n: int) -> None:
+    async with database.transaction() as connection:
+        connection.finally_run(SAY, n=str(n))
+        await connection.run(ADD, n=n)
 
 
 async def test_a_read_that_fails_breaks_the_whole(database: Database) -> None:

@@ -85,6 +85,36 @@ async def test_a_link_keeps_every_reason_until_the_last_is_taken_back(wiki: Wiki
     assert (await wiki.actions())[2:] == ["link.added", "link.added", "link.removed", "page.updated", "link.removed"]
 
 
+@pytest.mark.parametrize(
+    ("had", "reason", "has"),
+    [
+        ({"manual"}, None, set()),
+        ({"manual"}, "manual", set()),
+        ({"manual"}, "planner", {"manual"}),
+        ({"manual", "planner"}, None, set()),
+        ({"manual", "planner"}, "planner", {"manual"}),
+        ({"text"}, None, {"text"}),
+        ({"text"}, "manual", {"text"}),
+        ({"text", "manual"}, None, {"text"}),
+        ({"text", "manual", "planner"}, "manual", {"text", "planner"}),
+        (set(), None, set()),
+    ],
+)
+async def test_what_is_left_of_a_link_and_what_the_log_says_is_gone(
+    wiki: Wiki, had: set[str], reason: str | None, has: set[str]
+) -> None:
+    austin = await create(wiki, "Austin")
+    reader = await create(wiki, "Reader", "[[Austin]]" if "text" in had else "")
+    for one in sorted(had - {"text"}):
+        await link_pages(wiki.database, wiki.scope, reader, austin, reason=one)
+    saved = await unlink_pages(wiki.database, wiki.scope, reader, austin, reason=reason)
+    assert (set(saved.reasons), saved.changed) == (has, had != has)
+    assert await wiki.references() == ({(reader, austin): has} if has else {})
+    assert (await wiki.page(austin))["hubness_score"] == bool(has)
+    said = [row["detail"]["reasons"] for row in await wiki.rows("activity", action="link.removed")]
+    assert [sorted(gone) for gone in said] == ([sorted(had - has)] if had != has else [])
+
+
 async def test_taking_back_every_reason_leaves_what_the_text_says(wiki: Wiki) -> None:
     austin = await create(wiki, "Austin")
     reader = await create(wiki, "Reader", "[[Austin]]")
