@@ -47,11 +47,14 @@ class Folder:
         target = self.place(path)
         if is_plain(target) and content(target) == data:
             return
-        os.makedirs(os.path.dirname(target), exist_ok=True)
         draft = self.place(DRAFT)
         with open(draft, "wb") as file:
             file.write(data)
-        os.replace(draft, target)
+        try:
+            os.replace(draft, target)
+        except FileNotFoundError:  # the first file of a folder
+            os.makedirs(os.path.dirname(target))
+            os.replace(draft, target)
 
     def append(self, path: str, data: bytes) -> None:
         """A piece of a file that is put in its place at the end."""
