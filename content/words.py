@@ -31,8 +31,10 @@ SPACELESS = re.compile(
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
 # Runs, in 12 MB. Python's table of what comes and goes has room for thrice as many, up to a power of 2: then it is
-# made anew, and one run more would double it.
-REMEMBERED = (1 << 17) // 3
+# made anew, and one run more would double it. So there are many small ones: a large one leaves a hole where it was.
+PARTS = 1 << 6
+PART = (1 << 11) // 3
+REMEMBERED = PARTS * PART
 KEPT_MAX = 32  # characters of a run that is remembered: longer ones hardly come again, and have no bound
 SIGNS = {"++": "plusplus", "#": "sharp"}
 
@@ -84,10 +86,9 @@ def folded(character: str) -> str:
     return fold(character)
 
 
-@lru_cache(REMEMBERED)
 def analysed(run: str) -> tuple[str, ...]:
     """The words of a run. A text says the same ones again and again, and folding is slow."""
-    return read(run)
+    return KEPT[hash(run) % PARTS](run)
 
 
 def read(run: str) -> tuple[str, ...]:
@@ -99,6 +100,9 @@ def read(run: str) -> tuple[str, ...]:
         else:
             found += [word[:WORD_MAX] for word in parted(piece)]
     return tuple(found)
+
+
+KEPT = [lru_cache(PART)(read) for _ in range(PARTS)]
 
 
 def parted(piece: str) -> Iterator[str]:

@@ -12,7 +12,7 @@ from content.source_records import SourceRecord, source_from_record
 from db.shelf import Shelf
 
 from .errors import BadInput
-from .moving.pieces import LINES, NOTE_MAX, Piece, Problem, in_folder, in_lines
+from .moving.pieces import LINES, NOTE_MAX, Piece, Problem, data_of, in_folder, in_lines
 from .moving.waiting import Waiting
 from .sources import SourceDraft
 
@@ -25,7 +25,7 @@ def source_files(root: Path) -> Iterator[SourceDraft | Problem]:
         raise BadInput(f"There is no {root}. Give a {LINES} file of sources, or a folder of texts.", "path")
     if not root.is_dir() and root.suffix != LINES:
         raise BadInput(f"{root} is neither a folder of texts nor a {LINES} file.", "path")
-    found = by_place(root) if root.is_dir() else in_lines(root)
+    found = by_place(root) if root.is_dir() else in_lines(str(root))
     return (piece if isinstance(piece, Problem) else read(piece) for piece in found)
 
 
@@ -52,11 +52,8 @@ def read(piece: Piece) -> SourceDraft | Problem:
 def text_of(piece: Piece) -> str:
     if piece.size > NOTE_MAX:
         raise BadNote(f"it has {piece.size:,} bytes: at most {NOTE_MAX:,} are allowed")
-    with piece.file.open("rb") as file:
-        file.seek(piece.start)
-        data = file.read(piece.size)
     try:
-        return data.decode()
+        return data_of(piece).decode()
     except UnicodeDecodeError as error:
         raise BadNote(f"byte {error.start} is not UTF-8: save it as UTF-8") from None
 

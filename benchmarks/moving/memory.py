@@ -27,7 +27,7 @@ from .scopes import new_scope
 from .ways import Way, downloading, exporting, exporting_histories, importing, uploading
 
 FLAT = 20  # bytes a note: more is a list of them somewhere
-STEPS = 8_000_000  # bytes: Python makes its tables of words and of known strings anew in steps of up to 4 MB
+STEPS = 2_000_000  # bytes: a megabyte of each shelf is in memory, and few notes do not fill it
 FEW = 60  # of what is moved, before it is looked: so that all code is there
 MB = 1_000_000
 notes = Console(stderr=True)
@@ -108,7 +108,7 @@ def main(
     versions: Annotated[str, typer.Option(help="Numbers of versions that one page has.")] = "1000,10000",
     only: Annotated[str, typer.Option(help="A part of the name of the steps that are wanted.")] = "",
 ) -> None:
-    """Memory at several sizes. Ends with an error when it grows by more than 20 bytes a note or a version, and 8 MB."""
+    """Memory at several sizes. Ends with an error when it grows by more than 20 bytes a note or a version, and 2 MB."""
     grown = False
     with tempfile.TemporaryDirectory(prefix="cairn-bench-") as name:
         folder = Path(name)

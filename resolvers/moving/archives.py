@@ -1,11 +1,12 @@
 """A zip of notes, laid out in a folder for the time of an import. Nothing in it is trusted."""
 
+import os
 import stat
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from lzma import LZMAError
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import IO
 from zipfile import BadZipFile, ZipFile, ZipInfo
 from zlib import error as BadStream
@@ -29,7 +30,7 @@ def unpacked(archive: Path, problems: Problems, most: int | None = None) -> Iter
     with tempfile.TemporaryDirectory(prefix="cairn-import-") as folder:
         try:
             with archive.open("rb") as file:
-                unpack(file, Unpacking(Path(folder), BYTES_MAX if most is None else most, problems))
+                unpack(file, Unpacking(folder, BYTES_MAX if most is None else most, problems))
         except (BadZipFile, NotImplementedError) as error:
             raise BadInput(f"{archive.name} is no zip that can be read: {error}", "path") from None
         yield Path(folder)
@@ -61,7 +62,7 @@ def parts(file: IO[bytes], where: Directory, some: list[bytes]) -> Iterator[ZipF
 class Unpacking:
     """What has come of one zip so far: the problems, and how many bytes there may still be."""
 
-    def __init__(self, folder: Path, most: int, problems: Problems) -> None:
+    def __init__(self, folder: str, most: int, problems: Problems) -> None:
         self.folder, self.most, self.left, self.problems = folder, most, most, problems
 
     def run(self, parts: Iterable[ZipFile | Problem]) -> None:
@@ -99,10 +100,9 @@ def is_wanted(name: str) -> bool:
     return is_own(name) or (name.lower().endswith(MARKDOWN) and not hidden)
 
 
-def refusal(info: ZipInfo, folder: Path) -> Problem | None:
+def refusal(info: ZipInfo, folder: str) -> Problem | None:
     """Why an entry is not laid out."""
-    path = PurePosixPath(info.filename)
-    if path.is_absolute() or ".." in path.parts or "\\" in info.filename or ":" in path.parts[0]:
+    if leads_out(info.filename):
         return Problem(info.filename, BadInput.code, "the path leads out of the zip")
     kind = stat.S_IFMT(info.external_attr >> 16)
     if kind not in (0, stat.S_IFREG, stat.S_IFLNK):
@@ -111,9 +111,15 @@ def refusal(info: ZipInfo, folder: Path) -> Problem | None:
         return Problem(info.filename, BadInput.code, "this is a link: zip what it means")
     if info.flag_bits & 1:
         return Problem(info.filename, BadInput.code, "it is encrypted: zip it without a password")
-    if (folder / path).exists():
+    if os.path.exists(os.path.join(folder, info.filename)):
         return Problem(info.filename, BadInput.code, "the zip holds two files of this name")
     return None
+
+
+def leads_out(name: str) -> bool:
+    """For any system: `C:` names a disk, and some part folders with a backslash."""
+    first, *_ = parts = [part for part in name.split("/") if part not in ("", ".")]
+    return name.startswith("/") or ".." in parts or "\\" in name or ":" in first
 
 
 def is_own(name: str) -> bool:
@@ -124,14 +130,14 @@ def limit_of(info: ZipInfo) -> int:
     return BYTES_MAX if is_own(info.filename) else NOTE_MAX
 
 
-def lay_out(zip: ZipFile, info: ZipInfo, folder: Path, most: int) -> int:
+def lay_out(zip: ZipFile, info: ZipInfo, folder: str, most: int) -> int:
     """Unpack one entry; how many bytes it had. What it says of its size is not believed."""
-    target = folder / info.filename
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with zip.open(info) as source, target.open("wb") as file:
+    target = os.path.join(folder, info.filename)
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    with zip.open(info) as source, open(target, "wb") as file:
         size = copy(source, file, most)
     if size > most:
-        target.unlink()
+        os.unlink(target)
         raise TooLarge
     return size
 

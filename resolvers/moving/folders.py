@@ -1,6 +1,8 @@
 """A folder that exports are written to, again and again: only what differs is written, what is gone is removed."""
 
+import os
 from collections.abc import Iterator
+from contextlib import suppress
 from filecmp import cmp
 from pathlib import Path
 from typing import IO
@@ -42,27 +44,32 @@ class Folder:
     def write(self, path: str, data: bytes) -> None:
         """One file. One that says the same already is not touched."""
         self.shelf.put(FOLDERS["add_now"], path=path)
-        target = self.root / path
-        if target.is_file() and not target.is_symlink() and target.read_bytes() == data:
+        target = self.place(path)
+        if is_plain(target) and content(target) == data:
             return
-        target.parent.mkdir(parents=True, exist_ok=True)
-        draft = self.root / DRAFT
-        draft.write_bytes(data)
-        draft.replace(target)
+        draft = self.place(DRAFT)
+        with open(draft, "wb") as file:
+            file.write(data)
+        try:
+            os.replace(draft, target)
+        except FileNotFoundError:  # the first file of a folder
+            os.makedirs(os.path.dirname(target))
+            os.replace(draft, target)
 
     def append(self, path: str, data: bytes) -> None:
         """A piece of a file that is put in its place at the end."""
         if path not in self.growing:
             self.shelf.put(FOLDERS["add_now"], path=path)
-            (self.root / path).parent.mkdir(parents=True, exist_ok=True)
-            self.growing[path] = (self.root / f"{path}.draft").open("wb")
+            target = self.place(path)
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            self.growing[path] = open(f"{target}.draft", "wb")  # noqa: SIM115  closed when it ends
         self.growing[path].write(data)
 
     def end(self, path: str) -> None:
         """Nothing more is added to that file: it is put in its place."""
         if file := self.growing.pop(path, None):
             file.close()
-            put_in_place(self.root / f"{path}.draft", self.root / path)
+            put_in_place(f"{self.place(path)}.draft", self.place(path))
 
     def finish(self) -> None:
         """Everything in its place; what the earlier export wrote and this one did not is gone."""
@@ -79,17 +86,33 @@ class Folder:
         """A file that an export may have written, and the folders that it leaves empty."""
         if not (is_safe(path) or path.startswith(".cairn/")) or ".." in path.split("/"):
             return
-        target = self.root / path
-        target.unlink(missing_ok=True)
-        for folder in target.relative_to(self.root).parents:
-            if folder == Path() or any((self.root / folder).iterdir()):
+        with suppress(FileNotFoundError, NotADirectoryError):
+            os.unlink(self.place(path))
+        while path := os.path.dirname(path):
+            try:
+                os.rmdir(self.place(path))
+            except FileNotFoundError:
+                continue
+            except OSError:  # something else is in it
                 return
-            (self.root / folder).rmdir()
+
+    def place(self, path: str) -> str:
+        return os.path.join(self.root, path)
 
 
-def put_in_place(draft: Path, target: Path) -> None:
+def is_plain(path: str) -> bool:
+    """Whether a file is there, and no link to one."""
+    return os.path.isfile(path) and not os.path.islink(path)
+
+
+def content(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def put_in_place(draft: str, target: str) -> None:
     """A file that says the same already is not touched."""
-    if target.is_file() and not target.is_symlink() and cmp(draft, target, shallow=False):
-        draft.unlink()
+    if is_plain(target) and cmp(draft, target, shallow=False):
+        os.unlink(draft)
     else:
-        draft.replace(target)
+        os.replace(draft, target)

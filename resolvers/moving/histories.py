@@ -3,7 +3,6 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -111,7 +110,7 @@ class Histories:
 
 async def reread(row: Sequence[Any]) -> RevisionRecord:
     label, file, start, size = row
-    one = await asyncio.to_thread(read, Piece(label, Path(os.fsdecode(file)), start, size, is_line=True))
+    one = await asyncio.to_thread(read, Piece(label, os.fsdecode(file), start, size, is_line=True))
     assert isinstance(one, RevisionRecord)
     return one
 

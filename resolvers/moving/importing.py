@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from content.inline_tags import inline_tags
@@ -189,7 +189,7 @@ class Import:
             self.problems.append(problem(label, error))
 
     def add(self, id: int, piece: Piece, note: Note) -> None:
-        found = Found(id, piece.label, note, None if piece.is_line else PurePosixPath(piece.label))
+        found = Found(id, piece.label, note, not piece.is_line)
         self.places.add(found, self.spool.keep(note))
         if not note.redirect_to:
             self.vault.add(found)
@@ -298,7 +298,7 @@ def draft(placed: Placed, note: Note, vault: Vault, sources: Sources) -> PageDra
     its page is not where the page came from.
     """
     is_own = vault.is_export and note.slug is not None and is_own_path(placed.label, placed.type, placed.slug)
-    origin = {ORIGIN: placed.label} if placed.path and not is_own else {}
+    origin = {ORIGIN: placed.label} if placed.is_file and not is_own else {}
     uncited = sources.uncited(note)
     return PageDraft(
         type=placed.type,
@@ -319,7 +319,7 @@ def draft(placed: Placed, note: Note, vault: Vault, sources: Sources) -> PageDra
 
 def tags(placed: Placed, note: Note, vault: Vault) -> tuple[str, ...]:
     """Those of the header, then those that stand in the text. An export has told all tags of its pages."""
-    if placed.path is None or vault.is_export:
+    if not placed.is_file or vault.is_export:
         return note.tags
     told = {tag.casefold() for tag in note.tags}
     return (*note.tags, *(tag for tag in inline_tags(note.body) if tag.casefold() not in told))[:TAGS_MAX]

@@ -1,7 +1,5 @@
 """What an exported folder holds besides its pages, in a folder that other tools do not show."""
 
-from pathlib import Path
-
 ABOUT = ".cairn/wiki.json"
 SOURCES = ".cairn/sources.jsonl"
 MENTIONS = ".cairn/mentions.jsonl"
@@ -12,9 +10,9 @@ OWN = frozenset({ABOUT, SOURCES, MENTIONS})
 """What an import reads of it, besides the histories."""
 
 
-def is_in_history(file: Path) -> bool:
+def is_in_history(file: str) -> bool:
     """Whether it is one of those that tell what pages were, wherever the folder lies."""
-    return f"/{HISTORY}/" in file.as_posix()
+    return f"/{HISTORY}/" in file
 
 
 def is_history(path: str) -> bool:

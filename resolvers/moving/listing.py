@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 from db.shelf import Shelf, shelf_statements
@@ -33,7 +32,7 @@ class NoteList:
     def some(self, size: int) -> Iterator[list[Piece]]:
         for rows in self.shelf.some(size, PIECES["list_pieces"]):
             yield [
-                Piece(label, Path(os.fsdecode(file)), start, size, is_line=bool(is_line))
+                Piece(label, os.fsdecode(file), start, size, is_line=bool(is_line))
                 for label, file, start, size, is_line in rows
             ]
 

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import PurePosixPath
+from posixpath import basename, splitext
 from typing import NamedTuple
 from uuid import UUID
 
@@ -38,11 +38,11 @@ class Vault:
         """A note that was read, with the slugs by which a link may mean it, but for the one that it will get."""
         if self.is_export:
             return
-        if found.path:
-            *folders, name = words(found.path.as_posix())
+        if found.is_file:
+            *folders, name = words(found.label)
             self.shelf.put(NAMES["add_file"], id=found.id, name=name, folder=joined(folders), depth=len(folders))
-        stem = [found.path.stem] if found.path else []
-        claims = set(slugs((found.note.title, *with_bare(found.note.aliases, found.path), *stem)))
+        aliases = with_bare(found.note.aliases, is_file=found.is_file)
+        claims = set(slugs((found.note.title, *aliases, *file_name(found))))
         self.shelf.put_all(NAMES["add_claim"], [{"slug": slug, "id": found.id} for slug in claims])
 
     def place(self, placed: Iterable[tuple[int, str]]) -> None:
@@ -52,10 +52,10 @@ class Vault:
 
     def find(self, name: str, origin: Placed) -> Meant | None:
         """The note of that file name, in the folders that are written before it; near the origin, else near the top."""
-        if self.is_export or not origin.path:
+        if self.is_export or not origin.is_file:
             return None
         *wanted, last = words(name)
-        folder, here = joined(wanted), joined(words(origin.path.as_posix())[:-1])
+        folder, here = joined(wanted), joined(words(origin.label)[:-1])
         near = self.shelf.first(NAMES["find_near"], name=last, folder=here) if ends(here, folder) else None
         row = near or self.shelf.first(NAMES["find_anywhere"], name=last, folder=folder)
         return Meant(row[0], UUID(bytes=row[1]) if row[1] else None) if row else None
@@ -100,20 +100,26 @@ class Vault:
 
 def names(placed: Placed, note: Note) -> tuple[str, ...]:
     """Aliases of the page: those of the note, each also without the folder in it, and the name of the file."""
-    return tuple(dict.fromkeys(filter(None, (*with_bare(note.aliases, placed.path), *file_name(placed, note)))))
+    aliases = with_bare(note.aliases, is_file=placed.is_file)
+    return tuple(dict.fromkeys(filter(None, (*aliases, *telling_name(placed, note)))))
 
 
-def with_bare(aliases: Sequence[str], path: PurePosixPath | None) -> Iterator[str]:
+def with_bare(aliases: Sequence[str], *, is_file: bool) -> Iterator[str]:
     """Of a file `Folder/Name` also answers to `Name`; a line has told every name."""
     yield from aliases
-    if path:
+    if is_file:
         yield from (alias.rpartition("/")[2].strip() for alias in aliases if "/" in alias)
 
 
-def file_name(placed: Placed, note: Note) -> list[str]:
-    """None where the slug or the title says the same."""
-    name = [placed.path.stem] if placed.path else []
+def telling_name(placed: Placed, note: Note) -> list[str]:
+    """The name of the file, where neither the slug nor the title says the same."""
+    name = file_name(placed)
     return [] if set(slugs(name)) <= {placed.slug, *slugs([note.title])} else name
+
+
+def file_name(note: Found | Placed) -> list[str]:
+    """The name of its file without what it ends in, if it has one."""
+    return [splitext(basename(note.label))[0]] if note.is_file else []
 
 
 def slugs(names: Iterable[str]) -> Iterator[str]:
@@ -128,7 +134,7 @@ def words(path: str) -> tuple[str, ...]:
     """The parts of a path as they are compared: some file systems take letters and accents apart."""
     path = unicodedata.normalize("NFC", path).casefold().strip().strip("/")
     bare = path.removesuffix(".md").removesuffix(".markdown")
-    return PurePosixPath(bare).parts or ("",)
+    return tuple(part for part in bare.split("/") if part not in ("", ".")) or ("",)
 
 
 def joined(folders: Iterable[str]) -> str:

@@ -1,10 +1,15 @@
-"""Where notes are read from: a folder of markdown files, or a `.jsonl` file with a page on each line."""
+"""Where notes are read from: a folder of markdown files, or a `.jsonl` file with a page on each line.
+
+Files are named as the system names them, in plain text: `pathlib` would put each part of each path into Python's table
+of known strings, which is then made anew again and again (docs/decisions/0047-what-a-move-takes-in-memory.md).
+"""
 
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
+from os.path import basename, splitext
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +35,7 @@ class Piece:
     """The bytes of one note. `label` is what people call it: the path in the folder, or `pages.jsonl:12`."""
 
     label: str
-    file: Path
+    file: str
     start: int
     size: int
     is_line: bool = False
@@ -59,23 +64,28 @@ def pieces(root: Path, waiting: Waiting) -> Iterator[Piece | Problem]:
     """Every note there is, and what is no note but looks like one: sources first, else as they come.
 
     Folders that are still to be looked into are `waiting`; at the end none is. Raises BadInput, when the first one is
-    asked for, where there are none and it is no export of an empty wiki.
+    asked for, where there are none and it is no export of an empty wiki: as lines, that is an empty file.
     """
     if root.is_dir():
         found: Iterator[Piece | Problem] = chain(exported(root, waiting), in_folder(root, waiting))
     elif root.suffix == LINES and root.is_file():
-        found = in_lines(root)
+        found = in_lines(str(root))
     elif root.exists():
         raise BadInput(f"{root} is neither a folder of markdown files, a .zip of one, nor a {LINES} file.", "path")
     else:
         raise BadInput(f"There is no {root}.", "path")
     first = next(found, None)
-    if first is None and (root / ABOUT).is_file():
+    if first is None and (is_empty(root) or (root / ABOUT).is_file()):
         return
     if first is None:
         raise BadInput(f"No notes are in this: they end in {' or '.join(MARKDOWN)}, or are lines of a {LINES}.", "path")
     yield first
     yield from found
+
+
+def is_empty(file: Path) -> bool:
+    """Whether it is a file, and nothing is in it."""
+    return file.is_file() and file.stat().st_size == 0
 
 
 def about(root: Path) -> WikiRecord | None:
@@ -96,17 +106,18 @@ def wiki_from(value: Any) -> WikiRecord:
 
 def exported(root: Path, waiting: Waiting) -> Iterator[Piece]:
     """What the pages of an export rest on, what its sources say besides, and what the pages were."""
-    for path in (root / SOURCES, root / MENTIONS):
-        if path.is_file():
+    for name in (SOURCES, MENTIONS):
+        path = os.path.join(root, name)
+        if os.path.isfile(path):
             yield from in_lines(path)
-    waiting.add(root / HISTORY)
+    waiting.add(os.path.join(root, HISTORY))
     while folder := waiting.take():
         with suppress(OSError), os.scandir(folder) as entries:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
-                    waiting.add(Path(entry.path))
+                    waiting.add(entry.path)
                 elif entry.name.endswith(LINES) and entry.is_file(follow_symlinks=False):
-                    yield from in_lines(Path(entry.path))
+                    yield from in_lines(entry.path)
 
 
 def read_all(pieces: Iterable[Piece]) -> list[Read | Problem]:
@@ -129,14 +140,18 @@ def read(piece: Piece) -> Read:
     """What it holds. BadNote, LimitExceeded or OSError say why that is nothing."""
     if piece.size > NOTE_MAX:
         raise LimitExceeded(f"the note has {piece.size:,} bytes: at most {NOTE_MAX:,} are allowed")
-    with piece.file.open("rb") as file:
-        file.seek(piece.start)
-        data = file.read(piece.size)
     try:
-        text = data.decode()
+        text = data_of(piece).decode()
     except UnicodeDecodeError as error:
         raise BadNote(f"byte {error.start} is not UTF-8: save the file as UTF-8") from None
-    return from_line(piece, text) if piece.is_line else from_markdown(piece.file.stem, text)
+    return from_line(piece, text) if piece.is_line else from_markdown(splitext(basename(piece.file))[0], text)
+
+
+def data_of(piece: Piece) -> bytes:
+    """Its bytes; a piece that is too long is not to be asked for them. Raises OSError."""
+    with open(piece.file, "rb") as file:
+        file.seek(piece.start)
+        return file.read(piece.size)
 
 
 def from_line(piece: Piece, text: str) -> Read:
@@ -145,9 +160,9 @@ def from_line(piece: Piece, text: str) -> Read:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
         raise BadNote(f"the line is not JSON: {error}") from None
-    if piece.file.as_posix().endswith(SOURCES):
+    if piece.file.endswith(SOURCES):
         return source_from_record(value)
-    if piece.file.as_posix().endswith(MENTIONS):
+    if piece.file.endswith(MENTIONS):
         return mention_from_record(value)
     if is_in_history(piece.file):
         return revision_from_record(value)
@@ -165,68 +180,67 @@ def from_line(piece: Piece, text: str) -> Read:
 def in_folder(root: Path, waiting: Waiting) -> Iterator[Piece | Problem]:
     """Hidden files and folders are not looked at; links to folders are not followed. No list is made of what a folder
     holds."""
-    inside = root.resolve()
-    waiting.add(root)
+    top, inside = os.path.join(root, ""), os.path.realpath(root)
+    waiting.add(top)
     while folder := waiting.take():
         try:
             with os.scandir(folder) as entries:
                 for entry in entries:
                     if entry.is_dir(follow_symlinks=False):
                         if not entry.name.startswith("."):
-                            waiting.add(Path(entry.path))
+                            waiting.add(entry.path)
                     elif is_looked_at(entry):
-                        yield from in_entry(root, inside, Path(entry.path))
+                        yield from in_entry(entry, top, inside)
         except OSError as error:
-            yield unreadable(label(root, folder), error)
+            yield unreadable(label(top, folder), error)
 
 
 def is_looked_at(entry: "os.DirEntry[str]") -> bool:
     """Notes, and links to folders, because they might lead out."""
     if entry.name.startswith("."):
         return False
-    return entry.name.lower().endswith(MARKDOWN) or (entry.is_symlink() and Path(entry.path).is_dir())
+    return entry.name.lower().endswith(MARKDOWN) or (entry.is_symlink() and os.path.isdir(entry.path))
 
 
-def in_entry(root: Path, inside: Path, path: Path) -> Iterator[Piece | Problem]:
-    if path.is_symlink() and not leads_inside(path, inside):
-        yield Problem(label(root, path), BadInput.code, "the link leads out of the folder: copy what it means")
-    elif not is_utf_8(path.relative_to(root)):
-        yield Problem(label(root, path), BadInput.code, "its path is not UTF-8: rename it")
-    elif path.name.lower().endswith(MARKDOWN):
-        yield in_file(root, path)
+def in_entry(entry: "os.DirEntry[str]", top: str, inside: str) -> Iterator[Piece | Problem]:
+    path, name = entry.path, label(top, entry.path)
+    if entry.is_symlink() and not leads_inside(path, inside):
+        yield Problem(name, BadInput.code, "the link leads out of the folder: copy what it means")
+    elif not is_utf_8(path.removeprefix(top)):
+        yield Problem(name, BadInput.code, "its path is not UTF-8: rename it")
+    elif path.lower().endswith(MARKDOWN):
+        yield in_file(entry, name)
 
 
-def is_utf_8(path: Path) -> bool:
+def is_utf_8(path: str) -> bool:
     """A name of other bytes can be opened, but neither be shown nor be a page's title."""
     try:
-        return bool(str(path).encode())
+        return bool(path.encode())
     except UnicodeEncodeError:
         return False
 
 
-def leads_inside(path: Path, inside: Path) -> bool:
+def leads_inside(path: str, inside: str) -> bool:
     """A link that leads to itself leads nowhere."""
-    try:
-        return path.resolve().is_relative_to(inside)
-    except (OSError, RuntimeError):
-        return False
+    end = os.path.realpath(path)
+    return os.path.commonpath((inside, end)) == inside and not os.path.islink(end)
 
 
-def in_file(root: Path, path: Path) -> Piece | Problem:
+def in_file(entry: "os.DirEntry[str]", name: str) -> Piece | Problem:
     try:
-        if path.is_file():
-            return Piece(label(root, path), path, 0, path.stat().st_size)
+        if entry.is_file():
+            return Piece(name, entry.path, 0, entry.stat().st_size)
     except OSError as error:
-        return unreadable(label(root, path), error)
-    return Problem(label(root, path), BadInput.code, "this is not a file that could be read")
+        return unreadable(name, error)
+    return Problem(name, BadInput.code, "this is not a file that could be read")
 
 
-def in_lines(path: Path) -> Iterator[Piece]:
+def in_lines(path: str) -> Iterator[Piece]:
     """The lines that are not blank, by where they stand: one may be longer than memory."""
-    name = label(path.parent, path)
+    name = label("", basename(path))
     start = size = 0
     number, blank = 1, True
-    with path.open("rb") as file:
+    with open(path, "rb") as file:
         while part := file.readline(NOTE_MAX):
             size, blank = size + len(part), blank and not part.strip()
             if part.endswith(b"\n"):
@@ -241,6 +255,6 @@ def unreadable(path: str, error: OSError) -> Problem:
     return Problem(path, "UNREADABLE", f"it cannot be read: {error.strerror or error}")
 
 
-def label(root: Path, path: Path) -> str:
-    """The path in the folder. A name that is not UTF-8 is shown as far as it can be."""
-    return os.fsencode(path.relative_to(root).as_posix()).decode(errors="replace")
+def label(top: str, path: str) -> str:
+    """The path in the folder, whose own ends in a slash. A name that is not UTF-8 is shown as far as it can be."""
+    return os.fsencode(path.removeprefix(top)).decode(errors="replace") or "."

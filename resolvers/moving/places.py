@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
-from pathlib import PurePosixPath
+from posixpath import basename, dirname
 from typing import Any
 from uuid import UUID
 
@@ -21,12 +21,12 @@ PLACES = shelf_statements("places")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A note as it was read. One from a line has a label, but no path."""
+    """A note as it was read. The label of one from a file is its path in the folder."""
 
     id: int
     label: str
     note: Note
-    path: PurePosixPath | None = None
+    is_file: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Placed:
 
     id: int
     label: str
-    path: PurePosixPath | None
+    is_file: bool
     type: str
     slug: str
     place: int
@@ -76,8 +76,8 @@ class Places:
         if note.redirect_to:
             self.shelf.put(PLACES["add_stub"], **here)
             return
-        type, is_file = note.type or DEFAULT_TYPE, found.path is not None
-        self.shelf.put(PLACES["add_note"], **here, is_file=is_file, type=type, slug=note.slug, title=note.title)
+        facts = {"type": note.type or DEFAULT_TYPE, "slug": note.slug, "title": note.title}
+        self.shelf.put(PLACES["add_note"], **here, is_file=found.is_file, **facts)
 
     def place(self) -> Iterator[list[tuple[int, str] | Problem]]:
         """Some notes after the other: their numbers and slugs, or why there is none."""
@@ -87,7 +87,7 @@ class Places:
     def placed(self, row: Sequence[Any]) -> tuple[int, str] | Problem:
         id, label, is_file, type, given, title, place, known = row
         try:
-            folder = PurePosixPath(label).parent.name if is_file else ""
+            folder = basename(dirname(label)) if is_file else ""
             slug = given or self.free(known, title, folder)
             self.check(type, slug)
         except (NoSlug, BadNote) as error:
@@ -154,4 +154,4 @@ class Places:
 
 def placed(row: Sequence[Any]) -> Placed:
     id, label, is_file, type, slug, place = row
-    return Placed(id, label, PurePosixPath(label) if is_file else None, type, slug, place)
+    return Placed(id, label, bool(is_file), type, slug, place)

@@ -1,7 +1,6 @@
 """Folders that an import has yet to look into: there may be as many of them as of notes."""
 
 import os
-from pathlib import Path
 
 from db.shelf import Shelf, shelf_statements
 
@@ -15,12 +14,12 @@ class Waiting:
         self.shelf = shelf
         shelf.make(WAITING["make_tables"])
 
-    def add(self, folder: Path) -> None:
+    def add(self, folder: str) -> None:
         self.shelf.put(WAITING["add_folder"], folder=os.fsencode(folder))
 
-    def take(self) -> Path | None:
+    def take(self) -> str | None:
         """None when none is left."""
         if row := self.shelf.first(WAITING["find_last"]):
             self.shelf.put(WAITING["drop_folder"], id=row[0])
-            return Path(os.fsdecode(row[1]))
+            return os.fsdecode(row[1])
         return None

@@ -52,6 +52,30 @@ async def test_lines_come_back_to_the_byte(wiki: Wiki, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
+@pytest.mark.parametrize("language", ["english", "german"])
+async def test_an_empty_wiki_comes_back_as_one(wiki: Wiki, tmp_path: Path, form: str, language: str) -> None:
+    await set_language(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id, language)
+    await export_path(wiki.database, wiki.scope, tmp_path / form, history=True)
+    copy = await wiki.neighbour()
+    result = await run(copy, tmp_path / form)
+    assert (*counts(result), result.sources, result.errors) == (0, 0, 0, 0, 0, ())
+    assert (await wiki.look.fetchval("SELECT language FROM owners WHERE id = $1", copy.scope.owner_id)) == language
+
+
+async def test_a_wiki_comes_back_from_the_folder_in_which_one_is(
+    wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What says where histories are does not depend on how the folder is called."""
+    await a_wiki(wiki)
+    await export_path(wiki.database, wiki.scope, tmp_path, history=True)
+    monkeypatch.chdir(tmp_path)
+    copy = await wiki.neighbour()
+    result = await run(copy, Path())
+    assert (*counts(result), result.sources, result.errors) == (3, 0, 0, 0, 3, ())
+    assert len(await copy.rows("revisions")) == len(await wiki.rows("revisions"))
+
+
+@pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
 async def test_reasons_and_language_come_back(wiki: Wiki, tmp_path: Path, form: str) -> None:
     await a_wiki(wiki)
     await set_language(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id, "german")

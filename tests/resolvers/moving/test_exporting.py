@@ -1,6 +1,7 @@
 """An export to a folder: what it touches, what it leaves alone, who gets one."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,20 @@ async def test_an_export_again_touches_only_what_changed(wiki: Wiki, tmp_path: P
     assert (folder / "mine.txt").exists()
     fresh = {path.name for path in folder.rglob("*") if path.is_file() and path.stat().st_mtime > 1}
     assert fresh == {"austin-city.md", "files", "mine.txt"}
+
+
+@pytest.mark.parametrize("instead", [None, "a file"])
+async def test_what_somebody_removed_need_not_be_removed(wiki: Wiki, tmp_path: Path, instead: str | None) -> None:
+    draft = PageDraft("topic", "Page", body="Text.", metadata={"imported_from": "a/b/page.md"})
+    page = await create_page(wiki.database, wiki.scope, draft)
+    await exported(wiki, tmp_path)
+    shutil.rmtree(tmp_path / "a" / "b")
+    if instead:
+        (tmp_path / "a" / "b").write_text(instead)
+    await update_page(wiki.database, wiki.scope, page.page_id, metadata={})
+    found = await exported(wiki, tmp_path)
+    assert "topic/page.md" in found
+    assert (tmp_path / "a").exists() == bool(instead)
 
 
 async def test_a_folder_of_something_else_is_left_alone(wiki: Wiki, tmp_path: Path) -> None:

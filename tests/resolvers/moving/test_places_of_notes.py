@@ -1,7 +1,6 @@
 """Which page a note becomes."""
 
 from collections.abc import Iterable, Mapping
-from pathlib import PurePosixPath
 from uuid import uuid4
 
 from hypothesis import given
@@ -24,7 +23,7 @@ def placed(found: Iterable[str], known: Mapping[str, str]) -> tuple[dict[str, st
         places.know({"type": "reference", "path": path, "slug": slug, "id": uuid4()} for path, slug in known.items())
         for number, path in enumerate(sorted(found)):
             note = from_markdown(path.rpartition("/")[2], "Text.")
-            places.add(Found(number, f"{path}.md", note, PurePosixPath(f"{path}.md")), 0)
+            places.add(Found(number, f"{path}.md", note, is_file=True), 0)
         problems = [one for some in places.place() for one in some if isinstance(one, Problem)]
         return {note.label: note.slug for some in places.to_write(50) for note in some}, problems
 
