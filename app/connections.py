@@ -6,18 +6,17 @@ uvicorn reads heads and trailers without an end, and waits for them for ever; no
 import asyncio
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-
 from .errors import error_body
 from .exchange import rendered
 from .headers import FIXED
 from .request import PATIENCE
+from .upgrades import KeepingToHTTP
 
 MOST = 65_536
 """Bytes of the line, the headers and the trailers of a request, counted in all that comes before it begins."""
 
 
-class Connection(HttpToolsProtocol):
+class Connection(KeepingToHTTP):
     """`unread` is how much came since the last request began that was no body of it."""
 
     late: asyncio.TimerHandle | None = None
