@@ -10,8 +10,8 @@ from tests.app.service import Service
 
 BODY = b'{"query": "{ viewer { role } }"}'
 OFFERS = {
-    "Java": b"Connection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA\r\nUpgrade: h2c\r\n",
-    "curl": b"connection: keep-alive, upgrade, http2-settings\r\nupgrade: H2C\r\nhttp2-settings: AAMAAABkAAQAoAAAAAIAAAAA\r\n",
+    "Java": b"Connection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAEAAEAAAAIAAAAB\r\nUpgrade: h2c\r\n",
+    "curl": b"connection: keep-alive, upgrade, http2-settings\r\nupgrade: H2C\r\nhttp2-settings: AAMAAABk\r\n",
     "TLS": b"Connection: Upgrade\r\nUpgrade: TLS/1.0\r\n",
 }
 
