@@ -181,6 +181,7 @@ async def test_a_role_without_rights_is_told_what_a_superuser_must_run(empty_dsn
             r"does not have pg_trgm, fuzzystrmatch: install .*postgresql-contrib",
         ),
         (FIT._replace(may_extend=False, installed=["pg_trgm"]), r"in the database wiki: CREATE EXTENSION btree_gin;"),
+        (FIT._replace(is_read_only=True), "wiki can only be read here: name the server that it is written on"),
         (FIT._replace(may_create=False), r'GRANT CREATE ON SCHEMA public TO "cairn";'),
     ],
 )
