@@ -34,6 +34,10 @@ class KeepingToHTTP(HttpToolsProtocol):
         if not self.is_offered:
             super().on_message_complete()
 
+    def _should_upgrade(self) -> bool:
+        """A WebSocket is opened by a GET; to anything else nobody would answer."""
+        return self.parser.get_method() == b"GET" and super()._should_upgrade()
+
     @property
     def is_offered(self) -> bool:
         """CONNECT offers nothing: it asks for what is never done."""

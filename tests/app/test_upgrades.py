@@ -13,6 +13,7 @@ OFFERS = {
     "Java": b"Connection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAEAAEAAAAIAAAAB\r\nUpgrade: h2c\r\n",
     "curl": b"connection: keep-alive, upgrade, http2-settings\r\nupgrade: H2C\r\nhttp2-settings: AAMAAABk\r\n",
     "TLS": b"Connection: Upgrade\r\nUpgrade: TLS/1.0\r\n",
+    "a WebSocket by a POST": b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n",
 }
 
 
