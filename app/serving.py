@@ -136,7 +136,8 @@ def options(app: object, settings: Settings) -> Config:
         log_config=None,
         access_log=False,
         server_header=False,
-        timeout_graceful_shutdown=settings.drain_timeout,  # type: ignore[arg-type]  # it takes parts of a second
+        timeout_keep_alive=settings.keep_alive,  # type: ignore[arg-type]  # it takes parts of a second, as below
+        timeout_graceful_shutdown=settings.drain_timeout,  # type: ignore[arg-type]
         timeout_worker_healthcheck=SILENT,
         proxy_headers=settings.forwarded_allow_ips is not None,
         forwarded_allow_ips=settings.forwarded_allow_ips or [],

@@ -114,6 +114,11 @@ class Settings(BaseSettings):
         None, description="Addresses or networks of proxies whose X-Forwarded headers hold, by commas, or `*`"
     )
 
+    keep_alive: float = Field(
+        75.0,
+        gt=0,
+        description="Seconds that a connection on which nothing is asked is kept; a proxy's own must be shorter",
+    )
     drain_delay: float = Field(0.0, ge=0, description="Seconds to go on accepting after the order to stop")
     drain_timeout: float = Field(10.0, gt=0, description="Seconds that requests in flight are given to finish then")
 

@@ -3,13 +3,14 @@
 import asyncio
 from collections.abc import Iterator
 from itertools import count, repeat
+from pathlib import Path
 
 import orjson
 import pytest
 
 from app import connections
 from tests.app.bytes_client import Client, connected
-from tests.app.service import Service
+from tests.app.service import Service, serving
 from tests.app.streaming import WIKI_CHANGED, initialised
 
 START = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
@@ -105,3 +106,12 @@ async def test_what_is_no_http_is_told_as_every_error(service: Service) -> None:
         status, _, body = await client.answer()
     assert status == b"HTTP/1.1 400 Bad Request"
     assert orjson.loads(body)["errors"][0]["extensions"] == {"code": "BAD_REQUEST"}
+
+
+async def test_an_idle_connection_is_kept_for_as_long_as_set(dsn: str, tmp_path: Path) -> None:
+    for seconds, is_kept in ((0.1, False), (75.0, True)):
+        async with serving(dsn, tmp_path, keep_alive=seconds) as service, connected(service) as client:
+            await client.say(START + b"\r\n")
+            assert (await client.answer())[0] == b"HTTP/1.1 200 OK"
+            await asyncio.sleep(0.4)
+            assert client.reader.at_eof() is not is_kept
