@@ -15,6 +15,8 @@ from .upgrades import KeepingToHTTP
 MOST = 65_536
 """Bytes of the line, the headers and the trailers of a request, counted in all that comes before it begins."""
 
+MAPPED = "::ffff:"
+
 
 class Connection(KeepingToHTTP):
     """`unread` is how much came since the last request began that was no body of it."""
@@ -25,6 +27,7 @@ class Connection(KeepingToHTTP):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self.client = plain(self.client)
         self.wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -87,6 +90,11 @@ class Connection(KeepingToHTTP):
         if self.is_idle:
             self.transport.write(refusal(status, error_body(message, code), self.server_state.default_headers))
         self.transport.close()
+
+
+def plain(client: tuple[str, int] | None) -> tuple[str, int] | None:
+    """Who asks by IPv4 at a socket of both kinds: by the address that rules about it are written with."""
+    return client and (client[0].removeprefix(MAPPED), client[1])
 
 
 def refusal(status: int, body: bytes, default_headers: Any) -> bytes:

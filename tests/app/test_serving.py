@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
+import uvicorn
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
@@ -76,3 +77,17 @@ def test_an_address_of_another_machine_is_told_apart_from_one_that_is_taken(host
 def test_the_url_is_one_that_a_browser_here_can_open(host: str, shown: str) -> None:
     with bind(host, 0) as listening:
         assert address(host, listening) == f"http://{shown}:{listening.getsockname()[1]}"
+
+
+async def test_an_ipv4_proxy_is_believed_at_a_socket_of_both_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(DRAINING, "is_on", False)
+    for believed, client in ((None, "127.0.0.1"), ("127.0.0.0/8", "203.0.113.7")):
+        server = uvicorn.Server(options(echo, Settings(forwarded_allow_ips=believed)))
+        listening = bind("::", 0)
+        running = asyncio.create_task(server.serve(sockets=[listening]))
+        while not server.started:
+            await asyncio.sleep(0.01)
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{listening.getsockname()[1]}") as http:
+            assert (await http.get("/", headers=FORWARDED)).json()["client"] == client
+        server.should_exit = True
+        await running
