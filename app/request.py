@@ -24,6 +24,7 @@ PARTS = (("variables", dict, "an object"), ("extensions", dict, "an object"), ("
 ASKED = b"?"  # before a query string: no body begins with it
 LISTS = (b"accept", b"accept-encoding", b"if-none-match")  # which may come in several headers
 UNWANTED = re.compile(r";\s*q=0(\.0*)?\s*(;|$)", re.IGNORECASE)
+AS_IT_IS = "identity"  # of encodings
 NAMED = "cairn.headers"  # where a request keeps its headers by name
 
 
@@ -106,6 +107,8 @@ class Bodies:
         declared = header(scope, b"content-length")
         if declared and declared.isdecimal() and int(declared) > self.most:
             raise too_large(self.most)
+        if (header(scope, b"content-encoding") or AS_IT_IS).lower() != AS_IT_IS:
+            raise Refused(415, "Send the body as it is: nothing is unpacked here.", "UNSUPPORTED_MEDIA_TYPE")
         reader = asyncio.current_task()
         assert reader is not None
         self.readers.add(reader, PATIENCE)
