@@ -69,7 +69,7 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
         compress_over=settings.compress_over,
     )
     streams = Streams(engine, database, credentials, settings, documents, bounds)
-    tools = ToolsEndpoint(Reach(engine, database, bounds), credentials, settings)
+    tools = ToolsEndpoint(Reach(database, bounds), credentials, settings)
     watchers.watch_streams(streams.number)
 
     @asynccontextmanager

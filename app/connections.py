@@ -6,18 +6,19 @@ uvicorn reads heads and trailers without an end, and waits for them for ever; no
 import asyncio
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-
 from .errors import error_body
 from .exchange import rendered
 from .headers import FIXED
 from .request import PATIENCE
+from .upgrades import KeepingToHTTP
 
 MOST = 65_536
 """Bytes of the line, the headers and the trailers of a request, counted in all that comes before it begins."""
 
+MAPPED = "::ffff:"
 
-class Connection(HttpToolsProtocol):
+
+class Connection(KeepingToHTTP):
     """`unread` is how much came since the last request began that was no body of it."""
 
     late: asyncio.TimerHandle | None = None
@@ -26,6 +27,7 @@ class Connection(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self.client = plain(self.client)
         self.wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -88,6 +90,11 @@ class Connection(HttpToolsProtocol):
         if self.is_idle:
             self.transport.write(refusal(status, error_body(message, code), self.server_state.default_headers))
         self.transport.close()
+
+
+def plain(client: tuple[str, int] | None) -> tuple[str, int] | None:
+    """Who asks by IPv4 at a socket of both kinds: by the address that rules about it are written with."""
+    return client and (client[0].removeprefix(MAPPED), client[1])
 
 
 def refusal(status: int, body: bytes, default_headers: Any) -> bytes:

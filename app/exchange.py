@@ -19,6 +19,7 @@ class Exchange(RequestResponseCycle):
     """Nothing is sent before there is a body: a fault until then is answered with a status of its own."""
 
     head: Message = None
+    ends_by_closing = False
 
     async def send(self, message: Message) -> None:
         head, self.head = self.head, None
@@ -26,14 +27,24 @@ class Exchange(RequestResponseCycle):
             if self.may_wait(message):
                 self.head = message
             else:
-                await super().send(message)
+                await self.pass_on(message)
         elif head is None:
-            await super().send(message)
+            await self.pass_on(message)
         elif self.is_whole(head, message):
             self.send_whole(head, message.get("body", b""))
         else:
             await super().send(head)
             await super().send(message)
+
+    async def pass_on(self, message: Message) -> None:
+        """HTTP/1.0 knows no chunks: a body whose length is not told ends there where the connection does."""
+        if self.scope["http_version"] == "1.0":
+            if message["type"] == "http.response.start":
+                self.ends_by_closing = all(name != b"content-length" for name, _ in message["headers"])
+                self.chunked_encoding = False if self.ends_by_closing else None
+            elif self.ends_by_closing:
+                self.expected_content_length = len(message.get("body", b""))
+        await super().send(message)
 
     def may_wait(self, head: Message) -> bool:
         """Has the answer a body of a known length, and does the connection stay open after it?"""

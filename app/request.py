@@ -1,6 +1,7 @@
 """A GraphQL request as HTTP carries it: read, checked, and refused with the right status."""
 
 import asyncio
+import re
 from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs
@@ -21,6 +22,9 @@ LONGEST_QUERY = 50_000  # bytes of a query string
 PATIENCE = 30  # seconds that a client is given to send its request
 PARTS = (("variables", dict, "an object"), ("extensions", dict, "an object"), ("operationName", str, "a string"))
 ASKED = b"?"  # before a query string: no body begins with it
+LISTS = (b"accept", b"accept-encoding", b"if-none-match")  # which may come in several headers
+UNWANTED = re.compile(r";\s*q=0(\.0*)?\s*(;|$)", re.IGNORECASE)
+AS_IT_IS = "identity"  # of encodings
 NAMED = "cairn.headers"  # where a request keeps its headers by name
 
 
@@ -48,7 +52,7 @@ Known = LRU[Operation]
 
 
 def header(scope: Scope, name: bytes) -> str | None:
-    """The first such header's text; bytes that are no text do not raise."""
+    """The first such header's text, of a list all of them; bytes that are no text do not raise."""
     value: bytes | None = (scope[NAMED] if NAMED in scope else named(scope)).get(name)
     return None if value is None else value.decode("latin-1")
 
@@ -56,6 +60,9 @@ def header(scope: Scope, name: bytes) -> str | None:
 def named(scope: Scope) -> dict[bytes, bytes]:
     """The headers by name, looked through once a request."""
     scope[NAMED] = found = dict(reversed(scope["headers"]))
+    if len(found) < len(scope["headers"]):
+        for name in filter(found.__contains__, LISTS):
+            found[name] = b",".join(value for given, value in scope["headers"] if given == name)
     return found
 
 
@@ -67,10 +74,11 @@ def answer_type(scope: Scope) -> str:
 
 @lru_cache(256)
 def negotiated(accepted: str) -> str:
-    kinds = [part.partition(";")[0].strip().lower() for part in accepted.split(",")]
+    wanted = [part for part in accepted.split(",") if not UNWANTED.search(part)]
+    kinds = [part.partition(";")[0].strip().lower() for part in wanted]
     if GRAPHQL_JSON in kinds:
         return GRAPHQL_JSON
-    if any(kind in (JSON, "application/*", "*/*", "") for kind in kinds):
+    if any(kind in (JSON, "application/*", "*/*", "*", "") for kind in kinds):
         return JSON
     raise Refused(406, f"This endpoint answers with {GRAPHQL_JSON} or {JSON}.", "NOT_ACCEPTABLE")
 
@@ -99,6 +107,8 @@ class Bodies:
         declared = header(scope, b"content-length")
         if declared and declared.isdecimal() and int(declared) > self.most:
             raise too_large(self.most)
+        if (header(scope, b"content-encoding") or AS_IT_IS).lower() != AS_IT_IS:
+            raise Refused(415, "Send the body as it is: nothing is unpacked here.", "UNSUPPORTED_MEDIA_TYPE")
         reader = asyncio.current_task()
         assert reader is not None
         self.readers.add(reader, PATIENCE)

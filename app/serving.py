@@ -1,5 +1,6 @@
 """Serving until told to stop: one process, or several on one socket."""
 
+import errno
 import os
 import signal
 import socket
@@ -20,8 +21,10 @@ from .exchange import Exchange
 from .logging import configure
 from .settings import Settings
 
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}  # noqa: S104
 START = 60  # seconds that a worker is given to start
 LEAVING = 0.2  # seconds that one is given to leave which has not started, before those are told that have
+NOT_HERE = {errno.EADDRNOTAVAIL, errno.EINVAL}
 SILENT = 30  # seconds without a sign of life after which a worker is replaced
 httptools_impl.RequestResponseCycle = Exchange  # type: ignore[misc]  # the only way to say what uvicorn makes
 
@@ -30,6 +33,12 @@ class AddressTaken(CairnError):
     """Somebody else listens there."""
 
     code = "ADDRESS_TAKEN"
+
+
+class NoSuchAddress(CairnError):
+    """It is none of this machine's."""
+
+    code = "BAD_SETTING"
 
 
 def serve(settings: Settings, dsn: str, on_ready: Callable[[str], None] = lambda url: None) -> None:
@@ -127,7 +136,8 @@ def options(app: object, settings: Settings) -> Config:
         log_config=None,
         access_log=False,
         server_header=False,
-        timeout_graceful_shutdown=settings.drain_timeout,  # type: ignore[arg-type]  # it takes parts of a second
+        timeout_keep_alive=settings.keep_alive,  # type: ignore[arg-type]  # it takes parts of a second, as below
+        timeout_graceful_shutdown=settings.drain_timeout,  # type: ignore[arg-type]
         timeout_worker_healthcheck=SILENT,
         proxy_headers=settings.forwarded_allow_ips is not None,
         forwarded_allow_ips=settings.forwarded_allow_ips or [],
@@ -148,15 +158,18 @@ def bind(host: str, port: int) -> socket.socket:
         listening.bind((host, port))
     except OSError as error:
         listening.close()
-        message = f"Cannot listen on {host}:{port} ({error.strerror}). Choose another with --port or CAIRN_PORT."
-        raise AddressTaken(message) from None
+        where = f"Cannot listen on {host}:{port} ({error.strerror})."
+        if isinstance(error, socket.gaierror) or error.errno in NOT_HERE:
+            raise NoSuchAddress(f"{where} Name an address of this machine with --host or CAIRN_HOST.") from None
+        raise AddressTaken(f"{where} Choose another with --port or CAIRN_PORT.") from None
     listening.set_inheritable(True)
     return listening
 
 
 def address(host: str, listening: socket.socket) -> str:
     """The URL for a browser on this machine."""
-    name = "127.0.0.1" if host in ("0.0.0.0", "") else f"[{host}]" if ":" in host else host  # noqa: S104
+    host = EVERYWHERE.get(host, host)
+    name = f"[{host}]" if ":" in host else host
     return f"http://{name}:{listening.getsockname()[1]}"
 
 

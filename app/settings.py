@@ -7,7 +7,6 @@ import tempfile
 from datetime import time
 from pathlib import Path
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_validator
@@ -15,21 +14,14 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from compiler.default import PLANNER, WRITER
 
+from .addresses import hosts, networks, origins
+
 PRICE = re.compile(r"([^=\s]+)=(\d+(?:\.\d+)?)/(\d+(?:\.\d+)?)")
 
 
 def by_commas(given: object) -> object:
     """As it stands in the environment."""
     return [part.strip() for part in given.split(",") if part.strip()] if isinstance(given, str) else given
-
-
-def origins(given: list[str] | None) -> list[str] | None:
-    """A browser sends `https://app.example.org`, without a path and a slash, so only that can match."""
-    for origin in given or ():
-        parts = urlsplit(origin)
-        if origin != "*" and origin != f"{parts.scheme}://{parts.netloc}":
-            raise ValueError(f"{origin} is not an origin such as https://app.example.org, and not *")
-    return given
 
 
 def priced(given: list[str] | None) -> list[str] | None:
@@ -46,7 +38,7 @@ Names = Annotated[list[str] | None, NoDecode, BeforeValidator(by_commas)]
 class Settings(BaseSettings):
     """What an operator may set. Without any, Cairn runs on its own Postgres in the user's data folder."""
 
-    model_config = SettingsConfigDict(env_prefix="CAIRN_")
+    model_config = SettingsConfigDict(env_prefix="CAIRN_", env_ignore_empty=True)
 
     database_url: str | None = Field(
         None, description="A PostgreSQL 16 or newer; without one the embedded server is used"
@@ -72,7 +64,7 @@ class Settings(BaseSettings):
     pool_queue: int = Field(
         256, ge=0, description="Requests that wait for a connection of each pool; more are told to come back"
     )
-    statement_timeout: float = Field(10.0, gt=0, description="Seconds that a statement may take")
+    statement_timeout: float = Field(10.0, ge=0.001, le=10**6, description="Seconds that a statement may take")
     statement_cache: int = Field(512, ge=0, description="Prepared statements a connection; 0 behind old poolers")
 
     max_body: int = Field(2_000_000, ge=1, description="Bytes of a request body")
@@ -95,13 +87,13 @@ class Settings(BaseSettings):
         600.0, gt=0, allow_inf_nan=False, description="Seconds of an import or an export over REST"
     )
     credential_rate: float = Field(
-        50_000, ge=0, allow_inf_nan=False, description="Rows a second for one credential; 0: any"
+        50_000, ge=0, le=10**9, allow_inf_nan=False, description="Rows a second for one credential; 0: any"
     )
     credential_burst: float = Field(
         500_000, ge=1, le=10**9, allow_inf_nan=False, description="Rows that it may ask for at once after a rest"
     )
     tenant_rate: float = Field(
-        200_000, ge=0, allow_inf_nan=False, description="Rows a second for all of a tenant; 0: any"
+        200_000, ge=0, le=10**9, allow_inf_nan=False, description="Rows a second for all of a tenant; 0: any"
     )
     tenant_burst: float = Field(
         2_000_000, ge=1, le=10**9, allow_inf_nan=False, description="Rows that it may ask for at once after a rest"
@@ -110,16 +102,23 @@ class Settings(BaseSettings):
         "everyone", description="Who may introspect; unless it is everyone, errors suggest no names"
     )
 
-    allowed_hosts: Names = Field(None, description="Host names to answer for, by commas, `*.` for all below; else any")
+    allowed_hosts: Annotated[Names, AfterValidator(hosts)] = Field(
+        None, description="Host names to answer for, by commas, `*.` for all below; else any"
+    )
     cors_origins: Annotated[Names, AfterValidator(origins)] = Field(
         None,
         description="Origins whose pages may ask, and open WebSockets, by commas, or `*`; else none",
     )
     hsts_seconds: int = Field(0, ge=0, description="Strict-Transport-Security for so long; 0 sends none")
-    forwarded_allow_ips: str | None = Field(
+    forwarded_allow_ips: Annotated[str | None, AfterValidator(networks)] = Field(
         None, description="Addresses or networks of proxies whose X-Forwarded headers hold, by commas, or `*`"
     )
 
+    keep_alive: float = Field(
+        75.0,
+        gt=0,
+        description="Seconds that a connection on which nothing is asked is kept; a proxy's own must be shorter",
+    )
     drain_delay: float = Field(0.0, ge=0, description="Seconds to go on accepting after the order to stop")
     drain_timeout: float = Field(10.0, gt=0, description="Seconds that requests in flight are given to finish then")
 

@@ -28,6 +28,8 @@ SELECT current_setting('server_version_num')::int AS version,
        current_user AS role,
        has_database_privilege(current_database(), 'CREATE') AS may_extend,
        coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS may_create,
+       current_setting('server_encoding') AS encoding,
+       current_setting('transaction_read_only')::boolean AS is_read_only,
        ARRAY(SELECT name FROM pg_available_extensions) AS available,
        ARRAY(SELECT extname FROM pg_extension) AS installed
 """
@@ -49,6 +51,8 @@ class Server(NamedTuple):
     may_create: bool
     available: list[str]
     installed: list[str]
+    encoding: str = "UTF8"
+    is_read_only: bool = False
 
 
 async def migrate(dsn: str, report: Callable[[str], None] = lambda _: None) -> list[str]:
@@ -90,6 +94,16 @@ def refuse_unfit(server: Server) -> None:
         raise MigrationRefused(
             f"this is PostgreSQL {server.version // 10_000}; Cairn needs {OLDEST_SERVER} or newer: upgrade the server,"
             " or unset CAIRN_DATABASE_URL to use the one that comes with Cairn"
+        )
+    if server.encoding != "UTF8":
+        raise MigrationRefused(
+            f"the database {server.database} is encoded in {server.encoding}, where most languages cannot be stored or"
+            " found: make another with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0"
+        )
+    if server.is_read_only:
+        raise MigrationRefused(
+            f"the database {server.database} can only be read here: name the server that it is written on, or unset"
+            " default_transaction_read_only"
         )
     missing = [name for name in EXTENSIONS if name not in server.installed]
     if absent := [name for name in missing if name not in server.available]:

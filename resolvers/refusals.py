@@ -4,6 +4,7 @@ Everything is checked before it is written, so these are races and limits of the
 neither table nor constraint as fields: the name is read from the message, without the number of the shard.
 """
 
+import errno
 import re
 from types import TracebackType
 
@@ -17,6 +18,7 @@ CONSTRAINT = re.compile(r'constraint "(.+?)(?:_\d{5,})?"')
 REFUSED = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, Exhausted)
 BUSY = ("08", "40", "53", "55", "57")  # connection, rollback, resources, locks, an operator or a time-out
 VALUE = ("22", "54")  # the data itself, or more of it than fits
+DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EIO}  # no connection fails with these
 RULE = ("23502", "23514")
 
 
@@ -37,6 +39,8 @@ def refusal(error: Exception) -> CairnError | None:
     """Ours for one that a caller can cause or wait out; none for what can only be a fault of the program."""
     if isinstance(error, Exhausted):
         return Unavailable("The database is busy, or cannot be reached. Try again in a moment.")
+    if isinstance(error, OSError) and error.errno in DISK:
+        return Unavailable(f"A file cannot be written: {error.strerror}. Make room, then try again.")
     if not isinstance(error, asyncpg.PostgresError):
         return Unavailable("The database cannot be reached. Try again in a moment.")
     state = error.sqlstate or ""
@@ -47,7 +51,7 @@ def refusal(error: Exception) -> CairnError | None:
     if state in RULE or state.startswith(VALUE):
         return BadInput(f"The database cannot hold this value{rule(error)}.")
     if state.startswith(BUSY) or state == "25006":
-        return Unavailable("The database cannot take this write now. Try again in a moment.")
+        return Unavailable("The database cannot do this now. Try again in a moment.")
     return None
 
 

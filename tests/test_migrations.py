@@ -32,6 +32,7 @@ from db.migrate import (
     refuse_unfit,
 )
 from db.tables import metadata
+from tests.conftest import drop, execute, in_database, new_name
 
 ROOT = Path(__file__).parents[1]
 SCOPE_STATISTICS = {"pages", "sections", "aliases", "links", "page_names", "sources", "mentions", "search_counts",
@@ -181,12 +182,26 @@ async def test_a_role_without_rights_is_told_what_a_superuser_must_run(empty_dsn
             r"does not have pg_trgm, fuzzystrmatch: install .*postgresql-contrib",
         ),
         (FIT._replace(may_extend=False, installed=["pg_trgm"]), r"in the database wiki: CREATE EXTENSION btree_gin;"),
+        (FIT._replace(encoding="SQL_ASCII"), "wiki is encoded in SQL_ASCII.* CREATE DATABASE … ENCODING 'UTF8'"),
+        (FIT._replace(is_read_only=True), "wiki can only be read here: name the server that it is written on"),
         (FIT._replace(may_create=False), r'GRANT CREATE ON SCHEMA public TO "cairn";'),
     ],
 )
 def test_an_unfit_server_is_refused_with_what_to_do(server: Server, advice: str) -> None:
     with pytest.raises(MigrationRefused, match=advice):
         refuse_unfit(server)
+
+
+def test_a_database_of_another_encoding_is_left_as_it_is(server_dsn: str) -> None:
+    name = new_name()
+    execute(
+        server_dsn, f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'SQL_ASCII' LOCALE_PROVIDER libc LOCALE 'C'"
+    )
+    try:
+        with pytest.raises(MigrationRefused, match=f"the database {name} is encoded in SQL_ASCII"):
+            asyncio.run(migrate(in_database(server_dsn, name)))
+    finally:
+        drop(server_dsn, name)
 
 
 def test_the_oldest_supported_server_is_fit_when_the_extensions_are_there() -> None:

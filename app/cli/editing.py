@@ -1,5 +1,6 @@
 """`cairn edit`, `append`, `rename`, `merge`, `archive`: pages changed from a terminal."""
 
+import io
 import sys
 from math import inf
 from typing import TYPE_CHECKING, Annotated, Any
@@ -35,8 +36,15 @@ def add_to(parent: typer.Typer) -> None:
 
 
 def given(text: str) -> str:
-    """The argument itself, or what comes on stdin for `-`."""
-    return sys.stdin.read() if text == STDIN else text
+    """The argument itself, or what comes on stdin for `-`: UTF-8, whatever the locale."""
+    if text != STDIN:
+        return text
+    try:
+        return io.TextIOWrapper(sys.stdin.buffer, "utf-8").read()
+    except UnicodeDecodeError:
+        from resolvers.errors import BadInput
+
+        raise BadInput("What came on stdin is not UTF-8: give it as UTF-8.") from None
 
 
 def edit(

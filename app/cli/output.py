@@ -1,11 +1,19 @@
 """What commands say: data to stdout, the rest to stderr."""
 
+import io
 import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def in_utf8() -> None:
+    """For files and pipes, whatever the locale; a terminal of another kind shows `?` for what it does not have."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="replace")
 
 
 def say(text: str = "") -> None:

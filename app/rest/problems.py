@@ -109,10 +109,15 @@ def retry_after(seconds: int) -> list[tuple[str, str]]:
 
 def invalid(faults: Sequence[Any]) -> Response:
     """What does not have the form that the contract says: the first fault as `detail`, and the others with it."""
-    errors = [{"field": place(fault["loc"]), "message": str(fault["msg"])[:200]} for fault in faults[:MOST]]
+    errors = [{"field": place(fault["loc"]), "message": said(fault["msg"])} for fault in faults[:MOST]]
     first = errors[0]
     detail = f"{first['field']}: {first['message']}." if first["field"] else f"{first['message']}."
     return problem(422, "BAD_USER_INPUT", detail, field=first["field"], errors=errors)
+
+
+def said(message: object) -> str:
+    """Without pydantic's word for what was written here."""
+    return str(message).removeprefix("Value error, ")[:200]
 
 
 def place(parts: Sequence[Any]) -> str | None:

@@ -1,7 +1,7 @@
 """Who calls a tool, and how it reaches the wiki: reads by fixed GraphQL documents, writes by the resolvers."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any, TypeVar
@@ -14,6 +14,7 @@ from db.database import Database
 from db.scope import Scope
 from resolvers.errors import CairnError
 from resolvers.tool_calls import count_call
+from schema.root import make_engine
 from selection import Engine
 
 from ..bounds import Bounds
@@ -35,9 +36,10 @@ class Refused(CairnError):
 class Reach:
     """What every call of a process has in common."""
 
-    engine: Engine
     database: Database
     bounds: Bounds
+    engine: Engine = field(default_factory=make_engine)
+    """Of the tools' own documents: what an operator allows those of clients is not theirs."""
 
     def caller(self, scope: Scope) -> "Caller":
         return Caller(self, scope)

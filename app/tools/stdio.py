@@ -3,11 +3,9 @@
 from mcp.server.stdio import stdio_server
 
 from app.bounds import Bounds
-from app.limits import document_limits
 from app.settings import Settings
 from db.database import Database
 from db.scope import Scope
-from schema.root import make_engine
 
 from .caller import Reach
 from .server import make_server
@@ -15,7 +13,7 @@ from .server import make_server
 
 async def serve(settings: Settings, database: Database, scope: Scope) -> None:
     """Until stdin ends. The scope is fixed: whoever starts the process says whose wiki it is."""
-    reach = Reach(make_engine(document_limits(settings)), database, Bounds.of(settings, database))
+    reach = Reach(database, Bounds.of(settings, database))
     server = make_server(lambda asked: reach.caller(scope))
     async with stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())

@@ -73,7 +73,11 @@ async def export_zip(
     database: Database, scope: Scope, file: IO[bytes], *, history: bool = False, report: Progress = silent
 ) -> ExportResult:
     """The same folder as a zip; the same wiki gives the same bytes. `file` need not be seekable."""
-    return await written(database, scope, ZipTarget(file), history, report)
+    target = ZipTarget(file)
+    try:
+        return await written(database, scope, target, history, report)
+    finally:
+        target.abandon()
 
 
 async def export_lines(
@@ -185,26 +189,31 @@ class ZipTarget:
     def append(self, path: str, lines: Iterable[bytes]) -> None:
         """To the entry that is being written, which is over when the next one begins."""
         if self.open is None or self.path != path:
-            self.close()
+            self.end()
             self.open, self.path = self.zip.open(entry(path), "w", force_zip64=True), path
         self.open.writelines(lines)
 
     def add_pages(self, pages: Sequence[PageFile]) -> None:
-        self.close()
+        self.end()
         for page in pages:
             self.zip.writestr(entry(page.path), to_markdown(page.note))
 
     def add_states(self, path: str, states: Sequence[dict[str, Any]]) -> None:
         self.append(path, map(line, states))
 
-    def close(self) -> None:
+    def end(self) -> None:
+        """Of the entry that is being written."""
         if self.open:
             self.open.close()
             self.open = None
 
     def finish(self) -> None:
-        self.close()
+        self.end()
         self.zip.close()
+
+    def abandon(self) -> None:
+        """Where it was broken off, or the collector would finish it, and complain that nothing can be written."""
+        self.zip.fp = None
 
 
 class LinesTarget:

@@ -1,15 +1,16 @@
 """Requests that do not come whole, on the connection of the real service."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from itertools import count, repeat
+from pathlib import Path
 
 import orjson
 import pytest
 
 from app import connections
-from tests.app.service import Service
+from tests.app.bytes_client import Client, connected
+from tests.app.service import Service, serving
 from tests.app.streaming import WIKI_CHANGED, initialised
 
 START = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
@@ -23,38 +24,6 @@ HEADS = {
 }
 ENOUGH = 40
 """So many pieces are several times what is read."""
-
-
-class Client:
-    """A connection of bytes."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.reader, self.writer = reader, writer
-
-    async def say(self, data: bytes) -> None:
-        self.writer.write(data)
-        await self.writer.drain()
-
-    async def answer(self) -> tuple[bytes, dict[str, str], bytes]:
-        """Status line, headers and body of the next answer."""
-        async with asyncio.timeout(10):
-            head = (await self.reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
-            headers = dict(line.split(": ", 1) for line in head[1:] if line)
-            return head[0].encode(), headers, await self.reader.readexactly(int(headers["content-length"]))
-
-    async def rest(self) -> bytes:
-        """Whatever comes until the other side closes."""
-        async with asyncio.timeout(10):
-            return await self.reader.read()
-
-
-@asynccontextmanager
-async def connected(service: Service) -> AsyncIterator[Client]:
-    reader, writer = await asyncio.open_connection("127.0.0.1", int(service.url.rpartition(":")[2]))
-    try:
-        yield Client(reader, writer)
-    finally:
-        writer.close()
 
 
 async def sent_until_closed(client: Client, pieces: Iterator[bytes]) -> int:
@@ -137,3 +106,12 @@ async def test_what_is_no_http_is_told_as_every_error(service: Service) -> None:
         status, _, body = await client.answer()
     assert status == b"HTTP/1.1 400 Bad Request"
     assert orjson.loads(body)["errors"][0]["extensions"] == {"code": "BAD_REQUEST"}
+
+
+async def test_an_idle_connection_is_kept_for_as_long_as_set(dsn: str, tmp_path: Path) -> None:
+    for seconds, is_kept in ((0.1, False), (75.0, True)):
+        async with serving(dsn, tmp_path, keep_alive=seconds) as service, connected(service) as client:
+            await client.say(START + b"\r\n")
+            assert (await client.answer())[0] == b"HTTP/1.1 200 OK"
+            await asyncio.sleep(0.4)
+            assert client.reader.at_eof() is not is_kept

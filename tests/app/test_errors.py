@@ -79,6 +79,7 @@ REFUSALS: list[tuple[str, int, dict[str, Any]]] = [
     ("PERSISTED_QUERY_NOT_FOUND", 400, {"body": {"documentId": "none"}}),
     ("UNAUTHENTICATED", 401, {"body": viewer(), "authorization": "Bearer nobody"}),
     ("UNSUPPORTED_MEDIA_TYPE", 415, {"body": viewer(), "content-type": "text/plain"}),
+    ("UNSUPPORTED_MEDIA_TYPE", 415, {"body": viewer(), "content-encoding": "gzip"}),
     ("BAD_USER_INPUT", 400, {"body": MUTATION, "idempotency-key": "two words"}),
 ]
 

@@ -141,3 +141,12 @@ async def test_small_packets_are_not_held_back() -> None:
         taken = cast("socket.socket", await accepted)
         assert taken.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
         client.close()
+
+
+async def test_a_client_of_http_1_0_gets_no_chunks() -> None:
+    wire = await asked(answering(head(), body(b"one, ", more=True), body(b"two")), OLD)
+    told, _, text = b"".join(wire.written).partition(b"\r\n\r\n")
+    assert (b"transfer-encoding" in told, b"connection: close" in told, text) == (False, True, b"one, two")
+    assert wire.is_closed
+    wire = await asked(answering(head(LENGTH), body(b"four")), OLD)
+    assert b"".join(wire.written).endswith(b"content-length: 4\r\nconnection: close\r\n\r\nfour")

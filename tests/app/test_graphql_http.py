@@ -122,11 +122,20 @@ async def test_the_answer_has_the_type_that_was_asked_for(service: Service, toke
     for accept, kind in (
         (GRAPHQL_JSON, GRAPHQL_JSON),
         ("*/*", "application/json"),
+        ("*", "application/json"),
+        (f"{GRAPHQL_JSON};q=0, */*", "application/json"),
         (f"text/html, {GRAPHQL_JSON};q=0.5", GRAPHQL_JSON),
     ):
         response = await service.post(VIEWER, token, accept=accept)
         assert response.headers["content-type"].startswith(kind)
-    assert (await service.post(VIEWER, token, accept="text/html")).status_code == 406
+    for accept in ("text/html", f"{GRAPHQL_JSON};q=0, text/html", "application/json; charset=utf-8; q=0.0"):
+        assert (await service.post(VIEWER, token, accept=accept)).status_code == 406
+
+
+async def test_what_a_client_accepts_may_come_in_several_headers(service: Service, token: str) -> None:
+    several = [("accept", "text/html"), ("accept", GRAPHQL_JSON), ("authorization", f"Bearer {token}")]
+    response = await service.http.post("/graphql", json={"query": VIEWER}, headers=several)
+    assert (response.status_code, response.headers["content-type"].startswith(GRAPHQL_JSON)) == (200, True)
 
 
 async def test_a_hostile_query_is_refused_before_any_sql(service: Service, token: str) -> None:

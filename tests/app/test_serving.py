@@ -6,12 +6,13 @@ from typing import Any
 
 import httpx
 import pytest
+import uvicorn
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
 from app.draining import DRAINING, Server
-from app.serving import bind, options
+from app.serving import NoSuchAddress, address, bind, options
 from app.settings import Settings
 
 FORWARDED = {"x-forwarded-for": "203.0.113.7", "x-forwarded-proto": "https"}
@@ -63,3 +64,30 @@ async def test_what_is_there_when_it_begins_to_serve_is_not_walked_by_the_collec
         server.should_exit = True
         await running
         gc.unfreeze()
+
+
+@pytest.mark.parametrize("host", ["no-such-host.invalid", "203.0.113.7", "[::1]"])
+def test_an_address_of_another_machine_is_told_apart_from_one_that_is_taken(host: str) -> None:
+    with pytest.raises(NoSuchAddress, match="CAIRN_HOST") as refused:
+        bind(host, 0)
+    assert refused.value.code == "BAD_SETTING"
+
+
+@pytest.mark.parametrize(("host", "shown"), [("0.0.0.0", "127.0.0.1"), ("::", "[::1]"), ("::1", "[::1]")])
+def test_the_url_is_one_that_a_browser_here_can_open(host: str, shown: str) -> None:
+    with bind(host, 0) as listening:
+        assert address(host, listening) == f"http://{shown}:{listening.getsockname()[1]}"
+
+
+async def test_an_ipv4_proxy_is_believed_at_a_socket_of_both_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(DRAINING, "is_on", False)
+    for believed, client in ((None, "127.0.0.1"), ("127.0.0.0/8", "203.0.113.7")):
+        server = uvicorn.Server(options(echo, Settings(forwarded_allow_ips=believed)))
+        listening = bind("::", 0)
+        running = asyncio.create_task(server.serve(sockets=[listening]))
+        while not server.started:
+            await asyncio.sleep(0.01)
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{listening.getsockname()[1]}") as http:
+            assert (await http.get("/", headers=FORWARDED)).json()["client"] == client
+        server.should_exit = True
+        await running

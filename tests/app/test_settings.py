@@ -50,6 +50,52 @@ def test_a_wrong_setting_is_refused(monkeypatch: pytest.MonkeyPatch, name: str, 
         Settings()
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("STATEMENT_TIMEOUT", "0.0001"),  # in whole milliseconds that is 0, and Postgres would wait for ever
+        ("STATEMENT_TIMEOUT", "inf"),
+        ("STATEMENT_TIMEOUT", "1e18"),
+        ("TENANT_RATE", "1e308"),  # the table of throttles could not hold what comes in
+        ("CREDENTIAL_RATE", "1e308"),
+        ("FORWARDED_ALLOW_IPS", "10.0.0.7/8"),
+        ("FORWARDED_ALLOW_IPS", "127.0.0.1,proxy"),
+        ("ALLOWED_HOSTS", "*"),
+        ("ALLOWED_HOSTS", "https://wiki.example.org"),
+        ("ALLOWED_HOSTS", "wiki.example.org:8000"),
+        ("ALLOWED_HOSTS", "wiki.*.org"),
+        ("ALLOWED_HOSTS", "::1"),
+        ("ALLOWED_HOSTS", "[wiki]"),
+        ("CORS_ORIGINS", "https://app.example.org/"),
+        ("CORS_ORIGINS", "https://app.example.org:443"),
+        ("CORS_ORIGINS", "https://App.example.org"),
+        ("CORS_ORIGINS", "https://café.example.org"),
+        ("CORS_ORIGINS", "app.example.org"),
+    ],
+)
+def test_a_setting_that_would_do_nothing_or_undo_a_bound_is_refused(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(f"CAIRN_{name}", value)
+    with pytest.raises(ValidationError):
+        Settings()
+
+
+def test_addresses_are_taken_as_they_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAIRN_ALLOWED_HOSTS", "Wiki.Example.org, *.Internal.example.org, [::1]")
+    monkeypatch.setenv("CAIRN_CORS_ORIGINS", "https://app.example.org,http://localhost:3000,http://[::1]:3000")
+    monkeypatch.setenv("CAIRN_FORWARDED_ALLOW_IPS", "10.0.0.0/8, ::1")
+    assert Settings().allowed_hosts == ["wiki.example.org", "*.internal.example.org", "[::1]"]
+    assert len(Settings().cors_origins or ()) == 3
+
+
+@pytest.mark.parametrize("name", Settings.model_fields)
+def test_an_empty_variable_is_as_one_that_is_not_set(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """A composition of containers passes on what nobody has set as the empty text."""
+    monkeypatch.setenv(f"CAIRN_{name.upper()}", "")
+    assert getattr(Settings(), name) == Settings.model_fields[name].get_default(call_default_factory=True)
+
+
 def test_a_secret_is_made_once_and_kept_for_its_owner_alone(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "token-secret"
     with ThreadPoolExecutor(8) as pool:

@@ -105,3 +105,13 @@ async def test_a_body_has_a_limit_and_a_rate_holds(dsn: str, tmp_path: Path, wik
             assert error["code"] == "THROTTLED"
             assert "Try again in" in text
             assert error["retryAfter"] > 0
+
+
+async def test_what_clients_may_send_does_not_limit_what_tools_ask(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+    tight = {"max_tokens": 1, "max_depth": 1, "max_fields": 1, "max_aliases": 0, "max_variables": 1}
+    async with serving(dsn, tmp_path, introspection="nobody", **tight) as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+        async with agent(service, token) as caller:
+            await caller.call("wiki_create", title="Harbour Coffee", type="entity", content="Open since 2019.")
+            assert "Harbour Coffee" in await caller.text("wiki_search", query="harbour")
+            assert "Open since 2019." in await caller.text("wiki_read", page="entity/harbour-coffee")

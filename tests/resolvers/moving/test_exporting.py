@@ -1,15 +1,17 @@
 """An export to a folder: what it touches, what it leaves alone, who gets one."""
 
+import gc
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 
 from db.scope import Role
 from resolvers.drafts import PageDraft
-from resolvers.errors import BadInput, NotFound
-from resolvers.moving.files import export_folder, export_path
+from resolvers.errors import BadInput, NotFound, Unavailable
+from resolvers.moving.files import export_folder, export_path, export_zip
 from resolvers.pages import create_page, update_page
 from tests.resolvers.moving.exports import a_wiki, exported, files
 from tests.wiki import Wiki
@@ -76,3 +78,22 @@ async def test_progress_is_told(wiki: Wiki, tmp_path: Path) -> None:
     heard = []
     await export_folder(wiki.database, wiki.scope, tmp_path / "x", report=lambda *step: heard.append(step))
     assert heard == [("Writing", 0, 3, "entity/austin-texas.md")]
+
+
+async def test_a_full_disk_is_not_taken_for_a_database_that_is_gone(wiki: Wiki, tmp_path: Path) -> None:
+    await a_wiki(wiki)
+    (tmp_path / ".cairn").mkdir()
+    (tmp_path / ".cairn" / "files").touch()
+    (tmp_path / ".cairn" / "draft").symlink_to("/dev/full")
+    with pytest.raises(Unavailable, match="cannot be written: No space left"):
+        await export_folder(wiki.database, wiki.scope, tmp_path)
+
+
+async def test_a_zip_that_is_broken_off_is_not_finished_later(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
+    await a_wiki(wiki)
+    complaints: list[type[BaseException]] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda heard: complaints.append(heard.exc_type))
+    with Path("/dev/full").open("wb", buffering=0) as full, pytest.raises(Unavailable, match="No space left"):
+        await export_zip(wiki.database, wiki.scope, full)
+    gc.collect()
+    assert ValueError not in complaints

@@ -1,0 +1,39 @@
+"""A client that says just the bytes it is told, to the real service."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from tests.app.service import Service
+
+
+class Client:
+    """A connection of bytes."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader, self.writer = reader, writer
+
+    async def say(self, data: bytes) -> None:
+        self.writer.write(data)
+        await self.writer.drain()
+
+    async def answer(self) -> tuple[bytes, dict[str, str], bytes]:
+        """Status line, headers and body of the next answer."""
+        async with asyncio.timeout(10):
+            head = (await self.reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+            headers = dict(line.split(": ", 1) for line in head[1:] if line)
+            return head[0].encode(), headers, await self.reader.readexactly(int(headers["content-length"]))
+
+    async def rest(self) -> bytes:
+        """Whatever comes until the other side closes."""
+        async with asyncio.timeout(10):
+            return await self.reader.read()
+
+
+@asynccontextmanager
+async def connected(service: Service) -> AsyncIterator[Client]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", int(service.url.rpartition(":")[2]))
+    try:
+        yield Client(reader, writer)
+    finally:
+        writer.close()
