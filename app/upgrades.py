@@ -20,18 +20,19 @@ class KeepingToHTTP(HttpToolsProtocol):
     again: bytes | None = None
 
     def data_received(self, data: bytes) -> None:
-        self.again = data
+        self.fed = data
+        super().data_received(data)
         while self.again is not None:
             self.fed, self.again = self.again, None
             super().data_received(self.fed)
         self.fed = b""
 
     def on_headers_complete(self) -> None:
-        if not self.is_offered:
+        if not (self.parser.should_upgrade() and self.is_offered):
             super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        if not self.is_offered:
+        if not (self.parser.should_upgrade() and self.is_offered):
             super().on_message_complete()
 
     def _should_upgrade(self) -> bool:
@@ -40,8 +41,8 @@ class KeepingToHTTP(HttpToolsProtocol):
 
     @property
     def is_offered(self) -> bool:
-        """CONNECT offers nothing: it asks for what is never done."""
-        return self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT" and not self._should_upgrade()
+        """What could be switched to, and is not. CONNECT offers nothing: it asks for what is never done."""
+        return self.parser.get_method() != b"CONNECT" and not self._should_upgrade()
 
     def _unsupported_upgrade_warning(self) -> None:
         """uvicorn calls this while it handles the error that says where the head ended."""
