@@ -40,13 +40,20 @@ def priced(given: list[str] | None) -> list[str] | None:
     return given
 
 
+def in_utc(given: time) -> time:
+    """Workers compare it with the hour in UTC, which has no offset."""
+    if given.utcoffset():
+        raise ValueError(f"{given.isoformat()} is not in UTC: say the hour there, without an offset")
+    return given.replace(tzinfo=None)
+
+
 Names = Annotated[list[str] | None, NoDecode, BeforeValidator(by_commas)]
 
 
 class Settings(BaseSettings):
     """What an operator may set. Without any, Cairn runs on its own Postgres in the user's data folder."""
 
-    model_config = SettingsConfigDict(env_prefix="CAIRN_")
+    model_config = SettingsConfigDict(env_prefix="CAIRN_", env_ignore_empty=True)
 
     database_url: str | None = Field(
         None, description="A PostgreSQL 16 or newer; without one the embedded server is used"
@@ -72,7 +79,7 @@ class Settings(BaseSettings):
     pool_queue: int = Field(
         256, ge=0, description="Requests that wait for a connection of each pool; more are told to come back"
     )
-    statement_timeout: float = Field(10.0, gt=0, description="Seconds that a statement may take")
+    statement_timeout: float = Field(10.0, ge=0.001, le=1_000_000, description="Seconds that a statement may take")
     statement_cache: int = Field(512, ge=0, description="Prepared statements a connection; 0 behind old poolers")
 
     max_body: int = Field(2_000_000, ge=1, description="Bytes of a request body")
@@ -120,8 +127,12 @@ class Settings(BaseSettings):
         None, description="Addresses or networks of proxies whose X-Forwarded headers hold, by commas, or `*`"
     )
 
-    drain_delay: float = Field(0.0, ge=0, description="Seconds to go on accepting after the order to stop")
-    drain_timeout: float = Field(10.0, gt=0, description="Seconds that requests in flight are given to finish then")
+    drain_delay: float = Field(
+        0.0, ge=0, allow_inf_nan=False, description="Seconds to go on accepting after the order to stop"
+    )
+    drain_timeout: float = Field(
+        10.0, gt=0, allow_inf_nan=False, description="Seconds that requests in flight are given to finish then"
+    )
 
     metrics: Literal["off", "local", "token"] = Field(
         "off", description="Who may read /metrics: nobody, this machine, or who has the token"
@@ -178,7 +189,7 @@ class Settings(BaseSettings):
         True, description="Link entities that share a source, and those to the topic of a city or journal they share"
     )
 
-    sweep_at: time | Literal["never"] = Field(
+    sweep_at: Annotated[time, AfterValidator(in_utc)] | Literal["never"] = Field(
         time(3), description="From when on, in UTC, workers promote the names of a day that earned a page; or `never`"
     )
 

@@ -3,6 +3,7 @@
 import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
+from datetime import time
 from pathlib import Path
 
 import pytest
@@ -42,12 +43,38 @@ def test_the_environment_sets_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("PORT", "http"), ("PORT", "70000"), ("WORKERS", "0"), ("LOG_FORMAT", "xml"), ("MAX_COST", "-1")],
+    [
+        ("PORT", "http"),
+        ("PORT", "70000"),
+        ("WORKERS", "0"),
+        ("LOG_FORMAT", "xml"),
+        ("MAX_COST", "-1"),
+        ("STATEMENT_TIMEOUT", "inf"),
+        ("STATEMENT_TIMEOUT", "1e10"),
+        ("STATEMENT_TIMEOUT", "0.0001"),  # less than Postgres counts, where 0 means any
+        ("DRAIN_DELAY", "inf"),
+        ("DRAIN_TIMEOUT", "inf"),
+        ("SWEEP_AT", "03:00+05:00"),
+    ],
 )
 def test_a_wrong_setting_is_refused(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     monkeypatch.setenv(f"CAIRN_{name}", value)
     with pytest.raises(ValidationError):
         Settings()
+
+
+def test_an_empty_variable_is_as_one_that_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in Settings.model_fields:
+        monkeypatch.setenv(f"CAIRN_{name.upper()}", "")
+    empty = Settings()
+    for name in Settings.model_fields:
+        monkeypatch.delenv(f"CAIRN_{name.upper()}")
+    assert empty == Settings()
+
+
+def test_the_hour_of_the_sweep_may_say_that_it_is_utc(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAIRN_SWEEP_AT", "03:30Z")
+    assert Settings().sweep_at == time(3, 30)
 
 
 def test_a_secret_is_made_once_and_kept_for_its_owner_alone(tmp_path: Path) -> None:
