@@ -1,6 +1,7 @@
 """A wiki written out and read in again is the same wiki, to the byte."""
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
@@ -204,6 +205,22 @@ async def test_a_stub_that_redirects_is_a_former_name(wiki: Wiki, tmp_path: Path
     (old,) = await wiki.rows("old_slugs", "slug")
     assert old["slug"] == "auth"
     assert len(await wiki.references()) == 1
+    await check(wiki)
+
+
+async def test_a_stub_may_lead_to_another_whatever_the_order_of_the_files(wiki: Wiki, tmp_path: Path) -> None:
+    notes = {
+        "a.md": "---\nredirectTo: b\n---\n",
+        "b.md": "---\nredirectTo: c\n---\n",
+        "c.md": "---\nredirectTo: page\n---\n",
+        "page.md": "Text.",
+        "round.md": "---\nredirectTo: trip\n---\n",
+        "trip.md": "---\nredirectTo: round\n---\n",
+    }
+    result = await imported(wiki, tmp_path, notes)
+    assert (counts(result), result.broken_links) == ((1, 0, 0, 0), 2)
+    assert [old["slug"] for old in await wiki.rows("old_slugs", "slug")] == ["a", "b", "c"]
+    assert await imported(wiki, tmp_path, {}) == replace(result, created=0, unchanged=1)
     await check(wiki)
 
 
