@@ -96,6 +96,7 @@ class Bodies:
         self.stopped: set[asyncio.Task[Any]] = set()
 
     async def read(self, scope: Scope, receive: Receive) -> bytes:
+        check_coding(header(scope, b"content-encoding"))
         declared = header(scope, b"content-length")
         if declared and declared.isdecimal() and int(declared) > self.most:
             raise too_large(self.most)
@@ -151,6 +152,11 @@ def check_kind(content_type: str) -> None:
         raise Refused(415, f"Send the request as {JSON}.", "UNSUPPORTED_MEDIA_TYPE")
     if "charset" in options.lower() and "utf-8" not in options.lower():
         raise Refused(415, "Send the request in UTF-8.", "UNSUPPORTED_MEDIA_TYPE")
+
+
+def check_coding(coding: str | None) -> None:
+    if coding is not None and coding.strip().lower() != "identity":
+        raise Refused(415, "Send the request as it is, without a Content-Encoding.", "UNSUPPORTED_MEDIA_TYPE")
 
 
 def from_query(text: bytes, most: int) -> Operation:

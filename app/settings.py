@@ -15,6 +15,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from compiler.default import PLANNER, WRITER
 
+HOST = re.compile(r"(\*\.)?[^\s*/:]+|\[[0-9a-f:.]+\]")
 PRICE = re.compile(r"([^=\s]+)=(\d+(?:\.\d+)?)/(\d+(?:\.\d+)?)")
 
 
@@ -23,12 +24,25 @@ def by_commas(given: object) -> object:
     return [part.strip() for part in given.split(",") if part.strip()] if isinstance(given, str) else given
 
 
+def in_small_letters(given: object) -> object:
+    """As browsers send names of hosts."""
+    return given.lower() if isinstance(given, str) else given
+
+
 def origins(given: list[str] | None) -> list[str] | None:
     """A browser sends `https://app.example.org`, without a path and a slash, so only that can match."""
     for origin in given or ():
         parts = urlsplit(origin)
         if origin != "*" and origin != f"{parts.scheme}://{parts.netloc}":
             raise ValueError(f"{origin} is not an origin such as https://app.example.org, and not *")
+    return given
+
+
+def hosts(given: list[str] | None) -> list[str] | None:
+    """As a Host header has them, without the port."""
+    for host in given or ():
+        if not HOST.fullmatch(host):
+            raise ValueError(f"{host} is not a host name such as wiki.example.org or *.example.org")
     return given
 
 
@@ -48,6 +62,7 @@ def in_utc(given: time) -> time:
 
 
 Names = Annotated[list[str] | None, NoDecode, BeforeValidator(by_commas)]
+Lowered = Annotated[Names, BeforeValidator(in_small_letters)]
 
 
 class Settings(BaseSettings):
@@ -117,8 +132,10 @@ class Settings(BaseSettings):
         "everyone", description="Who may introspect; unless it is everyone, errors suggest no names"
     )
 
-    allowed_hosts: Names = Field(None, description="Host names to answer for, by commas, `*.` for all below; else any")
-    cors_origins: Annotated[Names, AfterValidator(origins)] = Field(
+    allowed_hosts: Annotated[Lowered, AfterValidator(hosts)] = Field(
+        None, description="Host names to answer for, by commas, `*.` for all below; else any"
+    )
+    cors_origins: Annotated[Lowered, AfterValidator(origins)] = Field(
         None,
         description="Origins whose pages may ask, and open WebSockets, by commas, or `*`; else none",
     )

@@ -264,7 +264,7 @@ class Import:
             await ties.keep_dates(written)
 
     async def redirect(self, ties: Ties) -> None:
-        """Names that pages once had: a file each, that says where it leads. That may be the name of another such file."""
+        """Names that pages once had: a file each, that says where it leads, maybe to another such file."""
         left = [stub for some in self.places.stubs(TIED_AT_ONCE) for stub in some if not await self.led(ties, *stub)]
         for _ in range(LONGEST_CHAIN):
             before, left = len(left), [stub for stub in left if not await self.led(ties, *stub)]

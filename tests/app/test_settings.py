@@ -55,6 +55,9 @@ def test_the_environment_sets_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
         ("DRAIN_DELAY", "inf"),
         ("DRAIN_TIMEOUT", "inf"),
         ("SWEEP_AT", "03:00+05:00"),
+        ("ALLOWED_HOSTS", "*"),
+        ("ALLOWED_HOSTS", "wiki.example.org:8000"),
+        ("ALLOWED_HOSTS", "https://wiki.example.org"),
     ],
 )
 def test_a_wrong_setting_is_refused(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
@@ -70,6 +73,13 @@ def test_an_empty_variable_is_as_one_that_is_not_set(monkeypatch: pytest.MonkeyP
     for name in Settings.model_fields:
         monkeypatch.delenv(f"CAIRN_{name.upper()}")
     assert empty == Settings()
+
+
+def test_names_of_hosts_are_told_in_small_letters_as_browsers_send_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAIRN_ALLOWED_HOSTS", "Wiki.Example.org, *.Example.org, [::1]")
+    monkeypatch.setenv("CAIRN_CORS_ORIGINS", "HTTPS://App.Example.org")
+    assert Settings().allowed_hosts == ["wiki.example.org", "*.example.org", "[::1]"]
+    assert Settings().cors_origins == ["https://app.example.org"]
 
 
 def test_the_hour_of_the_sweep_may_say_that_it_is_utc(monkeypatch: pytest.MonkeyPatch) -> None:
