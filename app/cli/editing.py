@@ -1,6 +1,5 @@
 """`cairn edit`, `append`, `rename`, `merge`, `archive`: pages changed from a terminal."""
 
-import sys
 from math import inf
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -36,7 +35,9 @@ def add_to(parent: typer.Typer) -> None:
 
 def given(text: str) -> str:
     """The argument itself, or what comes on stdin for `-`."""
-    return sys.stdin.read() if text == STDIN else text
+    from .piped import piped
+
+    return piped() if text == STDIN else text
 
 
 def edit(

@@ -45,7 +45,7 @@ def body(acme: Cairn, name: str) -> str:
 def test_a_page_is_edited_and_appended_to(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
     ran = acme("edit", "topic/austin", "- brisket\n", "- ribs\n", *MARA)
     assert ran.out == "topic/austin is at version 2: line 6, found by lines.\n"
-    monkeypatch.setattr("sys.stdin", io.StringIO("- pie"))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"- pie")))
     assert acme("append", "topic/austin", "-", "--section", "food", "--next-line", *MARA).code == 0
     assert body(acme, "topic/austin") == "Hot.\n\n## Food\n\n- tacos\n    - ribs\n- pie"
     assert json.loads(acme("edit", "topic/austin", "pie", "cake", *MARA, "--json").out)["matchedBy"] == "exact"
@@ -61,7 +61,7 @@ def test_a_page_is_made(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (page["title"], page["bodyMd"], page["tags"]) == ("Zilker Park", "- in [[Austin]]", ["park", "city"])
     assert "Begun" in acme("history", "entity/zilker-park", *MARA).out
     assert "entity/zilker-park" in acme("page", "topic/atx", *MARA).out
-    monkeypatch.setattr("sys.stdin", io.StringIO("From a pipe."))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"From a pipe.")))
     again = json.loads(acme("create", "Entity", "Zilker Park", "-", *MARA, "--json").out)
     assert (again["page"], again["version"]) == ("entity/zilker-park-2", 1)
     assert body(acme, "entity/zilker-park-2") == "From a pipe."
