@@ -47,7 +47,7 @@ def refusal(error: Exception) -> CairnError | None:
     if state in RULE or state.startswith(VALUE):
         return BadInput(f"The database cannot hold this value{rule(error)}.")
     if state.startswith(BUSY) or state == "25006":
-        return Unavailable("The database cannot take this write now. Try again in a moment.")
+        return Unavailable("The database cannot do this now. Try again in a moment.")
     return None
 
 

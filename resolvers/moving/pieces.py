@@ -70,12 +70,17 @@ def pieces(root: Path, waiting: Waiting) -> Iterator[Piece | Problem]:
     else:
         raise BadInput(f"There is no {root}.", "path")
     first = next(found, None)
-    if first is None and (root / ABOUT).is_file():
+    if first is None and is_of_an_empty_wiki(root):
         return
     if first is None:
         raise BadInput(f"No notes are in this: they end in {' or '.join(MARKDOWN)}, or are lines of a {LINES}.", "path")
     yield first
     yield from found
+
+
+def is_of_an_empty_wiki(root: Path) -> bool:
+    """An export without pages: no line at all, or a folder that only says what it is."""
+    return (root / ABOUT).is_file() if root.is_dir() else root.stat().st_size == 0
 
 
 def about(root: Path) -> WikiRecord | None:

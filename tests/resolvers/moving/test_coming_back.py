@@ -105,7 +105,7 @@ async def test_a_wiki_is_not_changed_by_its_own_export(wiki: Wiki, tmp_path: Pat
     assert await wiki.rows("pages") == before
 
 
-@pytest.mark.parametrize("form", ["folder", "wiki.zip"])
+@pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
 async def test_a_wiki_without_pages_comes_back(wiki: Wiki, tmp_path: Path, form: str) -> None:
     await export_path(wiki.database, wiki.scope, tmp_path / form)
     assert counts(await run(await wiki.neighbour(), tmp_path / form)) == (0, 0, 0, 0)
