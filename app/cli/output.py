@@ -1,6 +1,5 @@
 """What commands say: data to stdout, the rest to stderr."""
 
-import io
 import json
 import re
 import sys
@@ -8,13 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-
-
-def escape_what_cannot_be_shown() -> None:
-    """Letters that a terminal lacks stop no command."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
 
 
 def say(text: str = "") -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -49,6 +50,14 @@ def test_json_is_utf_8_on_every_terminal(terminal: Terminal) -> None:
     assert TITLE in json.loads(refused.stderr)["error"]["message"]
     named_otherwise = terminal.run("import", "caf\udce9.md", *MARA, "--json")
     assert "There is no caf\udce9.md" in json.loads(named_otherwise.stderr)["error"]["message"]
+
+
+def test_closed_streams_stop_no_command(terminal: Terminal) -> None:
+    for command in ("search warm --json", "search warm", "append topic/cafe -"):
+        line = f"{shlex.join(COMMAND)} {command} {shlex.join(MARA)} <&- >&-"
+        ran = subprocess.run(line, shell=True, cwd=ROOT, env=terminal.environment, capture_output=True, timeout=60)
+        told = b"cairn: There is nothing to append in this.\n" if "append" in command else b""
+        assert ran.stderr == told
 
 
 def test_a_pipe_is_utf_8_on_every_terminal(terminal: Terminal) -> None:
