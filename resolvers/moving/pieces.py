@@ -1,6 +1,7 @@
 """Where notes are read from: a folder of markdown files, or a `.jsonl` file with a page on each line."""
 
 import os
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -229,9 +230,10 @@ def in_file(root: Path, path: Path) -> Piece | Problem:
 def in_lines(path: Path) -> Iterator[Piece]:
     """The lines that are not blank, by where they stand: one may be longer than memory."""
     name = label(path.parent, path)
-    start = size = 0
-    number, blank = 1, True
+    size, number, blank = 0, 1, True
     with path.open("rb") as file:
+        start = len(BOM_UTF8) if file.read(len(BOM_UTF8)) == BOM_UTF8 else 0
+        file.seek(start)
         while part := file.readline(NOTE_MAX):
             size, blank = size + len(part), blank and not part.strip()
             if part.endswith(b"\n"):
