@@ -83,8 +83,8 @@ def test_an_edit_that_cannot_be_is_told_by_its_code(acme: Cairn) -> None:
     assert "\nLooked for by exact, lines, whitespace, indentation. At line 5:\n\n- tacos\n" in told
     failed = acme("edit", "topic/austin", "nowhere", "x", *MARA, "--json").error
     assert (failed["code"], failed.keys() >= {"passesTried", "nearest"}) == ("EDIT_FAILED", True)
-    assert "is there 3 times, at the lines 1, 5, 6. " in acme("edit", "topic/austin", "t", "x", *MARA).err
-    assert "is there 2 times, at the line 3. " in acme("edit", "topic/austin", "#", "x", *MARA).err
+    assert "is there 3 times, in lines 1, 5, 6. " in acme("edit", "topic/austin", "t", "x", *MARA).err
+    assert "is there 2 times, in line 3. " in acme("edit", "topic/austin", "#", "x", *MARA).err
     ambiguous = acme("edit", "topic/austin", "t", "x", *MARA, "--json").error
     assert (ambiguous["code"], ambiguous.keys() >= {"count", "lines"}) == ("EDIT_AMBIGUOUS", True)
     assert acme("edit", "topic/austin", "Hot", "x", "--expect", "9", *MARA, "--json").error["code"] == "CONFLICT"
