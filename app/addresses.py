@@ -13,9 +13,10 @@ USUAL = {"http": ":80", "https": ":443"}
 
 def origins(given: list[str] | None) -> list[str] | None:
     """A browser sends `https://app.example.org`: small letters of ASCII, no path, no slash, no usual port."""
+    given = given and [origin.lower() for origin in given]
     for origin in given or ():
         parts = urlsplit(origin)
-        shown = f"{parts.scheme}://{parts.netloc.removesuffix(USUAL.get(parts.scheme, ' '))}".lower()
+        shown = f"{parts.scheme}://{parts.netloc.removesuffix(USUAL.get(parts.scheme, ' '))}"
         if origin != "*" and (origin != shown or not parts.netloc or not origin.isascii()):
             raise ValueError(
                 f"{origin} is not an origin as browsers send it, such as https://app.example.org, and not *"

@@ -24,7 +24,6 @@ PARTS = (("variables", dict, "an object"), ("extensions", dict, "an object"), ("
 ASKED = b"?"  # before a query string: no body begins with it
 LISTS = (b"accept", b"accept-encoding", b"if-none-match")  # which may come in several headers
 UNWANTED = re.compile(r";\s*q=0(\.0*)?\s*(;|$)", re.IGNORECASE)
-AS_IT_IS = "identity"  # of encodings
 NAMED = "cairn.headers"  # where a request keeps its headers by name
 
 
@@ -104,11 +103,10 @@ class Bodies:
         self.stopped: set[asyncio.Task[Any]] = set()
 
     async def read(self, scope: Scope, receive: Receive) -> bytes:
+        check_coding(header(scope, b"content-encoding"))
         declared = header(scope, b"content-length")
         if declared and declared.isdecimal() and int(declared) > self.most:
             raise too_large(self.most)
-        if (header(scope, b"content-encoding") or AS_IT_IS).lower() != AS_IT_IS:
-            raise Refused(415, "Send the body as it is: nothing is unpacked here.", "UNSUPPORTED_MEDIA_TYPE")
         reader = asyncio.current_task()
         assert reader is not None
         self.readers.add(reader, PATIENCE)
@@ -161,6 +159,11 @@ def check_kind(content_type: str) -> None:
         raise Refused(415, f"Send the request as {JSON}.", "UNSUPPORTED_MEDIA_TYPE")
     if "charset" in options.lower() and "utf-8" not in options.lower():
         raise Refused(415, "Send the request in UTF-8.", "UNSUPPORTED_MEDIA_TYPE")
+
+
+def check_coding(coding: str | None) -> None:
+    if coding is not None and coding.strip().lower() != "identity":
+        raise Refused(415, "Send the request as it is, without a Content-Encoding.", "UNSUPPORTED_MEDIA_TYPE")
 
 
 def from_query(text: bytes, most: int) -> Operation:

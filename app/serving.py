@@ -66,7 +66,7 @@ def serve_together(settings: Settings, dsn: str, listening: socket.socket, on_re
     """The workers share nothing but the socket and Postgres."""
     with tempfile.TemporaryDirectory(prefix="cairn-metrics-") as folder:
         os.environ["CAIRN_DATABASE_URL"] = dsn
-        os.environ.setdefault("CAIRN_METRICS_DIR", folder)
+        os.environ["CAIRN_METRICS_DIR"] = str(settings.metrics_dir or folder)
         Workers(options("app.asgi:from_environment", settings), [listening], on_ready).run()
 
 

@@ -32,6 +32,13 @@ def priced(given: list[str] | None) -> list[str] | None:
     return given
 
 
+def in_utc(given: time) -> time:
+    """Workers compare it with the hour in UTC, which has no offset."""
+    if given.utcoffset():
+        raise ValueError(f"{given.isoformat()} is not in UTC: say the hour there, without an offset")
+    return given.replace(tzinfo=None)
+
+
 Names = Annotated[list[str] | None, NoDecode, BeforeValidator(by_commas)]
 
 
@@ -117,10 +124,15 @@ class Settings(BaseSettings):
     keep_alive: float = Field(
         75.0,
         gt=0,
+        allow_inf_nan=False,
         description="Seconds that a connection on which nothing is asked is kept; a proxy's own must be shorter",
     )
-    drain_delay: float = Field(0.0, ge=0, description="Seconds to go on accepting after the order to stop")
-    drain_timeout: float = Field(10.0, gt=0, description="Seconds that requests in flight are given to finish then")
+    drain_delay: float = Field(
+        0.0, ge=0, allow_inf_nan=False, description="Seconds to go on accepting after the order to stop"
+    )
+    drain_timeout: float = Field(
+        10.0, gt=0, allow_inf_nan=False, description="Seconds that requests in flight are given to finish then"
+    )
 
     metrics: Literal["off", "local", "token"] = Field(
         "off", description="Who may read /metrics: nobody, this machine, or who has the token"
@@ -177,7 +189,7 @@ class Settings(BaseSettings):
         True, description="Link entities that share a source, and those to the topic of a city or journal they share"
     )
 
-    sweep_at: time | Literal["never"] = Field(
+    sweep_at: Annotated[time, AfterValidator(in_utc)] | Literal["never"] = Field(
         time(3), description="From when on, in UTC, workers promote the names of a day that earned a page; or `never`"
     )
 

@@ -45,7 +45,7 @@ class EditAmbiguous(ValueError):
         several = tuple(dict.fromkeys(lines))
         shown = ", ".join(map(str, several)) + (", …" if len(lines) < count else "")
         super().__init__(
-            f"The old text is there {count} times, at the line{'s' if len(several) > 1 else ''} {shown}. "
+            f"The old text is there {count} times, in line{'s' if len(several) > 1 else ''} {shown}. "
             "Quote more of what stands around it, or replace all of them."
         )
         self.count, self.lines, self.matched_by = count, lines, matched_by

@@ -39,7 +39,8 @@ from . import (
     worker,
 )
 from .failures import details, explained, quoted
-from .output import complain, in_utf8, tell
+from .output import complain, tell
+from .streams import prepare_streams
 
 USAGE = 2
 FAILURE = 1
@@ -65,8 +66,8 @@ for module in COMMANDS:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; the exit code is 0, 1 for a failure, 2 for wrong usage, 130 after Ctrl-C."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    in_utf8()
     as_json = "--json" in arguments
+    prepare_streams()
     try:
         return app(arguments, prog_name="cairn", standalone_mode=False) or 0
     except typer.TyperException as error:

@@ -1,7 +1,5 @@
 """`cairn edit`, `append`, `rename`, `merge`, `archive`: pages changed from a terminal."""
 
-import io
-import sys
 from math import inf
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -36,15 +34,10 @@ def add_to(parent: typer.Typer) -> None:
 
 
 def given(text: str) -> str:
-    """The argument itself, or what comes on stdin for `-`: UTF-8, whatever the locale."""
-    if text != STDIN:
-        return text
-    try:
-        return io.TextIOWrapper(sys.stdin.buffer, "utf-8").read()
-    except UnicodeDecodeError:
-        from resolvers.errors import BadInput
+    """The argument itself, or what comes on stdin for `-`."""
+    from .piped import piped
 
-        raise BadInput("What came on stdin is not UTF-8: give it as UTF-8.") from None
+    return piped() if text == STDIN else text
 
 
 def edit(

@@ -42,6 +42,9 @@ def export_notes(
     from .session import session
     from .wikis import find_wiki
 
+    if path == Path("-"):
+        raise typer.BadParameter("an export is not printed: give a folder, or a name that ends in .zip or .jsonl")
+
     async def work(database: "Database") -> "ExportResult":
         wiki = await find_wiki(database, tenant, owner)
         with progress() as report:

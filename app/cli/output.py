@@ -1,19 +1,12 @@
 """What commands say: data to stdout, the rest to stderr."""
 
-import io
+import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TextIO
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-
-
-def in_utf8() -> None:
-    """For files and pipes, whatever the locale; a terminal of another kind shows `?` for what it does not have."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="replace")
 
 
 def say(text: str = "") -> None:
@@ -28,13 +21,13 @@ def tell(text: str) -> None:
 
 def show(data: Any) -> None:
     """The answer for programs."""
-    print(as_json(data, indent=True), flush=True)
+    write_json(sys.stdout, data, indent=True)
 
 
 def complain(code: str, message: str, for_programs: bool, details: Mapping[str, Any] | None = None) -> None:
     """What went wrong, on one line; a help text has more and stands for itself."""
     if for_programs:
-        print(as_json({"error": {"code": code, "message": message, **(details or {})}}), file=sys.stderr)
+        write_json(sys.stderr, {"error": {"code": code, "message": message, **(details or {})}})
     else:
         tell(message if "\n" in message else f"cairn: {message}")
 
@@ -54,8 +47,18 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     print("\n".join(line.rstrip() for line in captured.get().splitlines()), flush=True)
 
 
+def write_json(stream: TextIO, data: Any, indent: bool = False) -> None:
+    """In UTF-8, whatever the terminal speaks."""
+    stream.flush()
+    stream.buffer.write(f"{as_json(data, indent)}\n".encode())
+    stream.flush()
+
+
 def as_json(data: Any, indent: bool = False) -> str:
     import orjson
 
     # `str` is for the UUIDs of the driver, which are a class of their own.
-    return orjson.dumps(data, default=str, option=orjson.OPT_INDENT_2 if indent else 0).decode()
+    try:
+        return orjson.dumps(data, default=str, option=orjson.OPT_INDENT_2 if indent else 0).decode()
+    except TypeError:  # a name of a file that is not UTF-8, as Python has it
+        return json.dumps(data, default=str, indent=2 if indent else None)

@@ -14,7 +14,7 @@ from resolvers.errors import Unavailable
 from resolvers.moving.importing import ImportResult, import_path
 from resolvers.writing import check_may_write
 
-from ..request import Refused, header, too_large
+from ..request import Refused, check_coding, header, too_large
 from .answers import answer_write
 from .asking import SENT, Caller, problems
 from .door import MovingRoute
@@ -38,6 +38,7 @@ BODY = {
 async def import_notes(call: Caller) -> Response:
     """Bring notes into the wiki. The same again changes nothing, so what was stopped in its time is sent again, and
     goes on where it was."""
+    check_coding(header(call.request.scope, b"content-encoding"))
     ending = ending_of(call.request)
     await check_may_write(call.door.database, call.wiki)
     most = call.door.max_import

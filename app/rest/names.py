@@ -22,6 +22,7 @@ from .models.pages import Page
 from .pages import page_now
 from .writing import write
 
+PAGES = ("fromPageId", "intoPageId")  # here one is in the path, and the body names the other
 routes = APIRouter(route_class=WikiRoute, tags=["pages"])
 
 
@@ -76,7 +77,7 @@ async def merge(call: Caller, slug: Slug, given: Merger, type: Type = None) -> R
         except Conflict as error:
             raise (expected.refusal(error) if error.page_id == gone.page_id else error) from None
         except BadInput as error:
-            raise BadInput(error.message, "into" if error.field == "intoPageId" else error.field) from None
+            raise BadInput(error.message, "into" if error.field in PAGES else error.field) from None
         return await page_now(call, database, into.page_id)
 
     written = await write(call, work)

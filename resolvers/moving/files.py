@@ -3,7 +3,7 @@
 import asyncio
 import os
 import tempfile
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from content.note_texts import to_markdown, to_record
 from db.database import Database
 from db.scope import Scope
 
-from ..errors import BadInput
+from ..errors import BadInput, Unavailable
 from ..owners import ENGLISH
 from .exporting import MENTIONS_AT_ONCE, ORIGIN, PAGES_AT_ONCE, SOURCES_AT_ONCE, PageFile, exporting
 from .folders import Folder
@@ -108,21 +108,29 @@ async def written(database: Database, scope: Scope, target: Target, history: boo
     """Everything into the target. Files are written beside the event loop."""
     pages = sources = 0
     async with exporting(database, scope) as export:
-        await asyncio.to_thread(target.begin, export.language)
+        await put(target.begin, export.language)
         async for some in together(export.sources(), SOURCES_AT_ONCE):
-            await asyncio.to_thread(target.add_sources, some)
+            await put(target.add_sources, some)
             sources += len(some)
         async for some in together(export.mentions(), MENTIONS_AT_ONCE):
-            await asyncio.to_thread(target.add_mentions, some)
+            await put(target.add_mentions, some)
         async for files in together(export.pages(), PAGES_AT_ONCE):
             report("Writing", pages, export.total, files[0].path)
-            await asyncio.to_thread(target.add_pages, files)
+            await put(target.add_pages, files)
             pages += len(files)
         if history:
             async for path, states in export.histories():
-                await asyncio.to_thread(target.add_states, path, states)
-    await asyncio.to_thread(target.finish)
+                await put(target.add_states, path, states)
+    await put(target.finish)
     return ExportResult(pages, sources)
+
+
+async def put(step: Callable[..., None], *given: Any) -> None:
+    """What a disk refuses is no fault of the database, which errors of the system are taken for elsewhere."""
+    try:
+        await asyncio.to_thread(step, *given)
+    except OSError as error:
+        raise Unavailable(f"The export cannot be written: {error.strerror or error}.") from error
 
 
 async def together(items: AsyncIterator[T], size: int) -> AsyncIterator[list[T]]:

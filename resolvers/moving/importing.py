@@ -55,6 +55,7 @@ IMPORTS = statements("imports")
 ORIGIN = "imported_from"
 EDIT_SUMMARY = "Imported"
 ARCHIVE = ".zip"
+LONGEST_CHAIN = 10  # of stubs that lead to stubs
 TIED_AT_ONCE = 500
 READ_AT_ONCE = 10
 KNOWN_AT_ONCE = COUNTED_AT_ONCE = 2_000
@@ -263,10 +264,21 @@ class Import:
             await ties.keep_dates(written)
 
     async def redirect(self, ties: Ties) -> None:
-        """Names that pages once had: a file each, that says where it leads."""
-        for some in self.places.stubs(TIED_AT_ONCE):
-            for label, place in some:
-                self.count(await ties.redirect(label, self.spool.take(place)))
+        """Names that pages once had: a file each, that says where it leads, maybe to another such file."""
+        left = [stub for some in self.places.stubs(TIED_AT_ONCE) for stub in some if not await self.led(ties, *stub)]
+        for _ in range(LONGEST_CHAIN):
+            before, left = len(left), [stub for stub in left if not await self.led(ties, *stub)]
+            if len(left) == before:
+                break
+        self.broken += len(left)
+
+    async def led(self, ties: Ties, label: str, place: int) -> bool:
+        """Whether there is a page where it leads."""
+        tied = await ties.redirect(label, self.spool.take(place))
+        if tied is None:
+            return False
+        self.count(tied)
+        return True
 
     def count(self, tied: Tied) -> None:
         self.broken += tied.broken

@@ -5,6 +5,7 @@ of known strings, which is then made anew again and again (docs/decisions/0047-w
 """
 
 import os
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -75,7 +76,7 @@ def pieces(root: Path, waiting: Waiting) -> Iterator[Piece | Problem]:
     else:
         raise BadInput(f"There is no {root}.", "path")
     first = next(found, None)
-    if first is None and (is_empty(root) or (root / ABOUT).is_file()):
+    if first is None and is_of_an_empty_wiki(root):
         return
     if first is None:
         raise BadInput(f"No notes are in this: they end in {' or '.join(MARKDOWN)}, or are lines of a {LINES}.", "path")
@@ -83,9 +84,9 @@ def pieces(root: Path, waiting: Waiting) -> Iterator[Piece | Problem]:
     yield from found
 
 
-def is_empty(file: Path) -> bool:
-    """Whether it is a file, and nothing is in it."""
-    return file.is_file() and file.stat().st_size == 0
+def is_of_an_empty_wiki(root: Path) -> bool:
+    """An export without pages: no line at all, or a folder that only says what it is."""
+    return (root / ABOUT).is_file() if root.is_dir() else root.stat().st_size == 0
 
 
 def about(root: Path) -> WikiRecord | None:
@@ -238,9 +239,10 @@ def in_file(entry: "os.DirEntry[str]", name: str) -> Piece | Problem:
 def in_lines(path: str) -> Iterator[Piece]:
     """The lines that are not blank, by where they stand: one may be longer than memory."""
     name = label("", basename(path))
-    start = size = 0
-    number, blank = 1, True
+    size, number, blank = 0, 1, True
     with open(path, "rb") as file:
+        start = len(BOM_UTF8) if file.read(len(BOM_UTF8)) == BOM_UTF8 else 0
+        file.seek(start)
         while part := file.readline(NOTE_MAX):
             size, blank = size + len(part), blank and not part.strip()
             if part.endswith(b"\n"):

@@ -94,12 +94,12 @@ class Ties:
                     updated=[note.note.updated for note in dated],
                 )
 
-    async def redirect(self, label: str, stub: Note) -> Tied:
-        """Let the page that a stub leads to answer to the stub's slug."""
+    async def redirect(self, label: str, stub: Note) -> Tied | None:
+        """Let the page that a stub leads to answer to the stub's slug. None where there is no such page."""
         name = stub.redirect_to or ""
         page_id = (await find_named(self.database, self.scope, [name])).get(name)
         if page_id is None:
-            return Tied(False, [], 1)
+            return None
         try:
             slug = stub.slug or title_slug(stub.title)
             saved = await add_former_slugs(self.database, self.scope, page_id, [slug])

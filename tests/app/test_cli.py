@@ -291,6 +291,7 @@ def test_what_was_exported_can_be_imported(acme: Cairn, tmp_path: Path) -> None:
     assert (tmp_path / "folder" / "Austin.md").read_text().endswith("---\n\nHot.\n")
     shown = acme("export", str(tmp_path / "folder"), *MARA, "--json")
     assert json.loads(shown.out) == {"pages": 1, "sources": 0, "path": str(tmp_path / "folder")}
+    assert "an export is not printed" in acme("export", "-", *MARA).err
     refused = acme("export", str(tmp_path / "notes"), *MARA)
     assert (refused.code, "new or empty" in refused.err) == (1, True)
 

@@ -1,6 +1,7 @@
 """GraphQL over HTTP: what a client may send, and what it is told when it sends something else."""
 
 import asyncio
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,14 @@ BAD_BODIES: list[tuple[bytes, str, int]] = [
     (b"[" * 100_000, "application/json", 400),
     (b" " * 2_000_001, "application/json", 413),
 ]
+
+
+async def test_a_packed_body_is_refused_as_what_it_is(service: Service, token: str) -> None:
+    headers = {"authorization": f"Bearer {token}", "content-type": "application/json", "content-encoding": "gzip"}
+    packed = gzip.compress(b'{"query": "{ __typename }"}')
+    response = await service.http.post("/graphql", content=packed, headers=headers)
+    assert response.status_code == 415
+    assert "Content-Encoding" in response.json()["errors"][0]["message"]
 
 
 @pytest.mark.parametrize(("body", "kind", "status"), BAD_BODIES, ids=[str(n) for n in range(len(BAD_BODIES))])

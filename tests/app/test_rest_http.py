@@ -191,7 +191,7 @@ REFUSALS: list[tuple[int, str, str, str, dict[str, Any]]] = [
     (405, "METHOD_NOT_ALLOWED", "PUT", "/pages", {}),
     (413, "LIMIT_EXCEEDED", "POST", "/pages", {"content": b" " * 2_000_001}),
     (415, "UNSUPPORTED_MEDIA_TYPE", "POST", "/pages", {"headers": {"content-type": "text/plain"}}),
-    (415, "UNSUPPORTED_MEDIA_TYPE", "POST", "/pages", {"headers": {"content-encoding": "gzip"}}),
+    (415, "UNSUPPORTED_MEDIA_TYPE", "POST", "/pages", {"json": PAGE, "headers": {"content-encoding": "gzip"}}),
     (422, "BAD_USER_INPUT", "POST", "/pages", {"json": []}),
     (422, "BAD_USER_INPUT", "POST", "/pages", {"json": PAGE | {"title": 7}}),
     (422, "BAD_USER_INPUT", "POST", "/pages", {"json": PAGE | {"title": "\0"}}),

@@ -69,6 +69,9 @@ async def test_other_kinds_and_readers_are_refused(rest: Rest, service: Service,
     for kind in ({}, {"content-type": "text/markdown"}):
         answer = await rest.ask("POST", "/import", content=b"# A", headers=kind)
         assert refused(answer) == (415, "UNSUPPORTED_MEDIA_TYPE")
+    packed = {"content-type": "application/jsonl", "content-encoding": "gzip"}
+    answer = await rest.ask("POST", "/import", content=b"\x1f\x8b", headers=packed)
+    assert refused(answer) == (415, "UNSUPPORTED_MEDIA_TYPE")
     reader = Rest(service.http, service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER))
     assert refused(await reader.ask("POST", "/import", content=zipped(NOTES), headers=ZIP)) == (403, "FORBIDDEN")
 

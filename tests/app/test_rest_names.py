@@ -27,6 +27,12 @@ async def test_a_page_that_was_merged_answers_where_it_went(rest: Rest, wiki: Wi
     await check(wiki)
 
 
+async def test_a_merge_into_itself_names_the_field_that_says_so(rest: Rest) -> None:
+    await rest.page("Austin")
+    answer = await rest.post("/pages/austin/merge", {"into": "austin"})
+    assert (answer.status_code, answer.json()["field"]) == (422, "into")
+
+
 async def test_a_merge_leaves_out_what_stands_there_and_nothing_else(rest: Rest) -> None:
     await rest.page("Austin", content="In Texas.\n\nHot.")
     for title, content, merged in (

@@ -3,6 +3,7 @@
 import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
+from datetime import time
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,22 @@ def test_the_environment_sets_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("PORT", "http"), ("PORT", "70000"), ("WORKERS", "0"), ("LOG_FORMAT", "xml"), ("MAX_COST", "-1")],
+    [
+        ("PORT", "http"),
+        ("PORT", "70000"),
+        ("WORKERS", "0"),
+        ("LOG_FORMAT", "xml"),
+        ("MAX_COST", "-1"),
+        ("STATEMENT_TIMEOUT", "inf"),
+        ("STATEMENT_TIMEOUT", "1e10"),
+        ("STATEMENT_TIMEOUT", "0.0001"),  # less than Postgres counts, where 0 means any
+        ("DRAIN_DELAY", "inf"),
+        ("DRAIN_TIMEOUT", "inf"),
+        ("SWEEP_AT", "03:00+05:00"),
+        ("ALLOWED_HOSTS", "*"),
+        ("ALLOWED_HOSTS", "wiki.example.org:8000"),
+        ("ALLOWED_HOSTS", "https://wiki.example.org"),
+    ],
 )
 def test_a_wrong_setting_is_refused(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     monkeypatch.setenv(f"CAIRN_{name}", value)
@@ -68,7 +84,6 @@ def test_a_wrong_setting_is_refused(monkeypatch: pytest.MonkeyPatch, name: str, 
         ("ALLOWED_HOSTS", "[wiki]"),
         ("CORS_ORIGINS", "https://app.example.org/"),
         ("CORS_ORIGINS", "https://app.example.org:443"),
-        ("CORS_ORIGINS", "https://App.example.org"),
         ("CORS_ORIGINS", "https://café.example.org"),
         ("CORS_ORIGINS", "app.example.org"),
     ],
@@ -94,6 +109,16 @@ def test_an_empty_variable_is_as_one_that_is_not_set(monkeypatch: pytest.MonkeyP
     """A composition of containers passes on what nobody has set as the empty text."""
     monkeypatch.setenv(f"CAIRN_{name.upper()}", "")
     assert getattr(Settings(), name) == Settings.model_fields[name].get_default(call_default_factory=True)
+
+
+def test_origins_are_in_small_letters_as_browsers_send_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAIRN_CORS_ORIGINS", "HTTPS://App.Example.org")
+    assert Settings().cors_origins == ["https://app.example.org"]
+
+
+def test_the_hour_of_the_sweep_may_say_that_it_is_utc(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAIRN_SWEEP_AT", "03:30Z")
+    assert Settings().sweep_at == time(3, 30)
 
 
 def test_a_secret_is_made_once_and_kept_for_its_owner_alone(tmp_path: Path) -> None:

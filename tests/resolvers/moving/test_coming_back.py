@@ -1,6 +1,7 @@
 """A wiki written out and read in again is the same wiki, to the byte."""
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
@@ -128,7 +129,7 @@ async def test_a_wiki_is_not_changed_by_its_own_export(wiki: Wiki, tmp_path: Pat
     assert await wiki.rows("pages") == before
 
 
-@pytest.mark.parametrize("form", ["folder", "wiki.zip"])
+@pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
 async def test_a_wiki_without_pages_comes_back(wiki: Wiki, tmp_path: Path, form: str) -> None:
     await export_path(wiki.database, wiki.scope, tmp_path / form)
     assert counts(await run(await wiki.neighbour(), tmp_path / form)) == (0, 0, 0, 0)
@@ -228,6 +229,22 @@ async def test_a_stub_that_redirects_is_a_former_name(wiki: Wiki, tmp_path: Path
     (old,) = await wiki.rows("old_slugs", "slug")
     assert old["slug"] == "auth"
     assert len(await wiki.references()) == 1
+    await check(wiki)
+
+
+async def test_a_stub_may_lead_to_another_whatever_the_order_of_the_files(wiki: Wiki, tmp_path: Path) -> None:
+    notes = {
+        "a.md": "---\nredirectTo: b\n---\n",
+        "b.md": "---\nredirectTo: c\n---\n",
+        "c.md": "---\nredirectTo: page\n---\n",
+        "page.md": "Text.",
+        "round.md": "---\nredirectTo: trip\n---\n",
+        "trip.md": "---\nredirectTo: round\n---\n",
+    }
+    result = await imported(wiki, tmp_path, notes)
+    assert (counts(result), result.broken_links) == ((1, 0, 0, 0), 2)
+    assert [old["slug"] for old in await wiki.rows("old_slugs", "slug")] == ["a", "b", "c"]
+    assert await imported(wiki, tmp_path, {}) == replace(result, created=0, unchanged=1)
     await check(wiki)
 
 

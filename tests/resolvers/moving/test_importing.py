@@ -238,6 +238,11 @@ R."""
     assert counts(await run(wiki, tmp_path)) == (0, 0, 1, 0)
 
 
+async def test_a_mark_of_windows_is_no_part_of_the_first_line(wiki: Wiki, tmp_path: Path) -> None:
+    (tmp_path / "pages.jsonl").write_text('\ufeff{"title": "A", "body": "x"}\r\n{"title": "B", "body": "x"}\r\n')
+    assert counts(await run(wiki, tmp_path / "pages.jsonl")) == (2, 0, 0, 0)
+
+
 async def test_each_line_of_a_jsonl_file_is_a_page(wiki: Wiki, tmp_path: Path) -> None:
     lines = [
         {"title": "One", "body": "To [[Two]].", "links": ["three"], "aliases": ["Uno"], "tags": ["n"]},

@@ -1,0 +1,70 @@
+"""Commands on terminals and pipes that do not speak UTF-8."""
+
+import json
+import os
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.app.command_line import COMMAND, ROOT
+
+MARA = ("--tenant", "acme", "--owner", "mara")
+TITLE = "Café 日本 🎉"
+
+
+class Terminal:
+    """Runs commands on one database, on a terminal of some encoding."""
+
+    def __init__(self, dsn: str) -> None:
+        self.environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "CAIRN_DATABASE_URL": dsn}
+
+    def run(self, *arguments: str, encoding: str = "utf-8", stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+        environment = self.environment | {"PYTHONIOENCODING": encoding}
+        ran = subprocess.run(
+            [*COMMAND, *arguments], cwd=ROOT, env=environment, input=stdin, capture_output=True, timeout=60
+        )
+        assert b"Traceback" not in ran.stderr, ran.stderr
+        return ran
+
+
+@pytest.fixture
+def terminal(dsn: str, tmp_path: Path) -> Terminal:
+    notes = tmp_path / "pages.jsonl"
+    notes.write_text(json.dumps({"title": TITLE, "slug": "cafe", "type": "topic", "body": f"{TITLE} is warm."}))
+    terminal = Terminal(dsn)
+    assert terminal.run("import", str(notes), *MARA, "--create").returncode == 0
+    return terminal
+
+
+def test_letters_that_a_terminal_lacks_are_escaped(terminal: Terminal) -> None:
+    assert rb"Caf\xe9 \u65e5" in terminal.run("page", "topic/cafe", *MARA, encoding="ascii").stdout
+    assert b"Caf\xe9 \\u65e5" in terminal.run("search", "warm", *MARA, encoding="latin-1").stdout
+
+
+def test_json_is_utf_8_on_every_terminal(terminal: Terminal) -> None:
+    shown = terminal.run("page", "topic/cafe", *MARA, "--json", encoding="latin-1")
+    assert json.loads(shown.stdout)["title"] == TITLE
+    refused = terminal.run("create", "topic", TITLE, "x", "--slug", "cafe", *MARA, "--json", encoding="ascii")
+    assert TITLE in json.loads(refused.stderr)["error"]["message"]
+    named_otherwise = terminal.run("import", "caf\udce9.md", *MARA, "--json")
+    assert "There is no caf\udce9.md" in json.loads(named_otherwise.stderr)["error"]["message"]
+
+
+def test_closed_streams_stop_no_command(terminal: Terminal) -> None:
+    for command in ("search warm --json", "search warm", "append topic/cafe -"):
+        line = f"{shlex.join(COMMAND)} {command} {shlex.join(MARA)} <&- >&-"
+        ran = subprocess.run(line, shell=True, cwd=ROOT, env=terminal.environment, capture_output=True, timeout=60)
+        told = b"cairn: There is nothing to append in this.\n" if "append" in command else b""
+        assert ran.stderr == told
+
+
+def test_a_pipe_is_utf_8_on_every_terminal(terminal: Terminal) -> None:
+    append = ("append", "topic/cafe", "-", *MARA)
+    assert terminal.run(*append, encoding="ascii", stdin="\ufeffÜber\r\n日本".encode()).returncode == 0
+    body = json.loads(terminal.run("page", "topic/cafe", *MARA, "--json").stdout)["bodyMd"]
+    assert body == f"{TITLE} is warm.\n\nÜber\n日本"
+    for encoding in ("utf-8", "latin-1"):
+        ran = terminal.run(*append, encoding=encoding, stdin="café".encode("latin-1"))
+        assert (ran.returncode, ran.stderr[:41]) == (1, b"cairn: What comes on stdin is not UTF-8: ")
