@@ -77,7 +77,7 @@ class Database:
         """The one JSON value of a compiled read, as Postgres wrote it."""
         pool = opened(self.read_pool)
         with noted("wait"):
-            connection = pool.take_idle() or await pool.take()
+            connection = pool.take_idle() or await pool.wait()
         try:
             with noted("sql", sql):
                 value: bytes | None = await connection.fetchval(sql, *arguments)
@@ -161,7 +161,7 @@ class acquire:
 
     async def __aenter__(self) -> asyncpg.Connection:
         with noted("wait"):
-            self.connection = self.pool.take_idle() or await self.pool.take()
+            self.connection = self.pool.take_idle() or await self.pool.wait()
         return self.connection
 
     async def __aexit__(

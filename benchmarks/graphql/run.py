@@ -39,7 +39,7 @@ def compare(
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of each server for each operation.")] = 3,
     seconds: Annotated[int, typer.Option(min=1, help="Seconds of a round.")] = 3,
     connections: Connections = 16,
-    pool: Pool = 4,
+    pool: Pool = 8,
     only: Annotated[str, typer.Option(help=f"Some of {', '.join((*NAMES, *OPERATIONS))}.")] = "",
     folder: Folder = USUAL,
     json: Json = False,
@@ -71,7 +71,7 @@ def memory(
     pages: Pages = 50_000,
     scopes: Scopes = 200,
     connections: Connections = 16,
-    pool: Pool = 4,
+    pool: Pool = 8,
     folder: Folder = USUAL,
 ) -> None:
     """The memory of Cairn alone while it answers: flat, or not."""

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Protocol, TypeVar
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+from zipfile import ZIP_DEFLATED, ZipInfo
 
 import orjson
 
@@ -22,7 +22,7 @@ from .exporting import MENTIONS_AT_ONCE, ORIGIN, PAGES_AT_ONCE, SOURCES_AT_ONCE,
 from .folders import Folder
 from .importing import Progress, silent
 from .layout import ABOUT, FORMAT, MENTIONS, SOURCES
-from .zip_entries import without_memory
+from .zip_entries import GrowingZip
 
 T = TypeVar("T")
 
@@ -77,7 +77,7 @@ async def export_zip(
     try:
         return await written(database, scope, target, history, report)
     finally:
-        target.abandon()
+        target.zip.abandon()
 
 
 async def export_lines(
@@ -181,7 +181,7 @@ class ZipTarget:
     """The folder in one file. Sources are one entry of it, names another, written piece by piece."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        self.zip = without_memory(ZipFile(file, "w", ZIP_DEFLATED))
+        self.zip = GrowingZip(file)
         self.open: IO[bytes] | None = None
         self.path = ""
 
@@ -218,10 +218,6 @@ class ZipTarget:
     def finish(self) -> None:
         self.end()
         self.zip.close()
-
-    def abandon(self) -> None:
-        """Where it was broken off, or the collector would finish it, and complain that nothing can be written."""
-        self.zip.fp = None
 
 
 class LinesTarget:

@@ -3,7 +3,8 @@
 import pickle
 import tempfile
 from collections.abc import Iterator
-from zipfile import ZipFile, ZipInfo
+from typing import IO
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 
 class Entries(list[ZipInfo]):
@@ -11,7 +12,7 @@ class Entries(list[ZipInfo]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.file, self.length = tempfile.TemporaryFile(), 0  # noqa: SIM115  closed when it was read, or is not wanted
+        self.file, self.length = tempfile.TemporaryFile(), 0  # noqa: SIM115  closed when it was read, or by `abandon`
 
     def append(self, entry: ZipInfo) -> None:
         pickle.dump(entry, self.file, pickle.HIGHEST_PROTOCOL)
@@ -34,7 +35,15 @@ class Forgotten(dict[str, ZipInfo]):
         """Nothing is kept."""
 
 
-def without_memory(zip: ZipFile) -> ZipFile:
+class GrowingZip(ZipFile):
     """A zip that is written and never read: what `zipfile` keeps of each entry would be half a kilobyte."""
-    zip.filelist, zip.NameToInfo = Entries(), Forgotten()
-    return zip
+
+    def __init__(self, file: IO[bytes]) -> None:
+        super().__init__(file, "w", ZIP_DEFLATED)
+        self.entries = Entries()
+        self.filelist, self.NameToInfo = self.entries, Forgotten()
+
+    def abandon(self) -> None:
+        """Where it was broken off, or the collector would finish it, and complain that nothing can be written."""
+        self.fp = None
+        self.entries.file.close()
