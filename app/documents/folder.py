@@ -4,6 +4,7 @@
 persisted-query manifest. An id that looks like a digest must be the text's.
 """
 
+import os
 from collections.abc import Iterator, Mapping
 from hashlib import md5, sha1, sha256
 from pathlib import Path
@@ -16,6 +17,7 @@ from resolvers.errors import CairnError
 from .naming import SHA256, SYNTAX
 
 DIGESTS = {32: md5, 40: sha1, 64: sha256}
+SUFFIXES = (".graphql", ".gql", ".json")
 APOLLO = "apollo-persisted-query-manifest"
 HEX = frozenset("0123456789abcdef")
 
@@ -67,14 +69,25 @@ def read_folder(folder: Path) -> Contents:
     if not folder.is_dir():
         return Contents([], [Fault(folder, None, "there is no such folder.")])
     known: dict[str, Trusted] = {}
-    faults = []
-    for file in sorted(path for path in folder.rglob("*") if path.suffix in (".graphql", ".gql", ".json")):
+    files, faults = files_below(folder)
+    for file in files:
         for found in read_file(file):
             if isinstance(found, Trusted) and (same := known.setdefault(found.id, found)).text != found.text:
                 found = Fault(file, found.id, f"{same.file} has another text under this id.")
             if isinstance(found, Fault):
                 faults.append(found)
     return Contents(list(known.values()), faults)
+
+
+def files_below(folder: Path) -> tuple[list[Path], list[Fault]]:
+    """Those that may hold documents, and the folders that cannot be looked into."""
+    faults: list[Fault] = []
+
+    def note(error: OSError) -> None:
+        faults.append(Fault(Path(error.filename), None, f"cannot be read: {error.strerror}."))
+
+    found = (Path(parent, name) for parent, _, names in os.walk(folder, onerror=note) for name in names)
+    return sorted(file for file in found if file.suffix in SUFFIXES), faults
 
 
 def read_file(file: Path) -> Iterator[Trusted | Fault]:

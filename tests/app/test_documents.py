@@ -1,6 +1,7 @@
 """Documents by their id: registered ones, trusted ones, and what a server that trusts only its own refuses."""
 
 import json
+import os
 from hashlib import md5, sha1, sha256
 from pathlib import Path
 from typing import Any
@@ -186,6 +187,18 @@ def test_a_server_without_what_it_shall_trust_does_not_start(tmp_path: Path) -> 
         Documents("trusted")
     with pytest.raises(DocumentsBroken, match="no such folder"):
         Documents("any", tmp_path / "none")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+@pytest.mark.parametrize("hidden", [".", "app"])
+def test_a_folder_that_cannot_be_looked_into_is_a_fault(tmp_path: Path, hidden: str) -> None:
+    (tmp_path / "app").mkdir()
+    (tmp_path / hidden).chmod(0)
+    try:
+        with pytest.raises(DocumentsBroken, match="cannot be read: Permission denied"):
+            trusted(tmp_path)
+    finally:
+        (tmp_path / hidden).chmod(0o700)
 
 
 def test_registrations_are_bounded_and_the_longest_unused_goes_first() -> None:
