@@ -32,6 +32,26 @@ class IssuedKey:
     key: str = field(repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """What may be known of a key. `owners` are slugs; the first is whose wiki it works in."""
+
+    id: UUID
+    name: str
+    role: Role
+    owners: Sequence[str]
+    created_at: datetime
+    expires_at: datetime | None
+    revoked_at: datetime | None
+
+    @property
+    def state(self) -> str:
+        """good, expired or revoked."""
+        if self.revoked_at is not None:
+            return "revoked"
+        return "expired" if self.expires_at is not None and self.expires_at <= datetime.now(UTC) else "good"
+
+
 async def create_api_key(
     database: Database,
     tenant_id: UUID,
@@ -62,6 +82,13 @@ async def create_api_key(
             expires_at=expires_at,
         )
     return issued
+
+
+async def list_api_keys(database: Database, tenant_id: UUID) -> list[ApiKey]:
+    """Every key of the tenant, the oldest first, those that open nothing any more among them."""
+    async with database.connection() as connection:
+        rows = await connection.all(KEYS["list_keys"], tenant_id=tenant_id)
+    return [ApiKey(**row | {"role": Role(row["role"])}) for row in map(dict, rows)]
 
 
 async def revoke_api_key(database: Database, tenant_id: UUID, key_id: UUID) -> None:

@@ -1,18 +1,18 @@
 """`cairn keys`: API keys for programs."""
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 import typer
 
 from .options import AsJson, Tenant, duration
-from .output import say, show, tell
+from .output import say, show, table, tell
 from .roles import RoleOption
 
 if TYPE_CHECKING:
     from db.database import Database
-    from resolvers.api_keys import IssuedKey
+    from resolvers.api_keys import ApiKey, IssuedKey
 
 app = typer.Typer(help="API keys, for programs.", no_args_is_help=True)
 Owners = Annotated[
@@ -55,6 +55,44 @@ def create(
     else:
         say(issued.key)
         tell(f"Keep it: nobody can show it again. To end it: cairn keys revoke {issued.id} --tenant {tenant}")
+
+
+@app.command("list", epilog="Example: cairn keys list --tenant acme --json")
+def list_all(tenant: Tenant, as_json: AsJson = False) -> None:
+    """List the API keys of a tenant. No key is shown."""
+    from resolvers.api_keys import list_api_keys
+    from resolvers.tenants import find_tenant
+
+    from .session import session
+
+    async def work(database: "Database") -> "list[ApiKey]":
+        return await list_api_keys(database, (await find_tenant(database, tenant)).id)
+
+    keys = session(work)
+    if as_json:
+        show([shown(key) for key in keys])
+    else:
+        rows = [(key.name, key.role.value, " ".join(key.owners), key.state, ends(key), key.id) for key in keys]
+        table(["name", "role", "owners", "state", "ends", "id"], rows)
+
+
+def shown(key: "ApiKey") -> dict[str, Any]:
+    return {
+        "id": key.id,
+        "name": key.name,
+        "role": key.role,
+        "owners": key.owners,
+        "state": key.state,
+        "createdAt": key.created_at,
+        "expiresAt": key.expires_at,
+        "revokedAt": key.revoked_at,
+    }
+
+
+def ends(key: "ApiKey") -> str:
+    """The day, or that there is none."""
+    end = key.revoked_at or key.expires_at
+    return f"{end:%Y-%m-%d}" if end else "never"
 
 
 @app.command("revoke", epilog="Example: cairn keys revoke 0199f0c2-5d3e-7c1a-9f00-3a5b8c2d1e4f --tenant acme")

@@ -20,3 +20,16 @@ SELECT tenant_id, id, role, owner_ids, expires_at, revoked_at FROM api_keys WHER
 UPDATE api_keys
 SET revoked_at = coalesce(revoked_at, CAST(:now AS timestamptz))
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid);
+
+-- name: list_keys
+-- The keys of a tenant, the oldest first, with the owners that each speaks for; nothing of the keys themselves.
+SELECT
+    k.id, k.name, k.role, k.created_at, k.expires_at, k.revoked_at,
+    ARRAY(
+        SELECT o.slug FROM unnest(k.owner_ids) WITH ORDINALITY AS given (id, place)
+        JOIN owners AS o ON o.tenant_id = CAST(:tenant_id AS uuid) AND o.id = given.id
+        ORDER BY given.place
+    ) AS owners
+FROM api_keys AS k
+WHERE k.tenant_id = CAST(:tenant_id AS uuid)
+ORDER BY k.id;

@@ -257,7 +257,12 @@ def test_a_key_opens_until_it_is_revoked(acme: Cairn, dsn: str) -> None:
     words = ["--tenant", "acme", "--owner", "mara", "--owner", "team", "--role", "reader", "--name", "crawler"]
     issued = json.loads(acme("keys", "create", *words, "--expires", "90d", "--json").out)
     assert asyncio.run(open_with(dsn, issued["key"])) == ("reader", 2)
+    (listed,) = json.loads(acme("keys", "list", "--tenant", "acme", "--json").out)
+    assert (listed["name"], listed["owners"], listed["state"]) == ("crawler", ["mara", "team"], "good")
     assert acme("keys", "revoke", issued["id"], "--tenant", "acme").code == 0
+    shown = acme("keys", "list", "--tenant", "acme").out
+    assert issued["key"].removeprefix("cairn_") not in shown
+    assert shown.split()[6:11] == ["crawler", "reader", "mara", "team", "revoked"]
     with pytest.raises(Unauthenticated):
         asyncio.run(open_with(dsn, issued["key"]))
 

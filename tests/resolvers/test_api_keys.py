@@ -1,5 +1,6 @@
 """API keys: issued, used, expired, revoked."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -9,7 +10,7 @@ import pytest
 from db.database import Database
 from db.ids import new_id
 from db.scope import Actor, ActorKind, Role, Scope
-from resolvers.api_keys import create_api_key, revoke_api_key, scope_of_key
+from resolvers.api_keys import create_api_key, list_api_keys, revoke_api_key, scope_of_key
 from resolvers.errors import CairnError, NotFound, Unauthenticated
 from resolvers.tenants import create_tenant
 
@@ -29,6 +30,23 @@ async def test_a_key_is_shown_once_and_stored_as_its_hash(database: Database, te
         stored = await connection.raw.fetchrow("SELECT k.*, k::text AS everything FROM api_keys AS k")
     assert len(stored["key_hash"]) == 32
     assert issued.key.removeprefix("cairn_") not in stored["everything"]
+
+
+async def test_keys_are_listed_with_what_they_are_for(
+    database: Database, tenant_id: UUID, mara: UUID, ines: UUID
+) -> None:
+    first = await create_api_key(database, tenant_id, "import", Role.READER, [ines, mara])
+    soon = datetime.now(UTC) + timedelta(milliseconds=20)
+    second = await create_api_key(database, tenant_id, "for a moment", Role.SERVICE, [mara], soon)
+    await revoke_api_key(database, tenant_id, first.id)
+    await asyncio.sleep(0.03)
+    other = await create_tenant(database, "atlas", "Atlas")
+    assert await list_api_keys(database, other.id) == []
+    one, two = await list_api_keys(database, tenant_id)
+    assert (one.id, one.name, one.role, list(one.owners), one.state) == (
+        first.id, "import", Role.READER, ["ines", "mara"], "revoked"
+    )  # fmt: skip
+    assert (two.id, two.expires_at, two.revoked_at, two.state) == (second.id, soon, None, "expired")
 
 
 async def test_a_revoked_key_opens_nothing(database: Database, tenant_id: UUID, mara: UUID) -> None:
