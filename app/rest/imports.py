@@ -23,7 +23,7 @@ from .models.imports import Imported, ImportFault
 routes = APIRouter(route_class=MovingRoute, tags=["import"])
 ENDINGS = {"application/zip": ".zip", "application/jsonl": ".jsonl", "application/x-ndjson": ".jsonl"}
 AT_ONCE = 4  # imports of one process: each has files on the disk
-WRITTEN_OVER = 1_000_000  # bytes that are gathered before they go to the disk
+WRITTEN_OVER = 100_000  # bytes that are gathered before they go to the disk
 UNPACKED = 20  # times the size of an upload that what it unpacks to may have
 ERRORS_SHOWN = 1_000
 BODY = {
