@@ -1,22 +1,24 @@
 """The way to Postgres: one read whose answer is JSON bytes, single statements, and transactions."""
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
 import asyncpg
 import orjson
 
-from selection.trail import noted
+from selection.trail import Part, note, noted
 
 from .committing import committing
 from .explaining import generic_plan
 from .pool import PATIENCE, Pool
 from .sql import Statement
+from .trips import Trips
 
 Row = Mapping[str, Any]
+T = TypeVar("T")
 ONE_PLAN = {"plan_cache_mode": "force_generic_plan"}
 PLANNED_ANEW = "SET LOCAL plan_cache_mode = force_custom_plan"
 
@@ -49,10 +51,12 @@ class Database:
         }
         self.pool: Pool | None = None
         self.read_pool: Pool | None = None
+        self.trips: Trips | None = None
 
     async def open(self) -> None:
         self.pool = await self.pool_of(self.session)
         self.read_pool = await self.pool_of(self.session | ONE_PLAN)
+        self.trips = Trips(self.read_pool)
 
     async def pool_of(self, session: Mapping[str, str]) -> Pool:
         made = Pool(lambda: self.connect(session), size=self.size, queue=self.queue)
@@ -71,23 +75,29 @@ class Database:
     async def close(self) -> None:
         for one in filter(None, (self.pool, self.read_pool)):
             await one.close()
-        self.pool = self.read_pool = None
+        self.pool = self.read_pool = self.trips = None
 
-    async def json(self, sql: str, arguments: Iterable[Any]) -> bytes | None:
-        """The one JSON value of a compiled read, as Postgres wrote it."""
+    async def json(self, sql: str, arguments: Sequence[Any], rows: int | None = None) -> bytes | None:
+        """The one JSON value of a compiled read, as Postgres wrote it.
+
+        `rows` it finds at most, where it does nothing else: then it may share a connection for which it has to wait.
+        """
         pool = opened(self.read_pool)
-        with noted("wait"):
-            connection = pool.take_idle() or await pool.wait()
+        connection = pool.take_idle()
+        if connection is None:
+            return await opened(self.trips).read(sql, arguments, rows)
+        reading = Part("sql", sql)
         try:
-            with noted("sql", sql):
-                value: bytes | None = await connection.fetchval(sql, *arguments)
+            value: bytes | None = await connection.fetchval(sql, *arguments)
         except BaseException as error:
+            note(reading, error)
             pool.give(connection, error)
             raise
+        note(reading)
         pool.give(connection)
         return value
 
-    async def json_anew(self, sql: str, arguments: Iterable[Any]) -> bytes | None:
+    async def json_anew(self, sql: str, arguments: Sequence[Any]) -> bytes | None:
         """The same of one of the few reads whose best plan depends on a value: for four round trips instead of one."""
         async with acquire(self.read_pool) as connection, connection.transaction(readonly=True):
             await connection.execute(PLANNED_ANEW)
@@ -142,13 +152,13 @@ class PoolFacts(NamedTuple):
 
 
 def facts(pool: Pool) -> PoolFacts:
-    return PoolFacts(pool.total, len(pool.idle), len(pool.waiting))
+    return PoolFacts(pool.total, len(pool.idle), len(pool.waiting) + pool.along)
 
 
-def opened(pool: Pool | None) -> Pool:
-    if pool is None:
+def opened(part: T | None) -> T:
+    if part is None:
         raise RuntimeError("the database is not open")
-    return pool
+    return part
 
 
 class acquire:
@@ -160,8 +170,7 @@ class acquire:
         self.pool = opened(pool)
 
     async def __aenter__(self) -> asyncpg.Connection:
-        with noted("wait"):
-            self.connection = self.pool.take_idle() or await self.pool.wait()
+        self.connection = await self.pool.take()
         return self.connection
 
     async def __aexit__(

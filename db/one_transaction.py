@@ -1,7 +1,7 @@
 """A database seen through one transaction: what an operation writes and reads in it is committed as a whole."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
@@ -39,14 +39,14 @@ class OneTransaction(Database):
     async def __aexit__(self, *_: object) -> None:
         await self.undo()
 
-    async def json(self, sql: str, arguments: Iterable[Any]) -> bytes | None:
+    async def json(self, sql: str, arguments: Sequence[Any], rows: int | None = None) -> bytes | None:
         if self.inside is None:
-            return await self.database.json(sql, arguments)
+            return await self.database.json(sql, arguments, rows)
         async with self.used() as connection:
             value: bytes | None = await connection.raw.fetchval(sql, *arguments)
             return value
 
-    async def json_anew(self, sql: str, arguments: Iterable[Any]) -> bytes | None:
+    async def json_anew(self, sql: str, arguments: Sequence[Any]) -> bytes | None:
         """Inside there is only Postgres's own choice: the setting would hold for the writes that follow."""
         return await (self.database.json_anew if self.inside is None else self.json)(sql, arguments)
 

@@ -14,6 +14,8 @@ from typing import Any
 
 import asyncpg
 
+from selection.trail import noted
+
 from .deadlines import Deadlines
 
 PATIENCE = 10.0  # seconds: to wait for a connection, to make one clean, to let go of them all
@@ -42,6 +44,7 @@ class Pool:
         self.outdated: set[asyncpg.Connection] = set()
         self.waiting: Deadlines[asyncio.Future[asyncpg.Connection]] = Deadlines(self.refuse)
         self.tasks: set[asyncio.Task[None]] = set()
+        self.along = 0  # tasks that will share the connection of one of `waiting`
         self.total = self.opening = self.acquired = self.refused = self.opened = 0
         self.closed: asyncio.Event | None = None
 
@@ -94,17 +97,21 @@ class Pool:
 
     # -- who waits
 
-    async def wait(self) -> asyncpg.Connection:
+    def check_room(self) -> None:
         if self.closed:
             raise asyncpg.InterfaceError("the pool is closed")
-        if self.total >= self.size and len(self.waiting) - self.opening >= self.queue:
+        if self.total >= self.size and len(self.waiting) + self.along - self.opening >= self.queue:
             self.refused += 1
             raise Exhausted
+
+    async def wait(self) -> asyncpg.Connection:
+        self.check_room()
         coming: asyncio.Future[asyncpg.Connection] = asyncio.get_running_loop().create_future()
         self.waiting.add(coming, PATIENCE)
         self.grow()
         try:
-            return await coming
+            with noted("wait"):
+                return await coming
         except asyncio.CancelledError:
             self.waiting.remove(coming)
             if not coming.cancelled() and coming.exception() is None:  # it came, and then its task was cancelled

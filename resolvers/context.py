@@ -65,9 +65,13 @@ class Context:
             else:
                 await self.account.take(due)
 
-    async def fetch(self, sql: str, arguments: Sequence[Any], anew: bool = False) -> bytes | None:
+    async def fetch(
+        self, sql: str, arguments: Sequence[Any], anew: bool = False, rows: int | None = None
+    ) -> bytes | None:
         try:
-            return await (self.database.json_anew if anew else self.database.json)(sql, arguments)
+            if anew:
+                return await self.database.json_anew(sql, arguments)
+            return await self.database.json(sql, arguments, rows)
         except Exception:
             with once_only():
                 raise

@@ -72,6 +72,7 @@ class Operation:
     ) -> None:
         self.definition, self.fragments = definition, fragments
         self.is_mutation = definition.operation is OperationType.MUTATION
+        self.is_subscription = definition.operation is OperationType.SUBSCRIPTION
         self.plans: LRU[Any] = LRU(PLANS_PER_OPERATION, "plan", plans)
         self.shaping: list[tuple[str, GraphQLInputType]] = []
         self.plain: dict[str, Plain] = {}

@@ -35,8 +35,13 @@ class Context(Protocol):
     async def begin(self, cost: int) -> None:
         """The operation starts anew, field by field, and costs so much besides what each of them spends."""
 
-    async def fetch(self, sql: str, arguments: Sequence[Any], anew: bool = False) -> bytes | None:
-        """The one JSON value of a statement, which may have to be planned `anew` for these arguments."""
+    async def fetch(
+        self, sql: str, arguments: Sequence[Any], anew: bool = False, rows: int | None = None
+    ) -> bytes | None:
+        """The one JSON value of a statement, which may have to be planned `anew` for these arguments.
+
+        `rows` it finds at most, where finding them by their keys is all it does.
+        """
 
 
 class Plan:
@@ -79,7 +84,7 @@ class Plan:
             parameters = self.parameters(request)
             if kept is not None:
                 kept.keep(request.scope, cost, parameters)
-        return await context.fetch(self.sql, parameters, self.anew)
+        return await context.fetch(self.sql, parameters, self.anew, cost)
 
     def checked_cost(self, request: Request) -> int:
         """Once the caller may ask for this at all."""

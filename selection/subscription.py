@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from typing import Any, NamedTuple, Protocol
 
-from graphql import GraphQLError, GraphQLSchema, OperationType
+from graphql import GraphQLError, GraphQLSchema
 
 from .arguments import read_arguments
 from .binds import Request
@@ -35,13 +35,9 @@ class Events(NamedTuple):
     happening: Happening
 
 
-def is_subscription(operation: Operation) -> bool:
-    return operation.definition.operation is OperationType.SUBSCRIPTION
-
-
-def check_has_event(operation: Operation, context: Any) -> None:
+def check_has_event(context: Any) -> None:
     """Refuse a subscription where nothing streams."""
-    if is_subscription(operation) and context.event is None:
+    if context.event is None:
         raise Invalid([GraphQLError(ELSEWHERE)], "STREAM_REQUIRED")
 
 

@@ -83,10 +83,15 @@ class noted(Part):
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        trail = TRAIL.get()
-        if trail is not None and len(trail.parts) < MOST_PARTS:
-            self.ended, self.error = perf_counter(), kind.__name__ if kind else None
-            trail.parts.append(self)
+        note(self, error)
+
+
+def note(part: Part, error: BaseException | None = None, ended: float = 0.0) -> None:
+    """It is over, now or at an earlier moment."""
+    trail = TRAIL.get()
+    if trail is not None and len(trail.parts) < MOST_PARTS:
+        part.ended, part.error = ended or perf_counter(), type(error).__name__ if error else None
+        trail.parts.append(part)
 
 
 def note_path(path: str) -> None:

@@ -36,7 +36,7 @@ PREPARING_SECONDS = Family(
     ("part",),
 )
 SQL_SECONDS = Family("cairn_sql_seconds", "histogram", "SQL statements of requests")
-WAIT_SECONDS = Family("cairn_pool_wait_seconds", "histogram", "Waiting for a connection to Postgres")
+WAIT_SECONDS = Family("cairn_pool_wait_seconds", "histogram", "Waiting for a connection, where none was idle")
 ERRORS = Family(
     "cairn_errors_total", "counter", "Errors in answers; THROTTLED and LIMIT_EXCEEDED are refusals", ("code",)
 )

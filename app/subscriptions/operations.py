@@ -17,7 +17,7 @@ from resolvers.feed import Feed
 from selection import Engine
 from selection.engine import Answer
 from selection.operation import Invalid, Operation
-from selection.subscription import Events, is_subscription, subscribed
+from selection.subscription import Events, subscribed
 
 from .. import request
 from ..bounds import Bounds
@@ -76,7 +76,7 @@ class Operations:
             operation = (await self.engine.document(asked.query, asked.name)).operation
         except Invalid:
             return None
-        return operation if is_subscription(operation) else None
+        return operation if operation.is_subscription else None
 
     async def shown(self, asked: request.Operation, events: Events, scope: Scope) -> AsyncGenerator[Answer, None]:
         async with aclosing(events.happening) as happening:

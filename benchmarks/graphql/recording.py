@@ -2,7 +2,7 @@
 
 import asyncio
 import pickle
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,9 +59,9 @@ class ListeningDatabase(Database):
             async with acquire(pool) as connection:
                 connection.add_query_logger(self.listener(of_read=pool is self.read_pool))
 
-    async def json(self, sql: str, arguments: Iterable[Any]) -> bytes | None:
+    async def json(self, sql: str, arguments: Sequence[Any], rows: int | None = None) -> bytes | None:
         self.answer = sql
-        return await super().json(sql, arguments)
+        return await super().json(sql, arguments, rows)
 
     def listener(self, of_read: bool) -> Any:
         def note(record: asyncpg.connection.LoggedQuery) -> None:

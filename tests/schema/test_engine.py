@@ -176,11 +176,11 @@ async def test_a_root_that_fails_leaves_the_others(
     """The bytes fail as a whole; run as values, only the root that fails is null."""
     fetch, failing = context.fetch, []
 
-    async def flaky(sql: str, arguments: Sequence[Any], anew: bool = False) -> bytes | None:
+    async def flaky(sql: str, arguments: Sequence[Any], *more: Any) -> bytes | None:
         if "revisions" in sql:
             failing.append(sql)
             raise RuntimeError("the disk is gone")
-        return await fetch(sql, arguments)
+        return await fetch(sql, arguments, *more)
 
     monkeypatch.setattr(context, "fetch", flaky)
     text = """query($id: ID!) { good: wikiNeighbourhood(pageId: $id) { page { id } }
