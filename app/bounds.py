@@ -61,7 +61,8 @@ class Bounds:
         """
         with self.throttle.account(scope) as account:
             context = self.context(database, scope, account)
-            context.feed, context.event = feed, event
+            if feed is not None:
+                context.feed, context.event = feed, event
             note_document(asked.query, context)
             return await self.deadline.within(self.paid(engine, asked, context, account))
 

@@ -9,7 +9,7 @@ from typing import Any
 from .errors import error_body
 from .exchange import rendered
 from .headers import FIXED
-from .request import PATIENCE
+from .request import PATIENCE, WHOLE
 from .upgrades import KeepingToHTTP
 
 MOST = 65_536
@@ -43,11 +43,17 @@ class Connection(KeepingToHTTP):
         cycle, self.has_body = self.cycle, False
         super().data_received(data)
         if self.cycle is not cycle:
-            self.unread = 0
-            if self.late is not None:
-                self.wait_no_more()
+            self.begun()
         elif not self.has_body:
             self.count(len(data))
+
+    def begun(self) -> None:
+        """A request, and mostly all of it is there by now: then nobody has to wait for its body."""
+        self.unread = 0
+        if self.late is not None:
+            self.wait_no_more()
+        if not self.cycle.more_body:
+            self.scope[WHOLE] = bytes(self.cycle.body)  # type: ignore[literal-required]
 
     def on_body(self, body: bytes) -> None:
         self.has_body = True

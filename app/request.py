@@ -25,6 +25,7 @@ ASKED = b"?"  # before a query string: no body begins with it
 LISTS = (b"accept", b"accept-encoding", b"if-none-match")  # which may come in several headers
 UNWANTED = re.compile(r";\s*q=0(\.0*)?\s*(;|$)", re.IGNORECASE)
 NAMED = "cairn.headers"  # where a request keeps its headers by name
+WHOLE = "cairn.body"  # and its body, where that came along with its head
 
 
 class Refused(Exception):
@@ -52,16 +53,22 @@ Known = LRU[Operation]
 
 def header(scope: Scope, name: bytes) -> str | None:
     """The first such header's text, of a list all of them; bytes that are no text do not raise."""
-    value: bytes | None = (scope[NAMED] if NAMED in scope else named(scope)).get(name)
+    value = headers_of(scope).get(name)
     return None if value is None else value.decode("latin-1")
 
 
+def headers_of(scope: Scope) -> dict[bytes, bytes]:
+    """By name, looked through once a request."""
+    return scope.get(NAMED) or named(scope)
+
+
 def named(scope: Scope) -> dict[bytes, bytes]:
-    """The headers by name, looked through once a request."""
-    scope[NAMED] = found = dict(reversed(scope["headers"]))
-    if len(found) < len(scope["headers"]):
+    headers = scope["headers"]
+    scope[NAMED] = found = dict(headers)
+    if len(found) < len(headers):
+        found.update(reversed(headers))
         for name in filter(found.__contains__, LISTS):
-            found[name] = b",".join(value for given, value in scope["headers"] if given == name)
+            found[name] = b",".join(value for given, value in headers if given == name)
     return found
 
 
@@ -85,7 +92,7 @@ def negotiated(accepted: str) -> str:
 async def read_operation(scope: Scope, receive: Receive, bodies: "Bodies", known: Known | None = None) -> Operation:
     match scope["method"]:
         case "POST":
-            body = await bodies.read(scope, receive)
+            body = bodies.whole(scope) or await bodies.read(scope, receive)
             check_kind(header(scope, b"content-type") or "")
             return (known and known.find(body)) or await from_body(body)
         case "GET":
@@ -101,6 +108,14 @@ class Bodies:
         self.most = most
         self.readers: Deadlines[asyncio.Task[Any]] = Deadlines(self.stop)
         self.stopped: set[asyncio.Task[Any]] = set()
+
+    def whole(self, scope: Scope) -> bytes | None:
+        """One that came along with its head, and nothing where it has to be waited for."""
+        check_coding(header(scope, b"content-encoding"))
+        body: bytes | None = scope.get(WHOLE)
+        if body is not None and len(body) > self.most:
+            raise too_large(self.most)
+        return body
 
     async def read(self, scope: Scope, receive: Receive) -> bytes:
         check_coding(header(scope, b"content-encoding"))

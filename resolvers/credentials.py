@@ -10,7 +10,7 @@ from .api_keys import PREFIX, find_key, scope_of_key
 from .errors import Forbidden, NotFound, Unauthenticated
 from .permissions import Action, authorise
 from .refusals import in_our_words
-from .tokens import KNOWN_FOR, Tokens
+from .tokens import KNOWN_FOR, Known, Tokens
 
 HEADER_MAX = 8192  # characters
 NOT_YOURS = "X-Cairn-Owner names no owner whose wiki this credential may read."
@@ -24,10 +24,11 @@ class Credentials:
 
     async def scope(self, authorization: str | None, owner: str | None = None) -> Scope:
         """The scope of the credential, at work in the wiki of `owner` (an id) when it asks for one that it may read."""
-        scope = self.remembered(authorization) or await self.checked(authorization)
+        known = self.remembered(authorization)
+        scope = await self.checked(authorization) if known is None else known.scope
         return scope if owner is None else await self.at_work(scope, owner)
 
-    def remembered(self, authorization: str | None) -> Scope | None:
+    def remembered(self, authorization: str | None) -> Known | None:
         """Of a token that was found good a moment ago: all but the first request with it."""
         kind, _, shown = (authorization or "").partition(" ")
         return self.tokens.remembered(shown) if kind == "Bearer" else None

@@ -69,10 +69,10 @@ class Tokens:
             known = self.remember(token, await self.claims(token))
         return known
 
-    def remembered(self, token: str) -> Scope | None:
+    def remembered(self, token: str) -> Known | None:
         """The same for a token that was checked not long ago."""
         known = self.known.get(token)
-        return known.scope if known is not None and known.until > self.clock() else None
+        return known if known is not None and known.until > self.clock() else None
 
     def remember(self, token: str, claims: Mapping[str, Any]) -> Known:
         """A check costs more than the request that it is for, and clients send the same token again and again."""

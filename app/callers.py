@@ -1,0 +1,53 @@
+"""Who asks, and how: what the headers of a request say, read once for all requests that say the same.
+
+A client sends the same headers each time. Nothing is remembered of a request that was refused, nor of one whose
+headers have to be looked at each time, and a credential only for as long as it is good without being looked at.
+"""
+
+from time import time
+from typing import NamedTuple
+
+from starlette.types import Scope
+
+from db.scope import Scope as Wiki
+from selection.lru import LRU
+
+from .request import headers_of
+
+ENTRIES = 4096
+SAID = (b"authorization", b"accept", b"content-type", b"content-encoding", b"idempotency-key", b"x-cairn-owner")
+EACH_TIME = slice(4, 6)
+"""Of what is said: a key is of one request, and who may work in another's wiki is asked of Postgres."""
+LONGEST = 2048  # bytes of all of it
+
+
+class Caller(NamedTuple):
+    """The scope of a credential that is good until then, in seconds since 1970, and the media type that it accepts."""
+
+    wiki: Wiki
+    kind: str
+    until: float = 0.0
+
+
+class Callers(LRU[Caller]):
+    """Of POSTs alone: a GET may come without a media type."""
+
+    def __init__(self) -> None:
+        super().__init__(ENTRIES)
+
+    def met(self, scope: Scope) -> Caller | None:
+        if scope["method"] != "POST":
+            return None
+        caller = self.find(said(scope))
+        return caller if caller is not None and caller.until > time() else None
+
+    def learn(self, scope: Scope, caller: Caller) -> None:
+        """Once a request of theirs was read."""
+        words = said(scope)
+        is_usual = not any(words[EACH_TIME]) and sum(map(len, filter(None, words))) <= LONGEST
+        if is_usual and caller.until and scope["method"] == "POST":
+            self.keep(words, caller)
+
+
+def said(scope: Scope) -> tuple[bytes | None, ...]:
+    return tuple(map(headers_of(scope).get, SAID))
