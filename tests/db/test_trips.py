@@ -116,6 +116,16 @@ async def test_who_leaves_while_all_wait_leaves_alone(database: Database, gone: 
     assert found == [b"30"] * 2
 
 
+async def test_who_left_is_not_read_for(database: Database) -> None:
+    with busy(database):
+        before = trips(database)
+        begun = await waiting(database, DIVIDE, [2, 0, 3])
+        begun[1].cancel()
+        await asyncio.sleep(0)
+    assert [await begun[0], await begun[2]] == [b"30", b"20"]
+    assert trips(database) - before == 1
+
+
 @pytest.mark.parametrize("gone", range(3))
 async def test_who_leaves_on_the_way_leaves_alone(database: Database, gone: int) -> None:
     with busy(database):
