@@ -30,7 +30,7 @@ class Caller(NamedTuple):
 
 
 class Callers(LRU[Caller]):
-    """Of POSTs alone: a GET may come without a media type."""
+    """Who sends POSTs: any other request is looked at from the beginning."""
 
     def __init__(self) -> None:
         super().__init__(ENTRIES)

@@ -50,6 +50,16 @@ async def test_who_is_known_by_one_header_is_not_by_another(service: Service, to
         assert await statuses(service, "other", 1) == [401]
 
 
+async def test_the_same_words_by_another_method_are_another_request(service: Service, token: str) -> None:
+    headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
+    assert await statuses(service, token, 4) == [200] * 4
+    found = {}
+    for method in ("PUT", "DELETE", "GET", "HEAD"):
+        answer = await service.http.request(method, "/graphql", content=body(HOME), headers=headers)
+        found[method] = answer.status_code
+    assert found == {"PUT": 405, "DELETE": 405, "GET": 400, "HEAD": 405}
+
+
 async def test_a_key_is_of_one_request(service: Service, token: str) -> None:
     async def write(key: str) -> httpx.Response:
         return await send(service, token, body(WRITE), **{"idempotency-key": key})
@@ -109,7 +119,7 @@ def scope(method: str = "POST", **headers: str) -> dict[str, object]:
 def learned(caller: Caller = CALLER, method: str = "POST", **headers: str) -> bool:
     callers = Callers()
     callers.learn(scope(method, **headers), caller)
-    return callers.met(scope(method, **headers)) is not None
+    return bool(callers.entries)
 
 
 def test_who_has_to_be_asked_for_each_time_is_not_remembered() -> None:
@@ -119,7 +129,12 @@ def test_who_has_to_be_asked_for_each_time_is_not_remembered() -> None:
     assert not learned(authorization="Bearer " + "a" * LONGEST)
     assert not learned(method="GET", authorization="Bearer a")
     assert not learned(CALLER._replace(until=0.0), authorization="Bearer a"), "an API key"
-    assert not learned(CALLER._replace(until=time() - 1), authorization="Bearer a")
+
+
+def test_nobody_is_known_for_longer_than_the_credential_is_good() -> None:
+    callers = Callers()
+    callers.learn(scope(authorization="Bearer a"), CALLER._replace(until=time() - 1))
+    assert callers.met(scope(authorization="Bearer a")) is None
 
 
 def test_headers_that_say_nothing_of_who_asks_make_no_other() -> None:
