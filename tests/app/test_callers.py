@@ -60,6 +60,14 @@ async def test_the_same_words_by_another_method_are_another_request(service: Ser
     assert found == {"PUT": 405, "DELETE": 405, "GET": 400, "HEAD": 405}
 
 
+async def test_of_two_credentials_the_first_counts(service: Service, token: str) -> None:
+    good, bad, kind = ("authorization", f"Bearer {token}"), ("authorization", "Bearer x"), ("content-type", JSON)
+    for _ in range(3):
+        for headers, status in (([good, bad, kind], 200), ([bad, good, kind], 401)):
+            answer = await service.http.post("/graphql", content=body(HOME), headers=headers)
+            assert answer.status_code == status
+
+
 async def test_a_key_is_of_one_request(service: Service, token: str) -> None:
     async def write(key: str) -> httpx.Response:
         return await send(service, token, body(WRITE), **{"idempotency-key": key})
@@ -108,7 +116,7 @@ async def test_a_body_in_pieces_is_one(service: Service, token: str, behind: int
 
 # -- what is remembered
 
-CALLER = Caller(None, JSON, time() + 60)  # type: ignore[arg-type]
+CALLER = Caller(None, JSON, time() + 60)
 
 
 def scope(method: str = "POST", **headers: str) -> dict[str, object]:
