@@ -18,6 +18,8 @@ MOST = 8  # reads of one trip
 LOAD = 1000
 """Rows that the reads of one trip may find in all: those of long lists go alone, on connections of their own."""
 
+LONG = 0.05  # seconds that a trip may take before those who joined go alone: a slow read holds up nobody else
+
 Arguments = Sequence[object]
 Coming = asyncio.Future[bytes | None]
 
@@ -49,7 +51,11 @@ class Trip:
         if not others:
             value = await connection.fetchval(self.sql, *self.arguments)
             return value
-        own, *found = await connection.fetchmany(self.sql, [self.arguments, *(arguments for arguments, _ in others)])
+        parting = asyncio.get_running_loop().call_later(LONG, self.fail, Alone())
+        try:
+            own, *found = await connection.fetchmany(self.sql, [self.arguments, *(each for each, _ in others)])
+        finally:
+            parting.cancel()
         for (_, coming), (value,) in zip(others, found, strict=True):
             if not coming.done():
                 coming.set_result(value)
@@ -74,7 +80,7 @@ class Trips:
         """The one value of a statement, when no connection is idle. Raises what Postgres says, or Exhausted.
 
         `rows` it finds at most; None for one that does more than find them, and so goes alone. A read that fails ends
-        the trip of all: then each goes alone, as does whoever joined one that was cancelled.
+        the trip of all: then each goes alone, as does whoever joined one that was cancelled or takes long.
         """
         if rows is None:
             return await self.made(Trip(sql, arguments, LOAD))

@@ -40,7 +40,7 @@ class Context(Protocol):
     ) -> bytes | None:
         """The one JSON value of a statement, which may have to be planned `anew` for these arguments.
 
-        `rows` it finds at most, where finding them by their keys is all it does.
+        `rows` it finds at most, where finding them is all it does.
         """
 
 

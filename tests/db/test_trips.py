@@ -139,6 +139,31 @@ async def test_who_leaves_on_the_way_leaves_alone(database: Database, gone: int)
     assert await database.json(DIVIDE, [6], 1) == b"10"
 
 
+async def test_a_slow_read_holds_up_nobody_else(shared_dsn: str) -> None:
+    database = Database(shared_dsn, size=2)
+    await database.open()
+    pool = pool_of(database)
+    async with pool.lend(), pool.lend():
+        slow, quick = await waiting(database, SLEEP, [30, 0])
+    async with asyncio.timeout(10):
+        assert await quick == b'""'
+    assert not slow.done()
+    slow.cancel()
+    await asyncio.gather(slow, return_exceptions=True)
+    await database.close()
+
+
+async def test_each_has_the_time_of_a_statement(shared_dsn: str) -> None:
+    database = Database(shared_dsn, size=1, statement_timeout=0.5)
+    await database.open()
+    with busy(database):
+        begun = await waiting(database, SLEEP, [0.3, 0.3, 0.3, 5])
+    found = await asyncio.gather(*begun, return_exceptions=True)
+    assert found[:3] == [b'""'] * 3
+    assert isinstance(found[3], asyncpg.QueryCanceledError)
+    await database.close()
+
+
 async def test_a_backend_that_dies_on_the_way_is_told_to_each(database: Database, shared_dsn: str) -> None:
     with busy(database):
         begun = await waiting(database, SLEEP, [30, 30, 30])
