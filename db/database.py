@@ -80,7 +80,7 @@ class Database:
     async def json(self, sql: str, arguments: Sequence[Any], rows: int | None = None) -> bytes | None:
         """The one JSON value of a compiled read, as Postgres wrote it.
 
-        `rows` it finds at most, where it does nothing else: then it may share a connection for which it has to wait.
+        `rows` it finds at most, where it does nothing else: by them it may share a connection for which it has to wait.
         """
         pool = opened(self.read_pool)
         connection = pool.take_idle()

@@ -5,20 +5,26 @@ the first that comes free, one after the other, and each sees what is there when
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import perf_counter
 
 import asyncpg
 
+from selection.lru import LRU
 from selection.trail import Part, note, noted
 
 from .pool import Exhausted, Pool
 
 MOST = 8  # reads of one trip
 LOAD = 1000
-"""Rows that the reads of one trip may find in all: those of long lists go alone, on connections of their own."""
+"""Rows that so many may find in all. One that does more than find them, such as a search, counts for as many."""
+
+PAIR = 5000
+"""Rows that two may find: one wait for two is what saves most, and to come second to what takes long is a loss."""
 
 LONG = 0.05  # seconds that a trip may take before those who joined go alone: a slow read holds up nobody else
+APART = 60  # seconds that the same statement is not shared for after that
+SLOW = 512  # statements that are remembered for it
 
 Arguments = Sequence[object]
 Coming = asyncio.Future[bytes | None]
@@ -36,7 +42,7 @@ class Trip:
         self.others: list[tuple[Arguments, Coming]] = []
 
     def has_room(self, rows: int) -> bool:
-        return 1 + len(self.others) < MOST and self.rows + rows <= LOAD
+        return 1 + len(self.others) < MOST and self.rows + rows <= (LOAD if self.others else PAIR)
 
     def join(self, arguments: Arguments, rows: int) -> Coming:
         coming: Coming = asyncio.get_running_loop().create_future()
@@ -44,14 +50,14 @@ class Trip:
         self.rows += rows
         return coming
 
-    async def run(self, connection: asyncpg.Connection) -> bytes | None:
-        """The value for who began it, once the others have theirs."""
+    async def run(self, connection: asyncpg.Connection, part: Callable[["Trip"], object]) -> bytes | None:
+        """The value for who began it, once the others have theirs. `part` is called when that takes long."""
         value: bytes | None
         others = [(arguments, coming) for arguments, coming in self.others if not coming.done()]
         if not others:
             value = await connection.fetchval(self.sql, *self.arguments)
             return value
-        parting = asyncio.get_running_loop().call_later(LONG, self.fail, Alone())
+        parting = asyncio.get_running_loop().call_later(LONG, part, self)
         try:
             own, *found = await connection.fetchmany(self.sql, [self.arguments, *(each for each, _ in others)])
         finally:
@@ -75,15 +81,17 @@ class Trips:
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
         self.gathering: dict[str, Trip] = {}
+        self.slow: LRU[float] = LRU(SLOW)  # until when they are not shared, by the loop's clock
 
     async def read(self, sql: str, arguments: Arguments, rows: int | None) -> bytes | None:
         """The one value of a statement, when no connection is idle. Raises what Postgres says, or Exhausted.
 
-        `rows` it finds at most; None for one that does more than find them, and so goes alone. A read that fails ends
-        the trip of all: then each goes alone, as does whoever joined one that was cancelled or takes long.
+        `rows` it finds at most; None for one that does more than find them. A read that fails ends the trip of all:
+        then each goes alone, as does whoever joined one that was cancelled or takes long.
         """
-        if rows is None:
-            return await self.made(Trip(sql, arguments, LOAD))
+        rows = LOAD if rows is None else rows
+        if self.is_slow(sql):
+            return await self.made(Trip(sql, arguments, rows))
         trip = self.gathering.get(sql)
         try:
             if trip is not None and trip.has_room(rows):
@@ -92,6 +100,15 @@ class Trips:
             return await self.made(trip)
         except Alone:
             return await self.made(Trip(sql, arguments, rows))
+
+    def is_slow(self, sql: str) -> bool:
+        until = self.slow.find(sql)
+        return until is not None and asyncio.get_running_loop().time() < until
+
+    def part(self, trip: Trip) -> None:
+        """What is read twice now is not read twice by those who come next, on a busy server least of all."""
+        self.slow.keep(trip.sql, asyncio.get_running_loop().time() + APART)
+        trip.fail(Alone())
 
     async def joined(self, trip: Trip, arguments: Arguments, rows: int) -> bytes | None:
         self.pool.check_room()
@@ -109,7 +126,7 @@ class Trips:
         trip.began = perf_counter()
         try:
             with noted("sql", trip.sql):
-                value = await trip.run(connection)
+                value = await trip.run(connection, self.part)
         except BaseException as error:
             self.pool.give(connection, error)
             trip.fail(Alone())

@@ -10,9 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from db import pool as pools
+from db import trips as module
 from db.database import Database
 from db.pool import Exhausted, Pool
-from db.trips import LOAD, MOST
+from db.trips import LOAD, MOST, PAIR
 from selection.trail import TRAIL, Trail
 
 DIVIDE = "SELECT to_json(60 / $1::int)"
@@ -75,18 +76,20 @@ async def test_who_need_not_wait_goes_at_once(database: Database) -> None:
     assert trips(database) - before == 1
 
 
-async def test_other_statements_and_reads_that_do_more_than_find_rows_go_alone(database: Database) -> None:
+async def test_other_statements_go_on_trips_of_their_own(database: Database) -> None:
     with busy(database):
         before = trips(database)
         begun = await waiting(database, DIVIDE, [1, 2])
         begun += await waiting(database, "SELECT to_json(7 * $1::int)", [1, 2])
-        begun += await waiting(database, DIVIDE, [3, 4], None)
-    assert await asyncio.gather(*begun) == [b"60", b"30", b"7", b"14", b"20", b"15"]
-    assert trips(database) - before == 4
+    assert await asyncio.gather(*begun) == [b"60", b"30", b"7", b"14"]
+    assert trips(database) - before == 2
 
 
-@pytest.mark.parametrize(("rows", "together"), [(1, MOST), (LOAD // 3, 3), (LOAD, 1), (LOAD + 1, 1)])
-async def test_a_trip_has_so_much_room(database: Database, rows: int, together: int) -> None:
+@pytest.mark.parametrize(
+    ("rows", "together"),
+    [(1, MOST), (LOAD // 3, 3), (LOAD // 2, 2), (LOAD, 2), (None, 2), (PAIR // 2, 2), (PAIR // 2 + 1, 1), (PAIR, 1)],
+)
+async def test_a_trip_has_so_much_room(database: Database, rows: int | None, together: int) -> None:
     with busy(database):
         before = trips(database)
         begun = await waiting(database, DIVIDE, [1] * (2 * together), rows)
@@ -151,6 +154,22 @@ async def test_a_slow_read_holds_up_nobody_else(shared_dsn: str) -> None:
     slow.cancel()
     await asyncio.gather(slow, return_exceptions=True)
     await database.close()
+
+
+async def test_what_took_long_is_not_shared_for_a_while(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def gone(values: Sequence[float]) -> int:
+        with busy(database):
+            before = trips(database)
+            begun = await waiting(database, SLEEP, values)
+        assert await asyncio.gather(*begun) == [b'""'] * len(values)
+        return trips(database) - before
+
+    monkeypatch.setattr(module, "APART", 0.5)
+    assert await gone([0, 0]) == 1
+    assert await gone([0.2, 0]) == 2, "the second goes again, alone"
+    assert await gone([0, 0]) == 2
+    await asyncio.sleep(0.5)
+    assert await gone([0, 0]) == 1
 
 
 async def test_each_has_the_time_of_a_statement(shared_dsn: str) -> None:
