@@ -6,9 +6,13 @@ uvicorn reads heads and trailers without an end, and waits for them for ever; no
 import asyncio
 from typing import Any
 
+from starlette.types import Scope
+
+from .draining import Config
 from .errors import error_body
-from .exchange import rendered
+from .exchange import WholeExchange, rendered
 from .headers import FIXED
+from .heads import Head
 from .request import PATIENCE, WHOLE
 from .upgrades import KeepingToHTTP
 
@@ -21,9 +25,12 @@ MAPPED = "::ffff:"
 class Connection(KeepingToHTTP):
     """`unread` is how much came since the last request began that was no body of it."""
 
+    config: Config
+    scope: Scope  # type: ignore[assignment]  # uvicorn's type of it is not public
     late: asyncio.TimerHandle | None = None
     unread = 0
     has_body = has_left = False
+    is_between = True  # has all been read that began?
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -40,24 +47,54 @@ class Connection(KeepingToHTTP):
         super().handle_websocket_upgrade()
 
     def data_received(self, data: bytes) -> None:
+        if not (self.is_between and self.is_idle):
+            self.read(data)
+        elif (known := self.config.heads.met(data)) is not None:
+            self.begin(*known)
+        else:
+            self.read(data, is_first=True)
+
+    def begin(self, head: Head, body: bytes) -> None:
+        """A request whose head need not be read."""
+        self._unset_keepalive_if_required()
+        scope = head.scope()
+        scope["client"], scope["server"], scope["scheme"] = self.client, self.server, self.scheme
+        scope["state"], scope[WHOLE] = self.app_state.copy(), body
+        self.scope = scope
+        self.cycle = WholeExchange(self, body)
+        self.begun()
+        self._start_asgi_task(self.cycle, self.app)
+
+    def read(self, data: bytes, is_first: bool = False) -> None:
+        """By the parser, which stands between two requests where it `is_first`, with nothing left to answer."""
         cycle, self.has_body = self.cycle, False
         super().data_received(data)
-        if self.cycle is not cycle:
-            self.begun()
-        elif not self.has_body:
-            self.count(len(data))
+        if self.cycle is cycle:
+            if not self.has_body:
+                self.count(len(data))
+            return
+        self.begun()
+        if not self.cycle.more_body:
+            body = self.scope[WHOLE] = bytes(self.cycle.body)
+            if is_first and self.cycle.keep_alive and not self.cycle.waiting_for_100_continue:
+                self.config.heads.learn(data, self.scope, body)
 
     def begun(self) -> None:
-        """A request, and mostly all of it is there by now: then nobody has to wait for its body."""
         self.unread = 0
         if self.late is not None:
             self.wait_no_more()
-        if not self.cycle.more_body:
-            self.scope[WHOLE] = bytes(self.cycle.body)  # type: ignore[literal-required]
+
+    def on_message_begin(self) -> None:
+        self.is_between = False
+        super().on_message_begin()
 
     def on_body(self, body: bytes) -> None:
         self.has_body = True
         super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self.is_between = True
+        super().on_message_complete()
 
     def count(self, size: int) -> None:
         if self.has_left or self.transport.is_closing():

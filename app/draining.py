@@ -13,6 +13,7 @@ import uvicorn
 from uvicorn.supervisors import multiprocess
 
 from .collecting import keep_what_is_there
+from .heads import Heads
 
 CLOSE = (b"connection", b"close")
 LINGER = 0.5  # seconds for a client that has a connection and may be sending on it just now
@@ -31,9 +32,13 @@ DRAINING = Draining()
 
 
 class Config(uvicorn.Config):
-    """`drain_delay` is how long the service is still reached after it has said that it stops, in seconds."""
+    """`drain_delay` is how long the service is still reached after it has said that it stops, in seconds.
+
+    `heads` is what is remembered of requests, in this process.
+    """
 
     drain_delay: float = 0.0
+    heads: Heads
 
 
 class Server(uvicorn.Server):

@@ -4,11 +4,12 @@ uvicorn writes the head as soon as it has it, which is a system call and a packe
 each header by itself. The head of an answer whose length is known waits here for its body; all else goes uvicorn's way.
 """
 
-from functools import lru_cache
+import asyncio
+from functools import cached_property, lru_cache
 from itertools import starmap
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 Message = Any  # uvicorn's types of messages are not public
 CONTROLS = bytes([*range(0x09), *range(0x0A, 0x20), 0x7F])
@@ -63,8 +64,39 @@ class Exchange(RequestResponseCycle):
         self.transport.writelines((rendered(head["status"], [*self.default_headers, *head["headers"]]), body))
         self.response_started = self.response_complete = True
         self.waiting_for_100_continue = False
-        self.message_event.set()
+        self.answered()
         self.on_response()
+
+    def answered(self) -> None:
+        """Who waits for more of the request waits no longer."""
+        self.message_event.set()
+
+
+class WholeExchange(Exchange):
+    """Of a request that came in one piece, on a connection that outlives it: nothing more of it will be read."""
+
+    keep_alive = True
+    waiting_for_100_continue = disconnected = more_body = response_started = response_complete = False
+    chunked_encoding: bool | None = None
+    expected_content_length = 0
+
+    def __init__(self, connection: HttpToolsProtocol, body: bytes) -> None:
+        self.scope, self.body = connection.scope, body  # type: ignore[assignment]  # it is only read
+        self.transport, self.flow = connection.transport, connection.flow
+        self.logger, self.access_logger, self.access_log = connection.logger, connection.access_logger, False
+        self.default_headers = connection.server_state.default_headers
+        self.on_response = connection.on_response_complete
+
+    @cached_property
+    def message_event(self) -> asyncio.Event:  # type: ignore[override]
+        """For who asks for the body, or for what comes after it."""
+        event = asyncio.Event()
+        event.set()
+        return event
+
+    def answered(self) -> None:
+        if "message_event" in self.__dict__:
+            self.message_event.set()
 
 
 def rendered(status: int, headers: list[tuple[bytes, bytes]]) -> bytes:

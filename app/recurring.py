@@ -10,6 +10,7 @@ from typing import Any
 from selection.kept import Slot
 from selection.lru import LRU, Tally
 
+from .comings import Comings
 from .request import Operation
 
 ENTRIES = 8192
@@ -24,8 +25,7 @@ class Requests(LRU[Operation]):
     def __init__(self, tally: Tally | None = None, *, entries: int = ENTRIES, size: int = SIZE) -> None:
         super().__init__(entries, "", tally)
         self.most, self.held = size, 0
-        self.recent: set[int] = set()
-        self.earlier: set[int] = set()
+        self.comings = Comings(entries)
 
     def find(self, key: Any) -> Operation | None:
         """Looking for a long one would take long."""
@@ -33,18 +33,9 @@ class Requests(LRU[Operation]):
 
     def expected(self, asked: Operation) -> Operation:
         """With a slot, where it comes for the second time: what comes but once would only push out others."""
-        if asked.slot is not None or len(asked.sent) > LARGEST or not self.came_before(hash(asked.sent)):
+        if asked.slot is not None or len(asked.sent) > LARGEST or not self.comings.again(hash(asked.sent)):
             return asked
         return asked._replace(slot=Slot())
-
-    def came_before(self, number: int) -> bool:
-        """Not long ago: among as many others as are kept, or twice as many."""
-        if number in self.recent or number in self.earlier:
-            return True
-        self.recent.add(number)
-        if len(self.recent) > self.size:
-            self.earlier, self.recent = self.recent, set()
-        return False
 
     def learn(self, asked: Operation) -> None:
         """Once it was executed. Does nothing where it is known, or nothing was kept of it."""

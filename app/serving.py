@@ -18,6 +18,7 @@ from .asgi import create_app
 from .connections import Connection
 from .draining import DRAINING, Config, Server, Worker
 from .exchange import Exchange
+from .heads import Heads
 from .logging import configure
 from .settings import Settings
 
@@ -144,7 +145,7 @@ def options(app: object, settings: Settings) -> Config:
         ws_max_size=settings.max_body,
         ws_per_message_deflate=False,  # it keeps a window for each connection, and answers are small
     )
-    config.drain_delay = settings.drain_delay
+    config.drain_delay, config.heads = settings.drain_delay, Heads()
     return config
 
 
