@@ -5,7 +5,7 @@ import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from uuid import UUID
 
 import asyncpg
@@ -36,10 +36,23 @@ class Sent:
     is_answer: bool
     sql: str
     values: tuple[Any, ...]
+    made: tuple[int, ...]
+    """The places of those in which there are ids that the write made."""
 
-    def arguments(self) -> list[Any]:
-        """The values, with ids of today where the write made some."""
-        return [fresh(value) for value in self.values]
+    @classmethod
+    def noted(cls, of_read: bool, is_answer: bool, sql: str, given: Sequence[Any]) -> Self:
+        values = tuple(map(kept, given))
+        made = tuple(place for place, value in enumerate(given) if values[place] != value)
+        return cls(of_read, is_answer, sql, values, made)
+
+    def arguments(self) -> Sequence[Any]:
+        """The values, with ids of today in these places; nothing is done for the others."""
+        if not self.made:
+            return self.values
+        values = list(self.values)
+        for place in self.made:
+            values[place] = fresh(values[place])
+        return values
 
 
 Recorded = list[list[Sent]]
@@ -66,8 +79,8 @@ class ListeningDatabase(Database):
     def listener(self, of_read: bool) -> Any:
         def note(record: asyncpg.connection.LoggedQuery) -> None:
             if not any(mark in record.query for mark in OF_THE_DRIVER):
-                values = tuple(map(kept, record.args or ()))
-                self.sent.append(Sent(of_read, record.query == self.answer, record.query, values))
+                is_answer = record.query == self.answer
+                self.sent.append(Sent.noted(of_read, is_answer, record.query, record.args or ()))
 
         return note
 

@@ -154,7 +154,9 @@ def test_a_write_that_is_sent_again_makes_ids_of_its_own() -> None:
     page, made = WIKIS[0].page(1), new_id()
     values = tuple(map(kept, (page, [made], "manual")))
     assert values == (page, [NEW_ID], "manual")
-    (first, second), (_, other) = (Sent(False, False, "", values).arguments()[:2] for _ in range(2))
-    assert first == page
+    sent = Sent.noted(False, False, "", (page, [made], "manual"))
+    (first, second, reason), (_, other, _) = (sent.arguments() for _ in range(2))
+    assert (first, reason) == (page, "manual")
     assert second != other
+    assert len(second) == 1
     assert fresh("manual") == "manual"
