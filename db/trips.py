@@ -16,12 +16,10 @@ from selection.trail import Part, note, noted
 from .pool import Exhausted, Pool
 
 MOST = 8  # reads of one trip
-LOAD = 1000
-"""Rows that so many may find in all. One that does more than find them, such as a search, counts for as many."""
+LOAD = 2500
+"""Rows that they may find in all, which takes Postgres some two milliseconds: longer reads go alone."""
 
-PAIR = 5000
-"""Rows that two may find: one wait for two is what saves most, and to come second to what takes long is a loss."""
-
+OTHERWISE = 600  # rows that one counts for which does more than find them: a search takes Postgres about as long
 LONG = 0.05  # seconds that a trip may take before those who joined go alone: a slow read holds up nobody else
 APART = 60  # seconds that the same statement is not shared for after that
 SLOW = 512  # statements that are remembered for it
@@ -42,7 +40,7 @@ class Trip:
         self.others: list[tuple[Arguments, Coming]] = []
 
     def has_room(self, rows: int) -> bool:
-        return 1 + len(self.others) < MOST and self.rows + rows <= (LOAD if self.others else PAIR)
+        return 1 + len(self.others) < MOST and self.rows + rows <= LOAD
 
     def join(self, arguments: Arguments, rows: int) -> Coming:
         coming: Coming = asyncio.get_running_loop().create_future()
@@ -89,7 +87,7 @@ class Trips:
         `rows` it finds at most; None for one that does more than find them. A read that fails ends the trip of all:
         then each goes alone, as does whoever joined one that was cancelled or takes long.
         """
-        rows = LOAD if rows is None else rows
+        rows = OTHERWISE if rows is None else rows
         if self.is_slow(sql):
             return await self.made(Trip(sql, arguments, rows))
         trip = self.gathering.get(sql)

@@ -13,7 +13,7 @@ from db import pool as pools
 from db import trips as module
 from db.database import Database
 from db.pool import Exhausted, Pool
-from db.trips import LOAD, MOST, PAIR
+from db.trips import LOAD, MOST, OTHERWISE
 from selection.trail import TRAIL, Trail
 
 DIVIDE = "SELECT to_json(60 / $1::int)"
@@ -87,7 +87,15 @@ async def test_other_statements_go_on_trips_of_their_own(database: Database) -> 
 
 @pytest.mark.parametrize(
     ("rows", "together"),
-    [(1, MOST), (LOAD // 3, 3), (LOAD // 2, 2), (LOAD, 2), (None, 2), (PAIR // 2, 2), (PAIR // 2 + 1, 1), (PAIR, 1)],
+    [
+        (1, MOST),
+        (LOAD // MOST, MOST),
+        (LOAD // 3, 3),
+        (LOAD // 2, 2),
+        (LOAD // 2 + 1, 1),
+        (LOAD + 1, 1),
+        (None, LOAD // OTHERWISE),
+    ],
 )
 async def test_a_trip_has_so_much_room(database: Database, rows: int | None, together: int) -> None:
     with busy(database):
