@@ -39,6 +39,7 @@ class Connection(KeepingToHTTP):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.wait_no_more()
+        self._unset_keepalive_if_required()
         super().connection_lost(exc)
 
     def handle_websocket_upgrade(self) -> None:
@@ -95,6 +96,21 @@ class Connection(KeepingToHTTP):
     def on_message_complete(self) -> None:
         self.is_between = True
         super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """As uvicorn has it, but that all connections share the timer that ends those which are idle for long."""
+        self.server_state.total_requests += 1
+        if self.transport.is_closing():
+            return
+        self.flow.resume_reading()
+        if self.pipeline:
+            self._start_asgi_task(*self.pipeline.pop())
+        else:
+            self.config.idle.add(self, self.timeout_keep_alive)
+
+    def _unset_keepalive_if_required(self) -> None:
+        """uvicorn calls this when anything comes."""
+        self.config.idle.remove(self)
 
     def count(self, size: int) -> None:
         if self.has_left or self.transport.is_closing():

@@ -12,6 +12,8 @@ from typing import Any
 import uvicorn
 from uvicorn.supervisors import multiprocess
 
+from db.deadlines import Deadlines
+
 from .collecting import keep_what_is_there
 from .heads import Heads
 
@@ -34,11 +36,12 @@ DRAINING = Draining()
 class Config(uvicorn.Config):
     """`drain_delay` is how long the service is still reached after it has said that it stops, in seconds.
 
-    `heads` is what is remembered of requests, in this process.
+    `heads` is what is remembered of requests, `idle` are the connections on which none runs, both in this process.
     """
 
     drain_delay: float = 0.0
     heads: Heads
+    idle: Deadlines[Any]
 
 
 class Server(uvicorn.Server):

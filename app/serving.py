@@ -12,6 +12,7 @@ from uvicorn.protocols.http import httptools_impl
 from uvicorn.supervisors import Multiprocess
 from uvicorn.supervisors.multiprocess import Process
 
+from db.deadlines import Deadlines
 from resolvers.errors import CairnError
 
 from .asgi import create_app
@@ -145,7 +146,8 @@ def options(app: object, settings: Settings) -> Config:
         ws_max_size=settings.max_body,
         ws_per_message_deflate=False,  # it keeps a window for each connection, and answers are small
     )
-    config.drain_delay, config.heads = settings.drain_delay, Heads()
+    config.drain_delay = settings.drain_delay
+    config.heads, config.idle = Heads(), Deadlines(Connection.timeout_keep_alive_handler)
     return config
 
 

@@ -66,6 +66,16 @@ async def test_heads_of_the_usual_size_come_in_any_pieces_and_one_after_the_othe
             assert (await client.answer())[0] == b"HTTP/1.1 200 OK"
 
 
+async def test_requests_in_one_packet_are_answered_and_so_is_what_comes_after(service: Service) -> None:
+    request = START + b"\r\n"
+    async with connected(service) as client:
+        for _ in range(3):
+            await client.say(request * 3)
+            assert [(await client.answer())[0] for _ in range(3)] == [b"HTTP/1.1 200 OK"] * 3
+        await client.say(request)
+        assert (await client.answer())[0] == b"HTTP/1.1 200 OK"
+
+
 async def test_a_body_is_none_of_it(service: Service, token: str) -> None:
     text = b'{"query": "{ viewer { role } }", "extensions": {"x": "%b"}}' % (b"y" * 1_000_000)
     head = f"POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
