@@ -73,6 +73,8 @@ class Connection(KeepingToHTTP):
         if self.cycle is cycle:
             if not self.has_body:
                 self.count(len(data))
+            elif self.is_idle:  # the rest of what was answered before it had come whole
+                self.rest()
             return
         self.begun()
         if not self.cycle.more_body:
@@ -106,7 +108,11 @@ class Connection(KeepingToHTTP):
         if self.pipeline:
             self._start_asgi_task(*self.pipeline.pop())
         else:
-            self.config.idle.add(self, self.timeout_keep_alive)
+            self.rest()
+
+    def rest(self) -> None:
+        """Until something comes, and not for ever."""
+        self.config.idle.add(self, self.timeout_keep_alive)
 
     def _unset_keepalive_if_required(self) -> None:
         """uvicorn calls this when anything comes."""

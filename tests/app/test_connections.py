@@ -125,3 +125,15 @@ async def test_an_idle_connection_is_kept_for_as_long_as_set(dsn: str, tmp_path:
             assert (await client.answer())[0] == b"HTTP/1.1 200 OK"
             await asyncio.sleep(0.4)
             assert client.reader.at_eof() is not is_kept
+
+
+@pytest.mark.parametrize("size", [100_000, 200_000])
+async def test_one_that_was_answered_before_it_had_come_whole_is_idle_as_well(
+    dsn: str, tmp_path: Path, size: int
+) -> None:
+    head = b"POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\n"
+    async with serving(dsn, tmp_path, keep_alive=0.2) as service, connected(service) as client:
+        await client.say(head)
+        assert (await client.answer())[0] == b"HTTP/1.1 404 Not Found"
+        await client.say(b"x" * size)
+        assert await client.rest() == b""
