@@ -5,20 +5,22 @@ headers have to be looked at each time, and a credential only for as long as it 
 """
 
 from time import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from starlette.types import Scope
 
 from db.scope import Scope as Wiki
 from selection.lru import LRU
 
-from .request import headers_of
+from .request import KNOWN, headers_of
 
 ENTRIES = 4096
 SAID = (b"authorization", b"accept", b"content-type", b"content-encoding", b"idempotency-key", b"x-cairn-owner")
 EACH_TIME = slice(4, 6)
 """Of what is said: a key is of one request, and who may work in another's wiki is asked of Postgres."""
 LONGEST = 2048  # bytes of all of it
+CALLER = "caller"
+NOTHING: dict[str, Any] = {}
 
 
 class Caller(NamedTuple):
@@ -36,10 +38,17 @@ class Callers(LRU[Caller]):
         super().__init__(ENTRIES)
 
     def met(self, scope: Scope) -> Caller | None:
-        if scope["method"] != "POST":
+        """Where the head is known, it is known with it who sends it."""
+        now, known = time(), scope.get(KNOWN, NOTHING)
+        caller: Caller | None = known.get(CALLER)
+        if caller is not None and caller.until > now:
+            return caller
+        caller = self.find(said(scope)) if scope["method"] == "POST" else None
+        if caller is None or caller.until <= now:
             return None
-        caller = self.find(said(scope))
-        return caller if caller is not None and caller.until > time() else None
+        if KNOWN in scope:
+            known[CALLER] = caller
+        return caller
 
     def learn(self, scope: Scope, caller: Caller) -> None:
         """Once a request of theirs was read."""

@@ -12,7 +12,7 @@ from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from selection.lru import LRU
 
 from .comings import Comings
-from .request import WHOLE, named
+from .request import KNOWN, WHOLE, named
 
 ENTRIES = 2048
 LONGEST = 2048  # bytes of one
@@ -54,7 +54,8 @@ class Heads(LRU[Head]):
         is_whole = len(body) == len(data) - end <= HIGH_WATER_LIMIT
         if end and is_whole and self.comings.again(hash(data[:end])):
             named(scope)
-            self.keep(data[:end], Head(len(body), {**scope, **OWN, "headers": scope["headers"].copy()}))
+            said = {**scope, **OWN, KNOWN: {}, "headers": scope["headers"].copy()}
+            self.keep(data[:end], Head(len(body), said))
 
 
 OWN: dict[str, Any] = dict.fromkeys(("client", "server", "scheme", "state", WHOLE))

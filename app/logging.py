@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from random import getrandbits
 from time import perf_counter, time_ns
 from typing import Any
@@ -103,28 +104,30 @@ class RequestLog:
         finally:
             trail.ended = perf_counter()
             took = int((trail.ended - trail.began) * 100_000) / 100  # ms; round() takes ten times as long
-            path = trail.path or scope["path"]
-            self.write({"method": scope["method"], "path": path, "status": status, "ms": took}, trail)
+            self.write(trail, scope["method"], trail.path or scope["path"], status, took)
             for watcher in self.watchers:
                 watcher.end(trail, scope, status)
 
 
-Write = Callable[[dict[str, Any], Trail], None]
+Write = Callable[[Trail, str, str, int, float], None]
 
 
 def writer(settings: Settings) -> Write:
     """How the line of a request is written. JSON goes straight to the stream: all of its fields are known here."""
     if settings.log_level not in ("debug", "info"):
-        return lambda record, trail: None
-    if settings.log_format == "console":
-        return lambda record, trail: log.info("request", **record)
-    pid = os.getpid()
-    return lambda record, trail: write_json(record, trail, pid)
+        return lambda *_: None
+    return write_console if settings.log_format == "console" else partial(write_json, os.getpid())
 
 
-def write_json(record: dict[str, Any], trail: Trail, pid: int) -> None:
-    moment = datetime.now(UTC)
-    record |= {"event": "request", "request_id": trail.request_id, "level": "info", "timestamp": moment, "pid": pid}
+def write_console(_: Trail, method: str, path: str, status: int, ms: float) -> None:
+    log.info("request", method=method, path=path, status=status, ms=ms)
+
+
+def write_json(pid: int, trail: Trail, method: str, path: str, status: int, ms: float) -> None:
+    record = {
+        "method": method, "path": path, "status": status, "ms": ms, "event": "request",
+        "request_id": trail.request_id, "level": "info", "timestamp": datetime.now(UTC), "pid": pid,
+    }  # fmt: skip
     if trail.trace_id:
         record["trace_id"] = trail.trace_id
     stream = sys.stderr.buffer

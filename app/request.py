@@ -25,6 +25,7 @@ ASKED = b"?"  # before a query string: no body begins with it
 LISTS = (b"accept", b"accept-encoding", b"if-none-match")  # which may come in several headers
 UNWANTED = re.compile(r";\s*q=0(\.0*)?\s*(;|$)", re.IGNORECASE)
 NAMED = "cairn.headers"  # where a request keeps its headers by name
+KNOWN = "cairn.known"  # and what is known of all requests of the same head
 WHOLE = "cairn.body"  # and its body, where that came along with its head
 
 

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from app.callers import LONGEST, Caller, Callers
-from app.request import GRAPHQL_JSON, JSON
+from app.request import GRAPHQL_JSON, JSON, KNOWN
 from tests.app.bytes_client import connected
 from tests.app.service import Service, serving
 from tests.app.test_recurring import HOME, WRITE, body, send
@@ -151,3 +151,35 @@ def test_headers_that_say_nothing_of_who_asks_make_no_other() -> None:
     assert callers.met(scope(authorization="Bearer a", user_agent="y", x_request_id="1")) == CALLER
     assert callers.met(scope(authorization="Bearer b", user_agent="x")) is None
     assert callers.met(scope(authorization="Bearer a", accept="*/*")) is None
+
+
+async def test_who_is_known_with_a_head_is_refused_once_the_token_has_ended(service: Service, wiki: Wiki) -> None:
+    """And somebody's new token is looked at, whatever was known of the old one."""
+    old = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, ttl=2)
+    new = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+    text = body("{ viewer { role } }")
+    async with connected(service) as client:
+
+        async def said(token: str) -> bytes:
+            await client.say(request(token, text))
+            return (await client.answer())[0]
+
+        assert [await said(old) for _ in range(6)] == [b"HTTP/1.1 200 OK"] * 6
+        async with asyncio.timeout(10):
+            while (status := await said(old)) == b"HTTP/1.1 200 OK":
+                await asyncio.sleep(0.05)
+        assert status == b"HTTP/1.1 401 Unauthorized"
+        assert await said(new) == b"HTTP/1.1 200 OK"
+
+
+def test_what_is_known_with_a_head_holds_for_as_long_as_it_is_good() -> None:
+    callers, known = Callers(), scope(authorization="Bearer a") | {KNOWN: {}}
+    callers.learn(known, CALLER)
+    assert callers.met(known) is CALLER
+    callers.entries.clear()
+    assert callers.met(known) is CALLER
+    known[KNOWN] = {"caller": CALLER._replace(until=time() - 1)}
+    assert callers.met(known) is None
+    callers.learn(known, CALLER)
+    assert callers.met(known) is CALLER
+    assert known[KNOWN] == {"caller": CALLER}

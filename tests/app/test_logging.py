@@ -85,7 +85,7 @@ async def test_a_request_is_one_line_without_its_values(
 async def test_the_line_is_written_where_its_level_is_shown(
     capsys: pytest.CaptureFixture[str], level: Any, count: int
 ) -> None:
-    writer(Settings(log_level=level))({"method": "GET"}, Trail("mine-2"))
+    writer(Settings(log_level=level))(Trail("mine-2"), "GET", "/", 200, 0.5)
     assert [line["request_id"] for line in lines(capsys)] == ["mine-2"] * count
 
 
@@ -93,7 +93,7 @@ async def test_for_people_the_line_is_text(capsys: pytest.CaptureFixture[str]) -
     settings = Settings(log_format="console")
     configure(settings)
     TRAIL.set(Trail("mine-3"))
-    writer(settings)({"method": "GET", "path": "/", "status": 200, "ms": 0.5}, Trail("mine-3"))
+    writer(settings)(Trail("mine-3"), "GET", "/", 200, 0.5)
     (line,) = capsys.readouterr().err.splitlines()
     for part in ("request", "GET", "200", "mine-3"):
         assert part in line
