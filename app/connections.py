@@ -1,12 +1,11 @@
 """A client's connection: what is no body is read only so far, and a request is waited for only so long.
 
-uvicorn reads heads and trailers without an end, and waits for them for ever; nobody has shown a credential by then.
+uvicorn reads heads and trailers without an end, and waits for them for ever; nobody has shown a credential by then. A
+head that came before is not read again (decision 51), and connections on which nothing is asked share one timer.
 """
 
 import asyncio
 from typing import Any
-
-from starlette.types import Scope
 
 from .draining import Config
 from .errors import error_body
@@ -26,7 +25,7 @@ class Connection(KeepingToHTTP):
     """`unread` is how much came since the last request began that was no body of it."""
 
     config: Config
-    scope: Scope  # type: ignore[assignment]  # uvicorn's type of it is not public
+    scope: Any  # uvicorn's type of it is not public
     late: asyncio.TimerHandle | None = None
     unread = 0
     has_body = has_left = False

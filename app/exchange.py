@@ -81,15 +81,15 @@ class WholeExchange(Exchange):
     expected_content_length = 0
 
     def __init__(self, connection: HttpToolsProtocol, body: bytes) -> None:
-        self.scope, self.body = connection.scope, body  # type: ignore[assignment]  # it is only read
+        self.scope, self.body = connection.scope, bytearray(body)
         self.transport, self.flow = connection.transport, connection.flow
         self.logger, self.access_logger, self.access_log = connection.logger, connection.access_logger, False
         self.default_headers = connection.server_state.default_headers
         self.on_response = connection.on_response_complete
 
     @cached_property
-    def message_event(self) -> asyncio.Event:  # type: ignore[override]
-        """For who asks for the body, or for what comes after it."""
+    def message_event(self) -> asyncio.Event:  # type: ignore[override]  # uvicorn has it as an attribute
+        """For who asks for the body, or for what comes after it: made for them alone, and most requests have none."""
         event = asyncio.Event()
         event.set()
         return event

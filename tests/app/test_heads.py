@@ -183,11 +183,11 @@ async def test_a_long_head_is_not_known_and_neither_is_one_with_a_long_body() ->
 async def test_a_connection_is_idle_only_once_all_is_answered(heads: Heads) -> None:
     for _ in range(2):
         await exchanged(heads, [(GET, True)])
-    one = Exchanged(heads, slowness=0.1, keep_alive=0.05)
+    one = Exchanged(heads, slowness=0.6, keep_alive=0.4)
     for _ in range(3):
         await one.say(GET, is_waiting=True)
     assert not one.transport.is_closed
-    await asyncio.sleep(0.2)
+    await asyncio.sleep(1)
     assert one.transport.is_closed
     await one.close()
 
