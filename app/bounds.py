@@ -81,7 +81,7 @@ class Bounds:
         """Who has nothing left is not even read; what is refused costs something too."""
         if not account.covers(OPERATION):
             await account.fetch(OPERATION)
-        answer = await engine.execute(asked.query, asked.variables, asked.name, context, asked.slot)
+        answer = await engine.execute(asked.query, asked.variables, asked.name, context)
         if not context.paid:
             account.owe(OPERATION)
         return answer

@@ -18,15 +18,13 @@ from selection.operation import Invalid
 from selection.trail import noted
 
 from .bounds import Bounds
-from .callers import Caller, Callers
 from .deadline import OutOfTime
 from .delivery import NO_STORE, Headers, delivered, is_plain
 from .documents.store import Documents
-from .draining import DRAINING
 from .errors import error_body, masked_body
 from .idempotency import answer_once, idempotency_key
-from .recurring import Requests
-from .request import GRAPHQL_JSON, JSON, WHOLE, Bodies, Operation, Refused, answer_type, header, read_operation
+from .request import GRAPHQL_JSON, JSON, Bodies, Operation, Refused, answer_type, header, read_operation
+from .server.shutdown import DRAINING
 
 log = structlog.get_logger()
 STOPPED = "The service stopped before this was done. Read what is there before you send a write again."
@@ -48,29 +46,21 @@ class GraphQLEndpoint:
     ) -> None:
         self.engine, self.database, self.credentials, self.documents = engine, database, credentials, documents
         self.bodies, self.bounds, self.compress_over = Bodies(max_body), bounds, compress_over
-        self.requests, self.callers = Requests(engine.requests), Callers()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         kind, more = JSON, NO_MORE
         try:
-            caller = met = self.callers.met(scope)
-            if caller is None:
-                kind = answer_type(scope)
-                caller = await self.introduced(scope, kind)
-            wiki, kind = caller.wiki, caller.kind
-            sent = self.requests.find(scope[WHOLE]) if met is not None and WHOLE in scope else None
-            if sent is None:
-                sent = self.requests.expected(await read_operation(scope, receive, self.bodies, self.requests))
-            asked = self.documents.resolve(sent, wiki.tenant_id) if self.documents.concern(sent) else sent
+            kind = answer_type(scope)
+            wiki = await self.credentials.scope(header(scope, b"authorization"), header(scope, b"x-cairn-owner"))
+            asked = await read_operation(scope, receive, self.bodies)
+            if self.documents.concern(asked):
+                asked = self.documents.resolve(asked, wiki.tenant_id)
             if scope["method"] == "GET":
                 await self.check_is_query(asked)
-            if met is not None or (key := idempotency_key(scope)) is None:
+            if (key := idempotency_key(scope)) is None:
                 answer = await self.execute(asked, wiki, self.database)
             else:
                 answer, more = await answer_once(self.engine, self.database, wiki, key, asked, self.execute)
-            self.requests.learn(sent)
-            if met is None:
-                self.callers.learn(scope, caller)
             # Old clients, who take plain JSON, want 200 for every well-formed request.
             status, body = 200 if answer.executed or kind == JSON else 400, answer.body
         except Refused as refused:
@@ -89,12 +79,6 @@ class GraphQLEndpoint:
         if not is_plain(scope, body, self.compress_over):
             status, body, headers = await delivered(scope, status, body, self.compress_over)
         await respond(send, status, kind, body, headers + more)
-
-    async def introduced(self, scope: Scope, kind: str) -> Caller:
-        shown, owner = header(scope, b"authorization"), header(scope, b"x-cairn-owner")
-        wiki = await self.credentials.scope(shown, owner)
-        known = self.credentials.remembered(shown)
-        return Caller(wiki, kind, 0.0 if known is None else known.until)
 
     async def execute(self, asked: Operation, wiki: Wiki, database: Database) -> Answer:
         with noted("operation"):

@@ -12,7 +12,7 @@ from db.database import Database
 from db.migrate import is_behind
 from db.pool import Exhausted
 
-from .draining import DRAINING
+from .server.shutdown import DRAINING
 
 log = structlog.get_logger()
 PATIENCE = 2  # seconds

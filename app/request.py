@@ -10,8 +10,6 @@ import orjson
 from starlette.types import Receive, Scope
 
 from db.deadlines import Deadlines
-from selection.kept import Slot
-from selection.lru import LRU
 
 from . import large_bodies
 from .documents.naming import Name, name_of
@@ -21,12 +19,9 @@ JSON = "application/json"
 LONGEST_QUERY = 50_000  # bytes of a query string
 PATIENCE = 30  # seconds that a client is given to send its request
 PARTS = (("variables", dict, "an object"), ("extensions", dict, "an object"), ("operationName", str, "a string"))
-ASKED = b"?"  # before a query string: no body begins with it
 LISTS = (b"accept", b"accept-encoding", b"if-none-match")  # which may come in several headers
 UNWANTED = re.compile(r";\s*q=0(\.0*)?\s*(;|$)", re.IGNORECASE)
 NAMED = "cairn.headers"  # where a request keeps its headers by name
-KNOWN = "cairn.known"  # and what is known of all requests of the same head
-WHOLE = "cairn.body"  # and its body, where that came along with its head
 
 
 class Refused(Exception):
@@ -38,18 +33,12 @@ class Refused(Exception):
 
 
 class Operation(NamedTuple):
-    """What to execute. `query` is empty where only the document's name was sent; `sent` is what says all of this."""
+    """What to execute. `query` is empty where only the document's name was sent."""
 
     query: str
     variables: dict[str, Any] | None
     name: str | None
     document: Name | None = None
-    sent: bytes = b""
-    slot: Slot | None = None
-
-
-Known = LRU[Operation]
-"""Requests that came before, by what was sent."""
 
 
 def header(scope: Scope, name: bytes) -> str | None:
@@ -90,15 +79,14 @@ def negotiated(accepted: str) -> str:
     raise Refused(406, f"This endpoint answers with {GRAPHQL_JSON} or {JSON}.", "NOT_ACCEPTABLE")
 
 
-async def read_operation(scope: Scope, receive: Receive, bodies: "Bodies", known: Known | None = None) -> Operation:
+async def read_operation(scope: Scope, receive: Receive, bodies: "Bodies") -> Operation:
     match scope["method"]:
         case "POST":
-            body = bodies.whole(scope) or await bodies.read(scope, receive)
+            body = await bodies.read(scope, receive)
             check_kind(header(scope, b"content-type") or "")
-            return (known and known.find(body)) or await from_body(body)
+            return operation(await large_bodies.read(len(body), lambda: parsed(body, "The body")))
         case "GET":
-            text = scope["query_string"]
-            return (known and known.find(ASKED + text)) or from_query(text, bodies.most)
+            return from_query(scope["query_string"], bodies.most)
     raise Refused(405, "Send a POST, or a GET for queries.", "METHOD_NOT_ALLOWED")
 
 
@@ -109,14 +97,6 @@ class Bodies:
         self.most = most
         self.readers: Deadlines[asyncio.Task[Any]] = Deadlines(self.stop)
         self.stopped: set[asyncio.Task[Any]] = set()
-
-    def whole(self, scope: Scope) -> bytes | None:
-        """One that came along with its head, and nothing where it has to be waited for."""
-        check_coding(header(scope, b"content-encoding"))
-        body: bytes | None = scope.get(WHOLE)
-        if body is not None and len(body) > self.most:
-            raise too_large(self.most)
-        return body
 
     async def read(self, scope: Scope, receive: Receive) -> bytes:
         check_coding(header(scope, b"content-encoding"))
@@ -162,12 +142,6 @@ def too_large(most: int) -> Refused:
     return Refused(413, f"The request is larger than {most} bytes.", "LIMIT_EXCEEDED")
 
 
-async def from_body(body: bytes) -> Operation:
-    if len(body) <= large_bodies.AT_ONCE:
-        return operation(parsed(body, "The body"), body)
-    return operation(await large_bodies.read(len(body), lambda: parsed(body, "The body")), body)
-
-
 @lru_cache(256)
 def check_kind(content_type: str) -> None:
     kind, _, options = content_type.partition(";")
@@ -189,7 +163,7 @@ def from_query(text: bytes, most: int) -> Operation:
     documents = {
         name: parsed(given.pop(name).encode(), name) for name in ("variables", "extensions") if given.get(name)
     }
-    return operation(given | documents, ASKED + text)
+    return operation(given | documents)
 
 
 def parsed(text: bytes, what: str) -> Any:
@@ -199,7 +173,7 @@ def parsed(text: bytes, what: str) -> Any:
         raise Refused(400, f"{what} is not JSON in UTF-8: {error}.") from None
 
 
-def operation(given: Any, sent: bytes = b"") -> Operation:
+def operation(given: Any) -> Operation:
     """Each part of the right type, and a document there."""
     if isinstance(given, list):
         raise Refused(400, "Batches are not served; send one operation a request.")
@@ -213,4 +187,4 @@ def operation(given: Any, sent: bytes = b"") -> Operation:
         query = ""
     elif not isinstance(query, str) or not query:
         raise Refused(400, "The request needs a query: the GraphQL document as a string.")
-    return Operation(query, given.get("variables"), given.get("operationName") or None, document, sent)
+    return Operation(query, given.get("variables"), given.get("operationName") or None, document)

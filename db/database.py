@@ -9,13 +9,12 @@ from uuid import UUID
 import asyncpg
 import orjson
 
-from selection.trail import Part, note, noted
+from selection.trail import noted
 
 from .committing import committing
 from .explaining import generic_plan
 from .pool import PATIENCE, Pool
 from .sql import Statement
-from .trips import Trips
 
 Row = Mapping[str, Any]
 T = TypeVar("T")
@@ -51,12 +50,10 @@ class Database:
         }
         self.pool: Pool | None = None
         self.read_pool: Pool | None = None
-        self.trips: Trips | None = None
 
     async def open(self) -> None:
         self.pool = await self.pool_of(self.session)
         self.read_pool = await self.pool_of(self.session | ONE_PLAN)
-        self.trips = Trips(self.read_pool)
 
     async def pool_of(self, session: Mapping[str, str]) -> Pool:
         made = Pool(lambda: self.connect(session), size=self.size, queue=self.queue)
@@ -75,27 +72,14 @@ class Database:
     async def close(self) -> None:
         for one in filter(None, (self.pool, self.read_pool)):
             await one.close()
-        self.pool = self.read_pool = self.trips = None
+        self.pool = self.read_pool = None
 
-    async def json(self, sql: str, arguments: Sequence[Any], rows: int | None = None) -> bytes | None:
-        """The one JSON value of a compiled read, as Postgres wrote it.
-
-        `rows` it finds at most, where it does nothing else: by them it may share a connection for which it has to wait.
-        """
-        pool = opened(self.read_pool)
-        connection = pool.take_idle()
-        if connection is None:
-            return await opened(self.trips).read(sql, arguments, rows)
-        reading = Part("sql", sql)
-        try:
-            value: bytes | None = await connection.fetchval(sql, *arguments)
-        except BaseException as error:
-            note(reading, error)
-            pool.give(connection, error)
-            raise
-        note(reading)
-        pool.give(connection)
-        return value
+    async def json(self, sql: str, arguments: Sequence[Any]) -> bytes | None:
+        """Return the one JSON value of a compiled read, exactly as Postgres wrote it."""
+        async with acquire(self.read_pool) as connection:
+            with noted("sql", sql):
+                value: bytes | None = await connection.fetchval(sql, *arguments)
+            return value
 
     async def json_anew(self, sql: str, arguments: Sequence[Any]) -> bytes | None:
         """The same of one of the few reads whose best plan depends on a value: for four round trips instead of one."""
@@ -152,7 +136,7 @@ class PoolFacts(NamedTuple):
 
 
 def facts(pool: Pool) -> PoolFacts:
-    return PoolFacts(pool.total, len(pool.idle), len(pool.waiting) + pool.along)
+    return PoolFacts(pool.total, len(pool.idle), len(pool.waiting))
 
 
 def opened(part: T | None) -> T:

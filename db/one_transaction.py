@@ -39,9 +39,9 @@ class OneTransaction(Database):
     async def __aexit__(self, *_: object) -> None:
         await self.undo()
 
-    async def json(self, sql: str, arguments: Sequence[Any], rows: int | None = None) -> bytes | None:
+    async def json(self, sql: str, arguments: Sequence[Any]) -> bytes | None:
         if self.inside is None:
-            return await self.database.json(sql, arguments, rows)
+            return await self.database.json(sql, arguments)
         async with self.used() as connection:
             value: bytes | None = await connection.raw.fetchval(sql, *arguments)
             return value

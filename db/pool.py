@@ -44,7 +44,6 @@ class Pool:
         self.outdated: set[asyncpg.Connection] = set()
         self.waiting: Deadlines[asyncio.Future[asyncpg.Connection]] = Deadlines(self.refuse)
         self.tasks: set[asyncio.Task[None]] = set()
-        self.along = 0  # tasks that will share the connection of one of `waiting`
         self.total = self.opening = self.acquired = self.refused = self.opened = 0
         self.closed: asyncio.Event | None = None
 
@@ -100,7 +99,7 @@ class Pool:
     def check_room(self) -> None:
         if self.closed:
             raise asyncpg.InterfaceError("the pool is closed")
-        if self.total >= self.size and len(self.waiting) + self.along - self.opening >= self.queue:
+        if self.total >= self.size and len(self.waiting) - self.opening >= self.queue:
             self.refused += 1
             raise Exhausted
 

@@ -1,6 +1,6 @@
 """What one request brings along."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
@@ -12,7 +12,6 @@ from db.database import Database
 from db.scope import Scope
 from selection.cost import OPERATION
 from selection.errors import Final, TooExpensive
-from selection.knowledge import Knowledge
 
 from .changes import Change
 from .errors import CairnError, NotFound, Unavailable
@@ -65,13 +64,11 @@ class Context:
             else:
                 await self.account.take(due)
 
-    async def fetch(
-        self, sql: str, arguments: Sequence[Any], anew: bool = False, rows: int | None = None
-    ) -> bytes | None:
+    async def fetch(self, sql: str, arguments: Sequence[Any], anew: bool = False) -> bytes | None:
         try:
             if anew:
                 return await self.database.json_anew(sql, arguments)
-            return await self.database.json(sql, arguments, rows)
+            return await self.database.json(sql, arguments)
         except Exception:
             with once_only():
                 raise
@@ -86,8 +83,8 @@ class Context:
         with once_only():
             return await search(self.database, self.scope, asked)
 
-    async def search_within(self, asked: Asked, again: bool) -> Knowledge | None:
-        """What that statement takes to search by itself; nothing where `search` has to."""
+    async def search_within(self, asked: Asked, again: bool) -> Mapping[str, Any] | None:
+        """Return the parameters with which that statement searches by itself, or None where `search` has to run."""
         with once_only():
             return await known_within(self.database, self.scope, asked, again)
 

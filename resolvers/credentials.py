@@ -7,10 +7,11 @@ from db.database import Database
 from db.scope import Scope
 
 from .api_keys import PREFIX, find_key, scope_of_key
+from .credential_cache import TTL
 from .errors import Forbidden, NotFound, Unauthenticated
 from .permissions import Action, authorise
 from .refusals import in_our_words
-from .tokens import KNOWN_FOR, Known, Tokens
+from .tokens import Tokens
 
 HEADER_MAX = 8192  # characters
 NOT_YOURS = "X-Cairn-Owner names no owner whose wiki this credential may read."
@@ -24,14 +25,8 @@ class Credentials:
 
     async def scope(self, authorization: str | None, owner: str | None = None) -> Scope:
         """The scope of the credential, at work in the wiki of `owner` (an id) when it asks for one that it may read."""
-        known = self.remembered(authorization)
-        scope = await self.checked(authorization) if known is None else known.scope
+        scope = await self.checked(authorization)
         return scope if owner is None else await self.at_work(scope, owner)
-
-    def remembered(self, authorization: str | None) -> Known | None:
-        """Of a token that was found good a moment ago: all but the first request with it."""
-        kind, _, shown = (authorization or "").partition(" ")
-        return self.tokens.remembered(shown) if kind == "Bearer" else None
 
     async def checked(self, authorization: str | None) -> Scope:
         shown = bearer(authorization)
@@ -46,7 +41,7 @@ class Credentials:
         if not shown.startswith(PREFIX):
             return (await self.tokens.find(shown)).until
         expires_at = (await find_key(self.database, shown))["expires_at"]
-        again = time.time() + KNOWN_FOR
+        again = time.time() + TTL
         return again if expires_at is None else min(again, expires_at.timestamp())
 
     async def at_work(self, scope: Scope, owner: str) -> Scope:

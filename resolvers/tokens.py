@@ -3,13 +3,14 @@
 import time
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 from uuid import UUID
 
 import jwt
 
 from db.scope import Actor, ActorKind, Role, Scope
 
+from .credential_cache import CredentialCache, Verified
 from .errors import BadInput, Unauthenticated
 from .jwks import ALGORITHMS, Jwks
 
@@ -17,8 +18,6 @@ SECRET_MIN = 32  # bytes: as many as HS256 has
 LEEWAY = 30.0  # seconds that an issuer's clock may run ahead of ours
 SUBJECT_MAX = 200
 TTL_MAX = 10 * 365 * 86_400
-KNOWN_MAX = 4096  # tokens
-KNOWN_FOR = 60.0  # seconds: so long an issuer's key may serve after it was withdrawn and we heard of it
 
 REASONS: Mapping[type[jwt.PyJWTError], str] = {
     jwt.ExpiredSignatureError: "The token has expired.",
@@ -32,13 +31,6 @@ REASONS: Mapping[type[jwt.PyJWTError], str] = {
 MALFORMED: Final = "The token is malformed."
 
 Choice = TypeVar("Choice", Role, ActorKind)
-
-
-class Known(NamedTuple):
-    """What a token was found to be, and how long that is taken for granted."""
-
-    scope: Scope
-    until: float
 
 
 class Tokens:
@@ -56,31 +48,19 @@ class Tokens:
         """`clock` counts seconds since 1970."""
         self.secret = None if secret is None else secret_key(secret)
         self.jwks, self.issuer, self.audience, self.clock = jwks, issuer, audience, clock
-        self.known: dict[str, Known] = {}
+        self.cache = CredentialCache(clock)
 
     async def scope(self, token: str) -> Scope:
         """Whose it is and what it may do; Unauthenticated says what is wrong with it."""
         return (await self.find(token)).scope
 
-    async def find(self, token: str) -> Known:
-        """The same, and until when it need not be looked at again."""
-        known = self.known.get(token)
-        if known is None or known.until <= self.clock():
-            known = self.remember(token, await self.claims(token))
-        return known
-
-    def remembered(self, token: str) -> Known | None:
-        """The same for a token that was checked not long ago."""
-        known = self.known.get(token)
-        return known if known is not None and known.until > self.clock() else None
-
-    def remember(self, token: str, claims: Mapping[str, Any]) -> Known:
-        """A check costs more than the request that it is for, and clients send the same token again and again."""
-        if len(self.known) >= KNOWN_MAX:
-            self.known.clear()
-        known = Known(scope_of(claims), min(int(claims["exp"]), self.clock() + KNOWN_FOR))
-        self.known[token] = known
-        return known
+    async def find(self, token: str) -> Verified:
+        """The same, and until when it need not be checked again."""
+        found = self.cache.find(token)
+        if found is None:
+            claims = await self.claims(token)
+            found = self.cache.keep(token, scope_of(claims), int(claims["exp"]))
+        return found
 
     async def claims(self, token: str) -> dict[str, Any]:
         """What it says, once all of its conditions hold."""

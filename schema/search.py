@@ -1,5 +1,6 @@
 """Search: as a list, as results to walk and to narrow, and what is like a page."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -9,7 +10,6 @@ from db import relations
 from db.access import BY_ID, FOUND, FOUND_TOGETHER
 from selection import Step, Within
 from selection.arguments import identifier
-from selection.knowledge import Knowledge
 
 from .enums import WikiPageStatus, WikiPageType
 from .fields import column, relation, source
@@ -68,8 +68,8 @@ async def find_within(
     limit: int | None = None,
     filter: dict[str, Any] | None = None,
     **where: str | None,
-) -> Knowledge | None:
-    known: Knowledge | None = await context.search_within(asked(wanted, query, limit, filter, where), again)
+) -> Mapping[str, Any] | None:
+    known: Mapping[str, Any] | None = await context.search_within(asked(wanted, query, limit, filter, where), again)
     return known
 
 

@@ -58,7 +58,7 @@ class Fixed:
 
 
 class OfStep(NamedTuple):
-    """A parameter of a step's own select: no request says what it is, but the step's Knowledge."""
+    """A parameter of a step's own select: the step says what it is, and not the request."""
 
     name: str
 

@@ -36,7 +36,7 @@ class Constant:
         self.data = orjson.dumps(result.data)
         self.cost = introspected(schema, definition.selection_set, fragments)
 
-    async def run(self, context: Context, request: object, kept: object = None) -> bytes:
+    async def run(self, context: Context, request: object) -> bytes:
         await context.spend(self.cost)
         return self.data
 

@@ -18,23 +18,20 @@ from .compiler import Compiler, Mode, is_within, within_of
 from .constant import Constant, is_constant
 from .contract import lists_what_a_step_finds
 from .errors import Final, MoreErrors, NotCompilable, TurnedAway
-from .kept import Kept, Readies, Slot
 from .limits import Limits
-from .lru import LRU, Tally
+from .lru import Tally
 from .mutation import Mutation
 from .operation import Document, Invalid, Operation, coerced, large, too_long
 from .plan import Context, Plan
+from .plan_cache import DocumentCache
 from .resolve import PassingOn
 from .subscription import check_has_event
 from .trail import note_error, note_operation, note_values
-from .weighed import Weighed
 from .wire import json_object
 
 log = logging.getLogger(__name__)
 
 COMPILED = b'{"data":%b,"extensions":{"cost":{"requested":%d,"limit":%d}}}'
-READY = 16_384  # kept requests times scopes, of some 500 bytes each
-Planned = tuple[Kept, Plan | Constant]
 Formatter = Callable[[GraphQLError], dict[str, Any]]
 
 
@@ -58,19 +55,10 @@ class Engine:
     ) -> None:
         """`formatter` shows an error to the client: it is where internal ones are masked."""
         self.schema, self.limits, self.formatter = schema, limits or Limits(), formatter
-        self.documents: Weighed[Document | Invalid] = Weighed(documents, lambda key, _: key[0], "parse")
-        self.readies: Readies = LRU(READY)
-        self.plans, self.requests = Tally(), Tally()  # of all operations; of requests that whoever asks has kept
+        self.documents: DocumentCache[Document | Invalid] = DocumentCache(documents, lambda key, _: key[0], "parse")
+        self.plans = Tally()  # of all operations
 
-    async def execute(
-        self,
-        text: str,
-        variables: dict[str, Any] | None,
-        name: str | None,
-        context: Context,
-        slot: Slot | None = None,
-    ) -> Answer:
-        """`slot` is the same one whenever the three before the context are the same."""
+    async def execute(self, text: str, variables: dict[str, Any] | None, name: str | None, context: Context) -> Answer:
         try:
             document = self.documents.find((text, name))
             if not isinstance(document, Document):
@@ -83,7 +71,7 @@ class Engine:
             if document.operation.is_mutation:
                 return await self.write(document, variables or {}, name, context)
             try:
-                return Answer(await self.as_bytes(document.operation, variables or {}, context, slot))
+                return Answer(await self.as_bytes(document.operation, variables or {}, context))
             except NotCompilable:
                 pass
             except TurnedAway:
@@ -115,19 +103,8 @@ class Engine:
         except Invalid as invalid:
             return invalid
 
-    async def as_bytes(
-        self, operation: Operation, given: dict[str, Any], context: Context, slot: Slot | None = None
-    ) -> bytes:
-        kept, plan = known(operation, slot) or await self.planned(operation, given)
-        request = Request(kept.variables, context.scope, [])
-        if slot is None:
-            data = await plan.run(context, request)
-        else:
-            slot.kept = kept
-            data = await plan.run(context, request, kept=kept)
-        return COMPILED % (data or b"null", context.spent, context.budget)
-
-    async def planned(self, operation: Operation, given: dict[str, Any]) -> Planned:
+    async def as_bytes(self, operation: Operation, given: dict[str, Any], context: Context) -> bytes:
+        """The whole answer, with the data as Postgres wrote it. Raises NotCompilable."""
         variables = await self.coerced(operation, given)
         shape = operation.shape(variables)
         plan: Plan | Constant | NotCompilable = operation.plans.find(shape) or await operation.plans.get_apart(
@@ -135,7 +112,8 @@ class Engine:
         )
         if isinstance(plan, NotCompilable):
             raise NotCompilable(*plan.args)
-        return Kept(plan, shape, variables, self.readies), plan
+        data = await plan.run(context, Request(variables, context.scope, []))
+        return COMPILED % (data or b"null", context.spent, context.budget)
 
     async def coerced(self, operation: Operation, given: dict[str, Any]) -> VariableValues:
         """Many or long ones beside the event loop."""
@@ -212,14 +190,6 @@ class Engine:
         for error in shown:
             note_error(error.get("extensions", {}).get("code", "UNKNOWN"))
         return shown
-
-
-def known(operation: Operation, slot: Slot | None) -> Planned | None:
-    """What this very request came to before, while its plan is still there."""
-    if slot is None or slot.kept is None:
-        return None
-    plan: Plan | Constant | None = operation.plans.find(slot.kept.shape)
-    return (slot.kept, plan) if plan and slot.kept.is_for(plan) else None
 
 
 def not_introspected() -> Invalid:

@@ -9,7 +9,6 @@ from typing import Any, Protocol
 from sqlalchemy import ColumnElement, FromClause, Select, TextualSelect
 from sqlalchemy.types import TypeEngine
 
-from .knowledge import Knowledge
 from .rows import OuterRow
 
 Query = Callable[..., Select[Any]]
@@ -74,13 +73,13 @@ class Relation:
 class Within:
     """How the statement that shows a step's rows finds them itself.
 
-    know(context, wanted, again, **arguments) -> a Knowledge of what the parameters of the two selects are; None where
+    know(context, wanted, again, **arguments) -> the parameters of the two selects by their names; None where
     the step is to be run. `rows` has the step's columns and `ordinality`. When `holds` is not true, what was known is
     so no more and is asked `again`, once. What `lacks` names it cannot find: where that is wanted the step is run as
     ever.
     """
 
-    know: Callable[..., Awaitable[Knowledge | None]]
+    know: Callable[..., Awaitable[Table[str, Any] | None]]
     rows: TextualSelect
     holds: ColumnElement[bool]
     lacks: frozenset[str] = frozenset()

@@ -30,12 +30,11 @@ from .cost import WRITE
 from .inputs import object_reader
 from .introspection import ABOUT, fields, introspected
 from .limits import Limits, refusals
-from .lru import LRU, Tally
+from .lru import Tally
 from .mutation import shaping_variables
+from .plan_cache import PlanCache
 from .shape import ABSENT, is_plain, shape
 from .variables import extent
-
-PLANS_PER_OPERATION = 16
 
 
 class Invalid(Exception):
@@ -73,7 +72,7 @@ class Operation:
         self.definition, self.fragments = definition, fragments
         self.is_mutation = definition.operation is OperationType.MUTATION
         self.is_subscription = definition.operation is OperationType.SUBSCRIPTION
-        self.plans: LRU[Any] = LRU(PLANS_PER_OPERATION, "plan", plans)
+        self.plans = PlanCache(plans)
         self.shaping: list[tuple[str, GraphQLInputType]] = []
         self.plain: dict[str, Plain] = {}
         for node in definition.variable_definitions or ():

@@ -12,8 +12,6 @@ from sqlalchemy.dialects.postgresql import asyncpg
 from .arguments import Argument
 from .binds import Fixed, OfStep, Request
 from .compiler import Compiler, Finding, within_of
-from .kept import Kept, Ready
-from .knowledge import Knowledge
 from .tenancy import unbound_tables
 
 DIALECT: Dialect = asyncpg.dialect(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]
@@ -35,13 +33,8 @@ class Context(Protocol):
     async def begin(self, cost: int) -> None:
         """The operation starts anew, field by field, and costs so much besides what each of them spends."""
 
-    async def fetch(
-        self, sql: str, arguments: Sequence[Any], anew: bool = False, rows: int | None = None
-    ) -> bytes | None:
-        """The one JSON value of a statement, which may have to be planned `anew` for these arguments.
-
-        `rows` it finds at most, where finding them is all it does.
-        """
+    async def fetch(self, sql: str, arguments: Sequence[Any], anew: bool = False) -> bytes | None:
+        """The one JSON value of a statement, which may have to be planned `anew` for these arguments."""
 
 
 class Plan:
@@ -68,23 +61,17 @@ class Plan:
         self.whole: Plan | None = None
         """The same, where the statement finds what the step would."""
 
-    async def run(
-        self, context: Context, request: Request, parent: Any = None, kept: Kept | None = None
-    ) -> bytes | None:
-        """The statement's one JSON value. Its cost is spent before any SQL. `kept` is of the same request."""
-        ready = None if kept is None else kept.ready_for(request.scope)
-        cost = self.checked_cost(request) if ready is None else ready.cost
-        await context.spend(cost)
-        if self.steps:
-            if ready is None and kept is not None:
-                ready = kept.keep(request.scope, cost)
-            return await self.run_found(context, request, parent, ready)
-        parameters = None if ready is None else ready.parameters
-        if parameters is None:
-            parameters = self.parameters(request)
-            if kept is not None:
-                kept.keep(request.scope, cost, parameters)
-        return await context.fetch(self.sql, parameters, self.anew, cost)
+    async def run(self, context: Context, request: Request, parent: Any = None) -> bytes | None:
+        """Return the statement's one JSON value. Its cost is spent before any SQL."""
+        await context.spend(self.checked_cost(request))
+        if not self.steps:
+            return await context.fetch(self.sql, self.parameters(request), self.anew)
+        if self.whole is not None and (value := await self.whole.run_at_once(context, request)) is not None:
+            return value
+        request = request._replace(found=await self.find(context, request, parent))
+        if self.nothing is not None and not any(request.found):
+            return self.nothing
+        return await context.fetch(self.sql, self.parameters(request), self.anew)
 
     def checked_cost(self, request: Request) -> int:
         """Once the caller may ask for this at all."""
@@ -92,45 +79,22 @@ class Plan:
             check(request.scope, **values(arguments, request))
         return self.cost.inside(request)
 
-    async def run_found(self, context: Context, request: Request, parent: Any, ready: Ready | None) -> bytes | None:
-        """With what its steps find."""
-        if self.whole is not None and (value := await self.whole.at_once(context, request, ready)) is not None:
-            return value
-        request = request._replace(found=await self.find(context, request, parent))
-        if self.nothing is not None and not any(request.found):
-            return self.nothing
-        return await context.fetch(self.sql, self.parameters(request), self.anew)
+    async def run_at_once(self, context: Context, request: Request) -> bytes | None:
+        """Run without the step, with the parameters that it has cached and again if they are out of date.
 
-    async def at_once(self, context: Context, request: Request, ready: Ready | None) -> bytes | None:
-        """Without running the step; nothing where that has to be done. By what the step knew before, if that holds."""
-        knowledge = None if ready is None else ready.known()
-        if ready is None or ready.parameters is None or knowledge is None:
-            return await self.asked(context, request, ready, (False, True))
-        knowledge.is_used = True
-        value = await context.fetch(self.sql, self.completed(ready.parameters, knowledge), self.anew)
-        return await self.asked(context, request, ready, (True,)) if value is None else value
-
-    async def asked(
-        self, context: Context, request: Request, ready: Ready | None, times: Sequence[bool]
-    ) -> bytes | None:
-        """By what the step says it knows: first as it remembers it, and again if that does not hold."""
+        None means that the step has to run.
+        """
         finding = self.steps[0]
         _, wanted, arguments = finding
-        for again in times:
-            knowledge = await within_of(finding).know(context, wanted, again, **values(arguments, request))
-            if knowledge is None:
+        for again in (False, True):
+            known = await within_of(finding).know(context, wanted, again, **values(arguments, request))
+            if known is None:
                 return None
-            own = self.parameters(request)
-            value = await context.fetch(self.sql, self.completed(own, knowledge), self.anew)
+            parameters = self.in_places((*self.parameters(request), *map(known.__getitem__, self.names_of_step)))
+            value = await context.fetch(self.sql, parameters, self.anew)
             if value is not None:
-                if ready is not None:
-                    ready.kept.keep(ready.scope, ready.cost, own, knowledge)
                 return value
         return None
-
-    def completed(self, own: Sequence[Any], knowledge: Knowledge) -> tuple[Any, ...]:
-        """The parameters with those of the step."""
-        return self.in_places((*own, *knowledge.in_order(self.names_of_step)))
 
     def parameters(self, request: Request) -> list[Any]:
         found = self.fixed.copy()

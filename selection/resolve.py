@@ -29,7 +29,7 @@ from .errors import NotCompilable
 from .mapping import Computed, Known, Source
 from .operation import Operation
 from .plan import Plan
-from .weighed import Weighed
+from .plan_cache import DocumentCache
 
 Info = GraphQLResolveInfo[Any]
 
@@ -39,7 +39,7 @@ class Resolvers:
 
     def __init__(self, schema: GraphQLSchema, operations: int = 512) -> None:
         self.schema = schema
-        self.operations: Weighed[Operation] = Weighed(operations, lambda _, operation: operation.text)
+        self.operations: DocumentCache[Operation] = DocumentCache(operations, lambda _, operation: operation.text)
         for type_ in schema.type_map.values():
             if isinstance(type_, GraphQLObjectType) and not is_introspection_type(type_):
                 self.install_type(type_)

@@ -14,7 +14,7 @@ def demo(host: Host = None, port: Port = None) -> None:
     """Load a sample wiki once and serve it until Ctrl-C. What you change in it stays."""
     import asyncio
 
-    from app.serving import serve
+    from app.server.serve import serve
 
     from .loading import quiet, sample_loaded, usable_port
     from .serve import configured

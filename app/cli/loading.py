@@ -1,7 +1,7 @@
 """What comes before the demo is served."""
 
 from app.demo import load_sample
-from app.serving import AddressTaken, bind
+from app.server.serve import AddressTaken, bind
 from app.settings import Settings
 from db.database import Database
 

@@ -21,7 +21,7 @@ def add_to(parent: typer.Typer) -> None:
 
 def serve(host: Host = None, port: Port = None, workers: Workers = None) -> None:
     """Serve GraphQL until Ctrl-C or SIGTERM."""
-    from app.serving import serve as serving
+    from app.server.serve import serve as serving
 
     from .session import ready
 

@@ -37,7 +37,7 @@ class Facts:
         numbers = self.numbers
         documents = self.engine.documents
         numbers.set(names.DOCUMENTS, value=len(documents.entries))
-        tallies = {"documents": documents.tally, "plans": self.engine.plans, "requests": self.engine.requests}
+        tallies = {"documents": documents.tally, "plans": self.engine.plans}
         for cache, tally in tallies.items():
             numbers.set(names.LOOKUPS, cache, "hit", value=tally.hits)
             numbers.set(names.LOOKUPS, cache, "miss", value=tally.misses)

@@ -19,8 +19,8 @@ from selection.trail import note_path
 
 from .. import large_bodies
 from ..bounds import Bounds
-from ..draining import DRAINING
 from ..request import Bodies, check_kind, header, parsed
+from ..server.shutdown import DRAINING
 from .problems import problem_of
 
 PATH = "/api/wiki"

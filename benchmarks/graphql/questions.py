@@ -65,7 +65,7 @@ async def understood(dsn: str, drawn: Sequence[Drawn]) -> dict[tuple[UUID, str],
             asked = Asked(one.variables["query"], first=FIRST)
             known = await known_within(database, scope_of(one.wiki), asked, again=False)
             if known is not None:
-                found[one.wiki.owner_id, asked.text] = RANK.arguments(known.values)
+                found[one.wiki.owner_id, asked.text] = RANK.arguments(known)
     finally:
         await database.close()
     return found

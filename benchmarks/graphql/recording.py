@@ -72,9 +72,9 @@ class ListeningDatabase(Database):
             async with acquire(pool) as connection:
                 connection.add_query_logger(self.listener(of_read=pool is self.read_pool))
 
-    async def json(self, sql: str, arguments: Sequence[Any], rows: int | None = None) -> bytes | None:
+    async def json(self, sql: str, arguments: Sequence[Any]) -> bytes | None:
         self.answer = sql
-        return await super().json(sql, arguments, rows)
+        return await super().json(sql, arguments)
 
     def listener(self, of_read: bool) -> Any:
         def note(record: asyncpg.connection.LoggedQuery) -> None:

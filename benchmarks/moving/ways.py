@@ -10,7 +10,7 @@ import httpx
 import uvicorn
 
 from app.asgi import create_app
-from app.serving import bind, options
+from app.server.serve import bind, config_of
 from app.settings import Settings
 from db.database import Database
 from db.scope import Scope
@@ -93,7 +93,7 @@ async def service(dsn: str) -> AsyncIterator[httpx.AsyncClient]:
     """The service on a port of its own, in this process, and a client of it."""
     settings = Settings(database_url=dsn, jwt_secret=SECRET, max_import=LARGEST, moving_timeout=LONGEST)
     listening = bind("127.0.0.1", 0)
-    server = uvicorn.Server(options(create_app(settings, dsn=dsn), settings))
+    server = uvicorn.Server(config_of(create_app(settings, dsn=dsn), settings))
     running = asyncio.create_task(server.serve(sockets=[listening]))
     while not server.started and not running.done():
         await asyncio.sleep(0.01)

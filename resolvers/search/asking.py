@@ -1,6 +1,7 @@
 """Search: from the text of a question to the pages that answer it."""
 
-from collections.abc import Iterator, Sequence
+from collections import ChainMap
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -11,7 +12,6 @@ from content.search_query import SearchQuery
 from content.words import ANALYSERS
 from db.database import Connection, Database, Row
 from db.scope import Scope
-from selection.knowledge import Knowledge
 
 from ..errors import NotFound
 from ..owners import find_owner
@@ -45,10 +45,10 @@ async def search(database: Database, scope: Scope, asked: Asked) -> Found:
         return await Search(connection, scope, asked, meant, memory_of(database)).found()
 
 
-async def known_within(database: Database, scope: Scope, asked: Asked, again: bool) -> Knowledge | None:
-    """What the statement that shows the hits takes to find them itself; nothing where `search` has to.
+async def known_within(database: Database, scope: Scope, asked: Asked, again: bool) -> Mapping[str, Any] | None:
+    """Return the parameters with which the statement that shows the hits finds them itself.
 
-    `again`: what was known before holds no more.
+    None means that `search` has to run first. `again` says that the cached question is out of date.
     """
     meant = meaning(asked)
     is_elsewhere = meant.query.owner or asked.owner_id not in (None, scope.owner_id)
@@ -61,7 +61,8 @@ async def known_within(database: Database, scope: Scope, asked: Asked, again: bo
             understood = await Search(connection, scope, asked, meant, memory).understood()
     if understood is None or not understood.question.is_ranked_at_once:
         return None
-    return understood.knowledge(asked.first)
+    own = {"size": asked.first, "counted_at": understood.reading.counted_at}
+    return ChainMap(own, understood.values)
 
 
 async def in_wiki(database: Database, scope: Scope, asked: Asked, query: SearchQuery) -> Scope:
@@ -120,7 +121,7 @@ class Search:
             reading.found |= self.behind.found
         required = demands.required(reading, self.wanted, self.query)
         asked = question(reading, text, required, self.wanted.title_only)
-        understood = Understood(reading, asked, self.values(reading, asked), {})
+        understood = Understood(reading, asked, self.values(reading, asked))
         if asked.finds_words and not self.behind:
             self.memory.keep(self.scope, self.asked.text, self.asked.filter, understood)
         return understood
@@ -153,7 +154,7 @@ class Search:
         return [row for row in rows if cursors.mark(row["page_id"]) not in seen]
 
     async def shown(self, understood: Understood, rows: Sequence[Row]) -> Found:
-        reading, asked, values, _ = understood
+        reading, asked, values = understood
         found = Found(
             hits=tuple(self.hits(reading, asked, rows[: self.size])),
             has_next_page=len(rows) > self.size,

@@ -4,13 +4,11 @@ The statement that ranks says when was counted what holds now. What was understo
 understood anew, so no clock decides what is still true, and servers need not tell each other.
 """
 
-from collections import ChainMap
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from db.database import Database
 from db.scope import Scope
-from selection.knowledge import Knowledge
 from selection.lru import LRU
 
 from .meaning import LONGEST, MOST
@@ -18,50 +16,20 @@ from .question import Question
 from .reading import Reading
 from .results import Filter
 
-SIZES = 4  # numbers of hits that a question is asked for, one after the other
-
 
 class Understood(NamedTuple):
-    """What a question means in a wiki. `values` are what the statements take of it, `known` the same by the number of
-    hits, for statements that find them themselves."""
+    """What a question means in a wiki; `values` are the parameters of the statements that answer it."""
 
     reading: Reading
     question: Question
     values: dict[str, Any]
-    known: dict[int, Knowledge]
-
-    def knowledge(self, size: int) -> Knowledge:
-        """The same object each time, for as long as this is remembered."""
-        if (found := self.known.get(size)) is not None:
-            return found
-        if len(self.known) == SIZES:
-            self.known.clear()
-        own = {"size": size, "counted_at": self.reading.counted_at}
-        found = self.known[size] = Knowledge(ChainMap(own, self.values))
-        return found
-
-    def was_used(self) -> bool:
-        """By those who had it in hand, since this was asked before."""
-        is_used = any(one.is_used for one in self.known.values())
-        for one in self.known.values():
-            one.is_used = False
-        return is_used
-
-
-class Questions(LRU[Understood]):
-    """Whoever goes by what is known of one has not looked for it here."""
-
-    def evict(self) -> Any:
-        while next(iter(self.entries.values())).was_used():
-            self.entries.move_to_end(next(iter(self.entries)))
-        return super().evict()
 
 
 class Memory:
     """Of one database."""
 
     def __init__(self) -> None:
-        self.understood = Questions(MOST)
+        self.understood: LRU[Understood] = LRU(MOST)
 
     def find(self, scope: Scope, text: str, wanted: Filter) -> Understood | None:
         return self.understood.find(key_of(scope, text, wanted))

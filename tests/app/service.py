@@ -10,9 +10,9 @@ from uuid import UUID
 
 import httpx
 import uvicorn
+from app.serving import bind, options
 
 from app.asgi import create_app
-from app.serving import bind, options
 from app.settings import Settings
 from db.scope import Role
 from resolvers.tokens import mint

@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
-from app.draining import DRAINING, Server
-from app.serving import NoSuchAddress, address, bind, options
+from app.server.serve import NoSuchAddress, bind, config_of, local_url
+from app.server.shutdown import DRAINING, Server
 from app.settings import Settings
 
 FORWARDED = {"x-forwarded-for": "203.0.113.7", "x-forwarded-proto": "https"}
@@ -37,7 +37,7 @@ async def test_only_proxies_that_are_set_are_believed(
     monkeypatch: pytest.MonkeyPatch, believed: str | None, client: str, told: dict[str, Any]
 ) -> None:
     monkeypatch.setenv("FORWARDED_ALLOW_IPS", "*")  # uvicorn's own, which is not a setting of ours
-    config = options(echo, Settings(forwarded_allow_ips=believed))
+    config = config_of(echo, Settings(forwarded_allow_ips=believed))
     config.load()
     app: Any = config.loaded_app
     transport = httpx.ASGITransport(app=app, client=(client, 1))
@@ -46,14 +46,14 @@ async def test_only_proxies_that_are_set_are_believed(
 
 
 def test_the_server_does_not_say_what_it_is() -> None:
-    assert options(echo, Settings()).server_header is False
+    assert config_of(echo, Settings()).server_header is False
 
 
 async def test_what_is_there_when_it_begins_to_serve_is_not_walked_by_the_collector_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(DRAINING, "is_on", False)  # and so it is afterwards
-    server = Server(options(echo, Settings()))
+    server = Server(config_of(echo, Settings()))
     running = asyncio.create_task(server.serve(sockets=[bind("127.0.0.1", 0)]))
     try:
         while not server.started:
@@ -76,13 +76,13 @@ def test_an_address_of_another_machine_is_told_apart_from_one_that_is_taken(host
 @pytest.mark.parametrize(("host", "shown"), [("0.0.0.0", "127.0.0.1"), ("::", "[::1]"), ("::1", "[::1]")])
 def test_the_url_is_one_that_a_browser_here_can_open(host: str, shown: str) -> None:
     with bind(host, 0) as listening:
-        assert address(host, listening) == f"http://{shown}:{listening.getsockname()[1]}"
+        assert local_url(host, listening) == f"http://{shown}:{listening.getsockname()[1]}"
 
 
 async def test_an_ipv4_proxy_is_believed_at_a_socket_of_both_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(DRAINING, "is_on", False)
     for believed, client in ((None, "127.0.0.1"), ("127.0.0.0/8", "203.0.113.7")):
-        server = uvicorn.Server(options(echo, Settings(forwarded_allow_ips=believed)))
+        server = uvicorn.Server(config_of(echo, Settings(forwarded_allow_ips=believed)))
         listening = bind("::", 0)
         running = asyncio.create_task(server.serve(sockets=[listening]))
         while not server.started:

@@ -178,7 +178,7 @@ async def test_a_connection_lives_no_longer_than_its_token(service: Service, wik
 async def test_a_key_that_was_revoked_ends_its_connection(
     service: Service, wiki: Wiki, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("resolvers.credentials.KNOWN_FOR", 0.2)
+    monkeypatch.setattr("resolvers.credentials.TTL", 0.2)
     scope = wiki.scope
     key = await create_api_key(wiki.database, scope.tenant_id, "k", Role.MEMBER, [scope.owner_id])
     async with initialised(service, key.key) as socket:

@@ -8,7 +8,7 @@ import httpx
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from app.serving import bind
+from app.server.serve import bind
 
 from .running import HERE, Check, run
 

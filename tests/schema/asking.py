@@ -21,11 +21,9 @@ class Recorder(Context):
         super().__init__(*arguments, **options)
         self.statements, self.searches = [], []
 
-    async def fetch(
-        self, sql: str, arguments: Sequence[Any], anew: bool = False, rows: int | None = None
-    ) -> bytes | None:
+    async def fetch(self, sql: str, arguments: Sequence[Any], anew: bool = False) -> bytes | None:
         self.statements.append(sql)
-        return await super().fetch(sql, arguments, anew, rows)
+        return await super().fetch(sql, arguments, anew)
 
     async def search(self, asked: Asked) -> Found:
         self.searches.append(asked)

@@ -8,7 +8,7 @@ from graphql import parse
 from schema.root import GRAPHQL
 from selection import Engine
 from selection.operation import Invalid
-from selection.weighed import LARGEST, Weighed, tokens
+from selection.plan_cache import MAX_TOKENS_COUNTED, DocumentCache, tokens
 
 TAGS = "{ wikiPages(filter: {tags: [" + '"a" ' * 3900 + "]}) { nodes { id } } }"
 UNKNOWN = "{ viewer { " + " ".join(f"nothing{n}" for n in range(400)) + " } }"
@@ -27,11 +27,11 @@ async def test_large_documents_push_out_others_long_before_there_are_many_of_the
 
 def test_what_is_counted_is_what_the_parser_counts() -> None:
     assert tokens(TAGS) == parse(TAGS).token_count
-    assert tokens("a " * 100_000) == LARGEST
+    assert tokens("a " * 100_000) == MAX_TOKENS_COUNTED
 
 
 def test_what_is_kept_is_counted_once_and_what_is_gone_not_at_all() -> None:
-    cache: Weighed[str] = Weighed(3, lambda key, made: made)
+    cache: DocumentCache[str] = DocumentCache(3, lambda key, made: made)
     for key, made in (("a", "one two"), ("a", "one two three"), ("b", "{four}"), ("c", "five"), ("d", "six")):
         cache.keep(key, made)
     assert list(cache.entries) == ["b", "c", "d"]

@@ -1,4 +1,7 @@
-"""A bounded cache of documents: what they take in memory, and the collector's time, grows with their tokens."""
+"""The plan cache: documents by their text, and the plans of each operation by the shape of its variables.
+
+The memory that documents take, and the time that the garbage collector needs for them, grows with their tokens.
+"""
 
 import re
 from collections.abc import Callable, Hashable
@@ -9,19 +12,27 @@ from .lru import LRU, Tally
 
 V = TypeVar("V")
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\w+|[^\w\s]')
-MOST = 50_000
-"""Tokens of all that is kept: some 25 MB, and no more objects than the collector walks in 50 ms."""
-LARGEST = 8000
-"""So many are counted of one text: the parser has stopped before."""
+MAX_TOKENS = 50_000
+"""Tokens of all documents: some 25 MB, and no more objects than the collector walks in 50 ms."""
+MAX_TOKENS_COUNTED = 8000
+"""Tokens that are counted in one document: the parser stops before."""
+PLANS_PER_OPERATION = 16
 
 
-class Weighed(LRU[V]):
-    """At most `size` entries, and at most `most` tokens in their texts; the newest is kept whatever it weighs."""
+class PlanCache(LRU[Any]):
+    """The plans of one operation by the shape of its variables, beside reasons why there is none."""
+
+    def __init__(self, tally: Tally | None = None) -> None:
+        super().__init__(PLANS_PER_OPERATION, "plan", tally)
+
+
+class DocumentCache(LRU[V]):
+    """At most `size` documents, with at most `most` tokens together; the newest is kept whatever its size."""
 
     def __init__(self, size: int, text: Callable[[Any, V], str], making: str = "", tally: Tally | None = None) -> None:
         """`text` is what an entry was made of."""
         super().__init__(size, making, tally)
-        self.text, self.most, self.held = text, MOST, 0
+        self.text, self.most, self.held = text, MAX_TOKENS, 0
         self.weights: dict[Hashable, int] = {}
 
     def keep(self, key: Hashable, made: V) -> V:
@@ -41,4 +52,4 @@ class Weighed(LRU[V]):
 
 def tokens(text: str) -> int:
     """About as many as the parser counts, and not fewer."""
-    return sum(1 for _ in islice(TOKEN.finditer(text), LARGEST))
+    return sum(1 for _ in islice(TOKEN.finditer(text), MAX_TOKENS_COUNTED))

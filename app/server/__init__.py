@@ -1,0 +1,1 @@
+"""The HTTP server: the only package that knows uvicorn."""

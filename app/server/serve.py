@@ -1,0 +1,134 @@
+"""Serving until told to stop: one process, or several on one socket."""
+
+import errno
+import os
+import signal
+import socket
+import tempfile
+from collections.abc import Callable
+
+from resolvers.errors import CairnError
+
+from ..asgi import create_app
+from ..logging import configure
+from ..settings import Settings
+from .protocol import HTTPConnection
+from .shutdown import Config, Server
+from .workers import Workers
+
+WILDCARDS = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}  # noqa: S104
+NOT_LOCAL = {errno.EADDRNOTAVAIL, errno.EINVAL}
+HEALTHCHECK_TIMEOUT = 30  # seconds without an answer after which a worker is replaced
+
+
+class AddressTaken(CairnError):
+    """Another process listens there."""
+
+    code = "ADDRESS_TAKEN"
+
+
+class NoSuchAddress(CairnError):
+    """The address does not belong to this machine."""
+
+    code = "BAD_SETTING"
+
+
+def serve(settings: Settings, dsn: str, on_ready: Callable[[str], None] = lambda url: None) -> None:
+    """Serve until SIGINT or SIGTERM, finish what is in flight, return. `on_ready` gets the URL once it answers."""
+    configure(settings)
+    listening = bind(settings.host, settings.port)
+    url = local_url(settings.host, listening)
+    try:
+        if settings.workers == 1:
+            serve_alone(settings, dsn, listening, lambda: on_ready(url))
+        else:
+            serve_together(settings, dsn, listening, lambda: on_ready(url))
+    finally:
+        listening.close()
+
+
+def serve_alone(settings: Settings, dsn: str, listening: socket.socket, on_ready: Callable[[], None]) -> None:
+    server = AnnouncingServer(config_of(create_app(settings, dsn=dsn), settings), on_ready)
+    run_until_stopped(lambda: server.run(sockets=[listening]))
+    if not server.started:
+        raise CairnError("The service did not start; the log above says why.")
+
+
+def serve_together(settings: Settings, dsn: str, listening: socket.socket, on_ready: Callable[[], None]) -> None:
+    """Serve with several processes, which share nothing but the socket and Postgres."""
+    with tempfile.TemporaryDirectory(prefix="cairn-metrics-") as folder:
+        os.environ["CAIRN_DATABASE_URL"] = dsn
+        os.environ["CAIRN_METRICS_DIR"] = str(settings.metrics_dir or folder)
+        Workers(config_of("app.asgi:from_environment", settings), [listening], on_ready).run()
+
+
+class AnnouncingServer(Server):
+    """A server that calls `on_ready` once it answers."""
+
+    def __init__(self, config: Config, on_ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self.on_ready = on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self.on_ready()
+
+
+def config_of(app: object, settings: Settings) -> Config:
+    """uvicorn's configuration for an application, or for the import string of a function that makes one."""
+    config = Config(
+        app,  # type: ignore[arg-type]
+        factory=isinstance(app, str),
+        http=HTTPConnection,
+        workers=settings.workers,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=settings.keep_alive,  # type: ignore[arg-type]  # it takes parts of a second, as below
+        timeout_graceful_shutdown=settings.drain_timeout,  # type: ignore[arg-type]
+        timeout_worker_healthcheck=HEALTHCHECK_TIMEOUT,
+        proxy_headers=settings.forwarded_allow_ips is not None,
+        forwarded_allow_ips=settings.forwarded_allow_ips or [],
+        ws_max_size=settings.max_body,
+        ws_per_message_deflate=False,  # it keeps a window for each connection, and answers are small
+    )
+    config.drain_delay = settings.drain_delay
+    return config
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A listening socket, or an error that says what to do."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # With IPPROTO_TCP named, asyncio sees that it is TCP and turns off Nagle's algorithm.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+    except OSError as error:
+        listening.close()
+        where = f"Cannot listen on {host}:{port} ({error.strerror})."
+        if isinstance(error, socket.gaierror) or error.errno in NOT_LOCAL:
+            raise NoSuchAddress(f"{where} Name an address of this machine with --host or CAIRN_HOST.") from None
+        raise AddressTaken(f"{where} Choose another with --port or CAIRN_PORT.") from None
+    listening.set_inheritable(True)
+    return listening
+
+
+def local_url(host: str, listening: socket.socket) -> str:
+    """The URL for a browser on this machine."""
+    host = WILDCARDS.get(host, host)
+    name = f"[{host}]" if ":" in host else host
+    return f"http://{name}:{listening.getsockname()[1]}"
+
+
+def run_until_stopped(run: Callable[[], None]) -> None:
+    """Run a server that raises its signal again once it has drained; the signal has done its work then."""
+    handled = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        run()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        for number, handler in handled.items():
+            signal.signal(number, handler)

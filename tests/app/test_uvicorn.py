@@ -1,0 +1,53 @@
+"""What app/server uses of uvicorn that is not documented: a new release that drops a name fails here by that name."""
+
+import inspect
+
+import pytest
+from uvicorn import server
+from uvicorn.config import Config
+from uvicorn.protocols.http import httptools_impl
+from uvicorn.supervisors import multiprocess
+
+PROTOCOL = httptools_impl.HttpToolsProtocol
+METHODS = {
+    PROTOCOL: [
+        "_should_upgrade", "_unset_keepalive_if_required", "_unsupported_upgrade_warning", "connection_made",
+        "handle_websocket_upgrade", "on_body", "on_headers_complete", "on_message_complete", "send_400_response",
+        "timeout_keep_alive_handler",
+    ],
+    server.Server: ["handle_exit", "run", "shutdown", "startup"],
+    multiprocess.Process: ["_healthcheck", "is_alive", "server", "start", "wait_until_ready"],
+    multiprocess.Multiprocess: ["init_processes", "keep_subprocess_alive", "run"],
+}  # fmt: skip
+ATTRIBUTES = {
+    PROTOCOL: [
+        "client", "cycle", "headers", "loop", "parser", "server_state", "timeout_keep_alive",
+        "timeout_keep_alive_task", "transport", "url",
+    ],
+    httptools_impl.RequestResponseCycle: ["response_complete"],
+    server.Server: ["config", "force_exit", "lifespan", "server_state", "servers", "started"],
+    server.ServerState: ["connections", "default_headers", "tasks"],
+    multiprocess.Process: ["_server", "child_conn", "process"],
+    multiprocess.Multiprocess: ["processes", "signal_queue", "sockets"],
+    Config: ["http_protocol_class"],
+}  # fmt: skip
+LOST = "uvicorn no longer has {owner}.{name}, which app/server uses: adapt app/server, or pin an older uvicorn."
+
+
+@pytest.mark.parametrize(("owner", "name"), [(owner, name) for owner, names in METHODS.items() for name in names])
+def test_a_method_that_is_overridden_or_called_exists(owner: type, name: str) -> None:
+    assert hasattr(owner, name), LOST.format(owner=owner.__name__, name=name)
+
+
+@pytest.mark.parametrize(("owner", "name"), [(owner, name) for owner, names in ATTRIBUTES.items() for name in names])
+def test_an_attribute_that_is_read_or_set_exists(owner: type, name: str) -> None:
+    source = inspect.getsource(owner)
+    assert f"self.{name}" in source or hasattr(owner, name), LOST.format(owner=owner.__name__, name=name)
+
+
+def test_the_class_of_the_workers_is_looked_up_in_the_module() -> None:
+    assert "Process(self.config, self.sockets)" in inspect.getsource(multiprocess.Multiprocess)
+
+
+def test_the_status_lines_exist() -> None:
+    assert httptools_impl.STATUS_LINE[408] == b"HTTP/1.1 408 Request Timeout\r\n"

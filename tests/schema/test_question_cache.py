@@ -1,0 +1,89 @@
+"""The parameters of a question are cached for as long as the words of the wiki are counted as they were."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import orjson
+import pytest
+
+from db.scope import Scope
+from resolvers.drafts import PageDraft
+from resolvers.pages import archive_page, create_page
+from resolvers.search.memory import memory_of
+from resolvers.search.reindexing import reindex
+from selection import Engine
+from tests.schema.asking import Recorder
+from tests.wiki import Wiki, close_wiki, open_wiki
+
+FERRY = 'query($n: Int) { mobileWikiSearch(query: "ferry", limit: $n) { page { title } } }'
+ANY_COST = 10**9
+
+
+@pytest.fixture
+async def wiki(dsn: str) -> AsyncIterator[Wiki]:
+    wiki = await open_wiki(dsn)
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Pier", body="Where the ferry leaves."))
+    yield wiki
+    await close_wiki(wiki)
+
+
+async def found(
+    engine: Engine, wiki: Wiki, scope: Scope | None = None, size: int = 10, text: str = FERRY
+) -> tuple[set[str], int]:
+    """The titles, and how many statements of the engine's own it took."""
+    context = Recorder(wiki.database, scope or wiki.scope, ANY_COST)
+    answer: Any = orjson.loads((await engine.execute(text, {"n": size}, None, context)).body)
+    assert "errors" not in answer
+    return {hit["page"]["title"] for hit in answer["data"]["mobileWikiSearch"]}, len(context.statements)
+
+
+async def test_a_cached_question_takes_one_statement(engine: Engine, wiki: Wiki) -> None:
+    for _ in range(2):
+        assert await found(engine, wiki) == ({"Pier"}, 1)
+
+
+async def test_what_was_counted_anew_is_understood_anew(engine: Engine, wiki: Wiki) -> None:
+    for _ in range(2):
+        await found(engine, wiki)
+    page = await create_page(
+        wiki.database, wiki.scope, PageDraft("topic", "Timetable", body="The ferry leaves at noon.")
+    )
+    assert await found(engine, wiki) == ({"Pier", "Timetable"}, 2), "first for nothing"
+    assert await found(engine, wiki) == ({"Pier", "Timetable"}, 1)
+    await reindex(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id, again=True)
+    assert await found(engine, wiki) == ({"Pier", "Timetable"}, 2)
+    assert await found(engine, wiki) == ({"Pier", "Timetable"}, 1)
+    await archive_page(wiki.database, wiki.scope, page.page_id)
+    assert (await found(engine, wiki))[0] == {"Pier"}
+
+
+async def test_other_callers_and_wikis_get_their_own_at_the_same_time(engine: Engine, wiki: Wiki) -> None:
+    other = await wiki.neighbour()
+    await create_page(other.database, other.scope, PageDraft("topic", "Gulls", body="They follow the ferry."))
+    same = wiki.scope.in_owner(wiki.scope.owner_id)
+    scopes = {wiki.scope.owner_id: {"Pier"}, other.scope.owner_id: {"Gulls"}}
+    for _ in range(3):
+        asked = [wiki.scope, other.scope, same] * 2
+        titles = await asyncio.gather(*(found(engine, wiki, scope) for scope in asked))
+        assert [one for one, _ in titles] == [scopes[scope.owner_id] for scope in asked]
+
+
+async def test_each_number_of_hits_is_its_own(engine: Engine, wiki: Wiki) -> None:
+    for number in range(7):
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Ferry {number}"))
+    for _ in range(2):
+        for size in range(1, 8):
+            assert len((await found(engine, wiki, size=size))[0]) == size
+
+
+async def test_a_question_that_is_still_asked_stays_in_the_cache(engine: Engine, wiki: Wiki) -> None:
+    memory = memory_of(wiki.database)
+    memory.understood.size = 3
+    await found(engine, wiki)
+    kept = list(memory.understood.entries.values())
+    for number in range(6):
+        await found(engine, wiki)
+        await found(engine, wiki, text=FERRY.replace("ferry", f"harbour{number} ferry"))
+    assert len(memory.understood.entries) == 3
+    assert any(one is kept[0] for one in memory.understood.entries.values())
