@@ -10,7 +10,7 @@ python := $(bin)/python
 pip_install := $(python) -m pip install --disable-pip-version-check --constraint constraints.txt
 say := @printf '\n== %s\n'
 
-.PHONY: help install demo serve migrate schema schema-check check test conformance mutants differential bench
+.PHONY: help install demo serve migrate schema schema-check check test test-nightly conformance mutants differential bench
 .PHONY: bench-graphql bench-search bench-moving bench-compiler graphiql wheel clean
 
 help:  ## this list
@@ -50,6 +50,9 @@ check: .venv/.developing  ## style, types and the direction of imports
 test: check  ## check, then every test: make test ARGS='-k slug'
 	$(say) 'pytest: behaviour'
 	@$(python) -m pytest -n auto $(ARGS)
+
+test-nightly: .venv/.developing  ## the property tests with ten times the examples, drawn anew each time
+	@$(python) -m pytest -n auto --hypothesis-profile=nightly $(ARGS)
 
 conformance: .venv/.conforming  ## the field's own suites and clients, on a running service: ARGS='http apollo --json'
 	@$(python) -m tests.conformance $(ARGS)

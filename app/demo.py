@@ -1,6 +1,7 @@
 """The sample wikis in app/sample, put into a database once: afterwards they belong to whoever uses them."""
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from datetime import datetime
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -27,18 +28,21 @@ class SampleBroken(Exception):
     """A page of the sample was refused: a fault of the sample, not of whoever runs it."""
 
 
-async def load_sample(database: Database, told: Callable[[str], None], report: Progress) -> None:
-    """Every tenant of the sample that is not there as a whole. Nothing is written over once it is.
+Reporting = Callable[[str], AbstractContextManager[Progress]]
 
-    `told` hears of each wiki, `report` of each page.
+
+async def load_sample(database: Database, told: Callable[[str], None], reporting: Reporting) -> None:
+    """Load every tenant of the sample that is not there as a whole. Nothing is written over once it is.
+
+    `told` is called before each wiki is loaded, `reporting` opens the progress of one wiki.
     """
     with as_file(files("app") / "sample") as folder:
         for tenant in read_yaml(folder / "sample.yaml")["tenants"]:
-            await load_tenant(database, folder / tenant["slug"], tenant, told, report)
+            await load_tenant(database, folder / tenant["slug"], tenant, told, reporting)
 
 
 async def load_tenant(
-    database: Database, folder: Path, described: Mapping[str, Any], told: Callable[[str], None], report: Progress
+    database: Database, folder: Path, described: Mapping[str, Any], told: Callable[[str], None], reporting: Reporting
 ) -> None:
     """Marked at the end, so that a load that was broken off begins again."""
     tenant = await ensure_tenant(database, described["slug"], described["name"])
@@ -53,7 +57,8 @@ async def load_tenant(
         for member in owner.get("members", ()):
             await admit(database, owners[owner["slug"]], owners[member["owner"]], Grant(member["role"]))
         told(f"Loading the wiki of {owner['name']} (once)")
-        await load_wiki(database, folder / owner["slug"], owners[owner["slug"]], report)
+        with reporting(owner["name"]) as report:
+            await load_wiki(database, folder / owner["slug"], owners[owner["slug"]], report)
     async with database.transaction() as transaction:
         await transaction.run(SAMPLE["mark_loaded"], tenant_id=tenant.id)
 

@@ -14,7 +14,7 @@ from .slugs import numbered_section, section_slug
 HEADING_MAX = 200
 BLANK = " \t\r\n"
 # Code, HTML, and what may belong to a list: without them headings are found line by line, a hundred times as fast.
-INTRICATE = re.compile(r"[`<\t]|~~~| {4}|(?:\A|[\r\n]) {1,3}##")
+INTRICATE = re.compile(r"[`<\t\0]|~~~| {4}|(?:\A|[\r\n]) {1,3}##")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,8 @@ def slugs(headings: Sequence[str]) -> list[str]:
 def problem(section: Section) -> str | None:
     """Why this section cannot stand on a page, in words that say what to do; None when it can."""
     heading, text = section.heading, trim(section.body)
+    if "\0" in heading or "\0" in text:
+        return "the heading or the text has a NUL character: leave it out"
     if "\n" in heading or "\r" in heading:
         return "the heading has a line break: write it on one line"
     if len(heading) > HEADING_MAX:

@@ -25,9 +25,15 @@ from db.migrate import migrate
 from tests.docker_server import docker_answers, remove_container, start_container
 from tests.sql_rules import violations
 
-# The first text that is drawn in a fresh checkout takes long, and a busy machine is no fault of the code.
-settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("patient")
+# A busy machine is no fault of the code, so nothing has a deadline. A run draws the same examples each time; new ones
+# are explored by `make test-nightly`.
+settings.register_profile(
+    "default", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True, database=None
+)
+settings.register_profile(
+    "nightly", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=1000, print_blob=True
+)
+settings.load_profile("default")
 
 # `nohup` and a shell's `&` make whole trees of processes deaf to these; what the tests start must hear them.
 signal.signal(signal.SIGINT, signal.default_int_handler)

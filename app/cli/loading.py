@@ -15,8 +15,7 @@ PORTS = 100
 
 async def sample_loaded(database: Database) -> Wiki:
     """The wiki in which the demo begins."""
-    with progress() as report:
-        await load_sample(database, tell, report)
+    await load_sample(database, tell, progress)
     return await find_wiki(database, *HOME)
 
 

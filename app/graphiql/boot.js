@@ -29,9 +29,29 @@
     const handed = takeFragment();
     const storage = tabStorage();
     if (handed.token) storage?.setItem(TOKEN, handed.token);
+    window.addEventListener("hashchange", () => window.location.reload());
+    if (handed.token || storage?.getItem(TOKEN)) start(root, handed, storage);
+    else signIn(root, handed, storage);
+  }
+
+  function start(root, handed, storage) {
+    root.className = "";
     const element = React.createElement(GraphiQL, settings(root.dataset.endpoint, handed, storage));
     ReactDOM.createRoot(root).render(element);
-    window.addEventListener("hashchange", () => window.location.reload());
+  }
+
+  // Without a token every query would be answered with UNAUTHENTICATED.
+  function signIn(root, handed, storage) {
+    root.className = "unstarted";
+    root.replaceChildren(document.getElementById("sign-in").content.cloneNode(true));
+    const form = root.querySelector("form");
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const token = new FormData(form).get("token").trim().replace(/^bearer\s+/i, "");
+      if (token) storage?.setItem(TOKEN, token);
+      start(root, token ? { ...handed, token } : handed, storage);
+    });
+    form.elements.token.focus();
   }
 
   function settings(endpoint, handed, storage) {

@@ -115,9 +115,9 @@ async def written(database: Database, scope: Scope, target: Target, history: boo
         async for some in together(export.mentions(), MENTIONS_AT_ONCE):
             await put(target.add_mentions, some)
         async for files in together(export.pages(), PAGES_AT_ONCE):
-            report("Writing", pages, export.total, files[0].path)
             await put(target.add_pages, files)
             pages += len(files)
+            report("Writing", pages, export.total, files[-1].path)
         if history:
             async for path, states in export.histories():
                 await put(target.add_states, path, states)

@@ -161,8 +161,8 @@ class Import:
             contents = await asyncio.to_thread(read_all, some)
             mentions: list[Told] = []
             for piece, one in zip(some, contents, strict=True):
-                self.report("Reading", done, total, piece.label)
                 done += 1
+                self.report("Reading", done, total, piece.label)
                 if isinstance(one, Note):
                     self.add(done, piece, one)
                 elif isinstance(one, SourceRecord):
@@ -226,7 +226,7 @@ class Import:
         notes = [(placed, self.spool.take(placed.place)) for placed in some]
         sources = await find_sources(self.database, self.scope, [note for _, note in notes])
         for place, (placed, note) in enumerate(notes, number):
-            self.report("Writing", place, self.total, placed.label)
+            self.report("Writing", place + 1, self.total, placed.label)
             wanted = draft(placed, note, self.vault, sources)
             try:
                 ready.append((placed, await prepared(wanted)))
@@ -256,11 +256,11 @@ class Import:
             written = [Written(one.placed, self.spool.take(one.placed.place), one.page_id) for one in some]
             await ties.prepare(written)
             for kept, note in zip(some, written, strict=True):
-                self.report("Linking", done, self.kept, note.placed.label)
                 tied = await ties.tie(note)
                 self.touched += kept.changed or tied.changed
                 self.count(tied)
                 done += 1
+                self.report("Linking", done, self.kept, note.placed.label)
             await ties.keep_dates(written)
 
     async def redirect(self, ties: Ties) -> None:

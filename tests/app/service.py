@@ -10,9 +10,9 @@ from uuid import UUID
 
 import httpx
 import uvicorn
-from app.serving import bind, options
 
 from app.asgi import create_app
+from app.server.serve import bind, config_of
 from app.settings import Settings
 from db.scope import Role
 from resolvers.tokens import mint
@@ -51,7 +51,7 @@ class Service:
 async def serving(dsn: str, data_dir: Path, **settings: Any) -> AsyncIterator[Service]:
     made = Settings(database_url=dsn, data_dir=data_dir, jwt_secret=SECRET, pool_size=4, **settings)
     listening = bind("127.0.0.1", 0)
-    server = uvicorn.Server(options(create_app(made, dsn=dsn), made))
+    server = uvicorn.Server(config_of(create_app(made, dsn=dsn), made))
     running = asyncio.create_task(server.serve(sockets=[listening]))
     while not server.started:
         assert not running.done(), "the service did not start"

@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import pytest
 
@@ -107,18 +108,25 @@ def await_two_names(data_dir: Path) -> None:
 
 def check_the_queries(demo: Serving) -> None:
     """Each of the three that the demo prints answers with something, and so does the line for a terminal."""
-    queries = [part.partition("\n")[2] for part in demo.said.split("\n# ")[1:]]
-    searched, shown, spaces = (demo.ask(query) for query in queries[:3])
+    parts = [part.partition("\n")[2] for part in demo.said.split("\n\n# ")[1:]]
+    links, queries = zip(*(part.removeprefix("# ").split("\n", 1) for part in parts[:3]), strict=True)
+    for link, query in zip(links, queries, strict=True):
+        page, _, fragment = link.partition("#")
+        handed = {name: value for name, (value,) in parse_qs(fragment, strict_parsing=True).items()}
+        assert (page.endswith("/graphiql"), handed["query"].split()) == (True, query.split())
+        assert handed["token"] in demo.said
+        assert query.startswith("query ")
+    searched, shown, spaces = (demo.ask(query) for query in queries)
     assert len(searched["wikiSearch"]) == 3
     assert shown["wikiPage"]["title"] == "Austin, Texas"
     assert shown["wikiPage"]["children"]
     assert shown["wikiPage"]["sources"]["nodes"]
     assert {scope["slug"] for scope in spaces["viewer"]["scopes"]["nodes"]} == {"mara", "roastery"}
-    words = shlex.split(queries[3])
+    words = shlex.split(parts[3])
     assert words[0] == "curl"
     assert json.loads(words[-1]).keys() == {"query"}
     assert demo.ask(json.loads(words[-1])["query"]) == searched
-    assert "/graphiql#token=" in demo.said
+    assert all(line in demo.said for line in ("  Tenant    harbour-coffee\n", "  Owner     mara\n", "Sign in: "))
 
 
 def check_other_commands(demo: Serving, data_dir: Path) -> None:

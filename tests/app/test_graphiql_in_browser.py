@@ -123,15 +123,35 @@ def elsewhere(browser: Tab, address: str) -> list[str]:
     return [url for url in browser.requested() if urlsplit(url).scheme != "data" and not url.startswith(address)]
 
 
-def test_the_welcoming_query_runs_and_its_answer_is_shown(browser: Tab, address: str) -> None:
+def test_without_a_token_the_page_says_what_it_is_and_where_to_get_one(browser: Tab, address: str, api: Api) -> None:
     browser.open(f"{address}/graphiql")
+    said = browser.wait_for("document.querySelector('.unstarted main')?.innerText")
+    assert "A knowledge base that compounds" in said
+    assert "cairn token --tenant TENANT --owner OWNER" in said
+    browser.run(f"document.querySelector('#token').value = {json.dumps(' Bearer ' + TOKEN)}")
+    browser.run("document.querySelector('form button').click()")
+    answered(browser)
+    assert api.authorizations[-1] == f"Bearer {TOKEN}"
+    assert browser.complaints() == []
+
+
+def test_without_signing_in_graphiql_opens(browser: Tab, address: str, api: Api) -> None:
+    browser.open(f"{address}/graphiql")
+    browser.wait_for("!!document.querySelector('form')")
+    browser.run("document.querySelector('form button').click()")
+    answered(browser)
+    assert api.authorizations[-1] is None
+
+
+def test_the_welcoming_query_runs_and_its_answer_is_shown(browser: Tab, address: str) -> None:
+    browser.open(f"{address}/graphiql#token=any")
     [page] = json.loads(answered(browser))["data"]["recentWikiPages"]
     assert page == {"type": "TOPIC", "slug": "austin", "title": "Austin <b>&", "summary": "one of 10"}
     assert "Austin <b>&" in browser.run("document.querySelector('.result-window').innerText")
 
 
 def test_no_other_server_is_asked_and_the_policy_is_kept(browser: Tab, address: str) -> None:
-    browser.open(f"{address}/graphiql")
+    browser.open(f"{address}/graphiql#token=any")
     answered(browser)
     for panel in ("Documentation Explorer", "History", "GraphiQL Explorer"):
         browser.run(f"document.querySelector('[aria-label=\"Show {panel}\"]').click()")

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -44,7 +45,7 @@ def blocks(*kinds: str) -> Iterator[Block]:
 @pytest.fixture
 async def mara(service: Service, wiki: Wiki) -> tuple[str, dict[str, Any]]:
     """A token for the sample's Mara, and what the guides' variables stand for in her wiki."""
-    await load_sample(wiki.database, lambda said: None, lambda *progress: None)
+    await load_sample(wiki.database, lambda said: None, lambda title: nullcontext(lambda *progress: None))
     owner = await wiki.look.fetchrow("SELECT tenant_id, id FROM owners WHERE slug = 'mara'")
     page = await wiki.look.fetchrow("SELECT id, version FROM pages WHERE slug = 'austin-texas'")
     given = {

@@ -2,7 +2,7 @@
 
 import tempfile
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -42,7 +42,7 @@ async def filled(dsn: str) -> dict[str, str]:
     database = Database(dsn, size=2)
     await database.open()
     try:
-        await load_sample(database, lambda text: None, lambda *done: None)
+        await load_sample(database, lambda text: None, lambda title: nullcontext(lambda *done: None))
         tenant, mara, austin = await place(database, "mara", "austin-texas")
         _, _, lisbon = await place(database, "mara", "lisbon")
         elsewhere, ada, foreign = await place(database, "ada", "")

@@ -172,6 +172,7 @@ def test_nothing_of_the_text_is_lost(body: str) -> None:
 
 
 @given(st.lists(st.tuples(HEADINGS, BODIES), max_size=5))
+@example([("\x00", "- ```")])
 def test_sections_without_a_problem_come_back(parts: list[tuple[str, str]]) -> None:
     given_slugs = slugs([heading for heading, _ in parts])
     sections = [Section(slug, *part) for slug, part in zip(given_slugs, parts, strict=True)]

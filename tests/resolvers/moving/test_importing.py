@@ -294,5 +294,5 @@ async def test_progress_is_told_for_every_note_of_every_step(wiki: Wiki, tmp_pat
     assert told == [
         (step, done, 2, name)
         for step in ("Reading", "Writing", "Linking")
-        for done, name in enumerate(("a.md", "b.md"))
+        for done, name in enumerate(("a.md", "b.md"), 1)
     ]
