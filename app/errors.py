@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from resolvers.errors import NoCredential, Unauthenticated
 from schema.errors import masked
 from selection.trail import note_error
 
@@ -29,6 +30,14 @@ def masked_body() -> bytes:
     """For a fault of ours: it says the id under which the log has it, and nothing else."""
     shown = masked()
     return error_body(shown["message"], **shown["extensions"])
+
+
+def challenge(error: Unauthenticated) -> str:
+    """The WWW-Authenticate header of a 401 (RFC 6750): without an error where no credential was sent."""
+    if isinstance(error, NoCredential):
+        return 'Bearer realm="cairn"'
+    description = "".join(c for c in error.message if " " <= c <= "~" and c not in '"\\')
+    return f'Bearer realm="cairn", error="invalid_token", error_description="{description}"'
 
 
 async def answer(send: Send, status: int, body: bytes) -> None:

@@ -9,7 +9,7 @@ from starlette.types import Receive, Scope, Send
 from db.database import Database
 from db.scope import Scope as Wiki
 from resolvers.credentials import Credentials
-from resolvers.errors import CairnError, Forbidden, Unauthenticated, Unavailable
+from resolvers.errors import CairnError, Forbidden, NoCredential, Unauthenticated, Unavailable
 from resolvers.idempotency import InProgress, KeyReused
 from resolvers.throttling import Throttled
 from selection import Engine
@@ -21,7 +21,7 @@ from .bounds import Bounds
 from .deadline import OutOfTime
 from .delivery import NO_STORE, Headers, delivered, is_plain
 from .documents.store import Documents
-from .errors import error_body, masked_body
+from .errors import challenge, error_body, masked_body
 from .idempotency import answer_once, idempotency_key
 from .request import GRAPHQL_JSON, JSON, Bodies, Operation, Refused, answer_type, header, read_operation
 from .server.shutdown import DRAINING
@@ -67,7 +67,7 @@ class GraphQLEndpoint:
             status, body = refused.status, error_body(refused.message, refused.code)
         except CairnError as error:
             status, body = STATUSES.get(type(error), 400), error_body(error.message, **error.extensions)
-            more = retry_after(error)
+            more = headers_of(error)
         except asyncio.CancelledError:
             if not DRAINING.is_on:
                 raise
@@ -95,6 +95,7 @@ class GraphQLEndpoint:
 
 STATUSES: dict[type[CairnError], int] = {
     Unauthenticated: 401,
+    NoCredential: 401,
     Forbidden: 403,
     InProgress: 409,
     KeyReused: 422,
@@ -105,7 +106,6 @@ STATUSES: dict[type[CairnError], int] = {
 CONTENT_TYPES = {kind: (b"content-type", f"{kind}; charset=utf-8".encode()) for kind in (JSON, GRAPHQL_JSON)}
 SOON = (b"retry-after", b"1")  # seconds
 EXTRA: dict[int, list[tuple[bytes, bytes]]] = {
-    401: [(b"www-authenticate", b'Bearer realm="cairn"')],
     405: [(b"allow", b"GET, POST")],
     409: [SOON],
     503: [SOON],
@@ -113,8 +113,13 @@ EXTRA: dict[int, list[tuple[bytes, bytes]]] = {
 NO_MORE: Headers = ()
 
 
-def retry_after(error: CairnError) -> Headers:
-    return ((b"retry-after", b"%d" % error.retry_after),) if isinstance(error, Throttled) else NO_MORE
+def headers_of(error: CairnError) -> Headers:
+    """The headers that tell a client how to go on after this error."""
+    if isinstance(error, Throttled):
+        return ((b"retry-after", b"%d" % error.retry_after),)
+    if isinstance(error, Unauthenticated):
+        return ((b"www-authenticate", challenge(error).encode()),)
+    return NO_MORE
 
 
 async def respond(send: Send, status: int, kind: str, body: bytes, more: Headers) -> None:

@@ -3,8 +3,10 @@
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
+from starlette.datastructures import Headers as StarletteHeaders
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from .errors import answer, error_body
@@ -54,12 +56,32 @@ def browser_rules(settings: Settings) -> list[Middleware]:
     rules = []
     if settings.allowed_hosts:
         rules.append(Middleware(AllowedHosts, hosts=settings.allowed_hosts))
-    if settings.cors_origins:
-        rules.append(Middleware(
-            CORSMiddleware, allow_origins=settings.cors_origins, allow_methods=["DELETE", "GET", "POST"],
-            allow_headers=SENT, expose_headers=SHOWN, max_age=3600,
-        ))  # fmt: skip
+    rules.append(Middleware(
+        Cors, allow_origins=settings.cors_origins or (), allow_methods=["DELETE", "GET", "PATCH", "POST"],
+        allow_headers=SENT, expose_headers=SHOWN, max_age=3600,
+    ))  # fmt: skip
     return rules
+
+
+class Cors(CORSMiddleware):
+    """CORS for the origins that are set. A preflight request of any other is refused with the setting's name."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_preflight = scope["type"] == "http" and scope["method"] == "OPTIONS"
+        if header(scope, b"origin") is None or not (self.allow_origins or is_preflight):
+            await self.app(scope, receive, send)
+        else:
+            await super().__call__(scope, receive, send)
+
+    def preflight_response(self, request_headers: StarletteHeaders) -> Response:
+        response = super().preflight_response(request_headers)
+        if response.status_code == 200:
+            return response
+        origin = request_headers["origin"]
+        message = "Pages of this origin may not call this service. The operator allows origins with CAIRN_CORS_ORIGINS."
+        if self.is_allowed_origin(origin):
+            message = f"The browser asks for a method or header that is not allowed: {bytes(response.body).decode()}."
+        return Response(error_body(message, "CORS_NOT_ALLOWED"), 403, media_type="application/json")
 
 
 class AllowedHosts:

@@ -8,7 +8,7 @@ from db.scope import Scope
 
 from .api_keys import PREFIX, find_key, scope_of_key
 from .credential_cache import TTL
-from .errors import Forbidden, NotFound, Unauthenticated
+from .errors import Forbidden, NoCredential, NotFound, Unauthenticated
 from .permissions import Action, authorise
 from .refusals import in_our_words
 from .tokens import Tokens
@@ -59,7 +59,7 @@ class Credentials:
 def bearer(authorization: str | None) -> str:
     """What follows the word Bearer."""
     if not authorization:
-        raise Unauthenticated("A credential is needed: send `Authorization: Bearer` with a token or an API key.")
+        raise NoCredential("A credential is needed: send `Authorization: Bearer` with a token or an API key.")
     if len(authorization) > HEADER_MAX:
         raise Unauthenticated(f"The Authorization header is longer than {HEADER_MAX:,} characters.")
     kind, _, shown = authorization.strip(" ").partition(" ")

@@ -19,9 +19,13 @@ class CairnError(Exception):
 
 
 class Unauthenticated(CairnError):
-    """No credential, or one that is not valid."""
+    """The credential is not valid: malformed, expired, revoked or unknown."""
 
     code = "UNAUTHENTICATED"
+
+
+class NoCredential(Unauthenticated):
+    """No credential was sent."""
 
 
 class Forbidden(CairnError):

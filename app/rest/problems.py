@@ -11,11 +11,12 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from resolvers.errors import CairnError
+from resolvers.errors import CairnError, Unauthenticated
 from resolvers.throttling import Throttled
 from schema.errors import LONGEST, masked
 from selection.trail import note_error, request_id
 
+from ..errors import challenge
 from ..request import Refused
 
 log = structlog.get_logger()
@@ -56,6 +57,8 @@ def problem_of(error: Exception) -> Response:
             return invalid(error.errors())
         case Throttled():
             return problem(429, headers=retry_after(error.retry_after), **told(error))
+        case Unauthenticated():
+            return problem(401, headers=[("WWW-Authenticate", challenge(error))], **told(error))
         case CairnError():
             return problem(STATUSES.get(error.code, 400), **told(error))
         case HTTPException():
@@ -98,7 +101,6 @@ def problem(status: int, code: str, detail: str, headers: Iterable[tuple[str, st
 
 
 EXTRA: dict[int, Sequence[tuple[str, str]]] = {
-    401: [("WWW-Authenticate", 'Bearer realm="cairn"')],
     503: [("Retry-After", "1")],
 }
 

@@ -13,7 +13,7 @@ from selection.trail import note_stream
 from .. import request
 from ..delivery import NO_STORE, Headers
 from ..errors import error_body, masked_body
-from ..graphql import STATUSES, respond, retry_after
+from ..graphql import STATUSES, headers_of, respond
 from ..request import GRAPHQL_JSON, JSON, Refused, header, read_operation
 from .credential import Credential
 from .operations import Stopping
@@ -69,7 +69,7 @@ class EventStream:
             await self.refuse(refused.status, error_body(refused.message, refused.code))
         except CairnError as error:
             status, body = STATUSES.get(type(error), 400), error_body(error.message, **error.extensions)
-            await self.refuse(status, body, retry_after(error))
+            await self.refuse(status, body, headers_of(error))
         except Exception as error:
             log.error("internal error", exc_info=error)
             await self.refuse(500, masked_body())

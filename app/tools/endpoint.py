@@ -12,7 +12,7 @@ from resolvers.errors import CairnError
 
 from ..delivery import NO_STORE, Headers
 from ..errors import error_body
-from ..graphql import EXTRA, STATUSES, retry_after
+from ..graphql import EXTRA, STATUSES, headers_of
 from ..headers import AllowedHosts
 from ..request import JSON, Bodies, Refused, header
 from ..settings import Settings
@@ -64,7 +64,7 @@ class ToolsEndpoint:
             status, told = refused.status, error_body(refused.message, refused.code)
         except CairnError as error:
             status, told = STATUSES.get(type(error), 400), error_body(error.message, **error.extensions)
-            more += retry_after(error)
+            more += headers_of(error)
         else:
             scope[CALLER] = self.reach.caller(wiki)
             await self.manager.handle_request(scope, whole(body, receive), private(send))

@@ -100,13 +100,13 @@ async def test_a_head_is_not_waited_for_for_ever(
 async def test_whoever_follows_or_asks_again_is_not_late(
     service: Service, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(protocol, "PATIENCE", 0.3)
+    monkeypatch.setattr(protocol, "PATIENCE", 2)
     async with connected(service) as client, initialised(service, token) as socket:
         await socket.subscribe(WIKI_CHANGED)
         for _ in range(3):
             await client.say(START + b"\r\n")
             assert (await client.answer())[0] == b"HTTP/1.1 200 OK"
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(0.8)
         await socket.silence()
 
 

@@ -8,11 +8,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import asyncpg
+import jwt
 import pytest
 from graphql import build_client_schema, get_introspection_query
 
+from resolvers.tokens import secret_key
 from schema.root import GRAPHQL
-from tests.app.service import Service, serving
+from tests.app.service import SECRET, Service, serving
 from tests.wiki import Wiki
 
 VIEWER = "{ viewer { role owner { id } } }"
@@ -55,7 +57,9 @@ async def test_without_a_valid_credential_nothing_is_answered(service: Service, 
     headers = {} if authorization is None else {"authorization": authorization.encode()}
     response = await service.http.post("/graphql", json={"query": "{ __typename }"}, headers=headers)  # type: ignore[arg-type]
     assert response.status_code == 401
-    assert response.headers["www-authenticate"].startswith("Bearer")
+    challenge = response.headers["www-authenticate"]
+    assert challenge.startswith('Bearer realm="cairn"')
+    assert ('error="invalid_token"' in challenge) is bool(authorization)
     assert response.json()["errors"][0]["extensions"]["code"] == "UNAUTHENTICATED"
     assert "data" not in response.json()
 
@@ -185,6 +189,19 @@ async def test_a_reader_may_not_write(service: Service, wiki: Wiki) -> None:
     answer = await service.ask(CREATE, reader, input={"type": "TOPIC", "title": "T"})
     assert answer["errors"][0]["extensions"]["code"] == "FORBIDDEN"
     assert await wiki.rows("pages") == []
+
+
+async def test_an_expired_token_is_told_apart_from_a_malformed_one(service: Service, wiki: Wiki) -> None:
+    claims = {"tenant": str(wiki.scope.tenant_id), "owner": str(wiki.scope.owner_id), "role": "member", "exp": 1}
+    expired = jwt.encode(claims, secret_key(SECRET).key, algorithm="HS256")
+    for path in ("/graphql", "/api/wiki/pages", "/mcp"):
+        told = []
+        for token in (expired, "x.y.z"):
+            response = await service.http.post(path, json={}, headers={"authorization": f"Bearer {token}"})
+            assert response.status_code == 401
+            told.append(response.headers["www-authenticate"])
+        start = 'Bearer realm="cairn", error="invalid_token", error_description='
+        assert told == [f'{start}"The token has expired."', f'{start}"The token is malformed."']
 
 
 async def test_every_answer_carries_a_request_id(service: Service, token: str) -> None:

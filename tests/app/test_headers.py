@@ -60,7 +60,11 @@ async def test_pages_of_others_may_ask_only_from_the_origins_that_are_set(dsn: s
         assert "x-request-id" in answer.headers["access-control-expose-headers"].lower()
         foreign = PREFLIGHT | {"origin": "https://evil.example.org"}
         refused = await service.http.options("/graphql", headers=foreign)
-        assert (refused.status_code, "access-control-allow-origin" in refused.headers) == (400, False)
+        assert (refused.status_code, "access-control-allow-origin" in refused.headers) == (403, False)
+        assert "CAIRN_CORS_ORIGINS" in refused.json()["errors"][0]["message"]
+        odd = PREFLIGHT | {"access-control-request-headers": "x-of-mine"}
+        refused = await service.http.options("/graphql", headers=odd)
+        assert (refused.status_code, "headers" in refused.json()["errors"][0]["message"]) == (403, True)
         answer = await service.post(VIEWER, token, origin="https://evil.example.org")
         assert "access-control-allow-origin" not in answer.headers
         refused = await service.http.post("/graphql", json={"query": VIEWER}, headers={"origin": APP})
@@ -78,8 +82,11 @@ async def test_agents_in_a_browser_may_send_what_their_protocol_has_them_send(
 
 async def test_no_page_of_others_may_ask_unless_set(service: Service) -> None:
     refused = await service.http.options("/graphql", headers=PREFLIGHT)
-    assert refused.status_code in (401, 405)
-    assert not [name for name in refused.headers if name.startswith("access-control")]
+    assert (refused.status_code, refused.json()["errors"][0]["extensions"]) == (403, {"code": "CORS_NOT_ALLOWED"})
+    assert "CAIRN_CORS_ORIGINS" in refused.json()["errors"][0]["message"]
+    assert "access-control-allow-origin" not in refused.headers
+    answer = await service.http.get("/healthz", headers={"origin": PREFLIGHT["origin"]})
+    assert not [name for name in answer.headers if name.startswith("access-control")]
 
 
 @pytest.mark.parametrize(

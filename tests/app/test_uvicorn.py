@@ -8,7 +8,10 @@ from uvicorn.config import Config
 from uvicorn.protocols.http import httptools_impl
 from uvicorn.supervisors import multiprocess
 
+from app.server.workers import Worker
+
 PROTOCOL = httptools_impl.HttpToolsProtocol
+PROCESS = Worker.__base__ or object
 METHODS = {
     PROTOCOL: [
         "_should_upgrade", "_unset_keepalive_if_required", "_unsupported_upgrade_warning", "connection_made",
@@ -16,7 +19,7 @@ METHODS = {
         "timeout_keep_alive_handler",
     ],
     server.Server: ["handle_exit", "run", "shutdown", "startup"],
-    multiprocess.Process: ["_healthcheck", "is_alive", "server", "start", "wait_until_ready"],
+    PROCESS: ["_healthcheck", "is_alive", "server", "start", "wait_until_ready"],
     multiprocess.Multiprocess: ["init_processes", "keep_subprocess_alive", "run"],
 }  # fmt: skip
 ATTRIBUTES = {
@@ -27,7 +30,7 @@ ATTRIBUTES = {
     httptools_impl.RequestResponseCycle: ["response_complete"],
     server.Server: ["config", "force_exit", "lifespan", "server_state", "servers", "started"],
     server.ServerState: ["connections", "default_headers", "tasks"],
-    multiprocess.Process: ["_server", "child_conn", "process"],
+    PROCESS: ["_server", "child_conn", "process"],
     multiprocess.Multiprocess: ["processes", "signal_queue", "sockets"],
     Config: ["http_protocol_class"],
 }  # fmt: skip

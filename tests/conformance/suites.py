@@ -9,6 +9,7 @@ from typing import NamedTuple
 from .agents import agents
 from .fuzzing import fuzz
 from .fuzzing_rest import fuzz_rest
+from .guide import follow_guide
 from .packages import version
 from .running import HERE, ROOT, Check, lines, succeeds
 
@@ -80,6 +81,11 @@ SUITES = {
         "Relay and typed documents",
         ("relay-compiler", "relay-runtime", "@graphql-codegen/client-preset", "typescript"),
         documents,
+    ),
+    "guide": Suite(
+        "The guide for web apps, followed in an empty folder",
+        ("@graphql-codegen/client-preset", "@types/node", "typescript"),
+        follow_guide,
     ),
     "lint": Suite("graphql-eslint", ("@graphql-eslint/eslint-plugin",), lint),
     "federation": Suite(

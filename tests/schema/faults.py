@@ -26,7 +26,7 @@ FAULTS = [
     Fault("selection/wire.py", "return func.upper(value)", "return value"),
     Fault("selection/wire.py", "return cast(value, JSON)", "return value"),
     Fault("selection/compiler.py", "wire.required(value) if self.mode", "value if self.mode"),
-    Fault("selection/plan.py", "await context.spend(cost)", "pass"),
+    Fault("selection/plan.py", "await context.spend(self.checked_cost(request))", "pass"),
     Fault("selection/cost.py", "child.size.value * (1 + child.fixed)", "child.size.value"),
     Fault("selection/plan.py", "if tables := unbound_tables(statement):", "if tables := None:"),
     # who may read

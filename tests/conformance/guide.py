@@ -1,0 +1,48 @@
+"""docs/guides/web.md, followed command by command in an empty folder, with the packages of the lock file."""
+
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from .running import HERE, ROOT, Check, run
+
+GUIDE = ROOT / "docs" / "guides" / "web.md"
+FOLDER = HERE / "build" / "guide"
+STEP = re.compile(
+    r"^`(?P<path>[\w./]+)`[^\n]*:\n\n```\w+\n(?P<text>.*?)^```|^```sh\n(?P<commands>.*?)^```", re.DOTALL | re.MULTILINE
+)
+START, END = "## Start with graphql-codegen", "### Send ids instead of texts"
+PRINTED = "Austin, Texas 2\n"
+
+
+async def follow_guide(environment: Mapping[str, str]) -> list[Check]:
+    """Write each file and run each command up to the first answer. `npm install` is replaced by the locked packages."""
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    FOLDER.mkdir(parents=True)
+    (FOLDER / "schema.graphql").write_text((ROOT / "schema" / "schema.graphql").read_text())
+    (FOLDER / "node_modules").symlink_to(HERE / "node_modules")
+    given = {**environment, "CAIRN_TENANT_ID": environment["CAIRN_TENANT"]}
+    checks: list[Check] = []
+    text = GUIDE.read_text()
+    for step in STEP.finditer(text, text.index(START), text.index(END)):
+        if step["path"]:
+            write(FOLDER / step["path"], step["text"])
+            continue
+        for command in filter(is_followed, step["commands"].splitlines()):
+            said = await run("bash", "-euc", command, cwd=FOLDER, **given)
+            passed = said.code == 0 and (said.text == PRINTED or not command.startswith("node "))
+            checks.append(Check(command, passed, "" if passed else said.text[-2000:]))
+            if not passed:
+                return checks
+    return checks
+
+
+def is_followed(command: str) -> bool:
+    """The packages are installed, and the variables have the values of the service that runs."""
+    return not command.startswith(("npm install", "export "))
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
