@@ -67,11 +67,11 @@ class Cors(CORSMiddleware):
     """CORS for the origins that are set. A preflight request of any other is refused with the setting's name."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_preflight = scope["type"] == "http" and scope["method"] == "OPTIONS"
-        if header(scope, b"origin") is None or not (self.allow_origins or is_preflight):
-            await self.app(scope, receive, send)
-        else:
+        is_from_a_page = scope["type"] == "http" and header(scope, b"origin") is not None
+        if is_from_a_page and (self.allow_origins or scope["method"] == "OPTIONS"):
             await super().__call__(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
 
     def preflight_response(self, request_headers: StarletteHeaders) -> Response:
         response = super().preflight_response(request_headers)

@@ -80,6 +80,7 @@ def config_of(app: object, settings: Settings) -> Config:
     config = Config(
         app,  # type: ignore[arg-type]
         factory=isinstance(app, str),
+        lifespan="on",  # else one that fails is taken for one that is not there
         http=HTTPConnection,
         workers=settings.workers,
         log_config=None,

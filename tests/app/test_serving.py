@@ -7,9 +7,10 @@ from typing import Any
 import httpx
 import pytest
 import uvicorn
+from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse
-from starlette.types import Receive, Scope, Send
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 from app.server.serve import NoSuchAddress, bind, config_of, local_url
 from app.server.shutdown import DRAINING, Server
@@ -18,10 +19,11 @@ from app.settings import Settings
 FORWARDED = {"x-forwarded-for": "203.0.113.7", "x-forwarded-proto": "https"}
 
 
-async def echo(scope: Scope, receive: Receive, send: Send) -> None:
-    request = Request(scope)
-    told = {"client": request.client.host if request.client else None, "scheme": request.url.scheme}
-    await JSONResponse(told)(scope, receive, send)
+async def told_of(request: Request) -> Response:
+    return JSONResponse({"client": request.client.host if request.client else None, "scheme": request.url.scheme})
+
+
+echo = Starlette(routes=[Route("/", told_of)])
 
 
 @pytest.mark.parametrize(
