@@ -67,7 +67,7 @@ async def test_it_is_found_by_the_statement_that_shows_hits(vault: Wiki) -> None
     asked = Asked("frontmatter", with_cursors=False)
     known = await known_within(vault.database, vault.scope, asked, again=False)
     assert known is not None
-    assert known.values["agreed"]
+    assert known["agreed"]
 
 
 async def test_a_walk_shows_it_once_and_counts_the_same_everywhere(vault: Wiki) -> None:
