@@ -49,7 +49,9 @@ class Service:
 
 @asynccontextmanager
 async def serving(dsn: str, data_dir: Path, **settings: Any) -> AsyncIterator[Service]:
-    made = Settings(database_url=dsn, data_dir=data_dir, jwt_secret=SECRET, pool_size=4, **settings)
+    """The plan of a slow operation is asked for by those tests alone that set when one is slow."""
+    usual = {"database_url": dsn, "data_dir": data_dir, "jwt_secret": SECRET, "pool_size": 4, "slow_operation": 0}
+    made = Settings(**usual | settings)
     listening = bind("127.0.0.1", 0)
     server = uvicorn.Server(config_of(create_app(made, dsn=dsn), made))
     running = asyncio.create_task(server.serve(sockets=[listening]))
