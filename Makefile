@@ -11,7 +11,7 @@ pip_install := $(python) -m pip install --disable-pip-version-check --constraint
 say := @printf '\n== %s\n'
 
 .PHONY: help install demo serve migrate schema schema-check check test test-nightly conformance mutants differential bench
-.PHONY: bench-graphql bench-search bench-moving bench-compiler graphiql wheel clean
+.PHONY: bench-graphql bench-search bench-moving bench-compiler bench-attack graphiql wheel clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -29,11 +29,17 @@ serve: .venv/.installed  ## the server alone: make serve ARGS='--port 9000'
 migrate: .venv/.installed  ## bring the database to the newest schema
 	@exec $(bin)/cairn migrate $(ARGS)
 
-schema: .venv/.installed  ## write schema/schema.graphql and schema/openapi.json anew from the code
+schema: .venv/.installed  ## write the GraphQL and OpenAPI contracts and the plans of commands anew from the code
 	@$(bin)/cairn schema > .venv/schema.graphql
 	@mv .venv/schema.graphql schema/schema.graphql
+	@$(bin)/cairn schema --v0 > .venv/v0.graphql
+	@mv .venv/v0.graphql schema/v0.graphql
 	@$(bin)/cairn schema --rest > .venv/openapi.json
 	@mv .venv/openapi.json schema/openapi.json
+	@$(bin)/cairn schema --admin > .venv/admin-openapi.json
+	@mv .venv/admin-openapi.json schema/admin-openapi.json
+	@$(python) -m app.cli.plans > .venv/plans.json
+	@mv .venv/plans.json app/cli/queries/plans.json
 
 schema-check: .venv/.developing  ## would clients of the released contract break?
 	@$(python) -m tests.schema.compatibility
@@ -76,6 +82,9 @@ bench-moving: .venv/.installed  ## what an import and an export cost: make bench
 
 bench-compiler: .venv/.installed  ## what the compiler makes of notes, and what it costs; ARGS='sizes', 'crashes' or 'storm': see --help
 	@exec $(python) -m benchmarks.compiler $(if $(filter whole sizes crashes storm,$(ARGS)),,whole) $(ARGS)
+
+bench-attack: .venv/.installed  ## what others feel while one client attacks: ARGS='--only keys,phrases --json', see --help
+	@exec $(python) -m benchmarks.attack $(ARGS)
 
 graphiql: .venv/.installed  ## fetch GraphiQL's own files from npm, hash-checked
 	@$(python) -m app.graphiql.assets

@@ -17,6 +17,7 @@ from resolvers.credentials import Credentials
 from resolvers.errors import Unavailable
 from resolvers.jwks import Jwks
 from resolvers.tokens import Tokens
+from schema import v0
 from schema.root import make_engine
 
 from .bounds import Bounds
@@ -31,6 +32,8 @@ from .idempotency import swept
 from .limits import document_limits
 from .logging import RequestLog, configure
 from .renamings import renamings_finished
+from .rest.admin import PATH as ADMIN
+from .rest.admin import admin_application
 from .rest.application import Below, rest_application
 from .rest.door import PATH as REST
 from .settings import Settings, signing_secret
@@ -39,6 +42,7 @@ from .subscriptions.streams import Streams
 from .tools.caller import Reach
 from .tools.endpoint import ToolsEndpoint
 from .tools.seeding import seeded
+from .watchdog import watched
 from .watchers import Watchers
 
 
@@ -68,8 +72,18 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
         bounds=bounds,
         compress_over=settings.compress_over,
     )
+    older = GraphQLEndpoint(
+        v0.make_engine(document_limits(settings)),
+        database,
+        credentials,
+        documents,
+        max_body=settings.max_body,
+        bounds=bounds,
+        compress_over=settings.compress_over,
+        contract="v0",
+    )
     streams = Streams(engine, database, credentials, settings, documents, bounds)
-    tools = ToolsEndpoint(Reach(database, bounds), credentials, settings)
+    tools = ToolsEndpoint(Reach(database, bounds, lists_older_names=settings.tools_older_names), credentials, settings)
     watchers.watch_streams(streams.number)
 
     @asynccontextmanager
@@ -78,6 +92,7 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
             raise Unavailable(f"The database lacks {len(missing)} migrations. Run `cairn migrate` first.")
         await database.open()
         try:
+            await database.fill()
             async with (
                 watchers.watching(),
                 swept(database),
@@ -87,7 +102,8 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
                 tools.open(),
                 seeded(database, settings),
             ):
-                yield
+                with watched(settings.slow_loop):
+                    yield
         finally:
             await database.close()
 
@@ -97,13 +113,19 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
             *graphiql_routes("/graphql"),
             *health_routes(database),
             Below(REST, rest_application(settings, database, credentials, bounds)),
+            *([Below(ADMIN, admin_application(settings, database, bounds))] if settings.admin_token else []),
             *watchers.routes(),
         ],
         middleware=[Middleware(Caught)],
         exception_handlers={HTTPException: not_served},
         lifespan=lifespan,
     )
-    app: ASGIApp = shortened(paths, {"/graphql": doors.before(endpoint, streams), "/mcp": tools})
+    shortcuts: dict[str, ASGIApp] = {
+        "/graphql": doors.before(endpoint, streams),
+        "/graphql/v0": doors.without(older),
+        "/mcp": tools,
+    }
+    app: ASGIApp = shortened(paths, shortcuts)
     for rule in reversed(browser_rules(settings)):
         app = rule.cls(app, *rule.args, **rule.kwargs)
     return RequestLog(app, settings, security_headers(settings), list(watchers))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Self, TypeVar
 
 from db.database import Database
+from db.pool import BORROWER
 from db.scope import Role, Scope
 from resolvers.buckets import Rate
 from resolvers.changes import Change
@@ -59,6 +60,7 @@ class Bounds:
 
         `event` is what a subscription is being shown.
         """
+        BORROWER.set(scope.tenant_id)
         with self.throttle.account(scope) as account:
             context = self.context(database, scope, account)
             if feed is not None:
@@ -69,6 +71,7 @@ class Bounds:
     async def admit(self, scope: Scope, work: Callable[[Account], Awaitable[T]], *, is_moving: bool = False) -> T:
         """A request of a door that has operations of its own, inside of the same bounds: what it reads it pays from
         the account, which pays for the request itself here. One that moves a whole wiki is given more time."""
+        BORROWER.set(scope.tenant_id)
         with self.throttle.account(scope) as account:
             await account.take(OPERATION)
             return await (self.moving if is_moving else self.deadline).within(work(account))

@@ -1,9 +1,12 @@
 """How an answer travels: whole, compressed, or not at all where the client has it."""
 
 import asyncio
+from collections import Counter
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
-from starlette.types import Scope
+from starlette.types import Scope, Send
 
 from .compression import gzipped, takes_gzip
 from .etags import etag, matches
@@ -19,6 +22,11 @@ REVALIDATED: Headers = (
 AT_ONCE = 1_000_000
 """Bytes that are hashed in a millisecond or two. More are hashed beside the event loop."""
 GZIP: Headers = ((b"content-encoding", b"gzip"),)
+PIECE = 262_144
+"""Bytes of a large answer that are handed to the connection at once; the next ones when the client has taken these."""
+STALLED = 30.0  # seconds that a client may take for a piece
+UNREAD_MAX = 128_000_000
+"""Bytes of large answers that the clients of one tenant leave unread in this process; more are refused."""
 
 
 class Delivery(NamedTuple):
@@ -58,3 +66,38 @@ async def revalidated(scope: Scope, body: bytes, compress_over: int, tag: str | 
 
 async def tagged(body: bytes) -> str:
     return etag(body) if len(body) <= AT_ONCE else await asyncio.to_thread(etag, body)
+
+
+class Unread:
+    """How much of large answers waits for the clients of each borrower to take it."""
+
+    def __init__(self) -> None:
+        self.sizes: Counter[Hashable] = Counter()
+
+    def has_room(self, borrower: Hashable, size: int) -> bool:
+        """A first answer always has: however large it is, it was allowed."""
+        return size <= PIECE or not self.sizes[borrower] or self.sizes[borrower] + size <= UNREAD_MAX
+
+    @contextmanager
+    def held(self, borrower: Hashable, size: int) -> Iterator[None]:
+        self.sizes[borrower] += size
+        try:
+            yield
+        finally:
+            self.sizes[borrower] -= size
+            if not self.sizes[borrower]:
+                del self.sizes[borrower]
+
+
+async def send_body(send: Send, body: bytes) -> None:
+    """Piece by piece, so that a slow client's answer lies in memory once. Raises TimeoutError for one that stalls."""
+    if len(body) <= PIECE:
+        await send({"type": "http.response.body", "body": body})
+        return
+    view = memoryview(body)
+    for start in range(0, len(body), PIECE):
+        is_last = start + PIECE >= len(body)
+        async with asyncio.timeout(STALLED):
+            await send(
+                {"type": "http.response.body", "body": bytes(view[start : start + PIECE]), "more_body": not is_last}
+            )

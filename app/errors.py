@@ -9,7 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from resolvers.errors import NoCredential, Unauthenticated
+from resolvers.errors import NoCredential, Unauthenticated, Unavailable
+from resolvers.refusals import explained
 from schema.errors import masked
 from selection.trail import note_error
 
@@ -40,8 +41,19 @@ def challenge(error: Unauthenticated) -> str:
     return f'Bearer realm="cairn", error="invalid_token", error_description="{description}"'
 
 
+def fault(error: Exception) -> tuple[int, bytes]:
+    """Status and body for what nothing else has answered: 503 where Postgres was lost, else it is one of ours."""
+    known = explained(error)
+    if isinstance(known, Unavailable):
+        return 503, error_body(known.message, **known.extensions)
+    log.error("internal error", exc_info=error)
+    return 500, masked_body()
+
+
 async def answer(send: Send, status: int, body: bytes) -> None:
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    if status == 503:
+        headers.append((b"retry-after", b"%d" % Unavailable.retry_after))
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 
@@ -76,5 +88,4 @@ class Caught:
         except Exception as error:
             if begun:
                 raise  # half an answer is out: the server must cut the connection
-            log.error("internal error", exc_info=error)
-            await answer(send, 500, masked_body())
+            await answer(send, *fault(error))

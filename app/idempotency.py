@@ -30,7 +30,7 @@ Run = Callable[[Operation, Wiki, Database], Awaitable[Answer]]
 def idempotency_key(scope: Scope) -> str | None:
     """The key of a request that may change something. The quotes of a structured header are no part of it."""
     key = header(scope, b"idempotency-key")
-    if key is None or scope["method"] != "POST":
+    if key is None or scope["method"] not in ("PATCH", "POST"):
         return None
     if sum(name == b"idempotency-key" for name, _ in scope["headers"]) > 1:
         raise BadInput("Send one Idempotency-Key: which of them is meant is not ours to choose.")
@@ -41,12 +41,22 @@ def idempotency_key(scope: Scope) -> str | None:
 
 
 async def answer_once(
-    engine: Engine, database: Database, wiki: Wiki, key: str, asked: Operation, run: Run
+    engine: Engine,
+    database: Database,
+    wiki: Wiki,
+    key: str,
+    asked: Operation,
+    run: Run,
+    contract: str | None = None,
 ) -> tuple[Answer, Headers]:
-    """The answer to a mutation, the same for each repetition. For a query the key means nothing."""
+    """The answer to a mutation, the same for each repetition. For a query the key means nothing.
+
+    By another contract it is another request: its answer has other spellings.
+    """
     if not await is_mutation(engine, asked):
         return await run(asked, wiki, database), ()
-    attempt = Attempt(wiki, key, [asked.query, asked.variables or {}, asked.name])
+    request = [asked.query, asked.variables or {}, asked.name]
+    attempt = Attempt(wiki, key, request if contract is None else [*request, contract])
     answer, replayed = await once(database, attempt, lambda within: run(asked, wiki, within))
     return answer, REPLAYED if replayed else ()
 

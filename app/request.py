@@ -7,9 +7,12 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 
 import orjson
+from graphql import GraphQLError
 from starlette.types import Receive, Scope
 
 from db.deadlines import Deadlines
+from selection import Limits
+from selection.variables import extent
 
 from . import large_bodies
 from .documents.naming import Name, name_of
@@ -17,11 +20,15 @@ from .documents.naming import Name, name_of
 GRAPHQL_JSON = "application/graphql-response+json"
 JSON = "application/json"
 LONGEST_QUERY = 50_000  # bytes of a query string
+KEYS_MAX = 100  # of a request: more than four are somebody's own
+BESIDES = Limits(variable_values=1_000, variable_depth=32)
 PATIENCE = 30  # seconds that a client is given to send its request
 PARTS = (("variables", dict, "an object"), ("extensions", dict, "an object"), ("operationName", str, "a string"))
 LISTS = (b"accept", b"accept-encoding", b"if-none-match")  # which may come in several headers
 UNWANTED = re.compile(r";\s*q=0(\.0*)?\s*(;|$)", re.IGNORECASE)
 NAMED = "cairn.headers"  # where a request keeps its headers by name
+WHO_ASKS = {b"authorization": "Authorization", b"x-cairn-owner": "X-Cairn-Owner"}
+CONFLICTING = "cairn.conflicting"  # the name of such a header that a request has twice, with different values
 
 
 class Refused(Exception):
@@ -59,7 +66,20 @@ def named(scope: Scope) -> dict[bytes, bytes]:
         found.update(reversed(headers))
         for name in filter(found.__contains__, LISTS):
             found[name] = b",".join(value for given, value in headers if given == name)
+        for name, shown in WHO_ASKS.items():
+            if any(given == name and value != found[name] for given, value in headers):
+                scope[CONFLICTING] = shown
     return found
+
+
+def credential_of(scope: Scope) -> tuple[str | None, str | None]:
+    """The headers Authorization and X-Cairn-Owner. Raises Refused where one of them comes twice and differs."""
+    shown = header(scope, b"authorization"), header(scope, b"x-cairn-owner")
+    if CONFLICTING in scope:
+        name = scope[CONFLICTING]
+        message = f"The header {name} came more than once, with different values. Send it once."
+        raise Refused(400, message, "CONFLICTING_HEADERS")
+    return shown
 
 
 def answer_type(scope: Scope) -> str:
@@ -84,7 +104,7 @@ async def read_operation(scope: Scope, receive: Receive, bodies: "Bodies") -> Op
         case "POST":
             body = await bodies.read(scope, receive)
             check_kind(header(scope, b"content-type") or "")
-            return operation(await large_bodies.read(len(body), lambda: parsed(body, "The body")))
+            return operation(await large_bodies.read(len(body), lambda: narrow(parsed(body, "The body"))))
         case "GET":
             return from_query(scope["query_string"], bodies.most)
     raise Refused(405, "Send a POST, or a GET for queries.", "METHOD_NOT_ALLOWED")
@@ -171,6 +191,19 @@ def parsed(text: bytes, what: str) -> Any:
         return orjson.loads(text)
     except (ValueError, RecursionError) as error:
         raise Refused(400, f"{what} is not JSON in UTF-8: {error}.") from None
+
+
+def narrow(given: Any) -> Any:
+    """What is read of a request besides its variables is little; those have limits of their own."""
+    if isinstance(given, dict):
+        if len(given) > KEYS_MAX:
+            raise Refused(413, f"The request has more than {KEYS_MAX} keys.", "LIMIT_EXCEEDED")
+        try:
+            extent({name: value for name, value in given.items() if name != "variables"}, BESIDES)
+        except GraphQLError:
+            message = f"Besides its variables a request holds {BESIDES.variable_values} values at most."
+            raise Refused(413, message, "LIMIT_EXCEEDED") from None
+    return given
 
 
 def operation(given: Any) -> Operation:

@@ -5,17 +5,30 @@ import re
 import secrets
 import tempfile
 from datetime import time
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from platformdirs import user_data_path
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    field_validator,
+    model_validator,
+)
 
 from compiler.default import PLANNER, WRITER
 
 from .addresses import hosts, networks, origins
 
+PREFIX = "CAIRN_"
+FOREIGN = re.compile(r"CAIRN_(TEST_.*|SERVICE_(HOST|PORT.*)|PORT_\d+_.*)")
+PASSWORD = re.compile(r"(://[^/@\s:]*:|\bpassword=)[^@&\s]+(?=@|&|\s|$)")
+TOKEN = re.compile(r"[!-~]{32,1000}")
 PRICE = re.compile(r"([^=\s]+)=(\d+(?:\.\d+)?)/(\d+(?:\.\d+)?)")
 
 
@@ -39,13 +52,17 @@ def in_utc(given: time) -> time:
     return given.replace(tzinfo=None)
 
 
-Names = Annotated[list[str] | None, NoDecode, BeforeValidator(by_commas)]
+Names = Annotated[list[str] | None, BeforeValidator(by_commas)]
 
 
-class Settings(BaseSettings):
+class Settings(BaseModel):
     """What an operator may set. Without any, Cairn runs on its own Postgres in the user's data folder."""
 
-    model_config = SettingsConfigDict(env_prefix="CAIRN_", env_ignore_empty=True)
+    model_config = ConfigDict(extra="forbid", validate_default=True)
+
+    def __init__(self, **given: Any) -> None:
+        """What is given goes before what the environment says."""
+        super().__init__(**from_environment() | given)
 
     database_url: str | None = Field(
         None, description="A PostgreSQL 16 or newer; without one the embedded server is used"
@@ -58,12 +75,20 @@ class Settings(BaseSettings):
     port: int = Field(8000, ge=0, le=65535, description="The port to listen on; 0 takes a free one")
     workers: int = Field(1, ge=1, le=64, description="How many processes serve")
 
+    tenant: str | None = Field(None, description="The tenant of commands that are given no --tenant: its slug or id")
+    owner: str | None = Field(None, description="The owner of commands that are given no --owner: its slug or id")
+
     jwt_secret: SecretStr | None = Field(
         None, description="HS256 secret of at least 32 bytes; without one and without JWKS a file in the data folder"
     )
     jwks_url: str | None = Field(None, description="Where the public keys for RS256 and ES256 tokens are")
     jwt_issuer: str | None = Field(None, description="Tokens must say this as `iss`")
     jwt_audience: str | None = Field(None, description="Tokens must say this as `aud`")
+
+    admin_token: SecretStr | None = Field(
+        None,
+        description="The bearer token for /api/admin, of at least 32 characters; without one it is off",
+    )
 
     pool_size: int = Field(
         8, ge=1, le=500, description="Connections to Postgres of each process for reads, and as many for writes"
@@ -146,6 +171,12 @@ class Settings(BaseSettings):
     slow_operation: float = Field(
         1.0, ge=0, description="Seconds from which on an operation is logged as slow; 0 never"
     )
+    slow_loop: float = Field(
+        0.25,
+        ge=0,
+        allow_inf_nan=False,
+        description="Seconds after which the stack of what holds the event loop is logged; 0 never",
+    )
 
     documents: Literal["any", "apq", "trusted"] = Field(
         "apq", description="Which documents run: any text; any, and clients may register hashes; only those trusted"
@@ -163,6 +194,9 @@ class Settings(BaseSettings):
         100, ge=1, description="WebSockets and event streams at once of one credential, each process"
     )
 
+    tools_older_names: bool = Field(
+        False, description="List the tools `search_wiki` and `read_wiki_page` too, for agents that know these names"
+    )
     seed_dir: Path | None = Field(
         None, description="A folder of `*.md` that become knowledge entries at the start, where there are none yet"
     )
@@ -203,6 +237,15 @@ class Settings(BaseSettings):
             raise ValueError("CAIRN_METRICS=token needs CAIRN_METRICS_TOKEN of at least 16 characters")
         return self
 
+    @field_validator("admin_token")
+    @classmethod
+    def admin_token_is_long_enough(cls, given: SecretStr | None) -> SecretStr | None:
+        if given is not None and not TOKEN.fullmatch(given.get_secret_value()):
+            raise ValueError(
+                "it needs at least 32 visible ASCII characters without spaces; `openssl rand -base64 48` prints one"
+            )
+        return given
+
     @model_validator(mode="after")
     def seeds_have_a_wiki(self) -> "Settings":
         if self.seed_dir is not None and not (self.seed_tenant and self.seed_owner):
@@ -212,6 +255,43 @@ class Settings(BaseSettings):
     @property
     def embedded(self) -> bool:
         return self.database_url is None
+
+
+def from_environment() -> dict[str, str]:
+    """The settings that are variables and not empty, by their names, whatever the case of the variables."""
+    given = {name.lower(): value for name, value in os.environ.items() if value}
+    variables = {name: f"{PREFIX}{name}".lower() for name in Settings.model_fields}
+    return {name: given[variable] for name, variable in variables.items() if variable in given}
+
+
+def values_of(name: str) -> tuple[str, ...]:
+    """The values that a setting may have, where these are few."""
+    wanted = Settings.model_fields[name].annotation
+    return tuple(map(str, get_args(wanted))) if get_origin(wanted) is Literal else ()
+
+
+def sources_of(settings: Settings) -> dict[str, str]:
+    """Where the value of each setting is from: `environment` or `default`."""
+    return {name: "environment" if name in settings.model_fields_set else "default" for name in Settings.model_fields}
+
+
+def unknown_variables() -> dict[str, str | None]:
+    """Variables named CAIRN_… that are no settings, each with the name that it may have been meant to be.
+
+    Those that Kubernetes sets for a service called `cairn`, and those of the tests, are nobody's mistake.
+    """
+    known = [name.upper() for name in Settings.model_fields]
+    given = sorted(name for name in os.environ if name.startswith(PREFIX) and not FOREIGN.fullmatch(name))
+    unknown = (name.removeprefix(PREFIX) for name in given if name.removeprefix(PREFIX) not in known)
+    nearest = {name: next(iter(get_close_matches(name, known, 1)), None) for name in unknown}
+    return {f"{PREFIX}{name}": near and f"{PREFIX}{near}" for name, near in nearest.items()}
+
+
+def masked(value: object) -> str:
+    """A setting for people, without secrets and without the passwords of addresses."""
+    if isinstance(value, list):
+        return ",".join(map(masked, value))
+    return "" if value is None else PASSWORD.sub(r"\1**********", str(value))
 
 
 def telemetry_wanted() -> frozenset[str]:

@@ -1,6 +1,8 @@
 """Who plans and writes for one job, and when they stop because it would cost too much."""
 
-from collections.abc import Awaitable, Callable
+import re
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, Protocol
@@ -11,13 +13,55 @@ from resolvers.errors import CairnError
 from resolvers.jobs import Job
 
 from .metrics import Metrics
-from .planner import Planner, SectionWriter
+from .planner import Knowledge, Plan, Planner, SectionTask, SectionWriter, SourceText
+
+# A fence without a language, or of markdown, wraps an answer; any other one is code that the section is to show.
+FENCE = re.compile(r"(?P<marks>`{3,}|~{3,})[ \t]*(?P<info>[^`\r\n]*)")
+WRAPPING = ("", "markdown", "md")
 
 
 class Refused(CairnError):
     """What a job asks for is not to be had here, however often it is tried."""
 
     code = "BAD_USER_INPUT"
+
+
+class BadAnswer(CairnError):
+    """A section writer answered with something that is no text."""
+
+    code = "BAD_ANSWER"
+
+    def __init__(self, task: SectionTask, answer: object) -> None:
+        super().__init__(
+            f'The section writer answered {type(answer).__name__} for the section "{task.slug}" of '
+            f'"{task.page_title}": it has to return a text, which is "" where there is nothing to say.'
+        )
+
+
+async def section_text(writer: SectionWriter, task: SectionTask) -> str:
+    """What a writer says of one section, without a code fence around all of it. Raises BadAnswer if it is no text."""
+    answer: object = await writer.write(task)
+    if not isinstance(answer, str):
+        raise BadAnswer(task, answer)
+    return unwrapped(answer)
+
+
+def unwrapped(answer: str) -> str:
+    """The text in a code fence that encloses the whole answer; any other answer as it is."""
+    first, *inner = answer.strip().splitlines() or [""]
+    opening = FENCE.fullmatch(first.strip())
+    if not inner or not opening or opening["info"].strip().lower() not in WRAPPING:
+        return answer
+    if inner.pop().strip() != opening["marks"]:
+        return answer
+    is_open = False
+    for line in inner:
+        fence = FENCE.fullmatch(line.strip())
+        if fence and fence["marks"].startswith(opening["marks"]):
+            if not is_open and not fence["info"].strip():
+                return answer  # it ends here: the answer has several of them
+            is_open = not is_open if fence["info"].strip() == "" or not is_open else is_open
+    return answer if is_open else "\n".join(inner).strip("\n")
 
 
 class Stop(NamedTuple):
@@ -47,3 +91,31 @@ class Hiring(Protocol):
 
     def authors(self, database: Database, scope: Scope, job: Job, metrics: Callable[[], Metrics]) -> Authors:
         """Raises Refused for a model that nobody may use, Unavailable for one that cannot be reached."""
+
+
+async def planned(planner: Planner, sources: Sequence[SourceText], knowledge: Knowledge) -> Plan:
+    """The plan for these sources. An error says which they were."""
+    with noting(f"Planning {listed(sources)} failed"):
+        return await planner.plan(sources, knowledge)
+
+
+async def written(writer: SectionWriter, task: SectionTask) -> str:
+    """The text of a section. An error says which it was."""
+    with noting(f"Writing the section {task.slug} of the {task.page_type} “{task.page_title}” failed"):
+        return await section_text(writer, task)
+
+
+@contextmanager
+def noting(what_failed: str) -> Iterator[None]:
+    """Adds to an error what was being done, for the row of the job that fails with it."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(what_failed)
+        raise
+
+
+def listed(sources: Sequence[SourceText]) -> str:
+    """How many sources, and the first and the last of them."""
+    ends = [f"{source.kind}/{source.ref}" for source in (*sources[:1], *sources[1:][-1:])]
+    return f"{len(sources)} source{'s' * (len(sources) != 1)} ({' to '.join(ends)})"

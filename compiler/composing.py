@@ -11,7 +11,7 @@ from uuid import UUID
 
 from rapidfuzz.distance import Levenshtein
 
-from content.limits import TAGS_MAX
+from content.limits import ALIASES, TAGS
 from content.names import normalise
 from content.templates import TEMPLATES
 from db.database import Row
@@ -19,7 +19,6 @@ from resolvers import outline
 from resolvers.drafts import SectionDraft
 from resolvers.errors import BadInput
 from resolvers.long_texts import read_through
-from resolvers.page_names import ALIASES_MAX
 from resolvers.records import Page
 from resolvers.writer import Writer
 
@@ -166,11 +165,11 @@ async def changed(
         one.page,
         sections=sections,
         summary=one.summary if takes_summary else one.page.summary,
-        tags=tuple(dict.fromkeys((*one.page.tags, *one.tags)))[:TAGS_MAX],
+        tags=tuple(dict.fromkeys((*one.page.tags, *one.tags)))[: max(TAGS.most, len(one.page.tags))],
         status="active",
     )
     new_names = [name for name in one.aliases if normalise(name) not in one.known_aliases or one.is_new]
-    room = max(0, ALIASES_MAX - 1 - len(one.known_aliases) * (not one.is_new))
+    room = max(0, ALIASES.most - 1 - len(one.known_aliases) * (not one.is_new))
     return PageChange(None if one.is_new else one.page, after, tuple(new_names[:room]), tuple(one.promotes), cited)
 
 

@@ -4,19 +4,24 @@
 topic that is called like it. `co_mention:<source id>`: two entities that rest on one source.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import combinations
 from uuid import UUID
 
+import orjson
+
 from content.names import normalise
+from db.database import Row
 from resolvers.references import Reference
 from resolvers.writer import Writer
 
 from .composing import PageChange
+from .extraction.metadata import cities, texts
 from .stored import COMPILING
 
 CO_MENTION = "co_mention:"
+SOURCES_LEAST = 2  # of a page, that name the same place
 PAIRS_MAX = 5  # of one source: ten directed links
 
 Pair = tuple[UUID, UUID]
@@ -33,18 +38,29 @@ async def evident_references(writer: Writer, changes: Sequence[PageChange]) -> l
 
 async def parents(writer: Writer, entities: Sequence[UUID]) -> dict[str, list[Pair]]:
     """By reason: the entities, and the topic of the place that their sources share."""
-    places = await writer.all(COMPILING["find_places"], page_ids=entities)
-    names = sorted({row["place"] for row in places})
+    places = shared_places(await writer.all(COMPILING["find_places"], page_ids=entities))
+    names = sorted({name for _, _, name in places})
     if not names:
         return {}
     rows = await writer.all(COMPILING["find_parents"], places=names, aliases=[normalise(name) for name in names])
     topics = {row["place"]: (row["id"], row["slug"]) for row in rows}
     found: dict[str, list[Pair]] = defaultdict(list)
-    for row in places:
-        if row["place"] in topics:
-            topic_id, slug = topics[row["place"]]
-            found[f"deterministic:{row['kind']}:{slug}"].append((row["page_id"], topic_id))
+    for page_id, kind, name in places:
+        if name in topics:
+            topic_id, slug = topics[name]
+            found[f"deterministic:{kind}:{slug}"].append((page_id, topic_id))
     return {reason: list(dict.fromkeys(pairs)) for reason, pairs in found.items()}
+
+
+def shared_places(rows: Sequence[Row]) -> list[tuple[UUID, str, str]]:
+    """(page, kind, name) of the cities and journals that two sources of a page name."""
+    sources: Counter[tuple[UUID, str, str]] = Counter()
+    for row in rows:
+        said = orjson.loads(row["said"])
+        named = {("city", name) for name in cities(said)} | {("journal", name) for name in texts(said, "journal_id")}
+        for kind, name in named:
+            sources[row["page_id"], kind, name] += row["sources"]
+    return sorted(place for place, count in sources.items() if count >= SOURCES_LEAST)
 
 
 async def companions(writer: Writer, changes: Sequence[PageChange]) -> dict[str, list[Pair]]:

@@ -5,9 +5,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from uuid import UUID
 
-from content.limits import SUMMARY_MAX
+from content.limits import HEADING, QUOTE
 from content.names import normalise
-from content.sections import HEADING_MAX
 from content.slugs import NoSlug, section_slug
 from db.tables import PAGE_TYPES
 from resolvers import checks
@@ -77,7 +76,7 @@ class Guard:
             if not known:
                 self.drop("no_sources", section.slug)
                 continue
-            heading = " ".join((section.heading or "").split())[:HEADING_MAX].strip() or None
+            heading = " ".join((section.heading or "").split())[: HEADING.most].strip() or None
             yield SectionProposal(section_slug(section.slug), known, heading)
 
     def known(self, source_ids: Collection[UUID]) -> Iterator[UUID]:
@@ -95,7 +94,7 @@ class Guard:
                 known = held.suggested_type is None or held.suggested_type in PAGE_TYPES
                 if not known:
                     self.drop("unknown_type", held.suggested_type)
-                context = held.context.replace("\0", "")[:SUMMARY_MAX].strip()
+                context = held.context.replace("\0", "")[: QUOTE.most].strip()
                 yield replace(held, context=context, suggested_type=held.suggested_type if known else None)
 
     def links(self, plan: Plan) -> Iterator[LinkProposal]:
@@ -121,7 +120,7 @@ class Guard:
 
     def summary(self, summary: str | None) -> str | None:
         try:
-            return checks.optional(summary, "summary")
+            return checks.summary(summary)
         except BadInput:
             self.drop("bad_summary", summary)
             return None

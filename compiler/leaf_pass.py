@@ -11,6 +11,7 @@ from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
 from enum import Enum, auto
 from functools import cached_property
+from uuid import UUID
 
 from db.database import Database
 from db.measuring import measure
@@ -26,7 +27,7 @@ from resolvers.writing import looking, writing
 
 from .aggregation.aggregation_pass import aggregate
 from .applying import apply
-from .authors import Authors, Stop
+from .authors import Authors, Stop, planned, written
 from .collecting import collected_later
 from .compiler import Compiler
 from .composing import Composition, compose
@@ -35,7 +36,7 @@ from .knowledge import StoredKnowledge
 from .metrics import Metrics
 from .planner import Plan, SectionWriter
 from .reading_ahead import reading_ahead
-from .stored import CITED_MAX, COMPILING, Batch, Cursor, find_batch, find_cursor, is_behind
+from .stored import CITED_MAX, COMPILING, END, Batch, Cursor, find_batch, find_cursor, is_behind
 from .tasks import TaskKey
 
 FORGETTING = statements("forgetting")
@@ -81,6 +82,14 @@ class Run:
         """Of the next batch; and whether what comes behind it is known to be too much."""
 
     @cached_property
+    def until(self) -> Cursor:
+        """The last source that the job is to read: what lies behind it is left to others."""
+        if until := self.job.options.get("until"):
+            at, id = until
+            return Cursor(datetime.fromisoformat(at), UUID(id))
+        return END
+
+    @cached_property
     def authors(self) -> Authors:
         """Raises Refused for some that nobody may ask for."""
         if self.compiler.hiring is None:
@@ -123,7 +132,7 @@ class Run:
             return await self.end()
         async with looking(self.database) as connection:
             reader = Writer(connection, self.scope)
-            batch = await find_batch(reader, await find_cursor(reader), min(self.size, self.batch, room))
+            batch = await find_batch(reader, await find_cursor(reader), min(self.size, self.batch, room), self.until)
         if not batch.sources:
             return await self.end(unless_behind=True)
         with collected_later() if self.are_free else nullcontext():
@@ -145,7 +154,7 @@ class Run:
     async def compile(self, batch: Batch) -> Outcome:
         """Plan, write, store. What does not fit into the job is not stored; a single source always is."""
         began = time.monotonic()
-        plan = await self.authors.planner.plan(batch.sources, StoredKnowledge(self.database, self.scope))
+        plan = await planned(self.authors.planner, batch.sources, StoredKnowledge(self.database, self.scope))
         if plan.read is not None:
             batch = batch.first(plan.read)
         if (fits := self.fitting(plan, batch)) < len(batch.sources):
@@ -173,7 +182,7 @@ class Run:
         writer = writer or self.authors.writer
         async with looking(self.database) as connection:
             composition = await self.composed(Writer(connection, self.scope), plan, texts)
-        writing_now = (writer.write(task) for task in composition.missing.values())
+        writing_now = (written(writer, task) for task in composition.missing.values())
         texts.update(zip(composition.missing, await in_turns(writing_now), strict=True))
 
     async def store(self, batch: Batch, plan: Plan, texts: dict[TaskKey, str], began: float) -> Outcome:
@@ -188,7 +197,7 @@ class Run:
                 raise Stale
             async with found_together(writer):
                 done = await apply(writer, batch, composition, links_by_evidence=self.compiler.links_by_evidence)
-                await aggregate(writer, composition.changes, done)
+                await self.aggregate(writer, composition, done)
             if not self.compiler.links_by_evidence:
                 done.add("deterministic_linking_flag_suppressed")
             await move_cursor(writer, batch.end)
@@ -201,6 +210,15 @@ class Run:
                 await measure(self.database, GROWN, self.scope.owner_id, new)
         return Outcome.STORED
 
+    async def aggregate(self, writer: Writer, composition: Composition, done: Metrics) -> None:
+        """The aggregation pass, in the transaction of the batch. Its error fails the attempt, and is a metric."""
+        try:
+            await aggregate(writer, composition.changes, done)
+        except Exception as error:
+            self.metrics.aggregation_error = error.message if isinstance(error, CairnError) else type(error).__name__
+            raise
+        self.metrics.aggregation_error = None
+
     async def end(self, *, unless_behind: bool = False, stop: Stop | None = None) -> bool:
         """Close the job alone in the wiki, so that no source slips in between the last look and the end.
 
@@ -208,7 +226,7 @@ class Run:
         have earned a page and got none are a sweep's: nobody has to wait for the night.
         """
         async with writing(self.database, self.scope) as writer:
-            behind = await is_behind(writer, await find_cursor(writer))
+            behind = await is_behind(writer, await find_cursor(writer), self.until)
             if behind and unless_behind:
                 return False
             if behind:

@@ -28,6 +28,8 @@ class Metrics:
         self.reached: str = given.pop("reached", "")
         """The last page that was done, for jobs that go through them all."""
         self.stopped: str | None = given.pop("stopped", None)
+        self.aggregation_error: str | None = given.pop("aggregation_error", None)
+        """The error of the aggregation pass that made the last attempt fail, if it did."""
         self.repeating: list[str] = list(given.pop("repeating_page_ids", ()))
         """Pages that still say, as people wrote it, what was forgotten."""
         self.counts: dict[str, float] = dict.fromkeys(COUNTERS, 0) | given
@@ -63,4 +65,7 @@ class Metrics:
         """As a job's row keeps them."""
         told = {"stopped": self.stopped, "reached": self.reached, "repeating_page_ids": self.repeating}
         known = {name: value for name, value in told.items() if value}
-        return {**self.counts, **known, "dropped": dict(self.dropped), "usage": dict(self.usage)}
+        return {
+            **self.counts, **known, "aggregation_error": self.aggregation_error, "dropped": dict(self.dropped),
+            "usage": dict(self.usage),
+        }  # fmt: skip

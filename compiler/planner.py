@@ -23,6 +23,8 @@ class SourceText:
     captured_at: datetime
     title: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    earlier_ids: tuple[UUID, ...] = ()
+    """Of the older versions of the same source, where it has any: they count as one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from content.limits import SUMMARY_MAX
+from content.limits import SUMMARY
 from content.names import normalise
 from content.rollups import first_sentence
 from content.templates import TEMPLATES
@@ -16,9 +16,8 @@ from resolvers.jobs import Job, advance, finish, follow_up
 from resolvers.writer import Writer
 from resolvers.writing import looking, writing
 
-from .aggregation.aggregation_pass import aggregate
 from .applying import apply
-from .authors import Stop
+from .authors import Stop, section_text
 from .compiler import Compiler
 from .extraction.citing import mark
 from .extraction.quoting import bullet
@@ -81,7 +80,7 @@ class Promotion(Run):
                 raise Stale
             linked = self.compiler.links_by_evidence
             done = await apply(writer, NOTHING_NEW, composition, links_by_evidence=linked, edit_summary=EDIT_SUMMARY)
-            await aggregate(writer, composition.changes, done)
+            await self.aggregate(writer, composition, done)
             done.add("seconds", round(time.monotonic() - began, 3))
             total = self.metrics + done
             await advance(writer, self.job, total.stored)
@@ -122,7 +121,7 @@ def page_of(alias: str, page_type: str, cards: Sequence[PageCard]) -> PageCard |
 
 def summary_of(row: Row) -> str | None:
     quotes = [context["quote"] for context in row["contexts"]]
-    return first_sentence(quotes[0])[:SUMMARY_MAX] if quotes else None
+    return first_sentence(quotes[0])[: SUMMARY.most] if quotes else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +132,7 @@ class Quoting:
     rows: Sequence[Row]
 
     async def write(self, task: SectionTask) -> str:
-        text = await self.writer.write(task)
+        text = await section_text(self.writer, task)
         if text.strip() or task.slug != sections_for(task.page_type)[-1]:
             return text
         return self.quoted(task)

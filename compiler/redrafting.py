@@ -12,6 +12,7 @@ from resolvers.records import Page
 from resolvers.writer import Writer
 from resolvers.writing import looking
 
+from .authors import planned, written
 from .evidence import NOTHING_GONE, Gone
 from .knowledge import StoredKnowledge
 from .leaf_pass import BUSY, ROUNDS, Run, in_turns
@@ -31,7 +32,7 @@ async def redraft(run: Run, page_ids: Collection[UUID], drafts: Drafts, gone: Go
             remaking = await remake(Writer(connection, run.scope), page_ids, drafts, Metrics(), gone)
         if not remaking.missing and not remaking.unsummed:
             return
-        writing_now = (said(run, gone, run.authors.writer.write(task), "") for task in remaking.missing.values())
+        writing_now = (said(run, gone, written(run.authors.writer, task), "") for task in remaking.missing.values())
         drafts.texts.update(zip(remaking.missing, await in_turns(writing_now), strict=True))
         for key, (page, sources) in remaking.unsummed.items():
             summing_up = summary_of(run.authors.planner, knowledge, page, sources)
@@ -54,7 +55,7 @@ async def summary_of(planner: Planner, knowledge: Knowledge, page: Page, sources
     """What the planner would say that the page is about, knowing these sources alone."""
     if not sources:
         return None
-    plan = await planner.plan(sources, Unsummed(knowledge, page.id))
+    plan = await planned(planner, sources, Unsummed(knowledge, page.id))
     updates = (update.summary for update in plan.updates if update.page_id == page.id)
     own = page.type, normalise(page.title)
     made = (new.summary for new in plan.new_pages if (new.type, normalise(new.title)) == own)

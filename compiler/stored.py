@@ -27,6 +27,7 @@ class Cursor(NamedTuple):
 
 
 BEGINNING = Cursor(datetime(1, 1, 1, tzinfo=UTC), UUID(int=0))
+END = Cursor(datetime(9999, 12, 31, tzinfo=UTC), UUID(int=2**128 - 1))
 
 
 class Batch(NamedTuple):
@@ -53,15 +54,20 @@ async def find_cursor(reader: Writer) -> Cursor:
     return Cursor(row["source_at"], row["source_id"]) if row and row["source_at"] else BEGINNING
 
 
-async def find_batch(reader: Writer, start: Cursor, size: int) -> Batch:
-    rows = await reader.all(COMPILING["find_batch"], source_at=start.at, source_id=start.id, size=size)
+async def find_batch(reader: Writer, start: Cursor, size: int, until: Cursor = END) -> Batch:
+    """The first sources behind `start`, none of them behind `until`."""
+    rows = await reader.all(COMPILING["find_batch"], **between(start, until), size=size)
     places = tuple(Cursor(row["created_at"], row["id"]) for row in rows)
     return Batch(start, places, tuple(map(source_of, rows)))
 
 
-async def is_behind(reader: Writer, cursor: Cursor) -> bool:
-    """Whether there is a source that it has not passed."""
-    return bool(await reader.value(COMPILING["is_behind"], source_at=cursor.at, source_id=cursor.id))
+async def is_behind(reader: Writer, cursor: Cursor, until: Cursor = END) -> bool:
+    """Whether there is a source that it has not passed, up to `until`."""
+    return bool(await reader.value(COMPILING["is_behind"], **between(cursor, until)))
+
+
+def between(start: Cursor, until: Cursor) -> dict[str, Any]:
+    return {"source_at": start.at, "source_id": start.id, "until_at": until.at, "until_id": until.id}
 
 
 async def find_sources(reader: Writer, ids: Collection[UUID]) -> dict[UUID, Row]:
@@ -71,7 +77,14 @@ async def find_sources(reader: Writer, ids: Collection[UUID]) -> dict[UUID, Row]
 
 def source_of(row: Row) -> SourceText:
     return SourceText(
-        row["id"], row["kind"], row["ref"], row["content"], row["captured_at"], row["title"], row["metadata"]
+        row["id"],
+        row["kind"],
+        row["ref"],
+        row["content"],
+        row["captured_at"],
+        row["title"],
+        row["metadata"],
+        tuple(row.get("earlier_ids") or ()),
     )
 
 

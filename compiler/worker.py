@@ -10,6 +10,7 @@ from contextlib import suppress
 from db.database import Database
 from resolvers.errors import CairnError
 from resolvers.jobs import ATTEMPTS_MAX, Job, Lost, beat, claim, fail, release
+from resolvers.refusals import REFUSED, refusal
 
 from .authors import Refused
 from .compiler import Compiler
@@ -21,6 +22,7 @@ log = logging.getLogger(__name__)
 
 BEAT = 30.0  # seconds between two signs of life
 IDLE = 2.0  # seconds before the next look, when there was nothing to do
+FOREIGN_MAX = 500  # characters of a message that is not ours: it may quote a source
 TROUBLE = 5.0  # seconds before the next look, when Postgres did not answer
 
 
@@ -102,5 +104,15 @@ def leaves(error: BaseException) -> Iterator[BaseException]:
 
 
 def reason(error: BaseException) -> str:
-    """For the job's row, which admins read. What is no word of ours is named by its kind alone."""
-    return error.message if isinstance(error, CairnError) else type(error).__name__
+    """The error for the job's row, which admins read: what was being done, then the message."""
+    return ": ".join([*getattr(error, "__notes__", ()), told(error)])
+
+
+def told(error: BaseException) -> str:
+    """The message of an error of ours, or the kind and the beginning of the message of any other."""
+    if isinstance(error, REFUSED):
+        error = refusal(error) or error
+    if isinstance(error, CairnError):
+        return error.message
+    words = " ".join(str(error).encode("utf-8", "replace").decode().replace("\0", "").split())
+    return f"{type(error).__name__}: {words[:FOREIGN_MAX].rstrip('.')}." if words else f"{type(error).__name__}."

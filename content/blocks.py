@@ -1,22 +1,31 @@
 """The blocks of a markdown text, as CommonMark sees them."""
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
-# Only blocks are wanted. References and setext headings are text here, and leaving them out keeps hostile input cheap.
-MARKDOWN = MarkdownIt("commonmark").disable(["reference", "lheading"])
-MARKDOWN.core.ruler.enableOnly(["normalize", "block"])
+
+@cache
+def parser() -> "MarkdownIt":
+    """Only blocks are wanted. References and setext headings are text here, and leaving them out keeps hostile input
+    cheap. It is imported with the first text: commands that only read need none."""
+    from markdown_it import MarkdownIt
+
+    markdown = MarkdownIt("commonmark").disable(["reference", "lheading"])
+    markdown.core.ruler.enableOnly(["normalize", "block"])
+    return markdown
 
 
 @lru_cache(maxsize=4)
-def blocks(text: str) -> tuple[Token, ...]:
+def blocks(text: str) -> "tuple[Token, ...]":
     """Tokens in order; `map` counts in the lines of `lines`. One write looks at the same text several times."""
-    return tuple(MARKDOWN.parse(text))
+    return tuple(parser().parse(text))
 
 
 def lines(text: str) -> list[str]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .fields import BadNote, Fields
+from .limits import quoted
 
 NAMES = ("sources", "source_refs")
 LINES = re.compile(r"L?(\d{1,9})(?:\s*[-–]\s*L?(\d{1,9}))?")
@@ -61,7 +62,7 @@ def _citation(where: str, item: Any) -> Citation | None:
     source = Fields(item)
     try:
         ref, kind, section = source.text("ref", "uri"), source.text("kind"), source.text("section")
-        summary = source.text("summary")
+        summary = _summary(source)
     except BadNote as error:
         raise BadNote(f"{where}: {error}") from error
     if ref is None:
@@ -70,10 +71,16 @@ def _citation(where: str, item: Any) -> Citation | None:
     return Citation(ref, kind, section, *lines, summary, version)
 
 
+def _summary(source: Fields) -> str | None:
+    """It may have several lines."""
+    given = source.values.get("summary")
+    return given.strip() or None if isinstance(given, str) else source.text("summary")
+
+
 def _version(where: str, version: Any) -> int | None:
     if version is None or (isinstance(version, int) and not isinstance(version, bool) and version >= 1):
         return version
-    raise BadNote(f"{where}: {str(version)[:40]!r} is no version: write 1, 2, …")
+    raise BadNote(f"{where}: {quoted(str(version), 40)} is no version: write 1, 2, …")
 
 
 def _line_range(where: str, lines: Any) -> tuple[int | None, int | None]:
@@ -84,5 +91,5 @@ def _line_range(where: str, lines: Any) -> tuple[int | None, int | None]:
     found = LINES.fullmatch(written.strip())
     start, end = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
     if not 1 <= start <= end:
-        raise BadNote(f"{where}: {written[:40]!r} is no range of lines: write 5, or 3-9")
+        raise BadNote(f"{where}: {quoted(written, 40)} is no range of lines: write 5, or 3-9")
     return start, end

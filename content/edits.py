@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from .likeness import Budget, Nearest, likeness, nearest
-from .respelling import BREAK, CONTENT, WORD, Replacement, Wish, ended, line_end, respelled
+from .respelling import BREAK, CONTENT, WORD, LineWish, Replacement, Wish, ended, line_end, respelled
 
 LINES_NAMED = 20
 BLOCKS_MAX = 100
@@ -239,8 +239,11 @@ def replacements(text: str, name: str, spans: list[Span], old: str, new: str) ->
     if name == "exact":
         new = new if BREAK.search(old) else ended(new, line_end(text))
         return [Replacement(start, end, new) for start, end in spans]
-    piece, ending = (CONTENT if name == "block" else WORD), line_end(text)
-    wish = Wish(old, new, piece)
+    ending = line_end(text)
+    if name == "lines":
+        lines = LineWish(old, new)
+        return [lines.respelled(text, start, end, ending) for start, end in spans]
+    wish = Wish(old, new, CONTENT if name == "block" else WORD)
     return apart([respelled(text, start, end, wish, ending) for start, end in spans])
 
 

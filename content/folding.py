@@ -3,6 +3,8 @@
 import re
 import unicodedata
 
+from .normalization import normalize
+
 # Accents proper. Marks that are letters of a script (Thai vowels, kana's dakuten, …) lie in that script's own block.
 # Hebrew and Arabic leave most vowels out: those that are written go, and so do a hamza's carrier and the tatweel.
 ACCENTS = re.compile(
@@ -34,6 +36,11 @@ def fold(text: str) -> str:
     try:
         return text.translate(FOLDED)
     except NotAlone:
+        pass
+    composed = normalize("NFC", text)  # most marks have a letter that they make one with
+    try:
+        return fold_letters(text) if composed == text else composed.translate(FOLDED)
+    except NotAlone:
         return fold_letters(text)
 
 
@@ -45,7 +52,7 @@ class Folded(dict[int, str]):
     """Code point → how it is folded, of those met before: texts say the same letters again and again."""
 
     def __missing__(self, code: int) -> str:
-        first = unicodedata.normalize("NFKD", chr(code))[0]
+        first = normalize("NFKD", chr(code))[0]
         if unicodedata.category(first)[0] == "M" or JAMO.match(first):
             raise NotAlone
         if len(self) >= LETTERS_MAX:
@@ -60,10 +67,10 @@ def fold_letters(text: str) -> str:
     """The same of any text, together."""
     text = INVISIBLE.sub("", text)
     for _ in range(2):  # folding case can bring back what NFKC replaces, and the other way round
-        text = unicodedata.normalize("NFKC", unicodedata.normalize("NFD", text).casefold())
-    return unicodedata.normalize("NFC", ACCENTS.sub("", "".join(map(_taken_apart, text.translate(SPELLINGS)))))
+        text = normalize("NFKC", normalize("NFD", text).casefold())
+    return normalize("NFC", ACCENTS.sub("", "".join(map(_taken_apart, text.translate(SPELLINGS)))))
 
 
 def _taken_apart(character: str) -> str:
     """A letter and its accents. A marked Cyrillic letter (й, ї, ў) is a letter of its own, not an accented one."""
-    return character if CYRILLIC.match(character) else unicodedata.normalize("NFD", character)
+    return character if CYRILLIC.match(character) else normalize("NFD", character)

@@ -21,6 +21,7 @@ from .values import DEPTH_MAX, jsonable
 
 HEADER_MAX = 256 * 1024
 ALIASES_MAX = 10
+VALUES_LEAST = 20_000  # that a header may mean: more only as many as it has characters, since aliases multiply
 
 OPENING = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\r|\n)")
 CLOSING = re.compile(r"(?<=[\r\n])(?:---|\.\.\.)[ \t]*(?:\r\n|\r|\n|\Z)")
@@ -42,30 +43,53 @@ def split(text: str) -> tuple[dict[str, Any], str]:
     closing = CLOSING.search(text, opening.end())
     if not closing:
         raise BadFrontmatter("line 1: the frontmatter is not closed: end it with a line of three dashes")
-    if closing.start() - opening.end() > HEADER_MAX:
+    header = text[opening.end() : closing.start()]
+    if len(header) > HEADER_MAX and not header.startswith("{"):
         raise BadFrontmatter(f"line 1: the frontmatter is longer than {HEADER_MAX:,} characters: shorten it")
     blank = BLANK.match(text, closing.end())
-    return _read(text[opening.end() : closing.start()]), text[blank.end() if blank else closing.end() :]
+    return _read(header), text[blank.end() if blank else closing.end() :]
 
 
 def join(metadata: Mapping[str, Any], body: str) -> str:
     """The file that `split` takes apart into these two. Without metadata it is the body alone."""
     if not metadata and not OPENING.match(body):
         return body
-    header = "".join(f"{line}\n" for line in _mapping(jsonable(metadata), ""))
+    values = jsonable(metadata)
+    header = "".join(f"{line}\n" for line in _mapping(values, ""))
+    if len(header) > HEADER_MAX:
+        header = f"{_escaped(json.dumps(values, ensure_ascii=False))}\n"
     return f"---\n{header}---\n\n{body}"
 
 
 def _read(header: str) -> dict[str, Any]:
+    if header.startswith("{"):
+        return read_json(header)
     values = read_plain(header)
     return read_in_full(header) if values is None else values
+
+
+def read_json(header: str) -> dict[str, Any]:
+    """A header on one line of JSON, which is YAML too: so long ones are written, which no reader of YAML takes fast."""
+    try:
+        return dict(jsonable(json.loads(clean(header), object_pairs_hook=_once)))
+    except (BadText, ValueError, RecursionError) as error:
+        if len(header) > HEADER_MAX:
+            raise BadFrontmatter(f"line 1: the frontmatter is not JSON: {error}") from error
+    return read_in_full(header)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A key that is given twice means nothing in YAML."""
+    if len(found := dict(pairs)) < len(pairs):
+        raise ValueError("a key is given twice")
+    return found
 
 
 def read_in_full(header: str) -> dict[str, Any]:
     try:
         values = _yaml().load(clean(header))
         if isinstance(values, dict):
-            return dict(jsonable(values))
+            return dict(jsonable(values, max(len(header), VALUES_LEAST)))
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 2 if mark else 1

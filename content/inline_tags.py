@@ -2,7 +2,7 @@
 
 import re
 
-from .limits import TAG_MAX
+from . import limits
 from .prose import prose
 
 TAG = re.compile(r"(?<!\S)#([\w/-]+)")
@@ -19,4 +19,4 @@ def inline_tags(text: str) -> tuple[str, ...]:
 
 
 def is_tag(written: str) -> bool:
-    return len(written) <= TAG_MAX and any(character.isalpha() for character in written)
+    return len(written) <= limits.TAG.most and any(character.isalpha() for character in written)

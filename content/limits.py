@@ -1,18 +1,84 @@
-"""How long texts may be, in characters, and which characters no text may hold."""
+"""How much each field of a wiki may hold: one table, used by everything that writes. Nothing that reads looks at it.
 
+A bound holds for what a caller gives. What was stored is shown, exported, imported again and compiled whatever its
+size, also when a bound was lowered since: so an import takes what any release could store.
+"""
+
+import json
 import re
+from dataclasses import dataclass
 
-TITLE_MAX = 500
-SUMMARY_MAX = 2_000
-BODY_MAX = 1_000_000
-TAG_MAX = 100
-TAGS_MAX = 50
+CHARACTERS = "characters"
+
+
+@dataclass(slots=True)
+class Bound:
+    """The most that a write may give for a field, and the most that any release has ever accepted for it.
+
+    Lowering a bound changes `most` alone. A `fixed` one is part of how texts are read, such as how long a slug is that
+    a title makes: it cannot change without a migration of what is stored.
+    """
+
+    field: str
+    most: int
+    unit: str = CHARACTERS
+    stored: int = 0
+    fixed: bool = False
+
+    def __post_init__(self) -> None:
+        self.stored = max(self.stored, self.most)
+
+    def limit(self, *, restored: bool = False) -> int:
+        """What a write may give; what comes back from an export may be as large as it ever could be stored."""
+        return self.stored if restored else self.most
+
+
+TITLE = Bound("title of a page", 500)
+SLUG = Bound("slug of a page, and of a section", 120, fixed=True)
+SUMMARY = Bound("summary of a page", 2_000)
+BODY = Bound("text of a page, of all its sections together", 1_000_000)
+SECTIONS = Bound("sections of a page", 1_000, "sections")
+HEADING = Bound("heading of a section", 200, fixed=True)
+ALIAS = Bound("alias, or name that is held", 500)
+NAME = Bound("part of a name by which it is found", 200, fixed=True)
+ALIASES = Bound("aliases of a page, its title among them", 1_000, "names")
+ALIASES_AT_ONCE = Bound("aliases in one call", 200, "names")
+TAG = Bound("tag", 100)
+TAGS = Bound("tags of a page", 50, "tags")
+METADATA = Bound("metadata of a page, or of a source", 65_536, "bytes of JSON", stored=70_000)
+METADATA_DEPTH = Bound("lists and objects in each other in metadata", 32, "levels")
+METADATA_VALUES = Bound("values in metadata", 20_000, "values")
+LINK = Bound("name in a link", 500, fixed=True)
+LINK_TEXT = Bound("text of a link `[[name|text]]`", 1_000, fixed=True)
+LINKS = Bound("different targets of links in a page", 5_000, "targets")
+RELATED = Bound("related pages in one call", 100, "pages")
+REASON = Bound("reason of a link", 200)
+EDIT_SUMMARY = Bound("edit summary", 2_000)
+CITATION_SUMMARY = Bound("summary of a citation", 2_000)
+QUOTE = Bound("quote with a name that is held", 2_000)
+REF = Bound("ref of a source", 500)
+SOURCE_TITLE = Bound("title of a source", 500)
+CONTENT = Bound("text of a source", 1_000_000)
+FORGET_REASON = Bound("reason why a source is forgotten", 2_000)
+AUTHOR = Bound("author, the subject of a token", 200, stored=500)
+CALLED = Bound("name of a tenant, an owner or an API key", 200)
+
+BOUNDS = (
+    TITLE, SLUG, SUMMARY, BODY, SECTIONS, HEADING, ALIAS, NAME, ALIASES, ALIASES_AT_ONCE, TAG, TAGS, METADATA,
+    METADATA_DEPTH, METADATA_VALUES, LINK, LINK_TEXT, LINKS, RELATED, REASON, EDIT_SUMMARY, CITATION_SUMMARY, QUOTE,
+    REF, SOURCE_TITLE, CONTENT, FORGET_REASON, AUTHOR, CALLED,
+)  # fmt: skip
 
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class BadText(ValueError):
     """A text that cannot be stored. The message says where, and what to do."""
+
+
+def quoted(text: str, most: int = 80) -> str:
+    """The beginning of a text as an error message shows it: in double quotes, as JSON writes it."""
+    return json.dumps(text[:most], ensure_ascii=False)
 
 
 def clean(text: str) -> str:

@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote
 
+from .limits import LINK, LINK_TEXT
 from .names import normalise
 from .prose import HIDDEN, Span, hide, prose
 from .slugs import NoSlug, is_slug, slugify
 from .templates import TEMPLATES
 
 WIKI = re.compile(
-    rf"(?P<embed>!?)\[\[(?P<name>[^\[\]|\\#\r\n{HIDDEN}]{{1,500}})(?:#(?P<anchor>[^\[\]|\\\r\n]{{0,500}}))?"
-    r"(?P<bar>\\?\|(?P<text>[^\[\]\r\n]{0,1000}))?\]\]"
+    rf"(?P<embed>!?)\[\[(?P<name>[^\[\]|\\#\r\n{HIDDEN}]{{1,{LINK.most}}})(?:#(?P<anchor>[^\[\]|\\\r\n]{{0,500}}))?"
+    rf"(?P<bar>\\?\|(?P<text>[^\[\]\r\n]{{0,{LINK_TEXT.most}}}))?\]\]"
 )
 # From the end of the text on: where that begins is for `_openings` to say.
 INLINE = re.compile(
@@ -71,6 +72,22 @@ def find_links(text: str) -> list[Target]:
     return [written.target for written in _written(text)]
 
 
+def wiki_link_at(text: str, position: int) -> Target | None:
+    """The `[[link]]` that begins exactly there; nothing where what stands there is none, or an attachment."""
+    match = WIKI.match(text, position)
+    if match is None or _is_file(match["name"].strip(), embedded=bool(match["embed"])):
+        return None
+    return next((link.target for link in _wiki_link(text, match)), None)
+
+
+def linked_page(address: str) -> Target | None:
+    """The page that the address of a `[text](address)` names: `wiki:slug`, `/wiki/type/slug`."""
+    match = INLINE.fullmatch(f"]({address})")
+    if match is None or (match["type"] is not None and match["type"] not in TEMPLATES):
+        return None
+    return next((link.target for link in _target(match, unquote(match["name"]), match["type"], "", 0)), None)
+
+
 def rewrite_links(text: str, is_target: Callable[[Target], bool], new_slug: str) -> str:
     """The text with the chosen links pointing at `new_slug`; their form, heading and visible text stay."""
     parts, position = [], 0
@@ -79,6 +96,11 @@ def rewrite_links(text: str, is_target: Callable[[Target], bool], new_slug: str)
             parts += [text[position : link.target.start], _respelled(text, link, new_slug)]
             position = link.target.end
     return "".join(parts) + text[position:]
+
+
+def written_links(text: str) -> list[Written]:
+    """The same with the matches that they were read from: what is between the brackets, and in which form."""
+    return _written(text)
 
 
 def rename_links(text: str, respelling: Callable[[Target, str], str | None]) -> str:
@@ -163,13 +185,16 @@ def _written(text: str) -> list[Written]:
 
 def _wiki_links(text: str, masked: str) -> Iterator[Written]:
     for match in WIKI.finditer(masked):
-        name = match["name"].strip()
-        if match["bar"] and match["text"].strip():
-            shown = text[slice(*match.span("text"))].strip()
-        else:
-            shown = text[match.start("name") : match.end("anchor" if match["anchor"] else "name")].strip()
-        if not _is_file(name, embedded=bool(match["embed"])):
-            yield from _target(match, name, None, shown, match.start())
+        if not _is_file(match["name"].strip(), embedded=bool(match["embed"])):
+            yield from _wiki_link(text, match)
+
+
+def _wiki_link(text: str, match: re.Match[str]) -> Iterator[Written]:
+    if match["bar"] and match["text"].strip():
+        shown = text[slice(*match.span("text"))].strip()
+    else:
+        shown = text[match.start("name") : match.end("anchor" if match["anchor"] else "name")].strip()
+    yield from _target(match, match["name"].strip(), None, shown, match.start())
 
 
 def _inline_links(text: str, masked: str) -> Iterator[Written]:

@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from .fields import BadNote
 from .limits import BadText
-from .source_records import moment_of, text_of, version_of
+from .source_records import moment_of, optional_text, text_of, version_of
 from .values import jsonable
 
 STATUSES = ("open", "ignored")
@@ -53,7 +52,7 @@ def mention_from_record(record: object) -> MentionRecord:
     return MentionRecord(
         name=text_of(values, "name"),
         status=status,
-        suggested_type=_optional(values, "suggested_type"),
+        suggested_type=optional_text(values, "suggested_type"),
         first_seen_at=moment_of(values.get("first_seen_at"), "first_seen_at"),
         last_seen_at=moment_of(values.get("last_seen_at"), "last_seen_at"),
         sightings=tuple(map(_sighting, sightings)),
@@ -64,9 +63,5 @@ def _sighting(value: object) -> SightingRecord:
     if not isinstance(value, Mapping):
         raise BadNote("a sighting is not an object: write {kind, ref, version, quote}")
     return SightingRecord(
-        text_of(value, "kind"), text_of(value, "ref"), version_of(value.get("version")), _optional(value, "quote")
+        text_of(value, "kind"), text_of(value, "ref"), version_of(value.get("version")), optional_text(value, "quote")
     )
-
-
-def _optional(values: Mapping[str, Any], name: str) -> str | None:
-    return text_of(values, name) if values.get(name) is not None else None

@@ -2,10 +2,13 @@
 
 import re
 import unicodedata
+from typing import Literal
 
 from .folding import LETTERS_MAX, fold
+from .limits import NAME, Bound
+from .normalization import normalize
 
-ALIAS_MAX = 200
+COMPOSED_FROM = 4  # characters that one may be taken apart into
 
 NEITHER = re.compile("[^a-z0-9'-]+")  # in ASCII that was folded
 # An apostrophe or hyphen that does not stand between two letters.
@@ -16,11 +19,17 @@ def normalise(name: str) -> str:
     """`Café  Mocha!` → `cafe mocha`. May be "": such a name is no alias. Doing it twice changes nothing."""
     folded = fold(name)
     words = (NEITHER.sub(" ", folded) if folded.isascii() else parted(folded)).split()
-    name = " ".join(words)[:ALIAS_MAX]
+    name = " ".join(words)[: NAME.most]
     if name.isascii() and "'" not in name and "-" not in name:
         return name.rstrip()
     words = OUTER.sub(" ", name).split()
     return " ".join(word for word in words if any(map(str.isalnum, word)))
+
+
+def composed(text: str, bound: Bound, form: Literal["NFC", "NFD"] = "NFC") -> str:
+    """A slug or a tag with its letters and accents together, as it is compared: file systems and keyboards may take
+    them apart. What is far longer than its bound is nobody's, and stays as it is."""
+    return normalize(form, text) if len(text) <= COMPOSED_FROM * bound.stored else text
 
 
 def parted(folded: str) -> str:

@@ -55,6 +55,7 @@ def own(note: Note) -> dict[str, Any]:
         "parent": note.parent,
         "related": list(note.links),
         "former_slugs": list(note.former_slugs),
+        "redirectTo": note.redirect_to,
         "sources": [source.fields() for source in note.sources],
         "created": note.created and written(note.created),
         "updated": note.updated and written(note.updated),

@@ -1,8 +1,8 @@
 """A page as it is written outside: a markdown file with frontmatter, or a line of JSON. Read here, written in
-note_texts.py."""
+note_texts.py. How long its parts may be is checked where they are written into a wiki, not here."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -10,14 +10,13 @@ from typing import Any
 from .citations import Citation, citations
 from .fields import BadNote, Fields
 from .frontmatter import BadFrontmatter, split
-from .limits import BODY_MAX, SUMMARY_MAX, TAG_MAX, TAGS_MAX, TITLE_MAX, BadText, clean
+from .limits import ALIAS, ALIASES, BODY, SUMMARY, TAG, TAGS, TITLE, BadText, Bound, clean, quoted
 from .moments import moment
-from .names import ALIAS_MAX
 from .slugs import is_slug
 from .templates import TEMPLATES
 from .values import jsonable
 
-__all__ = ["BadNote", "Citation", "Note", "from_markdown", "from_record"]
+__all__ = ["BadNote", "Citation", "Note", "check_size", "from_markdown", "from_record"]
 
 STATUSES = ("active", "archived")
 EXACT = "cairn"
@@ -84,16 +83,16 @@ def from_record(record: Mapping[str, Any]) -> Note:
 
 def _note(fields: Fields, link_names: tuple[str, ...], default_title: str, body: str) -> Note:
     exact = _exact(fields)
-    title = _within("title", fields.text("title", "name") or " ".join(default_title.split()), TITLE_MAX)
+    title = fields.text("title", "name") or " ".join(default_title.split())
     if not title:
         raise BadNote("the title is missing: give one")
     note = Note(
         slug=_slug(fields),
         type=_type(fields),
         title=title,
-        summary=_within("summary", fields.text("summary", "description") or "", SUMMARY_MAX) or None,
-        body=_within("body", body if exact.values.get("keeps_heading") else _without_title(title, body), BODY_MAX),
-        aliases=_each_within("alias", fields.texts("aliases") + fields.texts("alias", separator=None), ALIAS_MAX),
+        summary=fields.text("summary", "description"),
+        body=body if exact.values.get("keeps_heading") else _without_title(title, body),
+        aliases=tuple(dict.fromkeys(fields.texts("aliases") + fields.texts("alias", separator=None))),
         tags=_tags(fields),
         parent=_page_name(fields.text("parent")),
         status=_status(fields),
@@ -106,6 +105,25 @@ def _note(fields: Fields, link_names: tuple[str, ...], default_title: str, body:
         metadata=fields.values,
     )
     return _corrected(note, exact)
+
+
+def check_size(note: Note) -> None:
+    """Raise BadNote for a note with a part that is larger than any release could store. An import asks for this before
+    it works on a note, and nobody else does: what is stored can always be read."""
+    _check("title", [note.title], TITLE)
+    _check("summary", [note.summary or ""], SUMMARY)
+    _check("body", [note.body], BODY)
+    _check("alias", note.aliases, ALIAS)
+    _check("tag", note.tags, TAG)
+    for texts, bound in ((note.aliases, ALIASES), (note.tags, TAGS)):
+        if len(texts) > bound.stored:
+            raise BadNote(f"there are {len(texts):,} {bound.unit}: at most {bound.stored:,} are allowed")
+
+
+def _check(name: str, texts: Sequence[str], bound: Bound) -> None:
+    longest = max(map(len, texts), default=0)
+    if longest > bound.stored:
+        raise BadNote(f"the {name} has {longest:,} characters: at most {bound.stored:,} are allowed")
 
 
 def _exact(fields: Fields) -> Fields:
@@ -147,7 +165,7 @@ def _exact_text(name: str, value: Any) -> str | None:
         return None
     if not isinstance(value, str) or not value.strip():
         raise BadNote(f"{EXACT}.{name} is not a text")
-    return _within(name, value, TITLE_MAX if name == "title" else SUMMARY_MAX)
+    return value
 
 
 def _exact_texts(name: str, value: Any) -> tuple[str, ...]:
@@ -171,14 +189,14 @@ def _former_slugs(fields: Fields) -> tuple[str, ...]:
     slugs = fields.texts("former_slugs")
     for slug in slugs:
         if not is_slug(slug):
-            raise BadNote(f"the former slug {slug[:80]!r} cannot be one: small letters and digits, single hyphens")
+            raise BadNote(f"the former slug {quoted(slug)} cannot be one: small letters and digits, single hyphens")
     return slugs
 
 
 def _slug(fields: Fields) -> str | None:
     slug = fields.text("slug")
     if slug is not None and not is_slug(slug):
-        raise BadNote(f"the slug {slug[:80]!r} cannot be used: small letters and digits, joined by single hyphens")
+        raise BadNote(f"the slug {quoted(slug)} cannot be used: small letters and digits, joined by single hyphens")
     return slug
 
 
@@ -210,10 +228,7 @@ def _tags(fields: Fields) -> tuple[str, ...]:
     """A list, `a, b`, or `#a #b`."""
     tags = fields.texts("tags")
     words = (word for tag in tags for word in (re.split(r"[\s#]+", tag) if tag.startswith("#") else [tag]))
-    unique = _each_within("tag", tuple(dict.fromkeys(filter(None, words))), TAG_MAX)
-    if len(unique) > TAGS_MAX:
-        raise BadNote(f"there are {len(unique)} tags: at most {TAGS_MAX} are allowed")
-    return unique
+    return tuple(dict.fromkeys(filter(None, words)))
 
 
 def _page_name(written: str | None) -> str | None:
@@ -226,15 +241,3 @@ def _without_title(title: str, body: str) -> str:
     """Many files repeat their title as the first heading."""
     first = TITLE_LINE.match(body)
     return body[first.end() :] if first and first["title"].strip() == title else body
-
-
-def _within(name: str, text: str, limit: int) -> str:
-    if len(text) > limit:
-        raise BadNote(f"the {name} has {len(text):,} characters: at most {limit:,} are allowed")
-    return text
-
-
-def _each_within(name: str, texts: tuple[str, ...], limit: int) -> tuple[str, ...]:
-    for text in texts:
-        _within(name, text, limit)
-    return tuple(dict.fromkeys(texts))

@@ -5,10 +5,12 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
-
-from markdown_it.token import Token
+from typing import TYPE_CHECKING
 
 from .blocks import blocks, lines
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 Span = tuple[int, int]
 
@@ -44,7 +46,7 @@ def hide(text: str, spans: Iterable[Span]) -> str:
     return "".join(parts) + text[position:]
 
 
-def _hidden_in(text: str, token: Token, starts: list[int]) -> Iterable[Span]:
+def _hidden_in(text: str, token: "Token", starts: list[int]) -> Iterable[Span]:
     if token.map is None:
         return ()
     start, end = (starts[min(row, len(starts) - 1)] for row in token.map)

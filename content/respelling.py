@@ -61,23 +61,27 @@ class Wish:
 
     def __init__(self, old: str, new: str, piece: re.Pattern[str]) -> None:
         self.old, self.new, self.piece = Pieces.of(old, piece), Pieces.of(new, piece), piece
-        self.kept: list[int | None] = [None] * len(self.new.spans)
-        self.like: list[int | None] = [None] * len(self.new.spans)
-        old_place = new_place = 0
-        whole = len(self.old.spans), len(self.new.spans)
-        for change in [*changes(self.old.words, self.new.words), Change(whole[0], whole[0], whole[1], whole[1])]:
-            same = range(change.new_start - new_place)
-            self.kept[new_place : change.new_start] = [old_place + n for n in same]
-            self.like[new_place : change.new_start] = [old_place + n for n in same]
-            paired = range(min(change.old_end - change.old_start, change.new_end - change.new_start))
-            for n in paired:
-                self.like[change.new_start + n] = change.old_start + n
-            old_place, new_place = change.old_end, change.new_end
+        self.kept, self.like = paired(self.old.words, self.new.words)
         self.spelled = cache(self.spell)  # many places of a text say the same
 
     def spell(self, shown: str, shift: Shift, ending: str | None) -> str:
         """The replacement as a part of a text would spell it."""
         return inner(Pieces.of(shown, self.piece), self, shift, ending)
+
+
+def paired(old: Sequence[str], new: Sequence[str]) -> tuple[list[int | None], list[int | None]]:
+    """For each new piece the old one that it is, and the old one that it is or comes in the place of."""
+    kept: list[int | None] = [None] * len(new)
+    like: list[int | None] = [None] * len(new)
+    old_place = new_place = 0
+    for change in [*changes(old, new), Change(len(old), len(old), len(new), len(new))]:
+        same = range(change.new_start - new_place)
+        kept[new_place : change.new_start] = [old_place + n for n in same]
+        like[new_place : change.new_start] = [old_place + n for n in same]
+        for n in range(min(change.old_end - change.old_start, change.new_end - change.new_start)):
+            like[change.new_start + n] = change.old_start + n
+        old_place, new_place = change.old_end, change.new_end
+    return kept, like
 
 
 class Replacement(NamedTuple):
@@ -86,6 +90,86 @@ class Replacement(NamedTuple):
     start: int
     end: int
     text: str
+
+
+class Line(NamedTuple):
+    """A line of a text in its parts: the whitespace around its content, and its line end."""
+
+    indent: str
+    content: str
+    trail: str
+    end: str
+
+
+def lines_of(text: str) -> list[Line]:
+    """The lines of a text; the last one has no line end, and may be empty."""
+    return [Line(*split(line), end) for line, end in zip(BREAK.split(text), [*BREAK.findall(text), ""], strict=True)]
+
+
+def split(line: str) -> tuple[str, str, str]:
+    """The content of a line, and the whitespace before and behind it. A blank line is not indented."""
+    if not (content := line.strip()):
+        return "", "", line
+    start = line.index(content)
+    return line[:start], content, line[start + len(content) :]
+
+
+class LineWish:
+    """An edit of whole lines, which the text has with other whitespace at their ends.
+
+    A line that the edit keeps stays in the text as it is, with its indentation and its line end; so does the whitespace
+    around a line that gets other words. A new line is indented like its neighbour.
+    """
+
+    def __init__(self, old: str, new: str) -> None:
+        told = lines_of(old)
+        has_end = len(told) > 1 and told[-1][:3] == ("", "", "")
+        wanted = lines_of(new)
+        self.takes_end = has_end and wanted[-1][:3] != ("", "", "")
+        self.old = told[:-1] if has_end else told
+        self.new = wanted[:-1] if has_end and not self.takes_end else wanted
+        self.kept, self.like = paired([line.content for line in self.old], [line.content for line in self.new])
+        self.made = cache(self.make)  # many places of a text say the same
+
+    def respelled(self, text: str, start: int, end: int, ending: str | None) -> Replacement:
+        """What comes in the place of the lines in [start, end), whose last line end is not in it."""
+        last = BREAK.match(text, end)
+        return Replacement(
+            start, last.end() if last else end, self.made(text[start:end], last[0] if last else "", ending)
+        )
+
+    def make(self, shown: str, last: str, ending: str | None) -> str:
+        """The replacement as the text would write these lines."""
+        lines = lines_of(shown)
+        lines[-1] = lines[-1]._replace(end=last)
+        usual = ending or next((line.end for line in lines if line.end), "\n")
+        shift = next((self.shift(lines, place) for place in self.like if place is not None), Shift())
+        made: list[Line] = []
+        for wanted, kept, like in zip(self.new, self.kept, self.like, strict=True):
+            if like is not None and self.old[like].content:
+                shift = self.shift(lines, like)
+            before = made[-1].end if made else usual
+            made.append(
+                self.line(wanted, lines, like, shift, is_kept=kept is not None)._replace(
+                    end=(lines[like].end if like is not None else before) or before
+                )
+            )
+        if made and (self.takes_end or not last):
+            made[-1] = made[-1]._replace(end="")
+        return "".join(map("".join, made))
+
+    def shift(self, lines: Sequence[Line], place: int) -> Shift:
+        return Shift(told=self.old[place].indent, shown=lines[place].indent)
+
+    def line(self, wanted: Line, lines: Sequence[Line], like: int | None, shift: Shift, *, is_kept: bool) -> Line:
+        """One line of the replacement, but for its end."""
+        if not wanted.content:
+            return lines[like] if like is not None and is_kept else wanted
+        if like is None or not self.old[like].content:
+            return wanted._replace(indent=shift(wanted.indent))
+        told, own = self.old[like], lines[like]
+        indent = own.indent if told.indent == wanted.indent else shift(wanted.indent)
+        return Line(indent, wanted.content, own.trail if told.trail == wanted.trail else wanted.trail, own.end)
 
 
 def line_end(text: str) -> str | None:

@@ -6,12 +6,11 @@ from datetime import datetime
 from typing import Any
 
 from .fields import BadNote
-from .limits import BODY_MAX, SUMMARY_MAX, TITLE_MAX, BadText
-from .source_records import moment_of, text_of, version_of
+from .limits import ALIAS, ALIASES, AUTHOR, BODY, EDIT_SUMMARY, SLUG, SUMMARY, TAG, TAGS, TITLE, BadText
+from .source_records import moment_of, optional_text, text_of, version_of
 from .values import jsonable
 
 AUTHORS = ("agent", "user", "compiler", "service")
-AUTHOR_MAX = 500
 LAST = 2**31 - 2  # one more has to be possible
 
 
@@ -53,38 +52,43 @@ def revision_from_record(record: object) -> RevisionRecord:
     if metadata is not None and not isinstance(metadata, dict):
         raise BadNote("metadata is not an object")
     return RevisionRecord(
-        page=_text(values, "page", TITLE_MAX),
+        page=text_of(values, "page"),
         version=version,
-        title=_text(values, "title", TITLE_MAX),
-        summary=_optional(values, "summary", SUMMARY_MAX),
-        body=_text(values, "body", BODY_MAX),
+        title=text_of(values, "title"),
+        summary=optional_text(values, "summary"),
+        body=text_of(values, "body"),
         tags=_texts(values, "tags") or (),
-        edit_summary=_optional(values, "edit_summary", SUMMARY_MAX),
+        edit_summary=optional_text(values, "edit_summary"),
         author_kind=author["kind"],
-        author_id=_text(author, "id", AUTHOR_MAX),
+        author_id=text_of(author, "id"),
         created_at=created_at,
-        slug=_optional(values, "slug", TITLE_MAX),
+        slug=optional_text(values, "slug"),
         metadata=metadata,
         aliases=_texts(values, "aliases"),
         erased_at=moment_of(values.get("erased_at"), "erased_at"),
     )
 
 
-def _text(values: Mapping[str, Any], name: str, limit: int) -> str:
-    value = text_of(values, name)
-    if len(value) > limit:
-        raise BadNote(f"{name} has {len(value):,} characters: at most {limit:,} are possible")
-    return value
-
-
-def _optional(values: Mapping[str, Any], name: str, limit: int) -> str | None:
-    return _text(values, name, limit) if values.get(name) is not None else None
+def check_state(record: RevisionRecord) -> None:
+    """Raise BadNote for a state with a part that is larger than any release could store. An import asks for this."""
+    texts = {
+        "title": (record.title, TITLE), "summary": (record.summary, SUMMARY), "body": (record.body, BODY),
+        "edit_summary": (record.edit_summary, EDIT_SUMMARY), "author.id": (record.author_id, AUTHOR),
+        "slug": (record.slug, SLUG),
+    }  # fmt: skip
+    lists = {"tags": (record.tags, TAG, TAGS), "aliases": (record.aliases or (), ALIAS, ALIASES)}
+    for name, (text, bound) in texts.items():
+        if len(text or "") > bound.stored:
+            raise BadNote(f"{name} has {len(text or ''):,} characters: at most {bound.stored:,} are allowed")
+    for name, (listed, each, all) in lists.items():
+        if len(listed) > all.stored or max(map(len, listed), default=0) > each.stored:
+            raise BadNote(f"{name} are more than {all.stored:,} texts of at most {each.stored:,} characters")
 
 
 def _texts(values: Mapping[str, Any], name: str) -> tuple[str, ...] | None:
     value = values.get(name)
     if value is None:
         return None
-    if not isinstance(value, list) or not all(isinstance(one, str) and len(one) <= TITLE_MAX for one in value):
-        raise BadNote(f"{name} is no list of texts of at most {TITLE_MAX} characters")
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise BadNote(f"{name} is no list of texts")
     return tuple(value)

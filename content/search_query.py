@@ -15,8 +15,9 @@ A value with spaces is quoted: tag:"two words". Only double quotes quote, straig
 begins; an apostrophe never does. Keys and values, but for tags, may be in capitals; full-width signs are signs.
 Everything else is words: an unknown key (`std::vector`, `http://…`), a value that cannot be (`type:bogus`,
 `updated:May`), a quote that is not closed, `-` alone, `--x`. So there are no errors. What follows the first 10,000
-characters is not read. In a question of more than twelve words quotes and minus signs are prose and demand nothing,
-and in front of a question a minus is part of its first word if that may be the name of a switch.
+characters is not read, and behind 32 phrases, exclusions and operators everything is words. In a question of more than
+twelve words quotes and minus signs are prose and demand nothing, and in front of a question a minus is part of its
+first word if that may be the name of a switch.
 """
 
 import re
@@ -33,6 +34,7 @@ from .templates import TEMPLATES
 from .words import words
 
 QUERY_MAX = 10_000
+DEMANDS_MAX = 32  # phrases, exclusions and operators; each is looked for by itself
 PROSE = 12  # words; people who write more than that write sentences
 
 SIGNS = str.maketrans("：－＞＜＝＂“”„‟", ":-><=" + '"' * 5)
@@ -93,9 +95,11 @@ def parse(text: str) -> SearchQuery:
 
 def _read(text: str, *, in_prose: bool) -> SearchQuery:
     said: defaultdict[str, list[Any]] = defaultdict(list)
+    demands = 0
     for term in TERM.finditer(UNSTORABLE.sub(" ", text[:QUERY_MAX]).translate(SIGNS)):
-        for field, value in _said_by(term, in_prose):
+        for field, value in _said_by(term, in_prose) if demands < DEMANDS_MAX else [("words", term[0])]:
             said[field].append(value)
+            demands += field != "words"
     return SearchQuery(
         words=" ".join(said["words"]),
         phrases=_once(said["phrases"]),

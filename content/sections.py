@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from .blocks import blocks, lines
+from .limits import HEADING, quoted
 from .slugs import numbered_section, section_slug
 
-HEADING_MAX = 200
 BLANK = " \t\r\n"
 # Code, HTML, and what may belong to a list: without them headings are found line by line, a hundred times as fast.
 INTRICATE = re.compile(r"[`<\t\0]|~~~| {4}|(?:\A|[\r\n]) {1,3}##")
@@ -75,8 +75,8 @@ def problem(section: Section) -> str | None:
         return "the heading or the text has a NUL character: leave it out"
     if "\n" in heading or "\r" in heading:
         return "the heading has a line break: write it on one line"
-    if len(heading) > HEADING_MAX:
-        return f"the heading has {len(heading)} characters: at most {HEADING_MAX} are allowed"
+    if len(heading) > HEADING.most:
+        return f"the heading has {len(heading)} characters: at most {HEADING.most} are allowed"
     if not heading and not text:
         return "the section has neither heading nor text: give it one, or leave it out"
     if heading and [one.heading for one in parse(f"## {heading}")] != [heading]:
@@ -103,7 +103,7 @@ def _headings(body: str) -> list[tuple[int, str]]:
     if "##" not in body:
         return []
     found = _read_headings(body) if INTRICATE.search(body) else _plain_headings(body)
-    return [(row, title) for row, title in found if 0 < len(title) <= HEADING_MAX]
+    return [(row, title) for row, title in found if 0 < len(title) <= HEADING.most]
 
 
 def _read_headings(body: str) -> Iterator[tuple[int, str]]:
@@ -126,7 +126,7 @@ def _text_problem(text: str) -> str | None:
     if not headings or headings[-1] != NEXT.heading:
         return "the text leaves a code fence or an HTML block open, which would swallow the next section: close it"
     if len(headings) > 1:
-        return f"the text holds the level-2 heading {headings[0]!r}: make it a section of its own, or write ###"
+        return f"the text holds the level-2 heading {quoted(headings[0])}: make it a section of its own, or write ###"
     return None
 
 

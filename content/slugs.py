@@ -1,8 +1,7 @@
 """Slugs of pages and of sections, made from names so that a link by name and one by slug meet."""
 
+from .limits import SLUG, quoted
 from .names import normalise
-
-SLUG_MAX = 120
 
 
 class NoSlug(ValueError):
@@ -13,7 +12,7 @@ def slugify(title: str) -> str:
     """`Austin, Texas` → `austin-texas`. Scripts without ASCII letters keep their own."""
     slug = _joined(title, "-")
     if not slug:
-        raise NoSlug(f"{title[:80]!r} has no letter or digit to make a slug of: give a slug, or another title")
+        raise NoSlug(f"{quoted(title)} has no letter or digit to make a slug of: give a slug, or another title")
     return "index-page" if slug == "index" else slug
 
 
@@ -39,8 +38,8 @@ def numbered_section(slug: str, n: int) -> str:
 
 def _joined(name: str, separator: str) -> str:
     words = normalise(name).replace("'", " ").replace("-", " ").split()
-    return separator.join(words)[:SLUG_MAX].rstrip(separator)
+    return separator.join(words)[: SLUG.most].rstrip(separator)
 
 
 def _with_suffix(slug: str, suffix: str, separator: str) -> str:
-    return slug[: SLUG_MAX - len(suffix)].rstrip(separator) + suffix
+    return slug[: SLUG.most - len(suffix)].rstrip(separator) + suffix

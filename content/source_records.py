@@ -39,7 +39,7 @@ def source_from_record(record: object) -> SourceRecord:
         kind=text_of(values, "kind"),
         ref=text_of(values, "ref"),
         content=text_of(values, "content"),
-        title=text_of(values, "title") if values.get("title") is not None else None,
+        title=optional_text(values, "title"),
         captured_at=moment_of(values.get("captured_at"), "captured_at"),
         metadata=metadata,
         version=version_of(values.get("version")),
@@ -51,6 +51,10 @@ def text_of(values: Mapping[str, Any], name: str) -> str:
     if not isinstance(value, str):
         raise BadNote(f"{name} is missing or not a text")
     return value
+
+
+def optional_text(values: Mapping[str, Any], name: str) -> str | None:
+    return text_of(values, name) if values.get(name) is not None else None
 
 
 def version_of(value: object) -> int | None:

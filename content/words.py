@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 from .folding import INVISIBLE, fold
 
-ANALYSER = 2
+ANALYSER = 3
 UNCOMMENTED = 2  # from this one on, comments of a body are not searched
+TAGGED = 3  # and from this one on, pages are found by the words of their tags
 WORD_MAX = 64  # characters; longer ones are data, not words
 RUN_MAX = 1_000  # characters without a space, before they are cut: a script without spaces writes whole lines
 
@@ -122,4 +123,4 @@ def pairs(run: str) -> Iterator[str]:
 
 
 # Every analyser that stored rows may be of: an old one stays until no installation has its rows any more.
-ANALYSERS: dict[int, Callable[[str], list[str]]] = {1: words, ANALYSER: words}
+ANALYSERS: dict[int, Callable[[str], list[str]]] = {1: words, 2: words, ANALYSER: words}

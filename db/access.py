@@ -8,13 +8,13 @@ from collections.abc import Collection
 from typing import Any
 
 from graphql import GraphQLError
-from sqlalchemy import ARRAY, Boolean, ColumnElement, FromClause, Uuid, any_, literal, or_, select
+from sqlalchemy import ARRAY, Boolean, ColumnElement, FromClause, Uuid, any_, cast, literal, or_, select
 
 from selection import in_tenant, scope_value
 from selection.arguments import identifier
 
 from .scope import Role, Scope
-from .tables import grants
+from .tables import grants, owners
 
 OWNER = scope_value("owner_id", Uuid())
 TENANT = scope_value("tenant_id", Uuid())
@@ -35,6 +35,15 @@ def owner_of(row: FromClause) -> ColumnElement[Any]:
 
 
 SPELLINGS = ("owner_id", "user_id", "agent_id")
+NAMES = ("owner", *SPELLINGS)
+
+
+def owner_by_name(name: Any) -> ColumnElement[Any]:
+    """The id of the owner whose slug or id this parameter is; null where there is none."""
+    owner = owners.alias()
+    by_id = cast(name.derive(lambda text: str(identifier(text))), Uuid())
+    found = select(owner.c.id).where(or_(owner.c.slug == name, owner.c.id == by_id))
+    return in_tenant(found).scalar_subquery()
 
 
 def forbidden(message: str) -> GraphQLError:
@@ -48,15 +57,15 @@ def check_tenant(scope: Scope, tenant_id: str | None) -> None:
 
 
 class InOwner:
-    """Rows of one wiki: the caller's own, or the one that ownerId (or userId, or agentId) names."""
+    """Rows of one wiki: the caller's own, or the one that `owner` names (or ownerId, userId or agentId)."""
 
-    arguments: Collection[str] = ("tenant_id", *SPELLINGS)
+    arguments: Collection[str] = ("tenant_id", *NAMES)
 
     def check(self, scope: Any, tenant_id: str | None = None, **named: Any) -> None:
         check_tenant(scope, tenant_id)
         if len(named) > 1 and len({name.lower() for name in named.values() if name is not None}) > 1:
-            message = "ownerId, userId and agentId are spellings of one thing; give one of them."
-            raise GraphQLError(message, extensions={"code": "BAD_USER_INPUT", "field": "ownerId"})
+            message = "owner, ownerId, userId and agentId are names of one thing; give one of them."
+            raise GraphQLError(message, extensions={"code": "BAD_USER_INPUT", "field": "owner"})
 
     def criteria(self, row: FromClause, **named: Any) -> Collection[ColumnElement[bool]]:
         owner = self.owner(**named)
@@ -64,6 +73,8 @@ class InOwner:
 
     def owner(self, **named: Any) -> ColumnElement[Any]:
         """Whose wiki is meant."""
+        if named.get("owner") is not None:
+            return owner_by_name(named["owner"])
         return next((named[name] for name in SPELLINGS if named.get(name) is not None), OWNER)
 
 
@@ -74,6 +85,31 @@ class AsAdmin(InOwner):
         if scope.role is not Role.ADMIN:
             raise forbidden("This needs a credential with the role admin.")
         super().check(scope, tenant_id, **named)
+
+
+class AsAdminOfTenant(AsAdmin):
+    """Rows of the wiki that is named or, when none is, of all wikis of the tenant."""
+
+    def criteria(self, row: FromClause, **named: Any) -> Collection[ColumnElement[bool]]:
+        return [] if self.named_owner(**named) is None else super().criteria(row, **named)
+
+    def named_owner(self, **named: Any) -> ColumnElement[Any] | None:
+        """Whose wiki is meant, where one is named."""
+        owner = self.owner(**named)
+        return None if owner is OWNER else owner
+
+
+class OfTenantAsAdmin:
+    """Rows of no wiki, such as API keys: all of the tenant's, for credentials of the role admin alone."""
+
+    arguments: Collection[str] = ()
+
+    def check(self, scope: Any, **given: Any) -> None:
+        if scope.role is not Role.ADMIN:
+            raise forbidden("This needs a credential with the role admin.")
+
+    def criteria(self, row: FromClause, **named: Any) -> Collection[ColumnElement[bool]]:
+        return []
 
 
 class ById:
@@ -129,5 +165,6 @@ class HappenedAsAdmin(Happened, AsAdmin):
 
 
 IN_OWNER, AS_ADMIN, AS_CHECKED, BY_ID = InOwner(), AsAdmin(), AsChecked(), ById()
+AS_ADMIN_OF_TENANT, OF_TENANT_AS_ADMIN = AsAdminOfTenant(), OfTenantAsAdmin()
 FOUND, FOUND_TOGETHER = Found(), FoundTogether()
 HAPPENED, HAPPENED_AS_ADMIN = Happened(), HappenedAsAdmin()

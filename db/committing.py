@@ -8,6 +8,8 @@ from typing import Any
 
 import asyncpg
 
+from .pool import is_lost
+
 
 class Commits:
     """`with` it, `done` counts the transactions that the work inside commits, by tasks that it starts too."""
@@ -27,15 +29,18 @@ COUNTED: ContextVar[Commits | None] = ContextVar("commits", default=None)
 
 
 class committing:
-    """All of it or nothing. It gives a list for SQL without parameters, which is sent along with the COMMIT."""
+    """All of it or nothing. It gives a list for SQL without parameters, which is sent along with the COMMIT.
 
-    __slots__ = ("connection", "last")
+    `first` is a statement without parameters that is sent along with the BEGIN; `begun` is what Postgres said of it.
+    """
 
-    def __init__(self, connection: asyncpg.Connection) -> None:
-        self.connection, self.last = connection, list[str]()
+    __slots__ = ("begun", "connection", "first", "last")
+
+    def __init__(self, connection: asyncpg.Connection, first: str = "") -> None:
+        self.connection, self.first, self.last = connection, first, list[str]()
 
     async def __aenter__(self) -> list[str]:
-        await self.connection.execute("BEGIN;")
+        self.begun = await self.connection.execute(f"BEGIN;{self.first}")
         return self.last
 
     async def __aexit__(
@@ -44,27 +49,38 @@ class committing:
         if error is None:
             await undisturbed(commit(self.connection, together(*self.last, "COMMIT")))
         elif isinstance(error, Exception | asyncio.CancelledError):
-            await self.connection.execute("ROLLBACK;")
+            await undo(self.connection, "ROLLBACK")
 
 
 class part:
     """The same inside of a transaction: what fails is undone by itself."""
 
-    __slots__ = ("connection", "last")
+    __slots__ = ("begun", "connection", "first", "last")
 
-    def __init__(self, connection: asyncpg.Connection) -> None:
-        self.connection, self.last = connection, list[str]()
+    def __init__(self, connection: asyncpg.Connection, first: str = "") -> None:
+        self.connection, self.first, self.last = connection, first, list[str]()
 
     async def __aenter__(self) -> list[str]:
-        await self.connection.execute("SAVEPOINT part;")
+        self.begun = await self.connection.execute(f"SAVEPOINT part;{self.first}")
         return self.last
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
-        undone = () if error is None else ("ROLLBACK TO SAVEPOINT part",)
-        last = self.last if error is None else ()
-        await self.connection.execute(together(*undone, *last, "RELEASE SAVEPOINT part"))
+        if error is None:
+            await self.connection.execute(together(*self.last, "RELEASE SAVEPOINT part"))
+        else:
+            await undo(self.connection, "ROLLBACK TO SAVEPOINT part", "RELEASE SAVEPOINT part")
+
+
+async def undo(connection: asyncpg.Connection, *statements: str) -> None:
+    """Where the connection is gone, Postgres has undone everything by itself, and why it went is told by others."""
+    try:
+        await connection.execute(together(*statements))
+    except Exception as error:
+        if not is_lost(error):
+            raise
+        connection.terminate()
 
 
 def together(*statements: str) -> str:

@@ -1,5 +1,6 @@
 """The way to Postgres: one read whose answer is JSON bytes, single statements, and transactions."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from types import TracebackType
@@ -14,12 +15,16 @@ from selection.trail import noted
 from .committing import committing
 from .explaining import generic_plan
 from .pool import PATIENCE, Pool
-from .sql import Statement
+from .sql import Statement, statements
 
 Row = Mapping[str, Any]
 T = TypeVar("T")
 ONE_PLAN = {"plan_cache_mode": "force_generic_plan"}
 PLANNED_ANEW = "SET LOCAL plan_cache_mode = force_custom_plan"
+# asyncpg asks about each type of array when it first meets it: better of all, and before anybody waits for a write.
+ARRAYS = "SELECT $1::uuid[], $2::text[], $3::integer[], $4::smallint[], $5::float8[], $6::tsquery[], $7::jsonb[]"
+HAS_CITUS = "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')"
+WARMING = statements("warming")
 
 
 class Database:
@@ -29,6 +34,9 @@ class Database:
     knows the values looks cheaper by more than the making of a plan is thought to cost (decision 22). Reads open no
     transaction but for that of `json_anew`; writes always do.
     """
+
+    stores_answers = False
+    """Whether the answer to what is written through this is stored, for whoever sends the same again."""
 
     def __init__(
         self, dsn: str, *, size: int = 8, queue: int = 256, statement_timeout: float = 10.0, statement_cache: int = 512
@@ -48,12 +56,23 @@ class Database:
             "statement_timeout": str(int(statement_timeout * 1000)),
             "jit": "off",
         }
+        self.on_citus = False
         self.pool: Pool | None = None
         self.read_pool: Pool | None = None
 
     async def open(self) -> None:
         self.pool = await self.pool_of(self.session)
-        self.read_pool = await self.pool_of(self.session | ONE_PLAN)
+        async with acquire(self.pool) as connection:
+            self.on_citus = await connection.fetchval(HAS_CITUS)
+            if self.on_citus:
+                await warm(connection)
+        # Citus plans a join only with the values in it (docs/guides/citus.md).
+        self.read_pool = await self.pool_of(self.session if self.on_citus else self.session | ONE_PLAN)
+
+    async def fill(self) -> None:
+        """Open every connection now, where the first statement of each takes long: no request shall wait for it."""
+        if self.on_citus:
+            await asyncio.gather(opened(self.pool).fill(), opened(self.read_pool).fill())
 
     async def pool_of(self, session: Mapping[str, str]) -> Pool:
         made = Pool(lambda: self.connect(session), size=self.size, queue=self.queue)
@@ -61,9 +80,14 @@ class Database:
         return made
 
     async def connect(self, session: Mapping[str, str]) -> asyncpg.Connection:
-        connection = await asyncpg.connect(self.dsn, timeout=PATIENCE, server_settings=session, **self.options)
+        try:
+            connection = await asyncpg.connect(self.dsn, timeout=PATIENCE, server_settings=session, **self.options)
+        except OSError as error:  # a socket that is not there is one of a file, to Python
+            raise ConnectionError(*error.args) from error
         try:
             await prepare_connection(connection)
+            if self.on_citus:
+                await warm(connection)
         except BaseException:
             connection.terminate()
             raise
@@ -101,6 +125,8 @@ class Database:
 
     async def generic_plan(self, sql: str, seconds: float = 2.0) -> str:
         """How Postgres would run a statement whatever its values; it is not run, and none is needed."""
+        if self.on_citus:
+            return "Citus plans a statement only with its values, which are not kept."
         async with acquire(self.pool) as connection, connection.transaction(readonly=True):
             await connection.execute(f"SET LOCAL statement_timeout = {int(seconds * 1000)}")
             return await generic_plan(connection, sql)
@@ -122,9 +148,9 @@ class Database:
         async with acquire(self.read_pool) as connection:
             yield Connection(connection)
 
-    def transaction(self) -> AbstractAsyncContextManager["Connection"]:
-        """All of it or nothing."""
-        return transacting(self.pool)
+    def transaction(self, first: str = "") -> AbstractAsyncContextManager["Connection"]:
+        """All of it or nothing. `first` is a statement without parameters that goes along with the BEGIN."""
+        return transacting(self.pool, first)
 
 
 class PoolFacts(NamedTuple):
@@ -166,16 +192,17 @@ class acquire:
 class transacting:
     """A connection of one's own and a transaction in it, for the length of a block."""
 
-    __slots__ = ("acquired", "committing")
+    __slots__ = ("acquired", "committing", "first")
 
-    def __init__(self, pool: Pool | None) -> None:
-        self.acquired = acquire(pool)
+    def __init__(self, pool: Pool | None, first: str = "") -> None:
+        self.acquired, self.first = acquire(pool), first
 
     async def __aenter__(self) -> "Connection":
         connection = await self.acquired.__aenter__()
-        self.committing = committing(connection)
+        self.committing = committing(connection, self.first)
         try:
-            return Connection(connection, await self.committing.__aenter__())
+            last = await self.committing.__aenter__()
+            return Connection(connection, last, self.committing.begun)
         except BaseException as error:
             await self.acquired.__aexit__(type(error), error, error.__traceback__)
             raise
@@ -197,9 +224,11 @@ class Connection:
     known: Mapping[str, Any] = {}
     """Values that each statement is given besides its own."""
 
-    def __init__(self, raw: asyncpg.Connection, last: list[str] | None = None) -> None:
-        """`last` is what will be sent along with the COMMIT, in a transaction."""
-        self.raw, self.last = raw, last
+    def __init__(self, raw: asyncpg.Connection, last: list[str] | None = None, begun: str = "") -> None:
+        """In a transaction, `last` is what will be sent along with the COMMIT, and `begun` how its first statement
+        ended, as Postgres says it: `SELECT 1`.
+        """
+        self.raw, self.last, self.begun = raw, last, begun
 
     def arguments(self, statement: Statement, values: Mapping[str, Any]) -> list[Any]:
         return statement.arguments({**self.known, **values})
@@ -248,6 +277,13 @@ async def prepare_connection(connection: asyncpg.Connection) -> None:
     """json comes as bytes to be passed on; jsonb is a document to be looked at."""
     await connection.set_type_codec("json", schema="pg_catalog", encoder=bytes, decoder=bytes, format="binary")
     await connection.set_type_codec("jsonb", schema="pg_catalog", encoder=document, decoder=orjson.loads)
+    await connection.fetchval(ARRAYS, *[[]] * 7)
+
+
+async def warm(connection: asyncpg.Connection) -> None:
+    """Run what takes a connection to Citus long for the first time: it loads the catalogue and calls the workers."""
+    for statement in WARMING.values():
+        await connection.execute(statement.sql, *statement.arguments({"tenant_id": UUID(int=0)}))
 
 
 def document(value: Any) -> str:

@@ -5,7 +5,7 @@ A timer for each of them would cost more than the most of what is waited for.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -22,6 +22,9 @@ class Deadlines(Generic[T]):
 
     def __len__(self) -> int:
         return len(self.ends)
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self.ends)
 
     def add(self, one: T, seconds: float) -> None:
         loop = asyncio.get_running_loop()

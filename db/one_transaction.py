@@ -23,6 +23,8 @@ class OneTransaction(Database):
     manager it undoes at its end what was not committed.
     """
 
+    stores_answers = True
+
     def __init__(self, database: Database, begun: Callable[[Connection], Awaitable[None]]) -> None:
         self.database, self.begun = database, begun
         self.pool, self.read_pool = database.pool, database.read_pool
@@ -61,10 +63,11 @@ class OneTransaction(Database):
             yield connection
 
     @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[Connection]:
+    async def transaction(self, first: str = "") -> AsyncIterator[Connection]:
         connection = self.inside or await self.begin()
-        async with part(connection.raw) as last:
-            yield Connection(connection.raw, last)
+        whole = part(connection.raw, first)
+        async with whole as last:
+            yield Connection(connection.raw, last, whole.begun)
         self.writes += 1
 
     @asynccontextmanager

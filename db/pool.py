@@ -8,8 +8,11 @@ while one is idle; and for everybody who waits, one more is being opened as long
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Hashable
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import Any
 
 import asyncpg
@@ -24,6 +27,18 @@ IN_DOUBT = (asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
 OUTDATED = (asyncpg.InvalidCachedStatementError, asyncpg.OutdatedSchemaCacheError)
 
 Connect = Callable[[], Awaitable[asyncpg.Connection]]
+BORROWER: ContextVar[Hashable] = ContextVar("borrower", default=None)
+"""Whose request this is: those who wait for connections share them fairly."""
+
+
+@dataclass(eq=False)
+class Waiter:
+    """A task that waits for a connection."""
+
+    borrower: Hashable = field(default_factory=BORROWER.get)
+    coming: asyncio.Future[asyncpg.Connection] = field(
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
 
 
 class Exhausted(Exception):
@@ -31,7 +46,9 @@ class Exhausted(Exception):
 
 
 class Pool:
-    """At most `size` connections; at most `queue` tasks wait for one, PATIENCE seconds each, the first to come first.
+    """At most `size` connections; at most `queue` tasks wait for one, PATIENCE seconds each. A connection that comes
+    back goes to the borrower who has the fewest, and of that one's tasks to the first that came. One borrower may fill
+    half of the queue.
 
     For gauges: `size` is the limit, `total` what there is of it, `idle` those that are lent to nobody, `waiting` the
     tasks that wait for one. For counters, since the start: `acquired`, `refused` (Exhausted) and `opened`.
@@ -40,9 +57,9 @@ class Pool:
     def __init__(self, connect: Connect, *, size: int, queue: int) -> None:
         self.connect, self.size, self.queue = connect, size, queue
         self.idle: list[asyncpg.Connection] = []  # the last one back is the next to go: its caches are warm
-        self.lent: set[asyncpg.Connection] = set()
+        self.lent: dict[asyncpg.Connection, Hashable] = {}
         self.outdated: set[asyncpg.Connection] = set()
-        self.waiting: Deadlines[asyncio.Future[asyncpg.Connection]] = Deadlines(self.refuse)
+        self.waiting: Deadlines[Waiter] = Deadlines(self.refuse)
         self.tasks: set[asyncio.Task[None]] = set()
         self.total = self.opening = self.acquired = self.refused = self.opened = 0
         self.closed: asyncio.Event | None = None
@@ -53,6 +70,15 @@ class Pool:
         self.total += 1
         self.opened += 1
         self.idle.append(connection)
+
+    async def fill(self) -> None:
+        """Open all connections that there may be; one that cannot be opened now will be when somebody waits for it."""
+        adding = []
+        while self.total < self.size:
+            self.total += 1
+            self.opening += 1
+            adding.append(self.add())
+        await asyncio.gather(*adding)
 
     @asynccontextmanager
     async def lend(self) -> AsyncIterator[asyncpg.Connection]:
@@ -76,7 +102,7 @@ class Pool:
         while self.idle:
             connection = self.idle.pop()
             if not connection.is_closed():
-                return self.lending(connection)
+                return self.lending(connection, BORROWER.get())
             self.leave()
         return None
 
@@ -91,7 +117,7 @@ class Pool:
         elif connection.is_in_transaction() or (error is not None and is_doubtful(error)):
             self.start(self.clean(connection))
         else:
-            self.lent.remove(connection)
+            del self.lent[connection]
             self.offer(connection)
 
     # -- who waits
@@ -99,40 +125,54 @@ class Pool:
     def check_room(self) -> None:
         if self.closed:
             raise asyncpg.InterfaceError("the pool is closed")
-        if self.total >= self.size and len(self.waiting) - self.opening >= self.queue:
+        ahead = len(self.waiting) - self.opening
+        if self.total >= self.size and (ahead >= self.queue or self.is_greedy(ahead)):
             self.refused += 1
             raise Exhausted
 
+    def is_greedy(self, ahead: int) -> bool:
+        """Does this borrower wait in half of the queue already? Who is nobody's borrower may fill all of it."""
+        borrower, most = BORROWER.get(), max(1, self.queue // 2)
+        if borrower is None or ahead < most:
+            return False
+        return sum(waiter.borrower == borrower for waiter in self.waiting) >= most
+
     async def wait(self) -> asyncpg.Connection:
         self.check_room()
-        coming: asyncio.Future[asyncpg.Connection] = asyncio.get_running_loop().create_future()
-        self.waiting.add(coming, PATIENCE)
+        waiter = Waiter()
+        coming = waiter.coming
+        self.waiting.add(waiter, PATIENCE)
         self.grow()
         try:
             with noted("wait"):
                 return await coming
         except asyncio.CancelledError:
-            self.waiting.remove(coming)
+            self.waiting.remove(waiter)
             if not coming.cancelled() and coming.exception() is None:  # it came, and then its task was cancelled
                 self.give(coming.result())
             raise
 
-    def refuse(self, coming: asyncio.Future[asyncpg.Connection]) -> None:
-        if not coming.done():
+    def refuse(self, waiter: Waiter) -> None:
+        if not waiter.coming.done():
             self.refused += 1
-            coming.set_exception(Exhausted())
+            waiter.coming.set_exception(Exhausted())
 
     def offer(self, connection: asyncpg.Connection) -> None:
-        """To whoever has waited longest."""
+        """To whoever has the fewest, and of those to who has waited longest."""
         while self.waiting:
-            coming = self.waiting.pop()
-            if not coming.done():
-                coming.set_result(self.lending(connection))
+            waiter = self.next_waiter()
+            self.waiting.remove(waiter)
+            if not waiter.coming.done():
+                waiter.coming.set_result(self.lending(connection, waiter.borrower))
                 return
         self.idle.append(connection)
 
-    def lending(self, connection: asyncpg.Connection) -> asyncpg.Connection:
-        self.lent.add(connection)
+    def next_waiter(self) -> Waiter:
+        holding = Counter(self.lent.values())
+        return min(self.waiting, key=lambda waiter: holding[waiter.borrower])
+
+    def lending(self, connection: asyncpg.Connection, borrower: Hashable) -> asyncpg.Connection:
+        self.lent[connection] = borrower
         self.acquired += 1
         return connection
 
@@ -150,17 +190,17 @@ class Pool:
             connection = await self.connect()
         except Exception as error:
             self.opening -= 1
-            if self.waiting and not (coming := self.waiting.pop()).done():
-                coming.set_exception(error)
+            if self.waiting and not (waiter := self.waiting.pop()).coming.done():
+                waiter.coming.set_exception(error)
             self.leave()
             return
         self.opening -= 1
         self.opened += 1
-        self.lent.add(connection)
+        self.lent[connection] = None
         self.give(connection)
 
     def forget(self, connection: asyncpg.Connection) -> None:
-        self.lent.discard(connection)
+        self.lent.pop(connection, None)
         self.outdated.discard(connection)
         self.leave()
 
@@ -191,7 +231,7 @@ class Pool:
 
     def renew(self) -> None:
         """The tables are not what they were when the statements were prepared: new connections know the new ones."""
-        self.outdated |= self.lent
+        self.outdated.update(self.lent)
         self.end_idle()
 
     def end_idle(self) -> None:
@@ -203,8 +243,8 @@ class Pool:
         """Nobody gets one any more; those that are lent have PATIENCE seconds to come back."""
         self.closed = asyncio.Event()
         while self.waiting:
-            if not (coming := self.waiting.pop()).done():
-                coming.set_exception(asyncpg.InterfaceError("the pool is closed"))
+            if not (waiter := self.waiting.pop()).coming.done():
+                waiter.coming.set_exception(asyncpg.InterfaceError("the pool is closed"))
         self.end_idle()
         try:
             async with asyncio.timeout(PATIENCE):
@@ -219,6 +259,18 @@ class Pool:
         task = asyncio.get_running_loop().create_task(work)
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
+
+
+def is_lost(error: BaseException) -> bool:
+    """Whether an error says that a connection is gone or could not be made, and not that a statement is wrong.
+
+    asyncpg has one class for its own misuse and for a connection that is closed: the message tells them apart.
+    """
+    if isinstance(error, asyncpg.InterfaceError):
+        return "closed" in str(error)
+    if isinstance(error, asyncpg.PostgresError):
+        return (error.sqlstate or "").startswith(("08", "57P"))
+    return isinstance(error, (ConnectionError, asyncpg.InternalClientError))
 
 
 def is_doubtful(error: BaseException) -> bool:

@@ -7,18 +7,17 @@ write CAST(:x AS type), because `:x::type` hides the parameter and an untyped on
 
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import cycle
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import Dialect, Table, bindparam, insert, text
-from sqlalchemy.dialects.postgresql import asyncpg
-from sqlalchemy.sql.elements import ClauseElement
+if TYPE_CHECKING:
+    from sqlalchemy import Table
 
-DIALECT: Dialect = asyncpg.dialect(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]
 HEADER = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 PARAMETER = re.compile(r"\$(\d+)")
+NAMED = re.compile(r"(?<![:\w\\]):(\w+)(?!:)")
 AFTER = re.compile(r"^-- after: (\w+)\n", re.MULTILINE)
 
 
@@ -35,7 +34,7 @@ class Statement(NamedTuple):
         """With its values in it, for what is sent together with other statements: that takes no parameters."""
         return "".join(
             literal(values[self.parameters[int(piece) - 1]]) if is_parameter else piece
-            for is_parameter, piece in pieces(self.sql)
+            for is_parameter, piece in pieces(uncommented(self.sql))
         )
 
 
@@ -51,16 +50,17 @@ def literal(value: str) -> str:
     return f"'{quoted}'" if "\\" not in quoted else " E'{}'".format(quoted.replace("\\", "\\\\"))
 
 
-def compiled(clause: ClauseElement) -> Statement:
-    """A Core statement or `text()` as asyncpg takes it."""
-    result: Any = clause.compile(dialect=DIALECT)
-    return Statement(str(result), tuple(result.positiontup or ()))
+def numbered(body: str) -> Statement:
+    """A text with `:named` parameters as asyncpg takes it: `$1` for the first name, and again where it comes again."""
+    names: dict[str, int] = {}
+    sql = NAMED.sub(lambda found: f"${names.setdefault(found[1], len(names) + 1)}", body)
+    return Statement(sql, tuple(names))
 
 
 @cache
 def statements(noun: str) -> Mapping[str, Statement]:
     """The named statements of queries/<noun>.sql."""
-    return {name: compiled(text(body)) for name, body in texts(noun).items()}
+    return {name: numbered(body) for name, body in texts(noun).items()}
 
 
 @cache
@@ -79,7 +79,80 @@ def whole(body: str, bodies: Mapping[str, str]) -> str:
     return f"{whole(bodies[beginning[1]], bodies)}\n{AFTER.sub('', body)}" if beginning else body
 
 
+WRITTEN = re.compile(r"\b(INSERT\s+INTO|DELETE\s+FROM|(?<!DO )UPDATE)\s+([a-z_]+)", re.IGNORECASE)
+READ = re.compile(r"\b(?:(?<!DELETE )FROM|JOIN|USING)\s+(?:LATERAL\s+)?([a-z_]+)\b(?!\s*\()", re.IGNORECASE)
+INSERTED, DELETED, UPDATED = "insert", "delete", "update"
+COMMENT = re.compile(r"\A(?:\s*--[^\n]*\n)+\s*")
+
+
+class Touched(NamedTuple):
+    """The tables that a statement reads, and those that it writes with the first word of how."""
+
+    read: frozenset[str]
+    written: frozenset[tuple[str, str]]
+
+
 @cache
-def inserting(table: Table, *columns: str) -> Statement:
+def uncommented(sql: str) -> str:
+    """A statement without what is said of it before it begins."""
+    return COMMENT.sub("", sql)
+
+
+@cache
+def touched(sql: str) -> Touched:
+    """Which tables a statement speaks of; arms of its own are among those that it reads."""
+    text = uncommented(sql)
+    written = {(table.lower(), verb.split()[0].lower()) for verb, table in WRITTEN.findall(text)}
+    return Touched(frozenset(table.lower() for table in READ.findall(text)), frozenset(written))
+
+
+@cache
+def is_independent(sql: str, before: tuple[str, ...]) -> bool:
+    """Whether a statement may go together with those before it, all of which see the tables as they were.
+
+    It may not touch what they write, but that it inserts into a table from which they delete other rows.
+    """
+    read, written = touched(sql)
+    for table, verb in frozenset[tuple[str, str]]().union(*(touched(one).written for one in before)):
+        mine = {how for name, how in written if name == table}
+        if table in read or (mine and (mine != {INSERTED} or verb != DELETED)):
+            return False
+    return True
+
+
+@lru_cache(maxsize=512)
+def combined(before: tuple[Statement, ...], last: Statement, shared: frozenset[str]) -> Statement:
+    """One statement that does what all do, and answers as the last does: those before it are its first arms.
+
+    They see one snapshot, so none may read what another writes. Parameters have the number of their statement before
+    their names, but for the shared ones.
+    """
+    places: dict[str, int] = {}
+
+    def text(number: int, statement: Statement) -> str:
+        return "".join(
+            f"${place(number, statement.parameters[int(piece) - 1])}" if is_parameter else piece
+            for is_parameter, piece in pieces(uncommented(statement.sql))
+        )
+
+    def place(number: int, name: str) -> int:
+        return places.setdefault(name if name in shared else f"{number}.{name}", len(places) + 1)
+
+    arms = ", ".join(f"sent_{number} AS ({text(number, one)})" for number, one in enumerate(before))
+    main = text(len(before), last)
+    for beginning in ("WITH RECURSIVE ", "WITH "):
+        if main.startswith(beginning):
+            return Statement(f"{beginning}{arms}, {main.removeprefix(beginning)}", tuple(places))
+    return Statement(f"WITH {arms} {main}", tuple(places))
+
+
+@cache
+def inserting(table: "Table", *columns: str) -> Statement:
     """INSERT of one row with these columns."""
-    return compiled(insert(table).values({name: bindparam(name, type_=table.c[name].type) for name in columns}))
+    from sqlalchemy import bindparam, insert
+    from sqlalchemy.dialects.postgresql import asyncpg
+
+    values = {name: bindparam(name, type_=table.c[name].type) for name in columns}
+    dialect = asyncpg.dialect(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]
+    result: Any = insert(table).values(values).compile(dialect=dialect)
+    return Statement(str(result), tuple(result.positiontup or ()))

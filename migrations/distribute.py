@@ -1,7 +1,7 @@
 """The one thing that differs on Citus: a table is spread over the machines straight after its CREATE TABLE."""
 
 from alembic import context, op
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 
 SHARDS = 64
 
@@ -24,9 +24,24 @@ def copy_everywhere(table: str) -> None:
         op.execute(text("SELECT create_reference_table(:table)").bindparams(table=table))
 
 
+def change_tables_one_by_one(connection: Connection) -> None:
+    """Lets every revision of this session change reference tables and distributed ones in one transaction.
+
+    Citus changes the shards of a table side by side, over several connections, none of which sees what the transaction
+    has done to a reference table: it refuses that, and has to be told to use one connection.
+    """
+    is_ours = not connection.in_transaction()
+    if is_citus(connection):
+        connection.execute(text("SET citus.multi_shard_modify_mode TO 'sequential'"))
+    if is_ours:
+        connection.commit()  # Alembic begins a transaction of its own for each revision
+
+
 def on_citus() -> bool:
     """False too where SQL is only printed: nobody is there to ask."""
-    if context.is_offline_mode():
-        return False
-    found = op.get_bind().execute(text("SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')"))
+    return not context.is_offline_mode() and is_citus(op.get_bind())
+
+
+def is_citus(connection: Connection) -> bool:
+    found = connection.execute(text("SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')"))
     return bool(found.scalar())

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from content.slugs import SLUG_MAX, is_slug
+from content.limits import SLUG
+from content.names import composed
+from content.slugs import is_slug
 from db.database import Connection, Database, Row
 from db.scope import Scope
 from db.sql import statements
@@ -50,7 +52,7 @@ async def locate(database: Database, scope: Scope, address: PageAddress) -> UUID
                 tenant_id=scope.tenant_id,
                 owner_id=scope.owner_id,
                 type=checks.one_of(address.type or "", PAGE_TYPES, "type"),
-                slug=checks.text(address.slug or "", "slug", SLUG_MAX),
+                slug=checks.text(composed(address.slug or "", SLUG), "slug", SLUG.most),
             )
     if found is None:
         raise NotFound(NO_PAGE)
@@ -76,11 +78,13 @@ class Located:
 
     page_id: UUID
     type: str
+    is_archived: bool = False
 
 
 async def locate_slug(database: Database, scope: Scope, slug: str, type: str | None = None) -> Located:
     """The page of a slug, of that type or of any; NotFound or SharedSlug where there is not one."""
-    if not is_slug(slug) or len(slug) > SLUG_MAX:
+    slug = composed(slug, SLUG)
+    if not is_slug(slug) or len(slug) > SLUG.most:
         raise NotFound(NO_PAGE)
     async with looking(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.READ)
@@ -93,7 +97,7 @@ async def locate_slug(database: Database, scope: Scope, slug: str, type: str | N
 
 async def find_slugs(connection: Connection, scope: Scope, slugs: Sequence[str]) -> list[Row]:
     """Whatever has or had one of these slugs in the scope's wiki."""
-    wanted = [slug for slug in slugs if len(slug) <= SLUG_MAX and is_slug(slug)]
+    wanted = [slug for slug in slugs if len(slug) <= SLUG.most and is_slug(slug)]
     return await connection.all(
         PAGES["find_by_slugs"],
         tenant_id=scope.tenant_id,
@@ -114,7 +118,7 @@ def meant(rows: Sequence[Row], slug: str, type: str | None) -> Located | None:
     )
     if others:
         raise SharedSlug(slug, [first["type"], *(row["type"] for row in others)])
-    return Located(first["id"], first["type"])
+    return Located(first["id"], first["type"], first["status"] != "active")
 
 
 def rank(row: Row) -> tuple[bool, bool]:

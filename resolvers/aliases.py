@@ -1,5 +1,6 @@
 """Other names of a page."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from content.names import normalise
@@ -13,7 +14,7 @@ from .creating import aliases, write_aliases
 from .drafts import ALIAS_SOURCES
 from .errors import BadInput
 from .link_targets import resolve
-from .page_names import Names, check_number, renew_names
+from .page_names import Names, check_number, find_names, renew_names
 from .records import Page, Saved
 from .search.index import Findable, write_search
 from .writer import Writer
@@ -45,11 +46,32 @@ async def remove_alias(database: Database, scope: Scope, page_id: UUID, *, name:
         return Saved(page.id, page.version, changed=bool(removed))
 
 
+async def replace_aliases(writer: Writer, page: Page, names: Sequence[str]) -> bool:
+    """Let a page answer to exactly these names and its title; whether that changes anything."""
+    wanted = {normalise(name): name for name in names}
+    standing = (await find_names(writer, page))[page.id].aliases
+    gone = standing - wanted.keys() - {normalise(page.title)}
+    new = [name for alias, name in wanted.items() if alias not in standing]
+    if gone:
+        await writer.run(ALIASES["delete_aliases"], page_id=page.id, aliases=sorted(gone))
+    if new:
+        await write_aliases(writer, {page.id: aliases(new, "manual")})
+    if gone or new:
+        check_number(await findable(writer, page, Names(aliases=gone)), "aliases")
+    return bool(gone or new)
+
+
 async def renamed(writer: Writer, page: Page, lost: Names, action: str, name: str) -> Names:
     """Everything that depends on what a page is called; its names now."""
+    names = await findable(writer, page, lost)
+    await record(writer, action, page.id, name=name)
+    return names
+
+
+async def findable(writer: Writer, page: Page, lost: Names) -> Names:
+    """Bring search and the links of others in step with the names of a page; these names."""
     writer.touched.add(page.id)
     names = await renew_names(writer, page)
     await write_search(writer, Findable(page, names))
     await resolve(writer, names | lost)
-    await record(writer, action, page.id, name=name)
     return names

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from content.limits import TAGS_MAX
+from content.limits import TAGS
 from db.database import Database
 from db.scope import Scope
 
@@ -54,8 +54,8 @@ async def retag_page(
     async with writing_page(database, scope, page_id) as (writer, page):
         left = [tag for tag in page.tags if tag not in removed]
         wanted = tuple(dict.fromkeys([*left, *added]))
-        if len(wanted) > TAGS_MAX:
-            raise BadInput(f"{page.name[0].upper()}{page.name[1:]} would have more than {TAGS_MAX} tags.", "add")
+        if len(wanted) > TAGS.most:
+            raise BadInput(f"{page.name[0].upper()}{page.name[1:]} would have more than {TAGS.most} tags.", "add")
         saved = await save(writer, page, replace(page, tags=wanted))
         if saved.changed:
             await record(writer, "page.tagged", page.id, version=saved.version)

@@ -1,31 +1,32 @@
 """Known pages brought to their next states with all that follows: any number, in a fixed number of statements."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from content.sections import Section
+from db.database import Row
 from db.sql import statements
 
 from .changes import ChangeKind
 from .creating import (
+    IMPORTED,
     INSERT_REVISION,
     Called,
+    alias_rows,
     aliases,
     content_row,
-    keep_slugs,
     revision_row,
-    write_aliases,
     write_sections,
 )
 from .hubness import dependants, refresh_hubness
 from .link_targets import resolve, write_targets
 from .long_texts import read_through
-from .page_names import Names, check_number, everyone, find_names, write_names
+from .page_names import Names, check_number, everyone, known_names, take_names, write_names
 from .page_texts import PageText, read_sections
 from .records import Page, Saved
 from .search.index import Findable, restate_search, write_search
-from .states import compacted
+from .states import Known, compacted, find_bases
 from .writer import Writer
 
 PAGES = statements("pages")
@@ -83,12 +84,16 @@ async def change(writer: Writer, *changes: Change) -> list[Saved]:
         one.after = replace(one.after, version=one.after.version + one.is_revised)
         if one.is_revised and (one.text is None or one.text.sections != one.after.sections):
             one.text = await read_sections(one.after.sections)
+    calling = [one for one in changes if one.aliases or one.after.title != one.before.title]
+    called = await read_through(sum(sum(map(len, one.aliases)) for one in calling), called_of, calling)
+    expected = known_states(writer, [one for one in changes if one.is_revised], called)
     await write_rows(writer, [one for one in changes if one.after != one.before])
-    dropped = await write_texts(writer, [one for one in changes if one.is_rewritten])
-    await name(writer, changes)
-    await write_revisions(writer, [one for one in changes if one.is_revised])
+    await write_texts(writer, [one for one in changes if one.is_rewritten])
+    bases = await find_bases(writer, expected) if expected else {}
+    await name(writer, changes, called)
+    await write_revisions(writer, [one for one in changes if one.is_revised], expected, bases)
     await write_words(writer, changes)
-    await connect(writer, changes, dropped)
+    await connect(writer, changes)
     await restate(writer, [one for one in changes if one.is_restated])
     for one in changes:
         if one.is_named or one.after != one.before:
@@ -109,15 +114,15 @@ async def write_rows(writer: Writer, changes: Sequence[Change]) -> None:
         await writer.each(PAGES["reclaim_slug"], [{"type": page.type, "slug": page.slug} for page in moved])
 
 
-async def write_texts(writer: Writer, changes: Sequence[Change]) -> set[UUID]:
-    """The sections that differ, and what the texts point at; the pages that no longer point at something."""
+async def write_texts(writer: Writer, changes: Sequence[Change]) -> None:
+    """The sections that differ, and what the texts point at."""
     if not changes:
-        return set()
+        return
     if gone := [(one.after.id, slug) for one in changes for slug in lost(one)]:
-        await writer.run(SECTIONS["drop_sections"], page_ids=[id for id, _ in gone], slugs=[slug for _, slug in gone])
+        await writer.later(SECTIONS["drop_sections"], page_ids=[id for id, _ in gone], slugs=[slug for _, slug in gone])
         refresh_hubness(writer, {id for id, _ in gone})
     await write_sections(writer, [(one.after.id, *placed) for one in changes for placed in different(one)])
-    return await write_targets(writer, {one.after.id: one.text.targets for one in changes if one.text})
+    await write_targets(writer, {one.after.id: one.text.targets for one in changes if one.text})
 
 
 def lost(one: Change) -> list[str]:
@@ -131,29 +136,26 @@ def different(one: Change) -> list[tuple[int, Section]]:
     return [(place, section) for place, section in enumerate(one.after.sections) if before.get(place) != section]
 
 
-async def name(writer: Writer, changes: Sequence[Change]) -> None:
+async def name(writer: Writer, changes: Sequence[Change], called: Called) -> None:
     """Let the pages answer to their titles, to the slugs that they had, and to what else they are called."""
-    added = await call(writer, [one for one in changes if one.aliases or one.after.title != one.before.title])
     before = [(one.after, one.before.slug) for one in changes if one.after.slug != one.before.slug]
     former = [(one.after, slug) for one in changes for slug in one.former_slugs]
-    kept = await keep_slugs(writer, [*before, *former])
+    named = [
+        one.after for one in changes if one.after.id in called or one.is_revised or one.is_renamed or one.former_slugs
+    ]
+    if not named:
+        return
+    names, new = await take_names(writer, named, alias_rows(called), [*before, *former])
     for one in changes:
-        one.is_named = one.after.id in added or any((one.after.id, slug) in kept for slug in one.former_slugs)
+        added = new.get(one.after.id, Names())
+        one.is_named = bool(added.aliases or added.slugs & set(one.former_slugs))
     if concerned := [one for one in changes if one.is_revised or one.is_renamed]:
-        names = await find_names(writer, *(one.after for one in concerned))
         for one in concerned:
             one.names = names[one.after.id]
-            check_number(one.names, "aliases")
+            if one.is_named:
+                check_number(one.names, "aliases", restored=one.alias_source == IMPORTED)
     if renamed := [(one.after, one.names) for one in concerned if one.is_renamed]:
         await write_names(writer, renamed)
-
-
-async def call(writer: Writer, changes: Sequence[Change]) -> set[UUID]:
-    """The pages that have got a name which they did not have."""
-    if not changes:
-        return set()
-    called = await read_through(sum(sum(map(len, one.aliases)) for one in changes), called_of, changes)
-    return await write_aliases(writer, called)
 
 
 def called_of(changes: Iterable[Change]) -> Called:
@@ -163,11 +165,24 @@ def called_of(changes: Iterable[Change]) -> Called:
     }
 
 
-async def write_revisions(writer: Writer, changes: Sequence[Change]) -> None:
-    """The states as they are now, for ever."""
+def known_states(writer: Writer, changes: Sequence[Change], called: Called) -> Known:
+    """What the pages will be and be called, where their names were read together with them; else nothing."""
+    if not all(one.after.id in writer.named for one in changes):
+        return {}
+    return {
+        one.after.id: (one.after, known_names(writer, one.after).aliases | called.get(one.after.id, {}).keys())
+        for one in changes
+    }
+
+
+async def write_revisions(
+    writer: Writer, changes: Sequence[Change], expected: Known, bases: Mapping[UUID, Row]
+) -> None:
+    """The states as they are now, for ever. `bases` are those that the expected ones rest on."""
     if not changes:
         return
-    kept = await compacted(writer, {one.after.id: (one.after, one.names.aliases) for one in changes})
+    known = {one.after.id: (one.after, one.names.aliases) for one in changes}
+    kept = await compacted(known, bases if known == expected else await find_bases(writer, known))
     rows = [revision_row(writer, one.after, one.edit_summary) | kept[one.after.id] for one in changes]
     await writer.each(INSERT_REVISION, rows)
 
@@ -181,17 +196,17 @@ async def write_words(writer: Writer, changes: Sequence[Change]) -> None:
     await restate_search(writer, [one.after for one in changes if one.is_restated and one not in said])
 
 
-async def connect(writer: Writer, changes: Sequence[Change], dropped: set[UUID]) -> None:
+async def connect(writer: Writer, changes: Sequence[Change]) -> None:
     """The links that follow from what the texts say now, and from what the pages are called."""
     texts = [one.after.id for one in changes if one.is_rewritten]
     names = everyone(one.names for one in changes if one.is_renamed)
     if texts or names.slugs:
-        await resolve(writer, names, texts, dropped=dropped)
+        await resolve(writer, names, texts, changed=texts)
 
 
 async def restate(writer: Writer, changes: Sequence[Change]) -> None:
     """What depends on who is to be seen. A page that was merged into another is one of its own again."""
     if back := [one.after.id for one in changes if one.after.status == "active"]:
-        await writer.run(PAGES["drop_merged"], page_ids=back)
+        await writer.later(PAGES["drop_merged"], page_ids=back)
     if changes:
         refresh_hubness(writer, await dependants(writer, *(one.after.id for one in changes)))

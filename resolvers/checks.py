@@ -1,4 +1,7 @@
-"""What a caller gives, made clean or refused with the name of the argument to mend."""
+"""What a caller gives, made clean or refused with the name of the argument to mend.
+
+What is `restored` comes back from an export: it may be as large as it ever could be stored.
+"""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -6,15 +9,26 @@ from typing import Any, TypeVar
 
 import orjson
 
-from content.limits import SUMMARY_MAX, TAG_MAX, TAGS_MAX, TITLE_MAX, BadText, clean
-from content.names import normalise
-from content.slugs import SLUG_MAX, is_slug
-from content.values import DEPTH_MAX, jsonable
+from content.limits import (
+    ALIAS,
+    ALIASES,
+    ALIASES_AT_ONCE,
+    METADATA,
+    METADATA_DEPTH,
+    SLUG,
+    SUMMARY,
+    TAG,
+    TAGS,
+    TITLE,
+    BadText,
+    clean,
+)
+from content.names import composed, normalise
+from content.slugs import is_slug
+from content.values import bounded
 
 from .errors import BadInput
 
-ALIASES_MAX = 200
-METADATA_MAX = 65_536  # bytes of JSON
 YEARS = range(2, 9999)  # one more at either end, and a time zone could leave what Python and Postgres can both say
 
 T = TypeVar("T")
@@ -45,36 +59,46 @@ def line(value: str, field: str, limit: int) -> str:
     return value
 
 
-def title(value: str) -> str:
-    return line(value, "title", TITLE_MAX)
+def title(value: str, *, restored: bool = False) -> str:
+    return line(value, "title", TITLE.limit(restored=restored))
 
 
-def optional(value: str | None, field: str, limit: int = SUMMARY_MAX) -> str | None:
+def summary(value: str | None, *, restored: bool = False) -> str | None:
+    return optional(value, "summary", SUMMARY.limit(restored=restored))
+
+
+def optional(value: str | None, field: str, limit: int) -> str | None:
     """A text that may be left out; an empty one is none."""
     return None if value is None else text(value, field, limit).strip() or None
 
 
-def tags(values: Sequence[str]) -> tuple[str, ...]:
+def tags(values: Sequence[str], *, restored: bool = False) -> tuple[str, ...]:
     """Each tag once, in the order given."""
-    given = few(values, TAGS_MAX, "tags")
-    return tuple(dict.fromkeys(line(value, f"tags.{n}", TAG_MAX) for n, value in enumerate(given)))
+    given, longest = few(values, TAGS.limit(restored=restored), "tags"), TAG.limit(restored=restored)
+    lines = (line(value, f"tags.{n}", longest) for n, value in enumerate(given))
+    return tuple(dict.fromkeys(lines if restored else (composed(tag, TAG) for tag in lines)))
 
 
-def alias(value: str, field: str = "name") -> str:
+def alias(value: str, field: str = "name", *, restored: bool = False) -> str:
     """A name under which a page can be found."""
-    value = line(value, field, TITLE_MAX)
+    value = line(value, field, ALIAS.limit(restored=restored))
     if not normalise(value):
         raise BadInput(f'"{value}" has neither letters nor digits, so nothing could be found by it.', field)
     return value
 
 
-def aliases(values: Sequence[str]) -> tuple[str, ...]:
-    """Names to be added to a page at once."""
-    return tuple(alias(value, f"aliases.{n}") for n, value in enumerate(few(values, ALIASES_MAX, "aliases")))
+def aliases(values: Sequence[str], *, restored: bool = False) -> tuple[str, ...]:
+    """Names to be added to a page at once; an export has all of them."""
+    given = few(values, aliases_most(restored=restored), "aliases")
+    return tuple(alias(value, f"aliases.{n}", restored=restored) for n, value in enumerate(given))
+
+
+def aliases_most(*, restored: bool) -> int:
+    return ALIASES.stored if restored else ALIASES_AT_ONCE.most
 
 
 def slug(value: str) -> str:
-    value = text(value, "slug", SLUG_MAX)
+    value = text(composed(value, SLUG), "slug", SLUG.most)
     if not is_slug(value):
         raise BadInput(
             "A slug is made of small letters and digits in groups joined by single hyphens, like `austin-texas`; "
@@ -90,17 +114,19 @@ def one_of(value: str, values: Iterable[str], field: str) -> str:
     return value
 
 
-def metadata(value: object) -> dict[str, Any]:
+def metadata(value: object, *, restored: bool = False) -> dict[str, Any]:
     """An object as it will come back from the database. Its size is known before anything else is looked at."""
     if not isinstance(value, dict):
         raise BadInput('Metadata must be an object, like {"city": "Austin"}.', "metadata")
     try:
-        size = len(orjson.dumps(value))
-        if size > METADATA_MAX:
-            raise BadInput(f"Metadata is {size:,} bytes of JSON; at most {METADATA_MAX:,} fit.", "metadata")
-        document: dict[str, Any] = jsonable(value)
+        size, most = len(orjson.dumps(value)), METADATA.limit(restored=restored)
+        if size > most:
+            raise BadInput(f"Metadata is {size:,} bytes of JSON; at most {most:,} fit.", "metadata")
+        document: dict[str, Any] = bounded(value, restored=restored)
     except (TypeError, BadText) as error:
-        raise BadInput(f"Metadata must be plain JSON, at most {DEPTH_MAX} deep: {error}.", "metadata") from None
+        raise BadInput(
+            f"Metadata must be plain JSON, at most {METADATA_DEPTH.most} deep: {error}.", "metadata"
+        ) from None
     return document
 
 

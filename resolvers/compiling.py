@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from uuid import UUID
 
+from content.limits import UNSTORABLE
 from db.database import Database
 from db.scope import Scope
 from db.sql import statements
@@ -20,6 +21,7 @@ PAGES = statements("pages")
 SEARCH = statements("search_index")
 BULK_TRIGGER = "bootstrap_import"
 BULK_MAX = 1_000
+ACCOUNT_MAX = 200  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +59,22 @@ async def pass_by(database: Database, scope: Scope) -> None:
 
 
 async def import_journal(database: Database, scope: Scope, account_id: str, limit: int | None) -> UUID | None:
-    """A bulk job for a wiki that has ideas of a journal which were not compiled; none where there is nothing to do."""
+    """A bulk job that ends behind the last idea of a journal's account, or the last of `limit`; none where none waits.
+
+    A wiki is compiled in the order in which it came, so what lies before that idea is compiled along.
+    """
     if limit is not None and not 1 <= limit <= BULK_MAX:
         raise BadInput(f"The limit must lie between 1 and {BULK_MAX}.", "limit")
+    if UNSTORABLE.search(account_id) or len(account_id) > ACCOUNT_MAX:
+        raise BadInput(f"An accountId is a text of at most {ACCOUNT_MAX} characters, without NUL.", "accountId")
     async with writing(database, scope, Action.ADMINISTER) as writer:
-        if not await writer.value(COMPILING["has_journal"]):
+        last = await writer.one(COMPILING["find_last_idea"], account_id=account_id, most=limit)
+        if last is None:
             return None
-        options = {"accountId": account_id[:200], **({} if limit is None else {"limit": limit})}
-        return await enqueue(writer, scope.tenant_id, scope.owner_id, BULK_TRIGGER, options=options)
+        options = {
+            "accountId": account_id,
+            "until": [last["created_at"].isoformat(), str(last["id"])],
+            **({} if limit is None else {"limit": limit}),
+        }
+        subject = f"journal:{account_id}"
+        return await enqueue(writer, scope.tenant_id, scope.owner_id, BULK_TRIGGER, options=options, subject=subject)

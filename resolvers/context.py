@@ -8,8 +8,10 @@ from uuid import UUID
 import asyncpg
 from graphql import GraphQLError
 
+from content.limits import SLUG
 from db.database import Database
 from db.scope import Scope
+from selection.arguments import NOBODY, identifier
 from selection.cost import OPERATION
 from selection.errors import Final, TooExpensive
 
@@ -17,10 +19,12 @@ from .changes import Change
 from .errors import CairnError, NotFound, Unavailable
 from .feed import Feed
 from .history import Comparison, compare_states
+from .owners import find_owner
 from .refusals import in_our_words
 from .search.asking import known_within, search
 from .search.related import related
 from .search.results import Asked, Found
+from .tenants import as_id
 from .throttling import Account, Allowance
 from .tool_calls import hot_index
 
@@ -78,6 +82,16 @@ class Context:
         """What the caller has left; nothing where there is no limit."""
         return self.account.allowance() if self.account else None
 
+    async def owner_named(self, name: str) -> UUID:
+        """The id of the owner of that slug or id; the id of nobody where the tenant has no such owner."""
+        if as_id(name) or len(name) > SLUG.most:
+            return identifier(name)
+        try:
+            with in_our_words():
+                return (await find_owner(self.database, self.scope.tenant_id, name)).id
+        except NotFound:
+            return NOBODY
+
     async def search(self, asked: Asked) -> Found:
         """What a step asks before the statement that shows it."""
         with once_only():
@@ -119,6 +133,6 @@ def once_only() -> Iterator[None]:
     except Unavailable as error:
         slow = isinstance(error.__cause__, asyncpg.QueryCanceledError)
         message = "This operation took too long and was stopped. Ask for less at once." if slow else error.message
-        raise Final(message, extensions={"code": "TIMEOUT" if slow else error.code}) from error
+        raise Final(message, extensions={"code": "TIMEOUT"} if slow else error.extensions) from error
     except CairnError as error:
         raise GraphQLError(error.message, extensions=error.extensions) from error

@@ -24,6 +24,7 @@ from .writer import Writer
 PAGES = statements("pages")
 SECTIONS = statements("sections")
 ALIASES = statements("aliases")
+IMPORTED = "import"  # the source of aliases that come out of files
 CONTENT = ("slug", "title", "summary", "body_md", "tags", "metadata", "status", "version", "last_compiled_at")
 INSERT_PAGE = inserting(pages, "tenant_id", "owner_id", "id", "type", *CONTENT, "created_at", "updated_at")
 INSERT_REVISION = inserting(
@@ -53,9 +54,9 @@ async def create(writer: Writer, *new: NewPage, later: bool = False) -> list[Sav
     await write_sections(writer, [(page.id, *placed) for page in made for placed in enumerate(page.sections)])
     names = await name(writer, new)
     await writer.each(INSERT_REVISION, [first_revision(writer, one, names[one.page.id]) for one in new])
+    await add_targets(writer, {one.page.id: one.text.targets for one in new})
     found = (Findable(one.page, names[one.page.id], one.text.words) for one in new)
     await write_search(writer, *found, later=later)
-    await add_targets(writer, {one.page.id: one.text.targets for one in new})
     await resolve(writer, everyone(names.values()), [page.id for page in made])
     for page in made:
         writer.changes.add(ChangeKind.CREATED, page.id, page.version)
@@ -109,7 +110,7 @@ def revision_row(writer: Writer, page: Page, edit_summary: str | None) -> dict[s
 async def write_sections(writer: Writer, found: Sequence[tuple[UUID, int, Section]]) -> None:
     """Sections at their places on pages, new ones and changed ones."""
     if found:
-        await writer.run(
+        await writer.later(
             SECTIONS["write_sections"],
             ids=[new_id() for _ in found],
             page_ids=[page_id for page_id, _, _ in found],
@@ -126,7 +127,7 @@ async def write_sections(writer: Writer, found: Sequence[tuple[UUID, int, Sectio
 async def name(writer: Writer, new: Sequence[NewPage]) -> dict[UUID, Names]:
     """Each answers to its title, its aliases and its slug, and to those that it had and nobody else has."""
     called = await read_through(sum(sum(map(len, one.aliases)) for one in new), aliases_of, new)
-    await write_aliases(writer, called)
+    await writer.later(ALIASES["write_aliases"], **alias_rows(called))
     kept = await keep_slugs(writer, [(one.page, slug) for one in new for slug in one.former_slugs])
     names = {
         one.page.id: Names(
@@ -135,8 +136,8 @@ async def name(writer: Writer, new: Sequence[NewPage]) -> dict[UUID, Names]:
         )
         for one in new
     }
-    for own in names.values():
-        check_number(own, "aliases")
+    for one in new:
+        check_number(names[one.page.id], "aliases", restored=one.alias_source == IMPORTED)
     await add_names(writer, [(one.page, names[one.page.id]) for one in new])
     return names
 
@@ -158,16 +159,19 @@ def aliases(names: Sequence[str], source: str) -> dict[str, tuple[str, str]]:
 
 async def write_aliases(writer: Writer, called: Called) -> set[UUID]:
     """The pages that did not answer to all of these names before."""
-    rows = [(page_id, alias, *given) for page_id, own in called.items() for alias, given in own.items()]
-    added = await writer.all(
-        ALIASES["write_aliases"],
-        ids=[new_id() for _ in rows],
-        page_ids=[row[0] for row in rows],
-        aliases=[row[1] for row in rows],
-        names=[row[2] for row in rows],
-        sources=[row[3] for row in rows],
-    )
+    added = await writer.all(ALIASES["write_aliases"], **alias_rows(called))
     return {row["page_id"] for row in added}
+
+
+def alias_rows(called: Called) -> dict[str, list[Any]]:
+    rows = [(page_id, alias, *given) for page_id, own in called.items() for alias, given in own.items()]
+    return {
+        "ids": [new_id() for _ in rows],
+        "page_ids": [row[0] for row in rows],
+        "aliases": [row[1] for row in rows],
+        "names": [row[2] for row in rows],
+        "sources": [row[3] for row in rows],
+    }
 
 
 async def keep_slugs(writer: Writer, slugs: Sequence[tuple[Page, str]]) -> list[tuple[UUID, str]]:

@@ -70,7 +70,7 @@ def brought_up(page: Page, draft: PageDraft, sections: Outline) -> Page:
 async def draft_text(draft: PageDraft) -> PageText | None:
     """What a new page would say; none when the draft does not speak of it."""
     if draft.body is not None:
-        return await read_body(draft.body)
+        return await read_body(draft.body, restored=draft.restored)
     if draft.sections is not None:
         return await read_sections(await merge(draft, draft.sections, ()))
     return None

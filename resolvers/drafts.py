@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
-from content.limits import BODY_MAX
+from content.limits import BODY, EDIT_SUMMARY, RELATED, SECTIONS
 from db.tables import PAGE_TYPES
 
 from . import checks
@@ -14,8 +14,6 @@ from .long_texts import read_through
 
 STATUSES = ("active", "archived")
 ALIAS_SOURCES = ("compiler", "manual", "import")
-SECTIONS_MAX = 1_000
-RELATED_MAX = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +50,8 @@ class PageDraft:
     former_slugs: Sequence[str] = ()
     section_slugs: Sequence[str] = ()
     related: Sequence[str] = ()
+    restored: bool = False
+    """Whether it comes out of an export: then its parts may be as large as they ever could be stored."""
 
 
 async def checked(draft: PageDraft) -> PageDraft:
@@ -60,27 +60,28 @@ async def checked(draft: PageDraft) -> PageDraft:
         raise BadInput("Give the whole body or single sections, not both.", "bodyMd")
     if draft.status is not None:
         checks.one_of(draft.status, STATUSES, "status")
-    aliases = checks.few(draft.aliases, checks.ALIASES_MAX, "aliases")
+    restored = draft.restored
+    aliases = checks.few(draft.aliases, checks.aliases_most(restored=restored), "aliases")
     return replace(
         draft,
         type=checks.one_of(draft.type, PAGE_TYPES, "type"),
-        title=checks.title(draft.title),
+        title=checks.title(draft.title, restored=restored),
         slug=None if draft.slug is None else checks.slug(draft.slug),
-        summary=checks.optional(draft.summary, "summary"),
+        summary=checks.summary(draft.summary, restored=restored),
         sections=None if draft.sections is None else bounded(draft.sections),
-        aliases=await read_through(sum(map(len, aliases)), checks.aliases, aliases),
-        tags=None if draft.tags is None else checks.tags(draft.tags),
-        metadata=None if draft.metadata is None else checks.metadata(draft.metadata),
-        edit_summary=checks.optional(draft.edit_summary, "editSummary"),
+        aliases=await read_through(sum(map(len, aliases)), checks.aliases, aliases, restored=restored),
+        tags=None if draft.tags is None else checks.tags(draft.tags, restored=restored),
+        metadata=None if draft.metadata is None else checks.metadata(draft.metadata, restored=restored),
+        edit_summary=checks.optional(draft.edit_summary, "editSummary", EDIT_SUMMARY.limit(restored=restored)),
         alias_source=checks.one_of(draft.alias_source, ALIAS_SOURCES, "aliasSource"),
-        former_slugs=[checks.slug(slug) for slug in checks.few(draft.former_slugs, checks.ALIASES_MAX, "formerSlugs")],
-        related=tuple(dict.fromkeys(checks.few(draft.related, RELATED_MAX, "related"))),
+        former_slugs=[checks.slug(slug) for slug in draft.former_slugs],
+        related=tuple(dict.fromkeys(checks.few(draft.related, RELATED.most, "related"))),
     )
 
 
 def bounded(sections: Sequence[SectionDraft]) -> Sequence[SectionDraft]:
     """No more sections, and no more text in them, than a page can have: known before any of it is read."""
-    length = sum(len(section.body) for section in checks.few(sections, SECTIONS_MAX, "sections"))
-    if length > BODY_MAX:
-        raise BadInput(f"These sections have {length:,} characters; at most {BODY_MAX:,} are possible.", "sections")
+    length = sum(len(section.body) for section in checks.few(sections, SECTIONS.most, "sections"))
+    if length > BODY.most:
+        raise BadInput(f"These sections have {length:,} characters; at most {BODY.most:,} are possible.", "sections")
     return sections

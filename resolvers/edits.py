@@ -6,7 +6,7 @@ from typing import Any
 from content import edits
 from content.edits import Edited
 from content.likeness import Nearest
-from content.limits import BODY_MAX
+from content.limits import BODY, EDIT_SUMMARY
 from content.sections import render
 from db.database import Database
 from db.scope import Scope
@@ -82,9 +82,9 @@ async def edit_page(
 
     Raises EditFailed and EditAmbiguous where the old text is not there, or not once.
     """
-    old_text = checks.text(old_text, "oldText", BODY_MAX)
-    new_text = checks.text(new_text, "newText", BODY_MAX)
-    summary, section_slug = checks.optional(summary, "summary"), section_slug and named(section_slug)
+    old_text = checks.text(old_text, "oldText", BODY.most)
+    new_text = checks.text(new_text, "newText", BODY.most)
+    summary, section_slug = checks.optional(summary, "summary", EDIT_SUMMARY.most), section_slug and named(section_slug)
     page_id = await locate(database, scope, address)
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
@@ -112,9 +112,9 @@ async def append_to_page(
 
     A section that is not there yet joins at the end.
     """
-    if not checks.text(text, "text", BODY_MAX).strip():
+    if not checks.text(text, "text", BODY.most).strip():
         raise BadInput("There is nothing to append in this.", "text")
-    summary, section_slug = checks.optional(summary, "summary"), section_slug and named(section_slug)
+    summary, section_slug = checks.optional(summary, "summary", EDIT_SUMMARY.most), section_slug and named(section_slug)
     page_id = await locate(database, scope, address)
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)

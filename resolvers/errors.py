@@ -69,6 +69,18 @@ class Conflict(CairnError):
         return {"code": self.code, **({"currentVersion": self.current_version} if self.current_version else {})}
 
 
+class SlugTaken(BadInput):
+    """Another page of the type has this slug, or had it; or another owner of the tenant, or another tenant, has it."""
+
+    code = "SLUG_TAKEN"
+
+
+class IdempotencyKeyNotAllowed(CairnError):
+    """The answer to this request holds a secret, which must not be stored for repetitions."""
+
+    code = "IDEMPOTENCY_KEY_NOT_ALLOWED"
+
+
 class LimitExceeded(CairnError):
     """More than one call may ask for."""
 
@@ -76,6 +88,11 @@ class LimitExceeded(CairnError):
 
 
 class Unavailable(CairnError):
-    """Not now: the same call may work later."""
+    """Not now: the same call may work in `retry_after` seconds."""
 
     code = "UNAVAILABLE"
+    retry_after = 1
+
+    @property
+    def extensions(self) -> dict[str, Any]:
+        return {"code": self.code, "retryAfter": self.retry_after}

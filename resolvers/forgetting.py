@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from content.limits import SUMMARY_MAX
+from content.limits import FORGET_REASON
 from db.database import Database
 from db.scope import Scope
 from db.sql import statements
@@ -31,7 +31,7 @@ class Forgotten:
 
 async def forget_source(database: Database, scope: Scope, source_id: UUID, reason: str | None = None) -> Forgotten:
     """Erase every version of a source. What stays is its kind, ref and checksum, when and by whom, and the reason."""
-    reason = None if reason is None else checks.line(reason, "reason", SUMMARY_MAX)
+    reason = None if reason is None else checks.line(reason, "reason", FORGET_REASON.most)
     async with writing_row(database, scope, FORGETTING["find_owner"], source_id, NO_SOURCE, Action.MANAGE) as writer:
         rows = await writer.all(FORGETTING["find_versions"], source_id=source_id)
         ids = [row["id"] for row in rows if row["forgotten_at"] is None]

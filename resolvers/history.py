@@ -66,7 +66,7 @@ async def restore_state(
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
         (state,) = await find_states(writer, writer.scope, page.id, (version,))
-        text = await read_body(state.body)
+        text = await read_body(state.body, restored=True)
         after = replace(
             page,
             title=state.title,

@@ -42,6 +42,21 @@ class Lost(CairnError):
     code = "JOB_LOST"
 
 
+class CompileFailed(CairnError):
+    """A job was given up. `attempt` says how often it was tried."""
+
+    code = "COMPILE_FAILED"
+
+    def __init__(self, job_id: UUID, attempt: int, error: str) -> None:
+        times = "once" if attempt == 1 else f"{attempt} times"
+        super().__init__(f"The job {job_id} was tried {times} and failed. {error}")
+        self.job_id, self.attempt = job_id, attempt
+
+    @property
+    def extensions(self) -> dict[str, Any]:
+        return {"code": self.code, "jobId": str(self.job_id), "attempt": self.attempt}
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """One that this worker runs. `token` stands for this claim: no other has it."""
@@ -131,6 +146,12 @@ async def ask_for_compile(
         return job_id
 
 
+async def hurry_retries(database: Database, scope: Scope) -> None:
+    """Let the failed jobs of the scope's wiki be tried again at once instead of after their pause."""
+    async with writing(database, scope, Action.ADMINISTER) as writer:
+        await writer.run(JOBS["hurry_retries"])
+
+
 async def claim(database: Database, worker: str) -> Job | None:
     """The job that waits longest, of all tenants; none when there is nothing to do."""
     for tenant_id in await due(database):
@@ -150,13 +171,19 @@ async def due(database: Database) -> list[UUID]:
     return [row["tenant_id"] for row in sorted(rows, key=lambda row: row["created_at"])]
 
 
-async def claim_in(database: Database, tenant_id: UUID, worker: str) -> Job | None:
+async def claim_in(database: Database, tenant_id: UUID, worker: str, owner_id: UUID | None = None) -> Job | None:
+    """The job of a tenant that waits longest, or of one owner's wiki in it."""
     for _ in range(RIVALS):
         now, token = datetime.now(UTC), f"{worker}:{new_id()}"
         try:
             async with database.transaction() as connection:
                 row = await connection.one(
-                    JOBS["claim"], tenant_id=tenant_id, claimed_by=token, now=now, silent_since=now - SILENCE
+                    JOBS["claim"],
+                    tenant_id=tenant_id,
+                    owner_id=owner_id,
+                    claimed_by=token,
+                    now=now,
+                    silent_since=now - SILENCE,
                 )
                 if row is None:
                     return None
@@ -226,6 +253,13 @@ async def find_open(database: Database, scope: Scope) -> list[Row]:
     async with looking(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.ADMINISTER)
         return await connection.all(JOBS["find_open_of_wiki"], tenant_id=scope.tenant_id, owner_id=scope.owner_id)
+
+
+async def find_last_compiled(database: Database, scope: Scope) -> Row | None:
+    """The newest job of the scope's wiki that has read sources, for admins; none where the last twenty read nothing."""
+    async with looking(database) as connection:
+        await authorise(connection, scope, scope.owner_id, Action.ADMINISTER)
+        return await connection.one(JOBS["find_last_compiled"], tenant_id=scope.tenant_id, owner_id=scope.owner_id)
 
 
 async def cancel(database: Database, scope: Scope, job_id: UUID) -> bool:

@@ -29,10 +29,10 @@ def join(sections: Outline, others: Outline) -> Joined:
             found[slug] = replace(found[slug], body=both(found[slug].body, other.body))
         else:
             added.append(other)
-    return arranged([*found.values()], added, places)
+    return arranged([*found.values()], added, places, sections)
 
 
-def arranged(sections: list[Section], added: list[Section], places: dict[str, str]) -> Joined:
+def arranged(sections: list[Section], added: list[Section], places: dict[str, str], current: Outline) -> Joined:
     """A text without a heading stands first; whose slug is taken gets the next one."""
     taken = {section.slug for section in sections}
     for other in added:
@@ -41,7 +41,7 @@ def arranged(sections: list[Section], added: list[Section], places: dict[str, st
         places[other.slug] = slug
         own = replace(other, slug=slug)
         sections = [own, *sections] if not own.heading else [*sections, own]
-    return Joined(outline.standing(sections, "fromPageId"), places)
+    return Joined(outline.standing(sections, "fromPageId", current), places)
 
 
 def both(text: str, other: str) -> str:

@@ -6,6 +6,7 @@ A link stays as long as it has another reason. Nothing else changes but the hubn
 import re
 from dataclasses import dataclass
 
+from content.limits import REASON
 from db.database import Database
 from db.scope import Scope
 from db.sql import statements
@@ -14,7 +15,6 @@ from . import checks
 from .activity import record
 from .errors import BadInput
 from .hubness import refresh_hubness
-from .links import REASON_MAX
 from .permissions import Action
 from .writing import writing
 
@@ -49,7 +49,7 @@ async def drop_link_kind(database: Database, scope: Scope, kind: str, *, dry_run
 
 def checked_kind(kind: str) -> str:
     """`deterministic:city:*` is `deterministic:city`."""
-    plain = checks.line(kind, "kind", REASON_MAX).removesuffix("*").removesuffix(":")
+    plain = checks.line(kind, "kind", REASON.stored).removesuffix("*").removesuffix(":")
     if not KIND.fullmatch(plain):
         raise BadInput(
             "Only links that follow from evidence are dropped by their kind: deterministic:city:*, "

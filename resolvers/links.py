@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from content.limits import REASON
 from db.database import Database
 from db.ids import new_id
 from db.scope import Scope
@@ -13,12 +14,12 @@ from . import checks
 from .activity import record
 from .errors import BadInput
 from .hubness import refresh_hubness
+from .link_targets import IMPORTED, drop_related
 from .writer import Writer
 from .writing import check_pair, writing_beside
 
 LINKS = statements("links")
 TEXT = "text"
-REASON_MAX = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +40,11 @@ async def link_pages(
     *,
     kind: str = "reference",
     reason: str = "manual",
+    restored: bool = False,
 ) -> SavedLink:
     """Let a page refer to another for one more reason."""
     check_kind(kind)
-    reason = named_reason(reason)
+    reason = named_reason(reason, restored=restored)
     if from_page_id == to_page_id:
         raise BadInput("A page cannot link to itself.", "toPageId")
     async with writing_beside(database, scope, from_page_id) as writer:
@@ -67,9 +69,11 @@ async def unlink_pages(
 ) -> SavedLink:
     """Take back one reason, or all; the link goes with the last one. What the text says only the text can take back."""
     check_kind(kind)
-    reason = None if reason is None else named_reason(reason)
+    reason = None if reason is None else named_reason(reason, restored=True)
     async with writing_beside(database, scope, from_page_id) as writer:
         gone, left = await taken_back(writer, from_page_id, to_page_id, reason)
+        if IMPORTED in gone:
+            await drop_related(writer, from_page_id, to_page_id)
         if gone:
             await relinked(writer, from_page_id, to_page_id, "link.removed", gone)
         return SavedLink(from_page_id, to_page_id, left, changed=bool(gone))
@@ -111,9 +115,9 @@ def check_kind(kind: str) -> None:
     checks.one_of(kind, ["reference"], "kind")
 
 
-def named_reason(reason: str) -> str:
-    """One that this door may assert and take back."""
-    reason = checks.line(reason, "reason", REASON_MAX)
+def named_reason(reason: str, *, restored: bool = False) -> str:
+    """One that may be asserted and taken back."""
+    reason = checks.line(reason, "reason", REASON.limit(restored=restored))
     if reason == TEXT:
         raise BadInput('The reason "text" belongs to the links in the page\'s text. Edit the text.', "reason")
     return reason

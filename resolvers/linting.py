@@ -27,7 +27,9 @@ class Check:
 CHECKS = (
     Check("unfinished_forgetting", "error", "Forgotten sources that are still quoted: no job has come to its end."),
     Check("broken_links", "warning", "Links to what nobody answers to."),
-    Check("unknown_spaces", "warning", "Links into a space that the tenant does not have."),
+    Check("unknown_spaces", "warning", "Links into a space that the tenant does not have, or that you may not read."),
+    Check("broken_space_links", "warning", "Links into another space to what nobody answers to there."),
+    Check("private_links", "warning", "Links of a shared space into the wiki of a user or agent: they lead nowhere."),
     Check("expired", "warning", "Pages whose own date (expires, expires_at, valid_until) is past."),
     Check("duplicate_aliases", "warning", "Names to which several pages of a type answer."),
     Check("missing_sources", "warning", "Pages that say something and cite nothing."),
@@ -40,6 +42,10 @@ CHECKS = (
     Check("missing_summaries", "info", "Pages without a summary."),
     Check("slug_drift", "info", "Pages whose slug says something else than their title."),
 )
+
+
+OF_SPACES = ("unknown_spaces", "broken_space_links", "private_links")
+"""Checks that depend on which other wikis the caller may read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +77,7 @@ async def lint(database: Database, scope: Scope, *, most: int = 20) -> list[Repo
 
 
 async def report(reader: Writer, check: Check, most: int) -> Report:
-    rows = await reader.all(LINT[check.name], most=most)
+    reading = {"owners": reader.scope.owners, "spans": reader.scope.spans_tenant}
+    rows = await reader.all(LINT[check.name], most=most, **(reading if check.name in OF_SPACES else {}))
     found = (Finding(row["id"], row["type"], row["slug"], row["title"], row["detail"]) for row in rows)
     return Report(check, rows[0]["total"] if rows else 0, tuple(found))

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from content.limits import SUMMARY_MAX
+from content.limits import QUOTE
 from content.names import normalise
 from db.database import Database, Row
 from db.ids import new_id
@@ -17,10 +17,11 @@ from db.tables import mentions as table
 from . import checks
 from .activity import record
 from .errors import BadInput, NotFound
+from .permissions import Action, authorise
 from .sources import find_source
 from .sweeping import EARNED_LEAST, ask_for
 from .writer import Writer
-from .writing import writing, writing_row
+from .writing import looking, writing, writing_row
 
 MENTIONS = statements("mentions")
 INSERT = inserting(table, "tenant_id", "owner_id", "id", "name", "alias", "first_seen_at", "last_seen_at")
@@ -38,6 +39,14 @@ class SavedMention:
     changed: bool = True
 
 
+async def find_nearest(database: Database, scope: Scope, size: int) -> list[Row]:
+    """The held names of the scope's wiki that most sources say, each with the `total` of held names."""
+    async with looking(database) as connection:
+        await authorise(connection, scope, scope.owner_id, Action.READ)
+        wanted = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+        return await connection.all(MENTIONS["find_nearest"], **wanted, size=size)
+
+
 async def record_mention(
     database: Database,
     scope: Scope,
@@ -49,7 +58,7 @@ async def record_mention(
 ) -> SavedMention:
     """A source names something. Each source counts once, however often it is read and however many versions it has."""
     name = checks.alias(name)
-    quote = checks.optional(quote, "quote", SUMMARY_MAX)
+    quote = checks.optional(quote, "quote", QUOTE.most)
     if suggested_type is not None:
         checks.one_of(suggested_type, PAGE_TYPES, "suggestedType")
     async with writing(database, scope) as writer:

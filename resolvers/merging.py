@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from content.limits import TAGS_MAX
-from content.slugs import SLUG_MAX
+from content.limits import SLUG, TAGS
 from db.database import Database
 from db.ids import new_id
 from db.scope import Scope
@@ -132,7 +131,7 @@ def check_mergeable(gone: Page, into: Page, field: str) -> None:
 
 async def put_away(writer: Writer, gone: Page, into: Page) -> Page:
     """Archived, under a slug that nobody asks for: its own is free to lead to the other page."""
-    slug = await free_slug(writer, gone.type, gone.slug[: SLUG_MAX - len(SUFFIX)].rstrip("-") + SUFFIX)
+    slug = await free_slug(writer, gone.type, gone.slug[: SLUG.most - len(SUFFIX)].rstrip("-") + SUFFIX)
     after = replace(gone, slug=slug, status="archived")
     saved = await save(writer, gone, after, edit_summary=f"Merged into {into.title}")
     await writer.run(MERGING["move_slugs"], from_id=gone.id, into_id=into.id)
@@ -148,8 +147,8 @@ async def enrich(writer: Writer, gone: Page, into: Page, joined: Joined) -> Page
         into,
         sections=joined.sections,
         summary=into.summary or gone.summary,
-        tags=tuple(dict.fromkeys([*into.tags, *gone.tags]))[:TAGS_MAX],
-        metadata=checks.metadata({**(gone.metadata or {}), **(into.metadata or {})}),
+        tags=tuple(dict.fromkeys([*into.tags, *gone.tags]))[: max(TAGS.most, len(into.tags))],
+        metadata=checks.metadata({**(gone.metadata or {}), **(into.metadata or {})}, restored=True),
     )
     text = await read_sections(after.sections)
     saved = await save(writer, into, after, text=text, edit_summary=f"Merged with {gone.title}", aliases=names)

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain, count
 
-from content.limits import BODY_MAX
-from content.sections import HEADING_MAX, Section, parse, problem, render
-from content.slugs import SLUG_MAX, numbered_section, section_slug
+from content.limits import BODY, HEADING, SECTIONS, SLUG
+from content.sections import Section, parse, problem, render
+from content.slugs import numbered_section, section_slug
 from content.templates import TEMPLATES
 
 from . import checks
-from .drafts import SECTIONS_MAX, SectionDraft
+from .drafts import SectionDraft
 from .errors import BadInput, NotFound
 from .unset import UNSET, Given, given
 
@@ -28,9 +28,10 @@ def size(*outlines: Iterable[Section | SectionDraft]) -> int:
     return sum(len(section.heading or "") + len(section.body) for section in chain(*outlines))
 
 
-def from_body(body: str, current: Outline = ()) -> Outline:
+def from_body(body: str, current: Outline = (), *, restored: bool = False) -> Outline:
     """The sections of a whole body, where there was another."""
-    return keeping(standing(parse(checks.text(body, "bodyMd", BODY_MAX)), "bodyMd"), current)
+    body = checks.text(body, "bodyMd", BODY.limit(restored=restored))
+    return keeping(standing(parse(body), "bodyMd", restored=restored), current)
 
 
 def keeping(sections: Outline, current: Outline) -> Outline:
@@ -63,7 +64,7 @@ def merged(page_type: str, current: Outline, drafts: Sequence[SectionDraft]) -> 
             raise BadInput(f'The section "{section.slug}" is given twice.', f"sections.{n}.sectionSlug")
         seen.add(section.slug)
         sections[section.slug] = section
-    return standing(sections.values(), "sections")
+    return standing(sections.values(), "sections", current)
 
 
 def drafted(page_type: str, draft: SectionDraft, sections: dict[str, Section], field: str) -> Section:
@@ -81,7 +82,7 @@ def drafted(page_type: str, draft: SectionDraft, sections: dict[str, Section], f
         check_slug(slug, f"{field}.sectionSlug")
     if heading is None:
         heading = sections[slug].heading if slug in sections else usual_heading(page_type, slug)
-    return allowed(Section(slug, heading, checks.text(draft.body, f"{field}.bodyMd", BODY_MAX)), f"{field}.bodyMd")
+    return allowed(Section(slug, heading, checks.text(draft.body, f"{field}.bodyMd", BODY.most)), f"{field}.bodyMd")
 
 
 def patched(page_type: str, current: Outline, slug: str, body: Given[str], heading: Given[str]) -> Outline:
@@ -94,19 +95,19 @@ def patched(page_type: str, current: Outline, slug: str, body: Given[str], headi
         replace(
             old,
             heading=old.heading if heading is UNSET else headed(heading, "heading"),
-            body=checks.text(given(body, old.body), "bodyMd", BODY_MAX),
+            body=old.body if body is UNSET else checks.text(given(body, ""), "bodyMd", BODY.most),
         ),
         "bodyMd" if heading is UNSET else "heading",
     )
     sections = {section.slug: section for section in current}
     sections[slug] = new
-    return standing(sections.values(), "bodyMd")
+    return standing(sections.values(), "bodyMd", current)
 
 
 def without(current: Outline, slug: str) -> Outline:
     """All sections but one."""
     place_of(current, slug)
-    return standing([section for section in current if section.slug != slug], "sectionSlug")
+    return standing([section for section in current if section.slug != slug], "sectionSlug", current)
 
 
 def moved(current: Outline, slug: str, position: int) -> Outline:
@@ -115,7 +116,7 @@ def moved(current: Outline, slug: str, position: int) -> Outline:
         raise BadInput(f"The position must lie between 0 and {len(current) - 1}.", "position")
     sections = list(current)
     sections.insert(position, sections.pop(place_of(current, slug)))
-    return standing(sections, "position")
+    return standing(sections, "position", current)
 
 
 def place_of(current: Outline, slug: str) -> int:
@@ -125,14 +126,21 @@ def place_of(current: Outline, slug: str) -> int:
     raise NotFound(f'The page has no section "{slug}".')
 
 
-def standing(sections: Iterable[Section], field: str) -> Outline:
-    """The outline as it comes back from the body: else what one section says would leak into the next."""
+def standing(sections: Iterable[Section], field: str, current: Outline = (), *, restored: bool = False) -> Outline:
+    """The outline as it comes back from the body: else what one section says would leak into the next.
+
+    A page that is larger than its bound, since that was lowered, can be written as long as it does not grow.
+    """
     outline = tuple(section for section in sections if section.heading or section.body.strip())
     if any(not section.heading for section in outline[1:]):
         raise BadInput("The text without a heading has to stay first. Give its section a heading.", field)
-    if len(outline) > SECTIONS_MAX:
-        raise BadInput(f"A page can have {SECTIONS_MAX} sections, not {len(outline)}.", field)
-    body = checks.text(render(outline), field, BODY_MAX)
+    most = SECTIONS.limit(restored=restored)
+    if len(outline) > max(most, len(current)):
+        raise BadInput(f"A page can have {most:,} sections, not {len(outline):,}.", field)
+    body, longest = render(outline), BODY.limit(restored=restored)
+    if len(body) > longest:
+        longest = max(longest, len(render(current)))
+    body = checks.text(body, field, longest)
     found = parse(body)
     if [section.heading for section in found] != [section.heading for section in outline]:
         raise BadInput("A section holds an open code fence or comment that swallows what follows. Close it.", field)
@@ -148,7 +156,7 @@ def allowed(section: Section, field: str) -> Section:
 
 def headed(heading: str, field: str) -> str:
     """A heading on one line; an empty one belongs to the text before the first heading."""
-    return " ".join(checks.text(heading, field, HEADING_MAX).split())
+    return " ".join(checks.text(heading, field, HEADING.most).split())
 
 
 def usual_heading(page_type: str, slug: str) -> str:
@@ -157,7 +165,7 @@ def usual_heading(page_type: str, slug: str) -> str:
 
 
 def check_slug(slug: str, field: str) -> None:
-    if slug != section_slug(checks.line(slug, field, SLUG_MAX)):
+    if slug != section_slug(checks.line(slug, field, SLUG.most)):
         raise BadInput(f'Write the slug of a section like "{section_slug(slug)}".', field)
 
 

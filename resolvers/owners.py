@@ -1,11 +1,12 @@
 """Owners of wikis inside a tenant, and what they let each other do there."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
+from content.limits import CALLED
 from content.slugs import is_slug
 from db.database import Connection, Database, Row
 from db.ids import new_id
@@ -13,9 +14,10 @@ from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
 
 from . import checks
-from .errors import BadInput, Conflict, NotFound
+from .errors import BadInput, Conflict, NotFound, SlugTaken
 from .languages import change_language, known_language
-from .tenants import NAME_MAX, as_id, check_tenant, new_slug
+from .refusals import in_our_words
+from .tenants import as_id, check_tenant, new_slug
 from .writing import lock_wiki, transaction
 
 OWNERS = statements("owners")
@@ -55,7 +57,7 @@ async def create_owner(
     async with transaction(database) as connection:
         row = await add_owner(connection, tenant_id, kind, slug, name, language)
     if row is None:
-        raise Conflict(f"There is an owner `{slug}` already.")
+        raise SlugTaken(f"There is an owner `{slug}` already. Choose another slug.", "slug")
     return owner_from(row)
 
 
@@ -69,10 +71,28 @@ async def ensure_owner(database: Database, tenant_id: UUID, kind: OwnerKind, slu
     return owner
 
 
-async def list_owners(database: Database, tenant_id: UUID) -> list[Owner]:
-    """Every owner of the tenant, by slug."""
+async def list_owners(
+    database: Database, tenant_id: UUID, *, after: str | None = None, limit: int | None = None
+) -> list[Owner]:
+    """The owners of a tenant by slug: those whose slug follows `after`, `limit` at most. Every owner without them."""
     async with database.connection() as connection:
-        return [owner_from(row) for row in await connection.all(OWNERS["list_owners"], tenant_id=tenant_id)]
+        rows = await connection.all(OWNERS["list_owners"], tenant_id=tenant_id, after=after, most=limit)
+    return [owner_from(row) for row in rows]
+
+
+async def find_owners(database: Database, tenant_id: UUID, names: Sequence[str | UUID]) -> list[Owner]:
+    """The owners of these ids or slugs, in this order, by one statement. Raises NotFound for the first unknown one."""
+    ids = [found for name in names if (found := as_id(name))]
+    slugs = [str(name) for name in names if not as_id(name) and is_slug(str(name))]
+    with in_our_words():
+        async with database.connection() as connection:
+            rows = await connection.all(OWNERS["find_owners"], tenant_id=tenant_id, owner_ids=ids, slugs=slugs)
+    known: dict[str | UUID | None, Owner] = {}
+    for owner in map(owner_from, rows):
+        known |= {owner.id: owner, owner.slug: owner}
+    if missing := next((name for name in names if (as_id(name) or name) not in known), None):
+        raise NotFound(f"There is no owner `{str(missing)[: CALLED.most]}`.")
+    return [known[as_id(name) or name] for name in names]
 
 
 async def find_owner(database: Database, tenant_id: UUID, name: str | UUID) -> Owner:
@@ -91,7 +111,7 @@ async def find_owner(database: Database, tenant_id: UUID, name: str | UUID) -> O
 async def grant(database: Database, tenant_id: UUID, *, owner_id: UUID, grantee_id: UUID, role: Grant) -> None:
     """Let the grantee into the owner's wiki. A second grant replaces the first."""
     if owner_id == grantee_id:
-        raise BadInput("An owner needs no grant in its own wiki.", "granteeId")
+        raise BadInput("An owner needs no grant in its own wiki.", "grantee")
     async with transaction(database) as connection:
         await hold_owners(connection, tenant_id, (owner_id, grantee_id))
         await connection.run(
@@ -106,6 +126,27 @@ async def revoke(database: Database, tenant_id: UUID, *, owner_id: UUID, grantee
             GRANTS["remove_grant"], tenant_id=tenant_id, owner_id=owner_id, grantee_id=grantee_id
         )
     return removed > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """A grant as it stands: `owner` and `grantee` are slugs."""
+
+    owner: str
+    grantee: str
+    role: Grant
+    created_at: datetime
+
+
+async def list_grants(
+    database: Database, tenant_id: UUID, *, owner_id: UUID | None = None, grantee_id: UUID | None = None
+) -> list[Granted]:
+    """The grants of a tenant by slug of the owner, then of the grantee; only those of one owner or grantee if named."""
+    async with database.connection() as connection:
+        rows = await connection.all(
+            GRANTS["list_grants"], tenant_id=tenant_id, owner_id=owner_id, grantee_id=grantee_id
+        )
+    return [Granted(row["owner"], row["grantee"], Grant(row["role"]), row["created_at"]) for row in rows]
 
 
 async def set_language(database: Database, tenant_id: UUID, owner_id: UUID, language: str) -> Owner:
@@ -127,17 +168,28 @@ async def add_owner(
         owner_id=new_id(),
         kind=kind,
         slug=new_slug(slug),
-        name=checks.line(name, "name", NAME_MAX),
+        name=checks.line(name, "name", CALLED.most),
         language=await known_language(connection, language),
     )
 
 
-async def hold_owners(connection: Connection, tenant_id: UUID, owner_ids: Collection[UUID]) -> None:
-    """They exist, and will until the transaction ends."""
+async def hold_owners(connection: Connection, tenant_id: UUID, owner_ids: Collection[UUID]) -> dict[UUID, OwnerKind]:
+    """The kinds of these owners, which exist until the transaction ends. Raises NotFound for one that does not."""
     rows = await connection.all(OWNERS["hold_owners"], tenant_id=tenant_id, owner_ids=list(owner_ids))
-    missing = set(owner_ids) - {row["id"] for row in rows}
-    if missing:
+    kinds = {row["id"]: OwnerKind(row["kind"]) for row in rows}
+    if missing := set(owner_ids) - kinds.keys():
         raise NotFound(f"There is no owner `{min(missing)}`.")
+    return kinds
+
+
+def usual_actor(kind: OwnerKind, role: Role) -> ActorKind:
+    """Who acts with a credential of such an owner, unless it says so itself.
+
+    Services act for a whole tenant, and a shared space is nobody in particular: both are a service in history.
+    """
+    if role is Role.SERVICE or kind is OwnerKind.SHARED:
+        return ActorKind.SERVICE
+    return ActorKind(kind.value)
 
 
 def owner_from(row: Row) -> Owner:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from content import limits
 from content.names import normalise
 from db.sql import statements
 
@@ -15,7 +16,6 @@ from .writer import Writer
 
 ALIASES = statements("aliases")
 SEARCH = statements("search_index")
-ALIASES_MAX = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,37 @@ async def find_names(writer: Writer, *pages: Page) -> dict[UUID, Names]:
     }
 
 
+async def take_names(
+    writer: Writer, pages: Sequence[Page], aliases: dict[str, list[Any]], slugs: Sequence[tuple[Page, str]]
+) -> tuple[dict[UUID, Names], dict[UUID, Names]]:
+    """Give pages aliases, and slugs that nobody has or had: all that they answer to now, and what of it is new."""
+    if not slugs and not aliases["ids"] and all(page.id in writer.named for page in pages):
+        return {page.id: known_names(writer, page) for page in pages}, {}
+    rows = await writer.all(
+        ALIASES["take_names"],
+        every_id=[page.id for page in pages],
+        types=[page.type for page, _ in slugs],
+        slugs=[slug for _, slug in slugs],
+        slug_ids=[page.id for page, _ in slugs],
+        **aliases,
+    )
+    names = {page.id: Names(frozenset({page.slug})) for page in pages}
+    new: dict[UUID, Names] = defaultdict(Names)
+    for row in rows:
+        name = frozenset({row["name"]})
+        one = Names(aliases=name) if row["kind"] == "alias" else Names(slugs=name)
+        names[row["page_id"]] |= one
+        if row["is_new"]:
+            new[row["page_id"]] |= one
+    return names, new
+
+
+def known_names(writer: Writer, page: Page) -> Names:
+    """What was read of them when the page was."""
+    aliases, old_slugs = writer.named[page.id]
+    return Names(old_slugs | {page.slug}, aliases)
+
+
 async def renew_names(writer: Writer, page: Page) -> Names:
     """Bring the rows that search reads in step with the page, its aliases and its old slugs."""
     names = (await find_names(writer, page))[page.id]
@@ -49,12 +80,15 @@ async def renew_names(writer: Writer, page: Page) -> Names:
 
 async def write_names(writer: Writer, named: Sequence[tuple[Page, Names]]) -> None:
     """The rows that search reads, of pages that may have others."""
-    await writer.run(SEARCH["write_names"], **rows_of(named))
+    rows = rows_of(named)
+    page_ids, kinds, names = rows["page_ids"], rows["kinds"], rows["names"]
+    await writer.later(SEARCH["drop_names"], page_ids=page_ids, kinds=kinds, names=names)
+    await writer.later(SEARCH["write_names"], **rows)
 
 
 async def add_names(writer: Writer, new: Sequence[tuple[Page, Names]]) -> None:
     """The rows that search reads, of pages that have none yet."""
-    await writer.run(SEARCH["add_names"], **rows_of(new))
+    await writer.later(SEARCH["add_names"], **rows_of(new))
 
 
 def rows_of(named: Sequence[tuple[Page, Names]]) -> dict[str, Any]:
@@ -77,10 +111,10 @@ def everyone(several: Iterable[Names]) -> Names:
     return Names(frozenset().union(*(one.slugs for one in names)), frozenset().union(*(one.aliases for one in names)))
 
 
-def check_number(names: Names, field: str) -> None:
+def check_number(names: Names, field: str, *, restored: bool = False) -> None:
     """Refuse more aliases than a page can have."""
-    if len(names.aliases) > ALIASES_MAX:
-        raise BadInput(f"A page can answer to {ALIASES_MAX:,} names. Take some from it first.", field)
+    if len(names.aliases) > (most := limits.ALIASES.limit(restored=restored)):
+        raise BadInput(f"A page can answer to {most:,} names. Take some from it first.", field)
 
 
 def searchable_names(page: Page, aliases: Iterable[str], old_slugs: Iterable[str]) -> set[tuple[str, str]]:

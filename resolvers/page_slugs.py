@@ -3,15 +3,11 @@
 from content.slugs import NoSlug, numbered, slugify
 from db.sql import statements
 
-from .errors import BadInput
-from .records import Page, find_page
+from .errors import BadInput, SlugTaken
+from .records import Page, find_page, learn_editions
 from .writer import Writer
 
 PAGES = statements("pages")
-
-
-class SlugTaken(BadInput):
-    """Another page of the type has this slug, or had it."""
 
 
 def title_slug(title: str) -> str:
@@ -33,9 +29,10 @@ async def free_slug(writer: Writer, page_type: str, slug: str) -> str:
     start, size = 1, 8
     while True:
         wanted = [slug if n == 1 else numbered(slug, n) for n in range(start, start + size)]
-        rows = await writer.all(PAGES["find_taken_slugs"], type=page_type, slugs=wanted)
-        taken = {row["slug"] for row in rows}
-        if free := next((one for one in wanted if one not in taken), None):
+        row = await writer.one(PAGES["find_taken_slugs"], type=page_type, slugs=wanted)
+        assert row is not None
+        learn_editions(writer, row)
+        if free := next((one for one in wanted if one not in row["taken"]), None):
             return free
         start, size = start + size, size * 4
 

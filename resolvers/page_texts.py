@@ -1,19 +1,18 @@
 """What the text of a page says: read once, and before the wiki is locked where it does not depend on the page."""
 
 import asyncio
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from content.limits import BODY_MAX
+from content.limits import LINKS
 from content.links import Target, find_links
 from content.sections import render
 
-from . import checks, outline
+from . import outline
 from .errors import BadInput
 from .long_texts import read_through
 from .outline import Outline
 from .search.index import searchable
-
-TARGETS_MAX = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +25,11 @@ class PageText:
     words: str
 
 
-async def read_body(body: str) -> PageText:
-    """Of a whole body as it was given."""
-    body = checks.text(body, "bodyMd", BODY_MAX)
-    return await read_through(len(body), lambda: text_of(outline.from_body(body)))
+async def read_body(body: str, *, restored: bool = False) -> PageText:
+    """Of a whole body as it was given, or as it was stored."""
+    text = await read_through(len(body), lambda: text_of(outline.from_body(body, restored=restored)))
+    check_links(text.targets, LINKS.limit(restored=restored))
+    return text
 
 
 async def read_sections(sections: Outline) -> PageText:
@@ -46,6 +46,10 @@ def text_of(sections: Outline) -> PageText:
 def written_targets(body: str) -> tuple[Target, ...]:
     """Each target once, as it was first written."""
     targets = {target.target: target for target in reversed(find_links(body))}
-    if len(targets) > TARGETS_MAX:
-        raise BadInput(f"A page can link to {TARGETS_MAX:,} different targets, not to {len(targets):,}.", "bodyMd")
+    check_links(targets, LINKS.stored)
     return tuple(targets.values())
+
+
+def check_links(targets: Collection[object], most: int) -> None:
+    if len(targets) > most:
+        raise BadInput(f"A page can link to {most:,} different targets, not to {len(targets):,}.", "bodyMd")

@@ -5,22 +5,27 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from db.database import Database
+from content.limits import ALIASES_AT_ONCE, EDIT_SUMMARY, RELATED
+from content.names import normalise
+from db.database import Database, Row
 from db.scope import Scope
 from db.sql import statements
 
 from . import checks, outline
 from .activity import record
+from .aliases import replace_aliases
 from .changes import ChangeKind
 from .drafting import draft_text, drafted, store
 from .drafts import PageDraft, checked
-from .errors import BadInput
+from .errors import BadInput, CairnError
 from .hubness import dependants, refresh_all_hubness, refresh_hubness
 from .link_targets import forget_page, resolve, resolve_all
+from .long_texts import read_through
 from .page_slugs import check_free, free_slug, title_slug
 from .page_texts import read_body, read_sections
 from .permissions import Action
 from .records import Page, Saved
+from .related_pages import replace_related
 from .revisions import save
 from .search.index import forget_search
 from .unset import UNSET, Given
@@ -31,16 +36,41 @@ PAGES = statements("pages")
 SEARCH = statements("search_index")
 
 
-async def create_page(database: Database, scope: Scope, draft: PageDraft) -> Saved:
-    """A new page. A slug made from the title gets a number when it is taken; a given one must be free."""
+class PageExists(CairnError):
+    """A page of the same type is called so already."""
+
+    code = "PAGE_EXISTS"
+
+    def __init__(self, page: Row) -> None:
+        self.page, self.version = f"{page['type']}/{page['slug']}", page["version"]
+        state = " It is archived." if page["status"] == "archived" else ""
+        super().__init__(f"The page {self.page} is called so already.{state}")
+
+    @property
+    def extensions(self) -> dict[str, Any]:
+        return {"code": self.code, "page": self.page, "currentVersion": self.version}
+
+
+async def create_page(database: Database, scope: Scope, draft: PageDraft, *, unless_called: bool = False) -> Saved:
+    """A new page. A slug made from the title gets a number when it is taken; a given one must be free.
+
+    With `unless_called` PageExists is raised instead of a number, where a page of the type has that title, alias or
+    slug; who gives a slug means another page.
+    """
     draft = await checked(draft)
     wanted = draft.slug or title_slug(draft.title)
     text = await draft_text(draft) or await read_sections(outline.templated(draft.type))
     async with writing(database, scope) as writer:
         if draft.slug:
             await check_free(writer, draft.type, draft.slug)
+        elif unless_called and (known := await writer.one(PAGES["find_called"], **called(draft, wanted))):
+            raise PageExists(known)
         slug = draft.slug or await free_slug(writer, draft.type, wanted)
         return await store(writer, None, drafted(draft, slug, text.sections), draft, "page.created", text)
+
+
+def called(draft: PageDraft, slug: str) -> dict[str, Any]:
+    return {"type": draft.type, "alias": normalise(draft.title), "slug": slug}
 
 
 async def update_page(
@@ -55,18 +85,29 @@ async def update_page(
     tags: Given[list[str]] = UNSET,
     slug: Given[str] = UNSET,
     metadata: Given[dict[str, Any] | None] = UNSET,
+    aliases: Given[Sequence[str]] = UNSET,
+    related: Given[Sequence[str]] = UNSET,
     expected_version: int | None = None,
     edit_summary: str | None = None,
 ) -> Saved:
-    """Change what is given. A new slug keeps the old one resolving; a new title keeps the old one as an alias."""
+    """Change what is given. A new slug keeps the old one resolving; a new title keeps the old one as an alias.
+
+    `aliases` are all names that the page has besides its title, `related` all pages that it is related to, whatever
+    its text says: those that are left out are taken from it.
+    """
     changes: dict[str, Any] = {
         "title": title if title is UNSET else checks.title(title),
-        "summary": summary if summary is UNSET else checks.optional(summary, "summary"),
+        "summary": summary if summary is UNSET else checks.summary(summary),
         "tags": tags if tags is UNSET else checks.tags(tags),
         "slug": slug if slug is UNSET else checks.slug(slug),
         "metadata": metadata if metadata is UNSET else checks.metadata({} if metadata is None else metadata),
     }
-    edit_summary = checks.optional(edit_summary, "editSummary")
+    edit_summary = checks.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
+    if aliases is not UNSET:
+        names = checks.few(aliases, ALIASES_AT_ONCE.most, "aliases")
+        aliases = await read_through(sum(map(len, names)), checks.aliases, names)
+    if related is not UNSET:
+        related = tuple(dict.fromkeys(checks.few(related, RELATED.most, "related")))
     text = None if body is UNSET else await read_body(body)
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
@@ -77,6 +118,9 @@ async def update_page(
         if after.slug != page.slug:
             await check_free(writer, page.type, after.slug, but=page)
         saved = await save(writer, page, after, text=text, edit_summary=edit_summary)
+        renamed = aliases is not UNSET and await replace_aliases(writer, after, aliases)
+        relinked = related is not UNSET and await replace_related(writer, page.id, related)
+        saved = replace(saved, changed=saved.changed or renamed or relinked)
         if saved.changed:
             await record(writer, "page.updated", page.id, version=saved.version)
         return saved
@@ -154,7 +198,7 @@ async def remove_page(writer: Writer, page: Page) -> None:
     for child in await writer.all(PAGES["orphan_children"], page_id=page.id):
         writer.changes.add(ChangeKind.MOVED, child["id"])
     for release in ("release_sections", "release_mentions"):
-        await writer.run(PAGES[release], page_id=page.id)
+        await writer.later(PAGES[release], page_id=page.id)
     names = await forget_page(writer, page.id)
     await forget_search(writer, page.id)
     await writer.run(PAGES["delete_page"], page_id=page.id)

@@ -60,6 +60,18 @@ def allowed(role: Role, relation: Relation, action: Action) -> bool:
     return action <= MOST[role][relation]
 
 
+def covers(maker: Role, role: Role) -> bool:
+    """Whether a credential of the role `maker` may make one of this role: it has every right of it itself."""
+    return all(mine >= theirs for mine, theirs in zip(MOST[maker], MOST[role], strict=True))
+
+
+def administered_tenant(scope: Scope) -> UUID:
+    """The tenant whose owners, grants and keys this credential may change. Raises Forbidden without the role admin."""
+    if not allowed(scope.role, Relation.OWN, ADMINISTER):
+        raise Forbidden(REFUSALS[ADMINISTER])
+    return scope.tenant_id
+
+
 def is_at_home(scope: Scope, owner_id: UUID, action: Action) -> bool:
     """Is it a wiki of the credential's own, where it may do this whoever has granted what?"""
     return owner_id in scope.owners and allowed(scope.role, Relation.OWN, action)

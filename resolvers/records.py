@@ -8,6 +8,7 @@ from uuid import UUID
 import orjson
 
 from content.sections import Section, render
+from db.database import Row
 from db.sql import statements
 
 from .writer import Writer
@@ -62,6 +63,8 @@ async def find_page(writer: Writer, page_id: UUID) -> Page | None:
     row = await writer.one(PAGES["find_page"], page_id=page_id)
     if row is None:
         return None
+    learn_editions(writer, row)
+    writer.named[page_id] = frozenset(row["aliases"]), frozenset(row["old_slugs"])
     sections = orjson.loads(row["sections"] or b"[]")
     return Page(
         id=row["id"],
@@ -77,3 +80,8 @@ async def find_page(writer: Writer, page_id: UUID) -> Page | None:
         version=row["version"],
         last_compiled_at=row["last_compiled_at"],
     )
+
+
+def learn_editions(writer: Writer, row: Row) -> None:
+    """Keep what was read of the wiki beside something else: it holds for as long as the transaction is alone in it."""
+    writer.editions = row["language"], [(number, state) for number, state in orjson.loads(row["editions"] or b"[]")]

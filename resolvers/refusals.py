@@ -10,7 +10,7 @@ from types import TracebackType
 
 import asyncpg
 
-from db.pool import Exhausted
+from db.pool import Exhausted, is_lost
 
 from .errors import BadInput, CairnError, Conflict, NotFound, Unavailable
 
@@ -41,6 +41,8 @@ def refusal(error: Exception) -> CairnError | None:
         return Unavailable("The database is busy, or cannot be reached. Try again in a moment.")
     if isinstance(error, OSError) and error.errno in DISK:
         return Unavailable(f"A file cannot be written: {error.strerror}. Make room, then try again.")
+    if isinstance(error, asyncpg.InterfaceError) and not is_lost(error):
+        return None
     if not isinstance(error, asyncpg.PostgresError):
         return Unavailable("The database cannot be reached. Try again in a moment.")
     state = error.sqlstate or ""
@@ -53,6 +55,16 @@ def refusal(error: Exception) -> CairnError | None:
     if state.startswith(BUSY) or state == "25006":
         return Unavailable("The database cannot do this now. Try again in a moment.")
     return None
+
+
+def explained(error: Exception) -> Exception:
+    """The error that a caller is told for any exception that has reached a door: one of ours where Postgres was lost.
+
+    Most are in our words already. This is for what fails between the operations, such as a rollback.
+    """
+    if isinstance(error, (asyncpg.PostgresError, Exhausted)) or is_lost(error):
+        return refusal(error) or error
+    return error
 
 
 def rule(error: asyncpg.PostgresError) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from time import monotonic
 from uuid import UUID
 
+from content.limits import EDIT_SUMMARY
 from db.database import Database
 from db.one_transaction import OneTransaction
 from db.scope import Scope
@@ -53,7 +54,7 @@ async def rename_page(
     """
     title = title if title is UNSET else checks.title(title)
     slug = slug if slug is UNSET else checks.slug(slug)
-    summary = checks.optional(summary, "summary")
+    summary = checks.optional(summary, "summary", EDIT_SUMMARY.most)
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
         after = replace(page, title=page.title if title is UNSET else title, slug=page.slug if slug is UNSET else slug)

@@ -3,8 +3,7 @@
 from dataclasses import replace
 from uuid import UUID
 
-from content.limits import BODY_MAX
-from content.slugs import SLUG_MAX
+from content.limits import BODY, EDIT_SUMMARY, SLUG
 from db.database import Database
 from db.scope import Scope
 
@@ -32,8 +31,8 @@ async def patch_section(
     edit_summary: str | None = None,
 ) -> Saved:
     """Change a section's text or heading; a section that is not there yet joins at the end."""
-    section_slug, summary = named(section_slug), checks.optional(edit_summary, "editSummary")
-    added = [] if body is UNSET else [SectionDraft(checks.text(body, "bodyMd", BODY_MAX))]
+    section_slug, summary = named(section_slug), checks.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
+    added = [] if body is UNSET else [SectionDraft(checks.text(body, "bodyMd", BODY.most))]
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
         sections = await read_through(
@@ -52,7 +51,7 @@ async def remove_section(
     edit_summary: str | None = None,
 ) -> Saved:
     """Take a section from a page, with what it cites."""
-    section_slug, summary = named(section_slug), checks.optional(edit_summary, "editSummary")
+    section_slug, summary = named(section_slug), checks.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
         sections = await read_through(outline.size(page.sections), outline.without, page.sections, section_slug)
@@ -70,7 +69,7 @@ async def move_section(
     edit_summary: str | None = None,
 ) -> Saved:
     """Put a section at a place among the others, counted from 0."""
-    section_slug, summary = named(section_slug), checks.optional(edit_summary, "editSummary")
+    section_slug, summary = named(section_slug), checks.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
         size = outline.size(page.sections)
@@ -90,4 +89,4 @@ async def rearranged(
 
 def named(section_slug: str) -> str:
     """A slug to look for: any that a section could have."""
-    return checks.text(section_slug, "sectionSlug", SLUG_MAX)
+    return checks.text(section_slug, "sectionSlug", SLUG.most)

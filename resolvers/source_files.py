@@ -12,6 +12,7 @@ from content.source_records import SourceRecord, source_from_record
 from db.shelf import Shelf
 
 from .errors import BadInput
+from .moving.formats import Survey
 from .moving.pieces import LINES, NOTE_MAX, Piece, Problem, data_of, in_folder, in_lines
 from .moving.waiting import Waiting
 from .sources import SourceDraft
@@ -31,7 +32,7 @@ def source_files(root: Path) -> Iterator[SourceDraft | Problem]:
 
 def by_place(root: Path) -> list[Piece | Problem]:
     with Shelf() as shelf:
-        return sorted(in_folder(root, Waiting(shelf)), key=place_of)
+        return sorted(in_folder(root, Waiting(shelf), Survey()), key=place_of)
 
 
 def place_of(piece: Piece | Problem) -> str:

@@ -6,8 +6,7 @@ from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
-from content.limits import BODY_MAX, TITLE_MAX
-from content.slugs import SLUG_MAX
+from content.limits import CITATION_SUMMARY, CONTENT, REF, SLUG, SOURCE_TITLE
 from db.database import Database
 from db.ids import new_id
 from db.scope import Scope
@@ -23,7 +22,6 @@ from .writing import looking, writing, writing_page
 
 SECTIONS = statements("sections")
 SOURCES = statements("sources")
-REF_MAX = 500
 NO_SOURCE = "There is no such source in this wiki."
 
 
@@ -54,6 +52,8 @@ class SourceDraft:
     captured_at: datetime | None = None
     metadata: dict[str, Any] | None = None
     version: int | None = None
+    restored: bool = False
+    """Whether it comes out of an export: then its parts may be as large as they ever could be stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +91,9 @@ class CheckedSource:
 
 def checked_source(draft: SourceDraft) -> CheckedSource:
     """Everything of a draft that does not depend on what the wiki has. Raises BadInput."""
-    kind = checks.one_of(draft.kind, SOURCE_KINDS, "kind")
-    ref = checks.line(draft.ref, "ref", REF_MAX)
-    content = checks.text(draft.content, "content", BODY_MAX)
+    kind, restored = checks.one_of(draft.kind, SOURCE_KINDS, "kind"), draft.restored
+    ref = checks.line(draft.ref, "ref", REF.limit(restored=restored))
+    content = checks.text(draft.content, "content", CONTENT.limit(restored=restored))
     if not content.strip():
         raise BadInput("A source has to say something.", "content")
     return CheckedSource(
@@ -101,8 +101,8 @@ def checked_source(draft: SourceDraft) -> CheckedSource:
         ref=ref,
         content=content,
         checksum=sha256(content.encode()).digest(),
-        title=checks.optional(draft.title, "title", TITLE_MAX),
-        metadata={} if draft.metadata is None else checks.metadata(draft.metadata),
+        title=checks.optional(draft.title, "title", SOURCE_TITLE.limit(restored=restored)),
+        metadata={} if draft.metadata is None else checks.metadata(draft.metadata, restored=restored),
         captured_at=None if draft.captured_at is None else checks.moment(draft.captured_at, "capturedAt"),
         version=draft.version,
     )
@@ -147,10 +147,11 @@ async def cite_source(
     line_start: int | None = None,
     line_end: int | None = None,
     summary: str | None = None,
+    restored: bool = False,
 ) -> Citation:
     """Say that a section rests on a source, or on some of its lines (from 1, both included)."""
-    section_slug = checks.text(section_slug, "sectionSlug", SLUG_MAX)
-    summary = checks.optional(summary, "summary")
+    section_slug = checks.text(section_slug, "sectionSlug", SLUG.most)
+    summary = checks.optional(summary, "summary", CITATION_SUMMARY.limit(restored=restored))
     async with writing_page(database, scope, page_id) as (writer, page):
         source = await find_source(writer, source_id)
         section_id = await find_section(writer, page.id, section_slug)

@@ -45,13 +45,21 @@ def facts(page: Page, aliases: Collection[str]) -> dict[str, Any]:
     return {"slug": page.slug, "metadata": page.metadata or {}, "aliases": sorted(aliases)}
 
 
-async def compacted(writer: Writer, known: Mapping[UUID, tuple[Page, Collection[str]]]) -> dict[UUID, dict[str, Any]]:
+Known = Mapping[UUID, tuple[Page, Collection[str]]]
+"""Pages by their ids, with their aliases."""
+
+
+async def find_bases(writer: Writer, known: Known) -> dict[UUID, Row]:
+    """The newest state of each page that is kept whole, and which since then has the same facts as the page now."""
+    told = [{"page_id": str(id), **facts(page, aliases)} for id, (page, aliases) in known.items()]
+    return {row["page_id"]: row for row in await writer.all(REVISIONS["find_bases"], pages=told)}
+
+
+async def compacted(known: Known, bases: Mapping[UUID, Row]) -> dict[UUID, dict[str, Any]]:
     """The columns that keep text, slug, metadata and aliases of the new versions of known pages, by page.
 
     Facts that are those of a version since the base are kept there alone.
     """
-    told = [{"page_id": str(id), **facts(page, aliases)} for id, (page, aliases) in known.items()]
-    bases = {row["page_id"]: row for row in await writer.all(REVISIONS["find_bases"], pages=told)}
     return {id: await columns(bases.get(id), page, aliases) for id, (page, aliases) in known.items()}
 
 

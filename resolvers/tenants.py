@@ -4,17 +4,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from content.limits import CALLED
 from content.slugs import is_slug
 from db.database import Connection, Database, Row
 from db.ids import new_id
 from db.sql import statements
 
 from . import checks
-from .errors import BadInput, Conflict, NotFound
+from .errors import BadInput, NotFound, SlugTaken
 from .writing import transaction
 
 TENANTS = statements("tenants")
-NAME_MAX = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ async def create_tenant(database: Database, slug: str, name: str) -> Tenant:
     async with transaction(database) as connection:
         row = await add_tenant(connection, slug, name)
     if row is None:
-        raise Conflict(f"There is a tenant `{slug}` already.")
+        raise SlugTaken(f"There is a tenant `{slug}` already. Choose another slug.", "slug")
     return tenant_from(row)
 
 
@@ -41,10 +41,11 @@ async def ensure_tenant(database: Database, slug: str, name: str) -> Tenant:
     return await find_tenant(database, slug) if row is None else tenant_from(row)
 
 
-async def list_tenants(database: Database) -> list[Tenant]:
-    """Every customer, by slug."""
+async def list_tenants(database: Database, *, after: str | None = None, limit: int | None = None) -> list[Tenant]:
+    """The tenants by slug: those whose slug follows `after`, `limit` at most. Every tenant without them."""
     async with database.connection() as connection:
-        return [tenant_from(row) for row in await connection.all(TENANTS["list_tenants"])]
+        rows = await connection.all(TENANTS["list_tenants"], after=after, most=limit)
+    return [tenant_from(row) for row in rows]
 
 
 async def find_tenant(database: Database, name: str | UUID) -> Tenant:
@@ -73,7 +74,7 @@ async def set_compiling(database: Database, tenant_id: UUID, compiling: bool) ->
 
 async def add_tenant(connection: Connection, slug: str, name: str) -> Row | None:
     return await connection.one(
-        TENANTS["add_tenant"], tenant_id=new_id(), slug=new_slug(slug), name=checks.line(name, "name", NAME_MAX)
+        TENANTS["add_tenant"], tenant_id=new_id(), slug=new_slug(slug), name=checks.line(name, "name", CALLED.most)
     )
 
 

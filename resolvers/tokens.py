@@ -3,20 +3,21 @@
 import time
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 from uuid import UUID
 
 import jwt
 
+from content.limits import AUTHOR
 from db.scope import Actor, ActorKind, Role, Scope
 
 from .credential_cache import CredentialCache, Verified
-from .errors import BadInput, Unauthenticated
+from .errors import BadInput, Forbidden, Unauthenticated
 from .jwks import ALGORITHMS, Jwks
+from .owners import Owner, usual_actor
 
 SECRET_MIN = 32  # bytes: as many as HS256 has
 LEEWAY = 30.0  # seconds that an issuer's clock may run ahead of ours
-SUBJECT_MAX = 200
 TTL_MAX = 10 * 365 * 86_400
 
 REASONS: Mapping[type[jwt.PyJWTError], str] = {
@@ -122,6 +123,35 @@ def mint(
     return jwt.encode(given, secret_key(secret).key, algorithm="HS256")
 
 
+class Signing(NamedTuple):
+    """What this service signs tokens with. There is no secret where all tokens come from another issuer."""
+
+    secret: str | None
+    issuer: str | None
+    audience: str | None
+
+
+def issue_token(signing: Signing, owner: Owner, role: Role, ttl: float, actor_kind: ActorKind | None = None) -> str:
+    """A token for an owner, for `ttl` seconds. Raises Forbidden where tokens are not signed here.
+
+    History names the owner as the author, of `actor_kind` or else of the kind that the owner is.
+    """
+    if signing.secret is None:
+        raise Forbidden("Tokens come from the issuer behind CAIRN_JWKS_URL. Set CAIRN_JWT_SECRET to sign some here.")
+    if actor_kind is ActorKind.COMPILER:
+        raise BadInput("Who acts with a token is an agent, a user or a service.", "actor")
+    return mint(
+        signing.secret,
+        tenant_id=owner.tenant_id,
+        owner_id=owner.id,
+        role=role,
+        ttl=ttl,
+        actor=Actor(actor_kind or usual_actor(owner.kind, role), str(owner.id)),
+        issuer=signing.issuer,
+        audience=signing.audience,
+    )
+
+
 def secret_key(secret: str) -> jwt.PyJWK:
     """Refused when the server starts, rather than guessed by somebody later."""
     data = secret.encode(errors="surrogateescape")
@@ -179,6 +209,6 @@ def one_of(claims: Mapping[str, Any], name: str, kind: type[Choice]) -> Choice:
 
 def subject(value: str) -> str:
     """It is written into history, so it must be something that can be written and read there."""
-    if not 0 < len(value) <= SUBJECT_MAX or not value.isprintable():
-        raise Unauthenticated(f"The token's claim `sub` must be 1 to {SUBJECT_MAX} printable characters.")
+    if not 0 < len(value) <= AUTHOR.most or not value.isprintable():
+        raise Unauthenticated(f"The token's claim `sub` must be 1 to {AUTHOR.most} printable characters.")
     return value

@@ -112,7 +112,7 @@ async def prepared(draft: PageDraft) -> Prepared:
     """Everything of a draft that does not depend on what the wiki has. Raises BadInput."""
     draft = await checked(draft)
     slug = draft.slug or title_slug(draft.title)
-    return Prepared(draft, slug, None if draft.body is None else await read_body(draft.body))
+    return Prepared(draft, slug, None if draft.body is None else await read_body(draft.body, restored=draft.restored))
 
 
 async def upsert(

@@ -27,6 +27,7 @@ from .writer import Writer
 WIKIS = statements("wikis")
 PAGES = statements("pages")
 NO_WIKI = "There is no such wiki, or none that you may see."
+FOUND = "SELECT 1"
 NO_PAGE = "There is no such page, or none that you may see."
 
 
@@ -128,16 +129,39 @@ async def transaction(database: Database) -> AsyncIterator[Connection]:
 async def alone(database: Database, scope: Scope, action: Action) -> AsyncIterator[Writer]:
     """The one writer of the scope's wiki, until the transaction ends. After waiting, what it may do is asked anew."""
     with in_our_words():
-        async with turn(database, scope), database.transaction() as connection:
+        async with turn(database, scope), locking(database, scope) as connection:
+            if connection.begun != FOUND:
+                raise NotFound(NO_WIKI)
             await authorise(connection, scope, scope.owner_id, action)
-            await lock_wiki(connection, scope)
             writer = Writer(connection, scope)
             yield writer
             await close(writer)
+            await writer.flush()
+
+
+class locking:
+    """A transaction that begins by waiting for the writer of another process, as long as a statement may take."""
+
+    __slots__ = ("transaction",)
+
+    def __init__(self, database: Database, scope: Scope) -> None:
+        wiki = {"tenant_id": str(scope.tenant_id), "owner_id": str(scope.owner_id)}
+        self.transaction = database.transaction(WIKIS["lock_wiki"].written(wiki))
+
+    async def __aenter__(self) -> Connection:
+        try:
+            return await self.transaction.__aenter__()
+        except (asyncpg.QueryCanceledError, asyncpg.LockNotAvailableError) as error:
+            raise Unavailable(BUSY) from error
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> bool | None:
+        return await self.transaction.__aexit__(kind, error, at)
 
 
 async def lock_wiki(connection: Connection, scope: Scope) -> None:
-    """Wait for the writer of another process, as long as a statement may take."""
+    """The same in a transaction that has begun."""
     try:
         found = await connection.value(WIKIS["lock_wiki"], tenant_id=scope.tenant_id, owner_id=scope.owner_id)
     except (asyncpg.QueryCanceledError, asyncpg.LockNotAvailableError) as error:

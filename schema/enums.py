@@ -35,6 +35,13 @@ class WikiLinkKind(StrEnum):
     CHILD_OF = "child_of"
 
 
+@strawberry.enum(description="Which way links are followed from a page.")
+class WikiLinkDirection(Choice):
+    OUTGOING = "outgoing"
+    INCOMING = "incoming"
+    BOTH = "both"
+
+
 @strawberry.enum(description="Where an alias came from.")
 class WikiAliasSource(StrEnum):
     COMPILER = "compiler"
@@ -90,6 +97,20 @@ class WikiRole(StrEnum):
     ADMIN = "admin"
 
 
+@strawberry.enum(description="What a grant lets an owner do in another's wiki, as far as its credential goes.")
+class WikiGrantRole(Enum):
+    READER = strawberry.enum_value("reader", description="Read.")
+    MEMBER = strawberry.enum_value("member", description="Read and write.")
+    ADMIN = strawberry.enum_value("admin", description="Read, write and manage.")
+
+
+@strawberry.enum(description="Whether an API key is accepted.")
+class WikiApiKeyState(Enum):
+    ACTIVE = strawberry.enum_value("active", description="It is accepted.")
+    EXPIRED = strawberry.enum_value("expired", description="Its time is over.")
+    REVOKED = strawberry.enum_value("revoked", description="Somebody ended it.")
+
+
 @strawberry.enum(description="What became of a page by its last change.")
 class WikiPageState(Enum):
     ACTIVE = strawberry.enum_value("active", description="It is there.")
@@ -123,7 +144,7 @@ class WikiChangeKind(Enum):
     )
 
 
-@strawberry.enum(description="The orders of a list of pages.")
+@strawberry.enum(description="The orders of a list of pages. TITLE pays no heed to case.")
 class WikiPageOrder(Choice):
     TITLE = "title"
     UPDATED = "updated"

@@ -52,6 +52,7 @@ def read_representation(value: Any) -> Representation:
 REPRESENTATION = strawberry.scalar(
     name="_Any",
     description="Federation: a thing by its __typename and id.",
+    specified_by_url="https://specs.apollo.dev/federation/v2.0/#scalar-_Any",
     serialize=lambda value: value,
     parse_value=read_representation,
 )

@@ -5,8 +5,9 @@ with arguments they decorate a signature, which Strawberry reads and nobody call
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Annotated, Any
 
+import strawberry
 from strawberry.annotation import StrawberryAnnotation
 from strawberry.types.arguments import StrawberryArgument
 from strawberry.types.base import StrawberryList, StrawberryOptional, has_object_definition
@@ -17,6 +18,12 @@ from strawberry.types.lazy_type import LazyType
 import selection
 from db.access import IN_OWNER
 from selection.contract import METADATA
+
+OwnerName = Annotated[
+    str | None,
+    strawberry.argument(description="Whose wiki, by the owner's slug or id; the caller's own when left out."),
+]
+OlderOwner = Annotated[strawberry.ID | None, strawberry.argument(deprecation_reason="Use owner.")]
 
 
 class MappedField(StrawberryField):
@@ -94,9 +101,18 @@ def expression(sql: Callable[..., Any], description: str, **options: Any) -> Any
     return mapped(selection.Expression(sql), description=description, **options)
 
 
-def relation(query: Callable[..., Any], description: str, *, limit: int = 20, most: int = 100, **options: Any) -> Any:
-    """Rows that belong to the row."""
-    return mapped(selection.Relation(query, selection.Paging(limit, most)), description=description, **options)
+def relation(
+    query: Callable[..., Any],
+    description: str,
+    *,
+    limit: int = 20,
+    most: int = 100,
+    per_row: int = 1,
+    **options: Any,
+) -> Any:
+    """Rows that belong to the row; `per_row` of them cost as much as one."""
+    paging = selection.Paging(limit, most, per_row=per_row)
+    return mapped(selection.Relation(query, paging), description=description, **options)
 
 
 def whole(query: Callable[..., Any], description: str, **options: Any) -> Any:
@@ -130,13 +146,15 @@ def known(step: selection.Step, description: str) -> Any:
     return mapped(selection.Known(step), description=description)
 
 
-def computed(description: str, **needs: str) -> Callable[[Callable[..., Any]], Any]:
-    """@computed("…", body="body_md") over a function of those columns and of the field's arguments."""
+def computed(
+    description: str, *, cost: int = 0, **needs: str | Callable[..., Any]
+) -> Callable[[Callable[..., Any]], Any]:
+    """@computed("…", body="body_md") over a function of those columns, or expressions, and of the field's arguments."""
 
     def decorate(function: Callable[..., Any]) -> Any:
         resolver: StrawberryResolver[Any] = StrawberryResolver(function)
         resolver.arguments = [argument for argument in resolver.arguments if argument.python_name not in needs]
-        mapping = selection.Computed(function, needs)
+        mapping = selection.Computed(function, needs, cost)
         return mapped(mapping, base_resolver=resolver, description=description)
 
     return decorate

@@ -6,7 +6,7 @@ from db import relations
 from db.access import BY_ID
 
 from .enums import WikiLinkKind, WikiPageType
-from .fields import column, expression, relation, source
+from .fields import OlderOwner, OwnerName, column, expression, relation, source
 from .pages import WikiPage
 
 graph = relations.graph
@@ -66,9 +66,10 @@ class GraphQueries:
     @source(relations.owners.listed, "The graph of a wiki.")
     def wiki_graph(
         tenant_id: strawberry.ID,
-        owner_id: strawberry.ID | None = None,
-        user_id: strawberry.ID | None = None,
-        agent_id: strawberry.ID | None = None,
+        owner: OwnerName = None,
+        owner_id: OlderOwner = None,
+        user_id: OlderOwner = None,
+        agent_id: OlderOwner = None,
     ) -> WikiGraph | None: ...
 
     @source(relations.pages.active_one, "The pages around one page.", access=BY_ID)

@@ -8,7 +8,7 @@ from db import relations
 from db.access import FOUND
 from selection import Step
 
-from .fields import column, relation, source
+from .fields import OlderOwner, OwnerName, column, relation, source
 from .pages import WikiPage
 from .search_rows import Row, owner_named
 
@@ -25,7 +25,8 @@ class WikiHotEntry:
 async def find_hot(
     context: Any, parent: Any, wanted: frozenset[str], limit: int | None = None, **where: str | None
 ) -> list[Row]:
-    found: list[Row] = await context.hot_index(owner_named(where), SIZE if limit is None else limit)
+    owner_id = await owner_named(context, where)
+    found: list[Row] = await context.hot_index(owner_id, SIZE if limit is None else limit)
     return found
 
 
@@ -45,7 +46,8 @@ class HotIndexQueries:
     )
     def wiki_hot_index(
         tenant_id: strawberry.ID | None = None,
-        owner_id: strawberry.ID | None = None,
-        user_id: strawberry.ID | None = None,
-        agent_id: strawberry.ID | None = None,
+        owner: OwnerName = None,
+        owner_id: OlderOwner = None,
+        user_id: OlderOwner = None,
+        agent_id: OlderOwner = None,
     ) -> list[WikiHotEntry]: ...

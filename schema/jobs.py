@@ -6,10 +6,10 @@ import strawberry
 from strawberry.scalars import JSON
 
 from db import relations
-from db.access import AS_ADMIN
+from db.access import AS_ADMIN_OF_TENANT
 
 from .enums import WikiJobStatus
-from .fields import column, source
+from .fields import OlderOwner, OwnerName, column, source
 
 
 @strawberry.type(description="One run of the compiler over one wiki.")
@@ -17,6 +17,7 @@ class WikiCompileJob:
     id: strawberry.ID = column("Of the job.")
     tenant_id: strawberry.ID = column("Of the wiki.")
     owner_id: strawberry.ID = column("Whose wiki it compiles.")
+    user_id: strawberry.ID = column("The same as ownerId, under its older name.", name="owner_id")
     status: WikiJobStatus = column("Where it stands.")
     trigger: str = column("What asked for it.")
     dedupe_key: str = column("At most one open job has it.")
@@ -24,16 +25,24 @@ class WikiCompileJob:
     error: str | None = column("Why the last attempt failed.")
     metrics: JSON = column("What it did.")
     created_at: datetime = column("When it was asked for.")
+    claimed_at: datetime | None = column("When a worker last took it: the same as startedAt.", name="started_at")
     started_at: datetime | None = column("When it was last started.")
     finished_at: datetime | None = column("When it ended.")
 
 
 @strawberry.type
 class JobQueries:
-    @source(relations.jobs.listed, "The compile jobs of a wiki, newest first; for admins.", access=AS_ADMIN, limit=10)
+    @source(
+        relations.jobs.listed,
+        "The compile jobs of a wiki, newest first; of the whole tenant when no owner is named. For admins.",
+        access=AS_ADMIN_OF_TENANT,
+        owner=AS_ADMIN_OF_TENANT.named_owner,
+        limit=10,
+    )
     def wiki_compile_jobs(
         tenant_id: strawberry.ID,
-        owner_id: strawberry.ID | None = None,
-        user_id: strawberry.ID | None = None,
-        agent_id: strawberry.ID | None = None,
+        owner: OwnerName = None,
+        owner_id: OlderOwner = None,
+        user_id: OlderOwner = None,
+        agent_id: OlderOwner = None,
     ) -> list[WikiCompileJob]: ...

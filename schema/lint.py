@@ -10,7 +10,7 @@ from resolvers.linting import FINDINGS_MAX, Report, lint
 from selection import Step
 
 from .enums import WikiLintSeverity, WikiPageType
-from .fields import column, relation, source
+from .fields import OlderOwner, OwnerName, column, relation, source
 from .pages import WikiPage
 from .search_rows import owner_named
 
@@ -39,7 +39,7 @@ class WikiLintCheck:
 async def find_faults(
     context: Any, parent: Any, wanted: frozenset[str], limit: int | None = None, **where: str | None
 ) -> list[tuple[Any, ...]]:
-    owner_id = owner_named(where)
+    owner_id = await owner_named(context, where)
     scope = context.scope if owner_id is None else context.scope.in_owner(owner_id)
     return [row_of(report) for report in await lint(context.database, scope, most=FINDINGS_MAX)]
 
@@ -69,7 +69,8 @@ class LintQueries:
     )
     def wiki_lint(
         tenant_id: strawberry.ID | None = None,
-        owner_id: strawberry.ID | None = None,
-        user_id: strawberry.ID | None = None,
-        agent_id: strawberry.ID | None = None,
+        owner: OwnerName = None,
+        owner_id: OlderOwner = None,
+        user_id: OlderOwner = None,
+        agent_id: OlderOwner = None,
     ) -> list[WikiLintCheck]: ...

@@ -8,7 +8,7 @@ from db import relations
 
 from .connections import Connection
 from .enums import WikiMentionStatus, WikiPageType
-from .fields import column, relation, source
+from .fields import OlderOwner, OwnerName, column, relation, source
 from .nodes import Node
 from .pages import WikiPage
 from .sources import WikiSource
@@ -35,7 +35,10 @@ class WikiMention(Node):
     contexts: list[WikiMentionContext] = relation(
         mentions.contexts, "Up to five quotes, newest first.", limit=5, most=5
     )
-    promoted_page: WikiPage | None = relation(mentions.promoted_page, "The page it became.")
+
+    @relation(mentions.promoted_page, "The page it became; an archived one only with `includeArchived`.")
+    def promoted_page(include_archived: bool = False) -> WikiPage | None: ...
+
     sources: Connection[WikiSource] = relation(mentions.seen_in, "Where it was seen, newest first.")
 
 
@@ -45,7 +48,8 @@ class MentionQueries:
     def wiki_mentions(
         status: WikiMentionStatus | None = None,
         tenant_id: strawberry.ID | None = None,
-        owner_id: strawberry.ID | None = None,
-        user_id: strawberry.ID | None = None,
-        agent_id: strawberry.ID | None = None,
+        owner: OwnerName = None,
+        owner_id: OlderOwner = None,
+        user_id: OlderOwner = None,
+        agent_id: OlderOwner = None,
     ) -> Connection[WikiMention]: ...

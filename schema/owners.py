@@ -39,6 +39,7 @@ class WikiViewer:
     role: WikiRole = expression(owners.caller_role, "What the credential may do at most.")
     actor_kind: WikiAuthorKind = expression(owners.actor_kind, "As what it writes into history.")
     actor_id: str = expression(owners.actor_id, "As whom it writes into history.")
+    actor_name: str = expression(owners.actor_name, "The display name under which history shows it.")
     scopes: Connection[WikiOwner] = relation(owners.all_readable, "Every wiki that it may read, by slug.")
 
 

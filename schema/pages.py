@@ -1,23 +1,25 @@
 """Pages as clients see them."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import strawberry
 from strawberry.scalars import JSON
 
+from content.html import html
 from content.plain import excerpt
 from db import relations
 from db.access import IN_OWNER
+from resolvers.long_texts import read_through
 
 from .connections import Connection
-from .enums import WikiLinkKind, WikiPageOrder, WikiPageStatus, WikiPageType
-from .fields import column, computed, expression, relation, source
+from .enums import WikiLinkDirection, WikiLinkKind, WikiPageOrder, WikiPageStatus, WikiPageType
+from .fields import OlderOwner, OwnerName, column, computed, expression, relation, source
 from .nodes import Node
 
 if TYPE_CHECKING:
     from .aliases import WikiAlias
-    from .links import WikiBacklinkConnection, WikiLink, WikiLinkTarget
+    from .links import WikiBacklinkConnection, WikiLink, WikiLinkTarget, WikiSpaceLink
     from .mentions import WikiMention
     from .owners import WikiOwner
     from .revisions import WikiRevision
@@ -25,6 +27,13 @@ if TYPE_CHECKING:
     from .sources import WikiCitation, WikiSource
 
 hierarchy, pages = relations.hierarchy, relations.pages
+RENDERING = 20  # rows that a text as HTML weighs
+AS_HTML = (
+    "as HTML that is safe to show: raw HTML is escaped, and links lead to the web, to mail or to pages only. A link to "
+    "a page has the class wiki-link, an address /wiki/<type>/<slug> and data-page-id; one that no page answers to also "
+    "has wiki-link-broken. Citations have the class wiki-citation and lead to #citation-<label>. A text of more than "
+    "200,000 characters, or 20,000 marks, is shown as escaped paragraphs."
+)
 
 
 @strawberry.type(description="The smallest unit of compiled knowledge: typed, sectioned, linked and cited.")
@@ -61,14 +70,14 @@ class WikiPage(Node):
     )
 
     sections: list[Annotated["WikiSection", strawberry.lazy(".sections")]] = relation(
-        relations.sections.of_page, "Its sections in order.", limit=50, most=200
+        relations.sections.of_page, "Its sections in order.", limit=50, most=200, per_row=4
     )
     section_count: int = expression(relations.sections.count, "How many sections it has.")
 
     @relation(relations.sections.by_slug, "One section by its slug.")
     def section(slug: str) -> Annotated["WikiSection", strawberry.lazy(".sections")] | None: ...
 
-    aliases: list[str] = relation(relations.aliases.texts, "Its other names, normalised.", limit=100)
+    aliases: list[str] = relation(relations.aliases.texts, "Its other names, normalised.", limit=100, per_row=20)
     aliases_connection: Connection[Annotated["WikiAlias", strawberry.lazy(".aliases")]] = relation(
         relations.aliases.of_page, "Its other names with where they came from."
     )
@@ -99,11 +108,19 @@ class WikiPage(Node):
     ) -> Connection[Annotated["WikiLink", strawberry.lazy(".links")]]: ...
 
     broken_links: Connection[Annotated["WikiLinkTarget", strawberry.lazy(".links")]] = relation(
-        relations.links.broken, "What its text points at and nobody answers to, yet."
+        relations.links.broken, "What it points at and nobody answers to, yet."
     )
-    connected_pages: Connection["WikiPage"] = relation(
-        relations.links.connected, "Active pages at the other end of a link in either direction, each once."
+    space_links: Connection[Annotated["WikiSpaceLink", strawberry.lazy(".links")]] = relation(
+        relations.links.to_spaces, "Its links into other wikis of the tenant, found or not, by what its text says."
     )
+
+    @relation(
+        relations.links.connected,
+        "Active pages that it links to, each once: the opposite of backlinks, unless `direction` says otherwise.",
+    )
+    def connected_pages(
+        direction: WikiLinkDirection = WikiLinkDirection.OUTGOING,
+    ) -> Connection["WikiPage"]: ...
 
     sources: Connection[Annotated["WikiSource", strawberry.lazy(".sources")]] = relation(
         relations.sources.of_page, "The evidence cited anywhere on it, newest first."
@@ -131,6 +148,10 @@ class WikiPage(Node):
     def excerpt(body: str, length: int = 200) -> str:
         return excerpt(body, length)
 
+    @computed(f"The whole text {AS_HTML}", cost=RENDERING, body="body_md", places=relations.links.places("id"))
+    async def body_html(body: str, places: Any) -> str:
+        return await read_through(len(body), html, body, places)
+
 
 @strawberry.input(description="Which pages of a wiki to list. What is left out does not restrict.")
 class WikiPageFilter:
@@ -153,9 +174,10 @@ class PageQueries:
         tenant_id: strawberry.ID,
         type: WikiPageType,
         slug: str,
-        owner_id: strawberry.ID | None = None,
-        user_id: strawberry.ID | None = None,
-        agent_id: strawberry.ID | None = None,
+        owner: OwnerName = None,
+        owner_id: OlderOwner = None,
+        user_id: OlderOwner = None,
+        agent_id: OlderOwner = None,
         include_archived: bool = False,
     ) -> WikiPage | None: ...
 
@@ -164,15 +186,17 @@ class PageQueries:
         filter: WikiPageFilter | None = None,
         order_by: WikiPageOrder = WikiPageOrder.TITLE,
         tenant_id: strawberry.ID | None = None,
-        owner_id: strawberry.ID | None = None,
-        user_id: strawberry.ID | None = None,
-        agent_id: strawberry.ID | None = None,
+        owner: OwnerName = None,
+        owner_id: OlderOwner = None,
+        user_id: OlderOwner = None,
+        agent_id: OlderOwner = None,
     ) -> Connection[WikiPage]: ...
 
     @source(pages.recent, "The pages that changed last.", limit=50)
     def recent_wiki_pages(
         tenant_id: strawberry.ID | None = None,
-        owner_id: strawberry.ID | None = None,
-        user_id: strawberry.ID | None = None,
-        agent_id: strawberry.ID | None = None,
+        owner: OwnerName = None,
+        owner_id: OlderOwner = None,
+        user_id: OlderOwner = None,
+        agent_id: OlderOwner = None,
     ) -> list[WikiPage]: ...

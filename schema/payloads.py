@@ -90,12 +90,14 @@ class WikiMentionPayload:
 
 @strawberry.type(description="What became of a whole wiki.")
 class WikiScopePayload:
-    pages_archived: int = strawberry.field(description="How many pages were active and are archived now.")
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
+    pages_archived: int = strawberry.field(default=0, description="How many pages were active and are archived now.")
 
 
 @strawberry.type(description="A page that is gone for good.")
 class WikiDeletionPayload:
     deleted_page_id: strawberry.ID = strawberry.field(description="The id that it had.")
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
 
 
 def user_error(error: BadInput) -> UserError:

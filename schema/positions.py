@@ -8,7 +8,7 @@ from db import relations
 
 from .connections import Connection
 from .enums import WikiPageState
-from .fields import column, expression, relation, source
+from .fields import OlderOwner, OwnerName, column, expression, relation, source
 from .pages import WikiPage
 
 positions = relations.positions
@@ -32,7 +32,8 @@ class PositionQueries:
     )
     def wiki_changes(
         tenant_id: strawberry.ID | None = None,
-        owner_id: strawberry.ID | None = None,
-        user_id: strawberry.ID | None = None,
-        agent_id: strawberry.ID | None = None,
+        owner: OwnerName = None,
+        owner_id: OlderOwner = None,
+        user_id: OlderOwner = None,
+        agent_id: OlderOwner = None,
     ) -> Connection[WikiChange]: ...

@@ -30,6 +30,10 @@ class WikiRevision(Node):
     edit_summary: str | None = column("What the author said of the change.")
     author_kind: WikiAuthorKind = column("Who wrote.")
     author_id: str = column("The author as the credential named it.")
+    author_name: str = expression(
+        relations.revisions.author_name,
+        "The author's display name: of an owner or an API key the present one, else what the credential said.",
+    )
     created_at: datetime = column("When.")
     erased_at: datetime | None = column("When its text was erased, together with a source that was forgotten.")
     page: WikiPage = relation(relations.revisions.page, "The page as it is now.")

@@ -7,6 +7,7 @@ from strawberry.schema.config import StrawberryConfig
 from selection import Engine, Limits, Resolvers
 
 from .aliases import WikiAlias
+from .api_keys import ApiKeyQueries
 from .blast_radius import BlastRadiusQueries
 from .differences import HistoryQueries
 from .errors import shown
@@ -50,6 +51,7 @@ class Query(
     PositionQueries,
     HistoryQueries,
     OwnerQueries,
+    ApiKeyQueries,
     JobQueries,
     NodeQueries,
     RateLimitQueries,

@@ -52,10 +52,15 @@ SCALARS: dict[Any, ScalarDefinition] = {
     datetime: strawberry.scalar(
         name="DateTime",
         description="A moment in ISO 8601; answers are in UTC with microseconds, as 2026-11-20T10:00:00.000000Z.",
+        specified_by_url="https://scalars.graphql.org/andimarek/date-time.html",
         serialize=timestamp,
         parse_value=read_moment,
     ),
     strawberry.scalars.JSON: strawberry.scalar(
-        name="JSON", description="Any JSON value.", serialize=lambda value: value, parse_value=read_document
+        name="JSON",
+        description="Any JSON value.",
+        specified_by_url="https://www.rfc-editor.org/rfc/rfc8259",
+        serialize=lambda value: value,
+        parse_value=read_document,
     ),
 }

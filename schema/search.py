@@ -12,7 +12,7 @@ from selection import Step, Within
 from selection.arguments import identifier
 
 from .enums import WikiPageStatus, WikiPageType
-from .fields import column, relation, source
+from .fields import OlderOwner, OwnerName, column, relation, source
 from .pages import WikiPage
 from .search_hits import MobileWikiSearchHit, WikiSearchHit
 from .search_results import WikiSearchConnection
@@ -56,7 +56,7 @@ async def find_hits(
     filter: dict[str, Any] | None = None,
     **where: str | None,
 ) -> list[Row]:
-    found = await context.search(asked(wanted, query, limit, filter, where))
+    found = await context.search(await asked(context, wanted, query, limit, filter, where))
     return [hit_row(hit) for hit in found.hits]
 
 
@@ -69,7 +69,9 @@ async def find_within(
     filter: dict[str, Any] | None = None,
     **where: str | None,
 ) -> Mapping[str, Any] | None:
-    known: Mapping[str, Any] | None = await context.search_within(asked(wanted, query, limit, filter, where), again)
+    known: Mapping[str, Any] | None = await context.search_within(
+        await asked(context, wanted, query, limit, filter, where), again
+    )
     return known
 
 
@@ -84,7 +86,7 @@ async def find_results(
     explain: bool = False,
     **where: str | None,
 ) -> list[Row]:
-    question = asked(wanted, query, first, filter, where, after, explain)
+    question = await asked(context, wanted, query, first, filter, where, after, explain)
     return [results_row(await context.search(question), question)]
 
 
@@ -108,9 +110,10 @@ class SearchQueries:
         tenant_id: strawberry.ID,
         query: str,
         filter: WikiSearchFilter | None = None,
-        owner_id: strawberry.ID | None = None,
-        user_id: strawberry.ID | None = None,
-        agent_id: strawberry.ID | None = None,
+        owner: OwnerName = None,
+        owner_id: OlderOwner = None,
+        user_id: OlderOwner = None,
+        agent_id: OlderOwner = None,
     ) -> list[WikiSearchHit]: ...
 
     @source(search.hits, "The same search for mobile clients.", access=FOUND, step=HITS, most=50, least=1)
@@ -118,9 +121,10 @@ class SearchQueries:
         query: str,
         filter: WikiSearchFilter | None = None,
         tenant_id: strawberry.ID | None = None,
-        owner_id: strawberry.ID | None = None,
-        user_id: strawberry.ID | None = None,
-        agent_id: strawberry.ID | None = None,
+        owner: OwnerName = None,
+        owner_id: OlderOwner = None,
+        user_id: OlderOwner = None,
+        agent_id: OlderOwner = None,
     ) -> list[MobileWikiSearchHit]: ...
 
     @source(
@@ -139,9 +143,10 @@ class SearchQueries:
         after: str | None = None,
         explain: bool = False,
         tenant_id: strawberry.ID | None = None,
-        owner_id: strawberry.ID | None = None,
-        user_id: strawberry.ID | None = None,
-        agent_id: strawberry.ID | None = None,
+        owner: OwnerName = None,
+        owner_id: OlderOwner = None,
+        user_id: OlderOwner = None,
+        agent_id: OlderOwner = None,
     ) -> WikiSearchConnection: ...
 
     @source(

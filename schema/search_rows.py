@@ -5,7 +5,6 @@ from uuid import UUID
 
 from content.snippets import Passage, html
 from resolvers.search.results import DEFAULT, MOST, Asked, Filter, Found, Hit
-from selection.arguments import bounded, identifier, sendable
 
 Row = tuple[Any, ...]
 ANYTHING = Filter()
@@ -14,7 +13,8 @@ SHOWN = {"snippet", "section"}
 CURSORS = {"cursor", "startCursor", "endCursor"}
 
 
-def asked(
+async def asked(
+    context: Any,
     wanted: frozenset[str],
     query: str,
     size: int | None,
@@ -29,7 +29,7 @@ def asked(
         first=DEFAULT if size is None else max(1, min(size, MOST)),
         after=after,
         filter=filter_of(filter) if filter else ANYTHING,
-        owner_id=owner_named(where),
+        owner_id=await owner_named(context, where),
         with_snippets=bool(SHOWN & wanted),
         with_counts=bool(COUNTED & wanted),
         explained=explain and "explanation" in wanted,
@@ -53,10 +53,18 @@ def filter_of(given: dict[str, Any]) -> Filter:
 
 def texts(given: list[str] | None) -> tuple[str, ...]:
     """Of an enum what is stored of its members."""
+    from selection.arguments import bounded, sendable  # slow to import, and rows need none of it
+
     return tuple(sendable(str(text)) for text in bounded(given or []))
 
 
-def owner_named(where: dict[str, str | None]) -> UUID | None:
+async def owner_named(context: Any, where: dict[str, str | None]) -> UUID | None:
+    """Whose wiki is meant, where that is said: a slug is looked up."""
+    if (name := where.get("owner")) is not None:
+        found: UUID = await context.owner_named(name)
+        return found
+    from selection.arguments import identifier
+
     named = (where.get(spelling) for spelling in ("owner_id", "user_id", "agent_id"))
     return next((identifier(text) for text in named if text is not None), None)
 

@@ -1,17 +1,19 @@
 """Sections: the atomic unit of content."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import strawberry
 from strawberry.scalars import JSON
 
+from content.html import html
 from db import relations
+from resolvers.long_texts import read_through
 
 from .connections import Connection
-from .fields import column, expression, relation
+from .fields import column, computed, expression, relation
 from .nodes import Node
-from .pages import WikiPage
+from .pages import AS_HTML, RENDERING, WikiPage
 
 if TYPE_CHECKING:
     from .sources import WikiCitation, WikiSource
@@ -38,6 +40,10 @@ class WikiSection(Node):
         relations.sources.section_citations, "The same with lines and summary, newest citation first."
     )
     source_count: int = expression(sections.source_count, "How many sources it cites.")
+
+    @computed(f"Its text {AS_HTML}", cost=RENDERING, body="body_md", places=relations.links.places("page_id"))
+    async def body_html(body: str, places: Any) -> str:
+        return await read_through(len(body), html, body, places)
 
 
 @strawberry.type(description="Where a promoted page came from.")

@@ -10,7 +10,7 @@ from db import relations
 from .blast_radius import WikiBlastRadius
 from .connections import Connection
 from .enums import WikiSourceKind
-from .fields import column, expression, relation, source
+from .fields import OlderOwner, OwnerName, column, expression, relation, source
 from .nodes import Node
 from .pages import WikiPage
 from .sections import WikiSection
@@ -60,16 +60,18 @@ class SourceQueries:
         ref: str,
         version: int | None = None,
         tenant_id: strawberry.ID | None = None,
-        owner_id: strawberry.ID | None = None,
-        user_id: strawberry.ID | None = None,
-        agent_id: strawberry.ID | None = None,
+        owner: OwnerName = None,
+        owner_id: OlderOwner = None,
+        user_id: OlderOwner = None,
+        agent_id: OlderOwner = None,
     ) -> WikiSource | None: ...
 
     @source(sources.listed, "The evidence of a wiki, newest first.")
     def wiki_sources(
         kinds: list[WikiSourceKind] | None = None,
         tenant_id: strawberry.ID | None = None,
-        owner_id: strawberry.ID | None = None,
-        user_id: strawberry.ID | None = None,
-        agent_id: strawberry.ID | None = None,
+        owner: OwnerName = None,
+        owner_id: OlderOwner = None,
+        user_id: OlderOwner = None,
+        agent_id: OlderOwner = None,
     ) -> Connection[WikiSource]: ...

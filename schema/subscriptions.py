@@ -7,7 +7,7 @@ import strawberry
 from sqlalchemy import DateTime, Integer, Text, Uuid
 
 from db import relations
-from db.access import HAPPENED, HAPPENED_AS_ADMIN, SPELLINGS
+from db.access import HAPPENED, HAPPENED_AS_ADMIN
 from resolvers.changes import Topic
 from resolvers.feed import Watcher
 from resolvers.watching import watch_page, watch_wiki
@@ -15,9 +15,10 @@ from selection import Step
 from selection.arguments import identifier
 
 from .enums import WikiChangeKind
-from .fields import column, relation, source
+from .fields import OlderOwner, OwnerName, column, relation, source
 from .jobs import WikiCompileJob
 from .pages import WikiPage
+from .search_rows import owner_named
 
 changes = relations.changes
 INITIAL = "With `initial` a RESYNC comes first: what is read from then on misses nothing."
@@ -63,8 +64,7 @@ async def of_page(context: Any, page_id: str, initial: bool, **where: Any) -> Wa
 
 
 async def of_wiki(context: Any, initial: bool, topic: Topic = Topic.PAGES, **where: Any) -> Watcher:
-    named = next((where[name] for name in SPELLINGS if where.get(name) is not None), None)
-    return await watch_wiki(context, named and identifier(named), initial=initial, topic=topic)
+    return await watch_wiki(context, await owner_named(context, where), initial=initial, topic=topic)
 
 
 async def of_jobs(context: Any, **arguments: Any) -> Watcher:
@@ -84,9 +84,10 @@ class Subscription:
     )  # fmt: skip
     def wiki_scope_changed(
         tenant_id: strawberry.ID | None = None,
-        owner_id: strawberry.ID | None = None,
-        user_id: strawberry.ID | None = None,
-        agent_id: strawberry.ID | None = None,
+        owner: OwnerName = None,
+        owner_id: OlderOwner = None,
+        user_id: OlderOwner = None,
+        agent_id: OlderOwner = None,
         initial: bool = False,
     ) -> WikiPageChange | None: ...
 
@@ -96,8 +97,9 @@ class Subscription:
     )  # fmt: skip
     def wiki_compile_job_changed(
         tenant_id: strawberry.ID | None = None,
-        owner_id: strawberry.ID | None = None,
-        user_id: strawberry.ID | None = None,
-        agent_id: strawberry.ID | None = None,
+        owner: OwnerName = None,
+        owner_id: OlderOwner = None,
+        user_id: OlderOwner = None,
+        agent_id: OlderOwner = None,
         initial: bool = False,
     ) -> WikiCompileJobChange | None: ...

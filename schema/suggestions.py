@@ -1,11 +1,12 @@
-"""Suggestions while somebody types: names alone, in one quick statement."""
+"""Pages by their names: by a whole one, and while somebody still types it, in one quick statement."""
 
 import strawberry
 
 from db import relations
+from db.access import IN_OWNER
 
-from .enums import WikiNameKind
-from .fields import column, expression, relation, source
+from .enums import WikiNameKind, WikiPageType
+from .fields import OlderOwner, OwnerName, column, expression, relation, source
 from .pages import WikiPage
 
 suggestions = relations.suggestions
@@ -18,19 +19,44 @@ class WikiSuggestion:
     page: WikiPage = relation(suggestions.page, "The page that answers to it.")
 
 
+@strawberry.type(description="A page that answers to a name.")
+class WikiNamedPage:
+    kind: WikiNameKind = column("As what it answers to the name.")
+    page: WikiPage = relation(suggestions.page, "The page.")
+
+
 @strawberry.type
 class SuggestionQueries:
     @source(
+        suggestions.called,
+        "The pages that answer to a name as a link would mean it: by slug, by a slug that they had, by title or by "
+        "another name, whatever its case and accents. Active pages come first, then slugs; each page comes once.",
+        owner=IN_OWNER.owner,
+        limit=5,
+        most=20,
+    )
+    def wiki_named_pages(
+        name: str,
+        type: WikiPageType | None = None,
+        include_archived: bool = False,
+        tenant_id: strawberry.ID | None = None,
+        owner_id: strawberry.ID | None = None,
+        user_id: strawberry.ID | None = None,
+        agent_id: strawberry.ID | None = None,
+    ) -> list[WikiNamedPage]: ...
+
+    @source(
         suggestions.suggested,
         "Active pages with a name that begins so, whatever its case and accents, each once by its best name: a whole "
-        "name first, then the shorter ones.",
+        "name first, then the shorter ones, then names in which a later word begins so. A space ends the last word.",
         limit=8,
         most=20,
     )
     def wiki_suggest(
         prefix: str,
         tenant_id: strawberry.ID | None = None,
-        owner_id: strawberry.ID | None = None,
-        user_id: strawberry.ID | None = None,
-        agent_id: strawberry.ID | None = None,
+        owner: OwnerName = None,
+        owner_id: OlderOwner = None,
+        user_id: OlderOwner = None,
+        agent_id: OlderOwner = None,
     ) -> list[WikiSuggestion]: ...

@@ -5,7 +5,7 @@ import strawberry
 from db import relations
 
 from .connections import Connection
-from .fields import column, source
+from .fields import OlderOwner, OwnerName, column, source
 
 
 @strawberry.type(description="A tag of a wiki.")
@@ -19,7 +19,8 @@ class TagQueries:
     @source(relations.tags.counted, "The tags of a wiki, the most used first.")
     def wiki_tags(
         tenant_id: strawberry.ID | None = None,
-        owner_id: strawberry.ID | None = None,
-        user_id: strawberry.ID | None = None,
-        agent_id: strawberry.ID | None = None,
+        owner: OwnerName = None,
+        owner_id: OlderOwner = None,
+        user_id: OlderOwner = None,
+        agent_id: OlderOwner = None,
     ) -> Connection[WikiTag]: ...

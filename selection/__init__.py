@@ -1,12 +1,49 @@
-"""GraphQL selections compiled to one SQL statement. Start at mapping.py, then compiler.py."""
+"""GraphQL selections compiled to one SQL statement. Start at mapping.py, then compiler.py.
 
-from .binds import own_values, scope_value
-from .engine import Answer, Engine
-from .limits import Limits
-from .mapping import Access, Choice, Column, Computed, Expression, Known, Paging, Part, Relation, Source, Step, Within
-from .mutation import Write
-from .resolve import Resolvers
-from .tenancy import in_tenant
+What is exported here is imported when it is first asked for: whoever needs one light module of this package, as the
+pool of connections does, is not made to import graphql-core and SQLAlchemy.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .binds import own_values, scope_value
+    from .engine import Answer, Engine
+    from .limits import Limits
+    from .mapping import (
+        Access,
+        Choice,
+        Column,
+        Computed,
+        Expression,
+        Known,
+        Paging,
+        Part,
+        Relation,
+        Source,
+        Step,
+        Within,
+    )
+    from .mutation import Write
+    from .resolve import Resolvers
+    from .tenancy import in_tenant
+
+HOMES = {
+    **dict.fromkeys(("own_values", "scope_value"), "binds"),
+    **dict.fromkeys(("Answer", "Engine"), "engine"),
+    "Limits": "limits",
+    **dict.fromkeys(
+        (
+            "Access", "Choice", "Column", "Computed", "Expression", "Known", "Paging", "Part", "Relation", "Source",
+            "Step", "Within",
+        ),
+        "mapping",
+    ),
+    "Write": "mutation",
+    "Resolvers": "resolve",
+    "in_tenant": "tenancy",
+}  # fmt: skip
 
 __all__ = [
     "Access",
@@ -30,3 +67,12 @@ __all__ = [
     "own_values",
     "scope_value",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """An exported name, from the module where it lives."""
+    if name not in HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{HOMES[name]}"), name)
+    globals()[name] = value
+    return value

@@ -22,7 +22,7 @@ from sqlalchemy import ARRAY, ColumnElement, FromClause, Integer, Select, column
 
 from . import wire
 from .arguments import Argument, bind, read_arguments
-from .binds import Binds, Getter
+from .binds import Binds, Fixed, Getter
 from .collect import Collector
 from .connection import Connection
 from .contract import is_connection, mapping_of, object_type, python_name
@@ -107,9 +107,18 @@ class Compiler:
                 return {key: self.relation(field, nodes, relation, row)}
             case Part() if python_name(field) in row.c:
                 return {key: self.leaf(field.type, row.c[python_name(field)])}
-            case Computed(needs=needs) if self.mode is Mode.VALUES:
-                return {f"${needed}": row.c[needed] for needed in needs.values()}
+            case Computed() as computed if self.mode is Mode.VALUES:
+                return self.computed(computed, row)
         raise NotCompilable(f"{type_.name}.{name}")
+
+    def computed(self, computed: Computed, row: FromClause) -> Pairs:
+        """What a field of Python needs of the row."""
+        if computed.cost:
+            self.cost.add(Fixed(computed.cost))
+        needs = {computed.key(name): needed for name, needed in computed.needs.items()}
+        return {
+            key: row.c[needed] if isinstance(needed, str) else needed(OuterRow(row)) for key, needed in needs.items()
+        }
 
     def leaf(self, type_: GraphQLOutputType, value: ColumnElement[Any]) -> ColumnElement[Any]:
         shown = wire.formatted(type_, value)
@@ -188,7 +197,7 @@ class Compiler:
     def many(
         self, type_: GraphQLNamedType, nodes: Nodes, query: Select[Any], page: Page | None, item: Item | None
     ) -> ColumnElement[Any]:
-        with self.list_of(page.size) if page else nullcontext():
+        with self.list_of(page.size, page.per_row) if page else nullcontext():
             shown = self.one(type_, nodes, query, item)
             items = (shown.limit(self.binds.add(page.size, Integer())) if page else shown).subquery()
         return select(func.coalesce(func.json_agg(items.c.item), wire.EMPTY)).scalar_subquery()
@@ -242,8 +251,8 @@ class Compiler:
         return len(self.steps) - 1
 
     @contextmanager
-    def list_of(self, size: Getter) -> Iterator[None]:
-        outer, self.cost = self.cost, self.cost.add(size)
+    def list_of(self, size: Getter, per_row: int = 1) -> Iterator[None]:
+        outer, self.cost = self.cost, self.cost.add(size, per_row)
         yield
         self.cost = outer
 

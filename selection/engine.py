@@ -94,7 +94,7 @@ class Engine:
         key = text, name
         found = self.documents.find(key) or await self.documents.get_apart(key, lambda: self.read(text, name))
         if isinstance(found, Invalid):
-            raise found
+            raise Invalid(found.errors, found.code)  # raised itself it would keep the frames of each request it met
         return found
 
     def read(self, text: str, name: str | None) -> Document | Invalid:
@@ -105,6 +105,12 @@ class Engine:
 
     async def as_bytes(self, operation: Operation, given: dict[str, Any], context: Context) -> bytes:
         """The whole answer, with the data as Postgres wrote it. Raises NotCompilable."""
+        variables, plan = await self.planned(operation, given)
+        data = await plan.run(context, Request(variables, context.scope, []))
+        return COMPILED % (data or b"null", context.spent, context.budget)
+
+    async def planned(self, operation: Operation, given: dict[str, Any]) -> tuple[VariableValues, Plan | Constant]:
+        """The variables as the operation declares them, and the plan for their shape. Raises NotCompilable."""
         variables = await self.coerced(operation, given)
         shape = operation.shape(variables)
         plan: Plan | Constant | NotCompilable = operation.plans.find(shape) or await operation.plans.get_apart(
@@ -112,8 +118,7 @@ class Engine:
         )
         if isinstance(plan, NotCompilable):
             raise NotCompilable(*plan.args)
-        data = await plan.run(context, Request(variables, context.scope, []))
-        return COMPILED % (data or b"null", context.spent, context.budget)
+        return variables, plan
 
     async def coerced(self, operation: Operation, given: dict[str, Any]) -> VariableValues:
         """Many or long ones beside the event loop."""

@@ -39,23 +39,35 @@ class Expression:
 
 @dataclass(frozen=True)
 class Computed:
-    """Plain Python over the columns it names; never part of a bytes plan."""
+    """Python, plain or async, over what it needs of the row; never part of a bytes plan.
+
+    Each need is the name of a column, or sql(row) -> a SQL expression over the row.
+    """
 
     function: Callable[..., Any]
-    needs: Table[str, str] = field(default_factory=dict)
+    needs: Table[str, "str | Callable[[OuterRow], ColumnElement[Any]]"] = field(default_factory=dict)
+    cost: int = 0
+    """In rows, for what takes longer than a row."""
+
+    def key(self, name: str) -> str:
+        """The response key under which the values carry a need: no name of GraphQL begins so."""
+        needed = self.needs[name]
+        return f"${needed}" if isinstance(needed, str) else f"${name}"
 
 
 @dataclass(frozen=True)
 class Paging:
     """No list without a size: what a client gets by default, and at most. With `least`, less is lifted to that.
 
-    With `each_of` the list answers an argument of that name item by item, and is as long as it.
+    With `each_of` the list answers an argument of that name item by item, and is as long as it. `per_row` of its items
+    cost as much as one row.
     """
 
     default: int = 20
     most: int = 100
     least: int | None = None
     each_of: str | None = None
+    per_row: int = 1
 
 
 @dataclass(frozen=True)
@@ -130,7 +142,7 @@ class Source:
     step: Step | None = None
     variants: Table[str, Callable[[OuterRow], Select[Any]]] | None = None
     events: Callable[..., Awaitable[Any]] | None = None
-    owner: Callable[..., ColumnElement[Any]] | None = None
+    owner: Callable[..., ColumnElement[Any] | None] | None = None
     """Of the access's arguments whose rows are meant: the query is given that too, as `owner`."""
 
 

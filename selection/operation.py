@@ -26,6 +26,8 @@ from graphql.execution.get_variable_signature import GraphQLVariableSignature, g
 from graphql.execution.values import VariableValues, VariableValueSource, get_variable_values
 from graphql.pyutils import Undefined
 
+from content.limits import quoted
+
 from .cost import WRITE
 from .inputs import object_reader
 from .introspection import ABOUT, fields, introspected
@@ -45,7 +47,7 @@ class Invalid(Exception):
             error.extensions = {"code": code, **(error.extensions or {})}
             if isinstance(error.original_error, ValueError):  # a number of more digits than Python reads
                 error.original_error = None
-        self.errors = errors
+        self.errors, self.code = errors, code
 
 
 Fragments = dict[str, FragmentDefinitionNode]
@@ -162,7 +164,7 @@ def too_long(limits: Limits) -> Invalid:
 
 def which(document: DocumentNode, name: str | None) -> str:
     if name is not None:
-        return f"There is no operation named {name!r} in this document."
+        return f"There is no operation named {quoted(name)} in this document."
     if any(isinstance(node, OperationDefinitionNode) for node in document.definitions):
         return "Several operations in this document: operationName must say which to execute."
     return "There is no operation in this document."

@@ -20,6 +20,7 @@ class Page:
         self.after: Getter | None = given.get("after")
         self.before: Getter | None = given.get("before")
         self.backward = "last" in given
+        self.per_row = paging.per_row
         asked = given.get("last") or given.get("first") or given.get("limit")
         self.size = asked_size(asked, paging) if asked else Fixed(paging.default)
 

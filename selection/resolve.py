@@ -160,7 +160,7 @@ def compute(field: GraphQLField, computed: Computed) -> Callable[..., Any]:
     names = {key: python_name(argument) for key, argument in field.args.items()}
 
     def resolve(row: dict[str, Any], info: Info, **arguments: Any) -> Any:
-        needs = {name: row[f"${column}"] for name, column in computed.needs.items()}
+        needs = {name: row[computed.key(name)] for name in computed.needs}
         return computed.function(**needs, **{names[key]: value for key, value in arguments.items()})
 
     return resolve

@@ -7,9 +7,10 @@ Without one nothing is noted. No value that a client has sent is ever in it, but
 from contextvars import ContextVar
 from time import perf_counter
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from graphql import OperationDefinitionNode
+if TYPE_CHECKING:
+    from graphql import OperationDefinitionNode
 
 MOST_PARTS = 500  # of one request: a write of many pages runs thousands of statements
 
@@ -34,7 +35,7 @@ class Trail:
     """`way` is how the operation was executed: bytes of Postgres are passed on, or values through graphql-core."""
 
     document: str | None = None
-    definition: OperationDefinitionNode | None = None
+    definition: "OperationDefinitionNode | None" = None
     way = "bytes"
     context: Any = None
     ended: float | None = None
@@ -106,7 +107,7 @@ def note_document(text: str, context: Any) -> None:
         trail.document, trail.context = text, context
 
 
-def note_operation(definition: OperationDefinitionNode) -> None:
+def note_operation(definition: "OperationDefinitionNode") -> None:
     if (trail := TRAIL.get()) is not None:
         trail.definition = definition
 
@@ -127,6 +128,11 @@ def note_error(code: str) -> None:
     """One more error in the answer."""
     if (trail := TRAIL.get()) is not None:
         trail.codes.append(code)
+
+
+def is_noted(code: str) -> bool:
+    """Whether the answer has an error of this code so far."""
+    return (trail := TRAIL.get()) is not None and code in trail.codes
 
 
 def errors_noted() -> int:

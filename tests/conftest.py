@@ -1,4 +1,5 @@
-"""A real Postgres for every test that asks: yours (CAIRN_TEST_DATABASE_URL), one in Docker, or the embedded one.
+"""A real Postgres for every test that asks: yours (CAIRN_TEST_DATABASE_URL), one in Docker, or the embedded one. With
+CAIRN_TEST_CITUS_URL, the coordinator that it names.
 
 The workers of one run share the server and a migrated template; `dsn` is a copy of it for one test alone.
 """
@@ -12,16 +13,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, LOCK_UN, flock
 from pathlib import Path
-from urllib.parse import urlsplit
 from uuid import uuid4
 
 import asyncpg
 import pytest
 from hypothesis import HealthCheck, settings
 
+import migrations.distribute
 from db.database import prepare_connection
 from db.embedded import EmbeddedServer
 from db.migrate import migrate
+from tests.citus import Cluster, Kept, in_database
 from tests.docker_server import docker_answers, remove_container, start_container
 from tests.sql_rules import violations
 
@@ -50,7 +52,7 @@ def shared_folder(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> P
 @pytest.fixture(scope="session")
 def server_dsn(shared_folder: Path) -> Iterator[str]:
     """A database on the server, for making others from."""
-    if given := os.environ.get("CAIRN_TEST_DATABASE_URL"):
+    if given := os.environ.get("CAIRN_TEST_CITUS_URL") or os.environ.get("CAIRN_TEST_DATABASE_URL"):
         yield given
     elif docker_answers():
         with shared(shared_folder / "container", start_container, remove_container) as container:
@@ -61,6 +63,29 @@ def server_dsn(shared_folder: Path) -> Iterator[str]:
             EmbeddedServer(Path(folder), durable=False) as dsn,
         ):
             yield dsn
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Cluster | None:
+    """The coordinator on which the tests of this run have their databases, where CAIRN_TEST_CITUS_URL names one."""
+    if not (given := os.environ.get("CAIRN_TEST_CITUS_URL")):
+        return None
+    migrations.distribute.SHARDS = 4  # a test that creates tables waits for each of their shards
+    cluster = Cluster(given)
+    asyncio.run(cluster.look())
+    return cluster
+
+
+@pytest.fixture(scope="session")
+def kept(cluster: Cluster | None) -> Iterator[Kept | None]:
+    """The database on it that test after test of a worker is given."""
+    if cluster is None:
+        yield None
+        return
+    kept = Kept(cluster, new_name())
+    asyncio.run(kept.make())
+    yield kept
+    asyncio.run(cluster.drop(kept.name))
 
 
 @pytest.fixture(scope="session")
@@ -78,24 +103,34 @@ def template(server_dsn: str, shared_folder: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def dsn(server_dsn: str, template: str) -> Iterator[str]:
+def dsn(request: pytest.FixtureRequest, kept: Kept | None) -> Iterator[str]:
     """A fresh migrated database of this test's own."""
-    with copied(server_dsn, template) as copy:
-        yield copy
+    if kept is not None:
+        yield kept.dsn
+        asyncio.run(kept.clean())
+    else:
+        with copied(request.getfixturevalue("server_dsn"), request.getfixturevalue("template")) as copy:
+            yield copy
 
 
 @pytest.fixture(scope="session")
-def shared_dsn(server_dsn: str, template: str) -> Iterator[str]:
+def shared_dsn(request: pytest.FixtureRequest, cluster: Cluster | None) -> Iterator[str]:
     """One migrated database for all tests of a worker that leave it as they found it."""
-    with copied(server_dsn, template) as copy:
-        yield copy
+    if cluster is not None:
+        with made(cluster) as dsn:
+            asyncio.run(migrate(dsn))
+            yield dsn
+    else:
+        with copied(request.getfixturevalue("server_dsn"), request.getfixturevalue("template")) as copy:
+            yield copy
 
 
 @pytest.fixture
-def empty_dsn(server_dsn: str) -> Iterator[str]:
+def empty_dsn(request: pytest.FixtureRequest, cluster: Cluster | None) -> Iterator[str]:
     """A database without any table: where migrations begin."""
-    with copied(server_dsn, "template0") as copy:
-        yield copy
+    fresh = copied(request.getfixturevalue("server_dsn"), "template0") if cluster is None else made(cluster)
+    with fresh as dsn:
+        yield dsn
 
 
 @pytest.fixture(autouse=True)
@@ -121,6 +156,15 @@ def copied(server_dsn: str, template: str) -> Iterator[str]:
         yield in_database(server_dsn, name)
     finally:
         drop(server_dsn, name)
+
+
+@contextmanager
+def made(cluster: Cluster) -> Iterator[str]:
+    name = new_name()
+    try:
+        yield asyncio.run(cluster.make(name))
+    finally:
+        asyncio.run(cluster.drop(name))
 
 
 @contextmanager
@@ -150,10 +194,6 @@ def new_name() -> str:
 def new_folder() -> str:
     """Not below pytest's own folder: that is closed to the account which Postgres runs as when we are root."""
     return tempfile.mkdtemp(prefix="cairn-test-")
-
-
-def in_database(dsn: str, name: str) -> str:
-    return urlsplit(dsn)._replace(path=f"/{name}").geturl()
 
 
 def drop(server_dsn: str, name: str) -> None:

@@ -2,10 +2,15 @@
 
 import asyncio
 import gc
+import threading
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from app.watchdog import Hold, Watchdog
 
 
 @dataclass
@@ -36,3 +41,56 @@ async def beat(held: Held) -> None:
         await asyncio.sleep(0.001)
         now = time.thread_time()
         held.longest, last = max(held.longest, now - last), now
+
+
+OURS = tuple(
+    f"{Path(__file__).parents[1] / name}/" for name in ("app", "content", "db", "resolvers", "schema", "selection")
+)
+TESTS = f"{Path(__file__).parent}/"
+HELD_MAX = 0.25  # seconds of processor time
+
+
+class LoopTime:
+    """The processor time of the thread that it is made in, asked from any, without what the garbage collector took:
+    a test run has far more for it to walk through than a service."""
+
+    def __init__(self) -> None:
+        self.thread = threading.get_ident()
+        get_clock = getattr(time, "pthread_getcpuclockid", None)
+        self.read = partial(time.clock_gettime, get_clock(self.thread)) if get_clock else time.monotonic
+        self.collecting, self.began = 0.0, 0.0
+        gc.callbacks.append(self.note)
+
+    def __call__(self) -> float:
+        return self.read() - self.collecting
+
+    def note(self, phase: str, _: object) -> None:
+        if threading.get_ident() == self.thread:
+            if phase == "start":
+                self.began = self.read()
+            else:
+                self.collecting += self.read() - self.began
+
+    def close(self) -> None:
+        gc.callbacks.remove(self.note)
+
+
+@contextmanager
+def nothing_of_ours_holds_the_loop() -> Iterator[None]:
+    """Fails when code of the product, whoever called it, computes on the loop for long at a stretch."""
+    holds: list[Hold] = []
+    clock = LoopTime()
+    watchdog = Watchdog(HELD_MAX, holds.append, clock)
+    try:
+        yield
+    finally:
+        watchdog.stop()
+        clock.close()
+    if ours := [hold for hold in holds if is_ours(hold)]:
+        raise AssertionError(f"The event loop was held: {ours}")
+
+
+def is_ours(hold: Hold) -> bool:
+    """Did a function of the product run? What a test computes itself is its own affair."""
+    first = next((frame for frame in hold.stack if frame.startswith((*OURS, TESTS))), "")
+    return first.startswith(OURS)

@@ -5,12 +5,13 @@ server shows that the same statements reach one tenant and run on many machines.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from db.sql import statements
 from db.tables import metadata
 from tests.sql_tenancy import LEVELS, TENANT, Level, elements, is_tenant, levels, parameter
 from tests.sql_text import split, tree
@@ -43,6 +44,31 @@ KEEPS_MEANING = re.compile(
     r"\w+_timeout|application_name|characteristics|constraints|enable_\w+|jit|plan_cache_mode|transaction|work_mem",
     re.IGNORECASE,
 )
+# But for a plan that is only shown.
+FORCED_PLAN = re.compile(r"\bplan_cache_mode\b[^;]*\bforce_generic_plan\b(?!'?;\s*PREPARE\s+explained_)", re.IGNORECASE)
+DDL_MODE = re.compile(
+    r"SET\s+(?:LOCAL\s+|SESSION\s+)?citus\.multi_shard_modify_mode\s*(?:=|TO)\s*'?(\w+)", re.IGNORECASE
+)
+CHANGES_TABLES = re.compile(
+    r"(?:CREATE|ALTER|DROP)\s+(?:UNIQUE\s+)?(?:TABLE|INDEX)\b"
+    r"|SELECT\s+create_(?:distributed|reference)_table\b",
+    re.IGNORECASE,
+)
+
+
+def shape(statement: str) -> str:
+    """A statement whatever its values are, and whether they are parameters or written into it."""
+    return " ".join(re.sub(r"\$\d+|'[^']*'", "?", statement).split())
+
+
+# What is sent along with a BEGIN or a COMMIT has its values written into it by `Statement.written`: it is judged as it
+# is in its file.
+NAMED = {
+    shape(statement): statement
+    for noun in ("wikis", "changes")
+    for named in statements(noun).values()
+    for statement in split(named.sql)
+}
 
 
 def violations(sql: str, tables: frozenset[str] | None = None) -> list[str]:
@@ -52,7 +78,11 @@ def violations(sql: str, tables: frozenset[str] | None = None) -> list[str]:
 
 @lru_cache(maxsize=8192)
 def judged(sql: str, tables: frozenset[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(fault for statement in split(sql) for fault in statement_faults(statement, tables)))
+    judging = (NAMED.get(shape(statement), statement) for statement in split(sql))
+    faults = [fault for statement in judging for fault in statement_faults(statement, tables)]
+    if FORCED_PLAN.search(sql):
+        faults.append("plan_cache_mode force_generic_plan: Citus cannot plan a join without its values: leave it out")
+    return tuple(dict.fromkeys(faults))
 
 
 def statement_faults(statement: str, tables: frozenset[str]) -> Iterator[str]:
@@ -82,6 +112,16 @@ def setting_faults(statement: str) -> Iterator[str]:
             yield f"setting {setting}: it does not reach the workers: write its value into the query"
 
 
+def session_faults(executed: Iterable[str]) -> Iterator[str]:
+    """Faults of statements that one session executed in this order: tables change in sequential mode alone."""
+    mode = "parallel"
+    for statement in (part for text in executed for part in split(text)):
+        if found := DDL_MODE.match(statement):
+            mode = found[1].lower()
+        elif CHANGES_TABLES.match(statement) and mode != "sequential":
+            yield f"{' '.join(statement.split()[:3])}: parallel DDL: SET citus.multi_shard_modify_mode TO 'sequential'"
+
+
 def query_faults(statement: str, tables: frozenset[str]) -> Iterator[str]:
     try:
         query = tree(statement)
@@ -109,6 +149,64 @@ def whole_faults(found: list[Level], parts: list[exp.Expr], tables: frozenset[st
     for name in (part.alias.lower() for part in parts if isinstance(part, exp.CTE)):
         if name in tables | REFERENCE_TABLES:
             yield f"WITH {name}: it hides the table of that name: call it something else"
+    for part in parts:
+        if is_row(part) and is_value(part):
+            yield f"anonymous row {part.sql('postgres')}: a worker cannot send it: use jsonb_build_array or columns"
+    yield from read_behind(found[0].query, tables)
+
+
+def is_row(part: exp.Expr) -> bool:
+    """Whether it is `(a, b)` or `ROW(a, b)`."""
+    return isinstance(part, exp.Tuple) or (isinstance(part, exp.Anonymous) and part.name.upper() == "ROW")
+
+
+def is_value(row: exp.Expr) -> bool:
+    """Whether a row leaves its query, or goes into a function, instead of being compared."""
+    parent = row.parent
+    while isinstance(parent, (exp.Paren, exp.Alias)):
+        parent = parent.parent
+    if isinstance(parent, exp.Distinct):  # DISTINCT ON (…), count(DISTINCT (…))
+        return False
+    return isinstance(parent, (exp.Select, exp.Array)) or (
+        isinstance(parent, exp.Func) and not isinstance(parent, (exp.Binary, exp.Cast, exp.Any, exp.All))
+    )
+
+
+def read_behind(query: exp.Expr, tables: frozenset[str]) -> Iterator[str]:
+    """Citus runs the arms of a statement one after the other, and each sees what those before it have written."""
+    given = query.args.get("with_")
+    arms = [*(given.expressions if given is not None else ()), query]
+    writers = [(place, written(arm), arm.alias) for place, arm in enumerate(arms)]
+    for place, arm in enumerate(arms):
+        for table in read_by(arm, query) & tables:
+            for later, target, name in writers:
+                if target != table or later == place:
+                    continue
+                if arm is query:
+                    yield f"{table}: read beside {name}, which writes it: read it in a MATERIALIZED arm before that one"
+                elif not arm.args.get("materialized"):
+                    yield f"WITH {arm.alias}: it reads {table}, which another arm writes: make it MATERIALIZED"
+                elif later < place:
+                    yield f"WITH {arm.alias}: it reads {table} behind {name}, which writes it: put it before that one"
+
+
+def written(arm: exp.Expr) -> str:
+    """The table that an arm, or the statement itself, writes; nothing for one that only reads."""
+    change = arm.this if isinstance(arm, exp.CTE) else arm
+    if not isinstance(change, (exp.Insert, exp.Update, exp.Delete)):
+        return ""
+    table = change.find(exp.Table) if isinstance(change.this, exp.Schema) else change.this
+    return table.name.lower() if table is not None else ""
+
+
+def read_by(arm: exp.Expr, query: exp.Expr) -> set[str]:
+    """The names of the tables that an arm reads, and those that the statement itself does beside its arms."""
+    change = arm.this if isinstance(arm, exp.CTE) else arm
+    target = change.this if isinstance(change, (exp.Insert, exp.Update, exp.Delete)) else None
+    if isinstance(target, exp.Schema):
+        target = target.this
+    parts = change.walk(prune=lambda node: arm is query and isinstance(node, exp.With))
+    return {part.name.lower() for part in parts if isinstance(part, exp.Table) and part is not target}
 
 
 def unbound(level: Level) -> Iterator[str]:

@@ -381,7 +381,7 @@ BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SAVEPOINT pages; RELEASE SAVEPO
 SELECT pg_advisory_xact_lock($1); SET LOCAL statement_timeout = '5s'; SET TRANSACTION READ ONLY; CLOSE ALL; UNLISTEN *
 
 -- accepted: settings that leave the meaning alone
-SET LOCAL lock_timeout TO '2s'; SELECT set_config('jit', $1, false); SET plan_cache_mode = force_generic_plan; RESET ALL
+SET LOCAL lock_timeout TO '2s'; SELECT set_config('jit', $1, false); SET plan_cache_mode = force_custom_plan; RESET ALL
 
 -- refused [setting pg_trgm.similarity_threshold]: a threshold for the session
 SET pg_trgm.similarity_threshold = 0.85
@@ -436,3 +436,63 @@ SELECT id FROM pages WHERE tenant_id = $1; SELECT id FROM pages
 
 -- refused [unreadable]: what cannot be read
 SELECT id FROM pages WHERE tenant_id = = $1
+
+-- accepted: what is written is read first, by an arm that is executed once and before
+WITH old AS MATERIALIZED (
+    SELECT page_id, words FROM search_pages WHERE tenant_id = $1 AND page_id = $2
+), saved AS (
+    INSERT INTO search_pages (tenant_id, owner_id, page_id, words) VALUES ($1, $3, $2, $4)
+    ON CONFLICT (tenant_id, page_id) DO UPDATE SET words = excluded.words
+)
+SELECT words FROM old
+
+-- refused [WITH old: it reads search_pages, which another arm writes: make it MATERIALIZED]: an arm that may be inlined
+WITH old AS (
+    SELECT page_id, words FROM search_pages WHERE tenant_id = $1 AND page_id = $2
+), saved AS (
+    INSERT INTO search_pages (tenant_id, owner_id, page_id, words) VALUES ($1, $3, $2, $4)
+    ON CONFLICT (tenant_id, page_id) DO UPDATE SET words = excluded.words
+)
+SELECT words FROM old
+
+-- refused [WITH old: it reads search_pages behind saved]: an arm that reads too late
+WITH saved AS (
+    INSERT INTO search_pages (tenant_id, owner_id, page_id, words) VALUES ($1, $3, $2, $4)
+), old AS MATERIALIZED (
+    SELECT page_id, words FROM search_pages WHERE tenant_id = $1 AND page_id = $2
+)
+SELECT words FROM old
+
+-- refused [search_pages: read beside saved]: the statement itself reads what an arm writes
+WITH saved AS (
+    INSERT INTO search_pages (tenant_id, owner_id, page_id, words) VALUES ($1, $3, $2, $4)
+)
+SELECT count(*) FROM search_pages WHERE tenant_id = $1 AND page_id = $2
+
+-- refused [WITH due: it reads compile_jobs]: an arm that reads what the statement itself writes
+WITH due AS (SELECT id FROM compile_jobs WHERE tenant_id = $1 LIMIT 1)
+UPDATE compile_jobs AS job SET status = 'running' FROM due WHERE job.tenant_id = $1 AND job.id = due.id
+
+-- accepted: a change that reads its own table, and no other arm's
+WITH gone AS (DELETE FROM page_names WHERE tenant_id = $1 AND page_id = $2 RETURNING name)
+INSERT INTO activity (tenant_id, owner_id, id) SELECT $1, $3, $4 FROM gone
+
+-- refused [anonymous row]: rows without a type, in an array
+SELECT ARRAY(SELECT ROW(type, count(*)) FROM pages WHERE tenant_id = $1 GROUP BY type) AS types
+
+-- refused [anonymous row]: rows without a type, aggregated
+SELECT array_agg((id, title)) FROM pages WHERE tenant_id = $1
+
+-- refused [anonymous row]: a row without a type, as a column
+SELECT (id, title) AS page FROM pages WHERE tenant_id = $1
+
+-- accepted: rows that are compared, ordered by or told apart
+SELECT DISTINCT ON (p.type, p.slug) p.id, (p.type, p.slug) = ($2, $3) AS is_it FROM pages AS p
+WHERE p.tenant_id = $1 AND (p.type, p.slug) IN (SELECT a.source, a.alias FROM aliases AS a WHERE a.tenant_id = $1)
+  AND ROW(p.updated_at, p.id) > ROW($4, $5) AND (p.title, p.summary) IS DISTINCT FROM ($6, $7)
+
+-- accepted: a plan without the values, that is only shown
+SET LOCAL plan_cache_mode = force_generic_plan; PREPARE explained_1 AS SELECT p.id FROM pages AS p WHERE p.tenant_id = $1
+
+-- refused [force_generic_plan]: a plan without the values
+SET LOCAL plan_cache_mode = force_generic_plan

@@ -30,6 +30,7 @@ from db.migrate import (
     migrate,
     pending,
     refuse_unfit,
+    revisions,
 )
 from db.tables import metadata
 from tests.conftest import drop, execute, in_database, new_name
@@ -255,6 +256,7 @@ async def test_there_are_no_triggers_and_no_functions_of_ours(shared_dsn: str) -
 
 def test_the_revisions_are_one_line() -> None:
     scripts = ScriptDirectory.from_config(alembic_config())
+    assert revisions() == tuple(script.revision for script in scripts.walk_revisions())[::-1]
     assert len(scripts.get_heads()) == len(scripts.get_bases()) == 1
 
 

@@ -207,7 +207,8 @@ async def check_words(wiki: Wiki, pages: dict[UUID, Any]) -> None:
         other = [word for name in others for word in name if list(name) != title]
         tags = [f"{letter}:tag:{tag.casefold()}" for tag in page["tags"]]
         marks = [f"{letter}:", f"{letter}:type:{page['type']}", *tags, *said_headings[page["id"]]]
-        texts = [" ".join(said) for said in (title, other, [*headings[page["id"]], *summary], body)]
+        tagged = [word for tag in page["tags"] for word in words(tag)]
+        texts = [" ".join(said) for said in (title, other, [*headings[page["id"]], *tagged, *summary], body)]
         language = language_of(page["metadata"], "english")
         (row,) = await wiki.look.fetch(sql, page["id"], *texts, marks, letter, language)
         assert tuple(row) == (True, True, page["status"], len(title) + len(summary) + len(body))
@@ -232,8 +233,13 @@ async def check_targets(wiki: Wiki, pages: dict[UUID, Any]) -> None:
     """Each target has the page that the rules find for it among all names that there are now."""
     names = await names_of(wiki, pages)
     stored = {(row["from_page_id"], row["target"]): row for row in await wiki.rows("link_targets", "target")}
-    written = {(page["id"], link.target) for page in pages.values() for link in find_links(page["body_md"])}
-    assert set(stored) == written
+    written = {
+        (page["id"], link.target): link.text
+        for page in pages.values()
+        for link in reversed(find_links(page["body_md"]))
+    }
+    texts = {key: row["text"] for key, row in stored.items() if row["relation"] == "text"}
+    assert texts == {key: text[:500] for key, text in written.items()}
     for row in stored.values():
         wanted = {"slug": row["slug"], "old_slug": row["slug"], "alias": row["alias"]}
         found = [
@@ -248,8 +254,10 @@ async def check_targets(wiki: Wiki, pages: dict[UUID, Any]) -> None:
 async def check_links(wiki: Wiki, pages: dict[UUID, Any]) -> None:
     """Text links are what the texts say, mirrors what the parents say, and hubness counts what can be seen."""
     references = await wiki.references()
-    targets = await wiki.rows("link_targets", "target")
-    meant = {(row["from_page_id"], row["to_page_id"]) for row in targets if row["to_page_id"]}
+    targets = await wiki.rows("link_targets", "target", relation="text")
+    meant = {
+        (row["from_page_id"], row["to_page_id"]) for row in targets if row["to_page_id"] and row["relation"] == "text"
+    }
     assert {pair for pair, reasons in references.items() if "text" in reasons} == {(a, b) for a, b in meant if a != b}
     assert all(references.values()), "a link has a reason"
     parents = {(page["parent_page_id"], page["id"]) for page in pages.values() if page["parent_page_id"]}

@@ -6,6 +6,7 @@ import orjson
 
 from db.database import Database
 from db.scope import Role
+from resolvers.changes import Change
 from resolvers.context import Context
 from resolvers.errors import CairnError
 from schema.root import make_engine
@@ -21,10 +22,13 @@ class Refused(CairnError):
         self.code = code
 
 
-async def answered(database: Database, wiki: Wiki, document: str, variables: dict[str, Any]) -> dict[str, Any]:
-    """The data, read with the rights of a reader of that wiki."""
+async def answered(
+    database: Database, wiki: Wiki, document: str, variables: dict[str, Any], event: Change | None = None
+) -> dict[str, Any]:
+    """The data, read with the rights of a reader of that wiki; of a subscription for one event."""
     where = {"tenantId": str(wiki.tenant.id), "ownerId": str(wiki.owner.id)}
     context = Context(database, wiki.scope(Role.READER))
+    context.event = event
     answer = orjson.loads((await make_engine().execute(document, where | variables, None, context)).body)
     for error in answer.get("errors", ()):
         raise Refused(error["extensions"]["code"], error["message"])

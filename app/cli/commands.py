@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 
@@ -31,15 +32,17 @@ from . import (
     schema,
     search,
     serve,
+    settings,
     sources,
     status,
     tenants,
     token,
     tools,
+    watching,
     worker,
 )
-from .failures import details, explained, quoted
-from .output import complain, tell
+from .failures import details, explained, quoted, with_field
+from .output import complain, say, tell
 from .streams import prepare_streams
 
 USAGE = 2
@@ -51,14 +54,33 @@ app = typer.Typer(
     epilog="Begin with: cairn demo",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    add_completion=False,
     no_args_is_help=True,
 )
 COMMANDS = (
-    demo, serve, migrate, reindex, status, schema, tenants, owners, grants, keys, token, importing, retaining,
+    demo, serve, migrate, reindex, status, settings, schema, tenants, owners, grants, keys, token, importing, retaining,
     compiling, rebuilding, linting, sources, worker, links, promotions, exporting, search, reading, creating, editing,
-    history, documents, knowledge, mcp, tools,
+    history, watching, documents, knowledge, mcp, tools,
 )  # fmt: skip
+
+
+def say_version(wanted: bool) -> None:
+    """The version of the package that is installed."""
+    if wanted:
+        from importlib.metadata import version
+
+        say(f"cairn {version('cairn-wiki')}")
+        raise typer.Exit
+
+
+@app.callback()
+def cairn(
+    version: Annotated[
+        bool, typer.Option("--version", callback=say_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """A knowledge base that compounds: sources in, cited pages out, one GraphQL API over Postgres."""
+
+
 for module in COMMANDS:
     module.add_to(app)
 
@@ -80,7 +102,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if (known := explained(error)) is None:
             raise
-        complain(*known, as_json, details(error))
+        code, message = known
+        complain(code, message if as_json else with_field(error, message), as_json, details(error))
         if not as_json and (text := quoted(error)):
             tell(text)
         return FAILURE

@@ -1,5 +1,8 @@
-"""`cairn compile`: a wiki, now."""
+"""`cairn compile`, and how commands wait for the jobs of a wiki."""
 
+import logging
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -8,16 +11,20 @@ from .options import AsJson, Owner, Tenant
 from .output import say, show, tell
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Iterable, Iterator
     from uuid import UUID
 
     from compiler.compiler import Compiler
     from compiler.metrics import Metrics
-    from db.database import Database
+    from db.database import Database, Row
     from db.scope import Scope
 
 Wait = Annotated[bool, typer.Option("--wait", help="Do it here, if no worker does, and say how it went.")]
 PAUSE = 0.2  # seconds between two looks, while another worker is at it
+RETRY_PAUSE = 1.0  # the same while a job waits for its next attempt
+PUT_OFF = timedelta(seconds=30)
+"""A job that is due later than this, and not because it failed, is left to a worker."""
+NEAREST = 3  # held names that are told
 
 
 def add_to(parent: typer.Typer) -> None:
@@ -30,7 +37,10 @@ def compile_wiki(
     wait: Wait = False,
     as_json: AsJson = False,
 ) -> None:
-    """Ask for a compile of what was retained. A worker does it, or this command with --wait."""
+    """Ask for a compile of what was retained. A worker does it, or this command with --wait.
+
+    With --wait a failed attempt is tried again here, after the pauses that a worker makes.
+    """
     from app.compiling import compiler_of
     from app.settings import Settings
     from db.scope import Role
@@ -44,8 +54,10 @@ def compile_wiki(
     async def work(database: "Database") -> dict[str, Any]:
         scope = (await find_wiki(database, tenant, owner)).scope(Role.ADMIN)
         job_id = await ask_for_compile(database, scope)
-        done = await finished(database, scope, compiler) if compiler else set()
-        return await summed(database, scope, job_id, done)
+        if compiler is None:
+            return await summed(database, scope, [job_id])
+        done = await summed(database, scope, [job_id, *await finished(database, scope, compiler)])
+        return done | await standing(database, scope, done)
 
     job = session(work)
     if as_json:
@@ -55,37 +67,91 @@ def compile_wiki(
 
 
 async def finished(database: "Database", scope: "Scope", compiler: "Compiler") -> "set[UUID]":
-    """Until no job of the wiki is open, this one and those that go on behind it: which these were."""
+    """The jobs of the wiki that were open, once none is: run here, retries included, or by another worker meanwhile.
+
+    Jobs of other owners are left alone, and so is one that is due later, because a budget is used up.
+    """
     import asyncio
 
     from compiler.worker import run, worker_name
-    from resolvers.errors import CairnError
-    from resolvers.jobs import claim_in, find_open
+    from resolvers.jobs import claim_in, find_open, hurry_retries
 
     seen: set[UUID] = set()
-    while jobs := await find_open(database, scope):
+    failures: set[tuple[UUID, int]] = set()
+    await hurry_retries(database, scope)
+    while jobs := [job for job in await find_open(database, scope) if not is_put_off(job)]:
         seen |= {job["id"] for job in jobs}
-        failed = next((job for job in jobs if job["status"] == "pending" and job["error"]), None)
-        if failed:
-            raise CairnError(f"The compile failed, and is tried again by a worker: {failed['error']}")
-        claimed = await claim_in(database, scope.tenant_id, worker_name())
+        waiting = [job for job in jobs if job["status"] == "pending" and job["error"]]
+        for job in waiting:
+            if (attempt := (job["id"], job["attempt"])) not in failures:
+                failures.add(attempt)
+                tell(f"Attempt {job['attempt']} failed: {job['error']} The next is at {moment(job['run_after'])}.")
+        claimed = await claim_in(database, scope.tenant_id, worker_name(), scope.owner_id)
         if claimed:
-            await run(database, claimed, compiler)
-        else:
-            await asyncio.sleep(PAUSE)
+            with untraced():
+                await run(database, claimed, compiler)
+            continue
+        await asyncio.sleep(RETRY_PAUSE if len(waiting) == len(jobs) else PAUSE)
     return seen
 
 
-async def summed(database: "Database", scope: "Scope", job_id: "UUID", others: "Collection[UUID]") -> dict[str, Any]:
-    """A job as it stands, with what those have done that went on behind it."""
-    from compiler.metrics import Metrics
-    from resolvers.jobs import find_job
+@contextmanager
+def untraced() -> "Iterator[None]":
+    """Without the warnings of a worker, whose tracebacks are for logs: what failed is told in a sentence."""
+    logger = logging.getLogger("compiler.worker")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
-    job, total = await find_job(database, scope, job_id), Metrics()
-    for one in {job_id, *others}:
-        total += Metrics((await find_job(database, scope, one))["metrics"])
-    metrics = total.stored if job["metrics"] else {}
-    return {"id": job["id"], "status": job["status"], "error": job["error"], "metrics": metrics}
+
+def is_put_off(job: "Row") -> bool:
+    is_waiting = job["status"] == "pending" and not job["error"]
+    return is_waiting and job["run_after"] > datetime.now(UTC) + PUT_OFF
+
+
+async def summed(database: "Database", scope: "Scope", job_ids: "Iterable[UUID]") -> dict[str, Any]:
+    """The first of these jobs as it stands, with what all of them have done. Raises CompileFailed."""
+    from compiler.metrics import Metrics
+    from resolvers.jobs import CompileFailed, find_job
+
+    jobs = [await find_job(database, scope, job_id) for job_id in dict.fromkeys(job_ids)]
+    for job in jobs:
+        if job["status"] == "failed":
+            raise CompileFailed(job["id"], job["attempt"], job["error"])
+    total = Metrics()
+    for job in jobs:
+        total += Metrics(job["metrics"])
+    if not jobs:
+        return {}
+    first, metrics = jobs[0], total.stored if jobs[0]["metrics"] else {}
+    return {"id": first["id"], "status": first["status"], "error": first["error"], "metrics": metrics}
+
+
+async def standing(database: "Database", scope: "Scope", done: dict[str, Any]) -> dict[str, Any]:
+    """How the wiki stands after a compile: names that are held, work that is put off, and, where nothing was left to
+    read, the job that a worker did before."""
+    from resolvers.jobs import find_last_compiled, find_open
+    from resolvers.mentions import find_nearest
+
+    held = await find_nearest(database, scope, NEAREST)
+    last = None if done["metrics"].get("sources_read") else await find_last_compiled(database, scope)
+    due = [job["run_after"] for job in await find_open(database, scope) if is_put_off(job)]
+    return {
+        "held": {"total": held[0]["total"] if held else 0, "nearest": [named(one) for one in held]},
+        "lastCompiled": last and {"id": last["id"], "finishedAt": last["finished_at"], "metrics": last["metrics"]},
+        "continuesAt": min(due, default=None),
+    }
+
+
+def named(mention: "Row") -> dict[str, Any]:
+    return {"name": mention["name"], "sources": mention["mention_count"]}
+
+
+def moment(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def say_batch(metrics: "Metrics") -> None:
@@ -97,11 +163,24 @@ def say_batch(metrics: "Metrics") -> None:
 
 
 def say_job(job: dict[str, Any]) -> None:
-    done = job["metrics"]
-    if job["status"] == "succeeded":
-        say(
-            f"Compiled: {done.get('sources_read', 0)} sources, {done.get('pages_created', 0)} new pages, "
-            f"{done.get('sections_written', 0)} sections, {done.get('mentions_recorded', 0)} names held."
-        )
-    else:
+    if job["status"] != "succeeded":
         say(f"The job {job['id']} is {job['status']}. It is run by: cairn worker")
+        return
+    if last := job["lastCompiled"]:
+        say(f"Nothing new was left to read. A worker has compiled until {moment(last['finishedAt'])}:")
+    say(f"Compiled: {counted((last or job)['metrics'])}.")
+    if total := job["held"]["total"]:
+        nearest = ", ".join(f"{one['name']} ({one['sources']})" for one in job["held"]["nearest"])
+        say(
+            f"{total} name{'s' * (total != 1)} held: a name gets its page with its third source within 30 days. "
+            f"Nearest: {nearest}."
+        )
+    if job["continuesAt"]:
+        say(f"A budget is used up: a worker goes on from {moment(job['continuesAt'])}.")
+
+
+def counted(done: dict[str, Any]) -> str:
+    return (
+        f"{done.get('sources_read', 0)} sources, {done.get('pages_created', 0)} new pages, "
+        f"{done.get('sections_written', 0)} sections, {done.get('mentions_recorded', 0)} names held"
+    )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .options import AsJson, Owner, Tenant
-from .output import say, show
+from .output import say, show, table
 
 if TYPE_CHECKING:
     from db.database import Database
@@ -34,7 +34,7 @@ def export_notes(
     as_json: AsJson = False,
 ) -> None:
     """Write a wiki out, with archived pages, sources and the names that are held. `cairn import` of it gives the same
-    wiki again."""
+    wiki again. Exits with 1 when something could not be written; all else is in the export then."""
     from db.scope import Role
     from resolvers.moving.files import export_path
 
@@ -52,6 +52,13 @@ def export_notes(
 
     result = session(work)
     if as_json:
-        show({"pages": result.pages, "sources": result.sources, "path": str(path)})
+        errors = [{"path": one.path, "code": one.code, "message": one.message} for one in result.errors]
+        known = {"pages": result.pages, "sources": result.sources, "path": str(path)}
+        show(known | {"failed": result.failed, "errors": errors})
     else:
         say(f"{result.pages} pages and {result.sources} sources are in {path}.")
+        if result.failed:
+            say(f"{result.failed} could not be written: .cairn/errors.jsonl lists them, or the lines at the end.")
+            table(["file", "code", "what is wrong"], [(one.path, one.code, one.message) for one in result.errors])
+    if result.failed:
+        raise typer.Exit(1)

@@ -20,28 +20,33 @@ def quoted(error: Exception) -> str | None:
 
 def explained(error: Exception) -> tuple[str, str] | None:
     """Code and message; none for what can only be a fault of the program."""
-    from asyncpg import InterfaceError, PostgresError
     from pydantic import ValidationError
 
+    from app.mistakes import said
     from db.embedded import EmbeddedServerFailed
     from db.migrate import MigrationRefused
+    from resolvers import refusals
     from resolvers.errors import CairnError
-    from resolvers.refusals import refusal
 
     if isinstance(error, (CairnError, EmbeddedServerFailed, MigrationRefused)):
         return error.code, str(error)
     if isinstance(error, ValidationError):
-        return "BAD_SETTING", "; ".join(setting(one["loc"], one["msg"]) for one in error.errors())
-    if isinstance(error, (PostgresError, InterfaceError)):
-        ours = refusal(error)
-        return (ours.code, ours.message) if ours else None
+        return "BAD_SETTING", "; ".join(setting(one["loc"], said(one)) for one in error.errors())
+    known = refusals.explained(error)
+    if isinstance(known, CairnError):
+        return known.code, known.message
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return "UNREADABLE", f"{where}{error.strerror or error}."
     return None
 
 
+def with_field(error: Exception, message: str) -> str:
+    """For people: the name of the field to mend before a message that does not have it. Programs are told both."""
+    field = getattr(error, "field", None)
+    return f"{field}: {message}" if field and field.lower() not in message.lower() else message
+
+
 def setting(place: tuple[int | str, ...], message: str) -> str:
     """What is wrong with a variable, or with several together, which their message names."""
-    message = message.removeprefix("Value error, ")
     return f"CAIRN_{str(place[0]).upper()}: {message}" if place else message

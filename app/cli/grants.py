@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .options import AsJson, Owner, Tenant
-from .output import say, show
+from .output import say, show, table
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from db.database import Database
+    from resolvers.owners import Granted
 
 app = typer.Typer(help="Who may use whose wiki.", no_args_is_help=True)
 Grantee = Annotated[str, typer.Option("--grantee", metavar="SLUG", help="The owner who may use it: slug or id.")]
@@ -51,6 +52,39 @@ def add(
         show({"owner": owner, "grantee": grantee, "role": role})
     else:
         say(f"{grantee} is {role} of {owner}'s wiki now.")
+
+
+@app.command("list", epilog="Example: cairn grants list --tenant acme --owner team")
+def list_all(
+    tenant: Tenant,
+    owner: Annotated[str | None, typer.Option("--owner", metavar="SLUG", help="Only in this owner's wiki.")] = None,
+    grantee: Annotated[str | None, typer.Option("--grantee", metavar="SLUG", help="Only of this owner.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List who may use whose wiki in a tenant."""
+    from resolvers.owners import find_owner, list_grants
+    from resolvers.tenants import find_tenant
+
+    from .session import session
+
+    async def work(database: "Database") -> "list[Granted]":
+        tenant_id = (await find_tenant(database, tenant)).id
+        owner_id = (await find_owner(database, tenant_id, owner)).id if owner else None
+        grantee_id = (await find_owner(database, tenant_id, grantee)).id if grantee else None
+        return await list_grants(database, tenant_id, owner_id=owner_id, grantee_id=grantee_id)
+
+    grants = session(work)
+    if as_json:
+        show([
+            {"owner": one.owner, "grantee": one.grantee, "role": one.role, "createdAt": one.created_at}
+            for one in grants
+        ])  # fmt: skip
+    elif grants:
+        table(["owner", "grantee", "role", "since"], [
+            (one.owner, one.grantee, one.role.value, f"{one.created_at:%Y-%m-%d}") for one in grants
+        ])  # fmt: skip
+    else:
+        say(f"No grants. To give one: cairn grants add --tenant {tenant} --owner OWNER --grantee GRANTEE --role reader")
 
 
 @app.command("remove", epilog="Example: cairn grants remove --tenant acme --owner team --grantee mara")

@@ -45,7 +45,7 @@ def history(
 
 
 def row(revision: dict[str, Any]) -> tuple[object, ...]:
-    author = f"{revision['authorKind'].lower()} {revision['authorId']}"
+    author = f"{revision['authorKind'].lower()} {revision['authorName']}"
     return revision["version"], revision["createdAt"], author, revision["title"], revision["editSummary"] or ""
 
 

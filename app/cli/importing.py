@@ -1,5 +1,6 @@
 """`cairn import`: a vault of markdown, or a file of pages, into a wiki."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +12,26 @@ from .output import say, show, table
 if TYPE_CHECKING:
     from db.database import Database
     from resolvers.moving.importing import ImportResult
+
+
+KINDS = {
+    "markdown": "a folder of markdown",
+    "obsidian": "an Obsidian vault",
+    "notion": "a Notion export",
+    "logseq": "a Logseq graph",
+    "cairn": "an export of Cairn",
+    "lines": "lines of JSON",
+}
+
+
+class Format(StrEnum):
+    """The tool that a folder comes from; `auto` finds it out."""
+
+    AUTO = "auto"
+    MARKDOWN = "markdown"
+    OBSIDIAN = "obsidian"
+    NOTION = "notion"
+    LOGSEQ = "logseq"
 
 
 def add_to(parent: typer.Typer) -> None:
@@ -25,11 +46,15 @@ def import_notes(
     tenant: Tenant,
     owner: Owner,
     create: Annotated[bool, typer.Option("--create", help="Make the tenant and the owner if there are none.")] = False,
+    format: Annotated[
+        Format, typer.Option("--format", help="The tool that the notes come from; found out by what the folder holds.")
+    ] = Format.AUTO,
     as_json: AsJson = False,
 ) -> None:
     """Bring notes into a wiki. The same again changes nothing. Exits with 1 when something could not be imported."""
     from db.scope import Role
     from resolvers.errors import BadInput
+    from resolvers.moving import formats
     from resolvers.moving.importing import import_path
 
     from .progress import progress
@@ -42,7 +67,8 @@ def import_notes(
     async def work(database: "Database") -> "ImportResult":
         wiki = await (made_wiki if create else find_wiki)(database, tenant, owner)
         with progress() as report:
-            return await import_path(database, wiki.scope(Role.ADMIN), path, report=report)
+            made_by = formats.Format(format)
+            return await import_path(database, wiki.scope(Role.ADMIN), path, report=report, format=made_by)
 
     result = session(work, creates=create)
     if as_json:
@@ -62,6 +88,9 @@ def as_data(result: "ImportResult") -> dict[str, Any]:
         "sources": result.sources,
         "links": result.links,
         "brokenLinks": result.broken_links,
+        "format": result.format,
+        "leftOut": dict(result.left_out),
+        "warnings": [{"path": one.path, "code": one.code, "message": one.message} for one in result.warnings],
         "errors": [{"path": one.path, "code": one.code, "message": one.message} for one in result.errors],
     }
 
@@ -71,5 +100,9 @@ def say_result(result: "ImportResult") -> None:
         f"{result.created} created, {result.changed} changed, {result.unchanged} unchanged, {result.failed} failed; "
         f"{result.links} links, {result.broken_links} broken; {result.sources} new sources."
     )
+    left = ", ".join(f"{count:,} {kind}" for kind, count in result.left_out.items())
+    say(f"Read as {KINDS[result.format]}; {f'left out: {left}' if left else 'nothing was left out'}.")
+    if result.warnings:
+        table(["file", "code", "what to look at"], [(one.path, one.code, one.message) for one in result.warnings])
     if result.errors:
         table(["file", "code", "what to mend"], [(one.path, one.code, one.message) for one in result.errors])

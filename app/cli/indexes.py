@@ -4,16 +4,18 @@ import asyncio
 from collections.abc import Sequence
 from functools import partial
 from time import monotonic
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from db.database import Database, Row
 from resolvers.errors import CairnError, Unavailable
-from resolvers.moving import importing
 from resolvers.owners import find_owner
 from resolvers.search.reindexing import demand_again, has_unsearchable, reindex, unread
 from resolvers.tenants import find_tenant, list_tenants
 
 from .output import tell
+
+if TYPE_CHECKING:
+    from resolvers.moving.importing import Progress
 
 AT_ONCE = 2
 GO_ON = "What was read stays read. To go on, run: cairn reindex"
@@ -59,7 +61,7 @@ async def read(database: Database, wikis: Sequence[Row], *, again: bool = False,
 
 
 async def read_together(
-    database: Database, wikis: Sequence[Row], report: importing.Progress, *, again: bool, keep_older: bool
+    database: Database, wikis: Sequence[Row], report: "Progress", *, again: bool, keep_older: bool
 ) -> int:
     """How many pages were read. The first error ends it."""
     bar = Bar(report, sum(wiki["pages" if again and not wiki["is_begun"] else "unread"] for wiki in wikis))
@@ -86,7 +88,7 @@ async def read_together(
 class Bar:
     """Of all wikis together: how many pages are read, and where."""
 
-    def __init__(self, report: importing.Progress, total: int) -> None:
+    def __init__(self, report: "Progress", total: int) -> None:
         self.report, self.total, self.done = report, total, 0
         self.move("", 0)
 

@@ -8,7 +8,7 @@ import typer
 
 from .options import AsJson, Tenant, duration
 from .output import say, show, table, tell
-from .roles import RoleOption
+from .roles import ActorOption, RoleOption
 
 if TYPE_CHECKING:
     from db.database import Database
@@ -32,12 +32,13 @@ def create(
     role: RoleOption,
     name: Annotated[str, typer.Option(metavar="NAME", help="What it is for.")],
     expires: Expires = None,
+    actor: ActorOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Make an API key and print it, this once. The first owner's wiki is the one it works in."""
-    from db.scope import Role
+    from db.scope import ActorKind, Role
     from resolvers.api_keys import create_api_key
-    from resolvers.owners import find_owner
+    from resolvers.owners import find_owners
     from resolvers.tenants import find_tenant
 
     from .session import session
@@ -46,8 +47,9 @@ def create(
 
     async def work(database: "Database") -> "IssuedKey":
         tenant_id = (await find_tenant(database, tenant)).id
-        owner_ids = [(await find_owner(database, tenant_id, one)).id for one in owner]
-        return await create_api_key(database, tenant_id, name, Role(role), owner_ids, expires_at)
+        owner_ids = [found.id for found in await find_owners(database, tenant_id, owner)]
+        acting = ActorKind(actor) if actor else None
+        return await create_api_key(database, tenant_id, name, Role(role), owner_ids, expires_at, acting)
 
     issued = session(work)
     if as_json:
@@ -72,8 +74,11 @@ def list_all(tenant: Tenant, as_json: AsJson = False) -> None:
     if as_json:
         show([shown(key) for key in keys])
     else:
-        rows = [(key.name, key.role.value, " ".join(key.owners), key.state, ends(key), key.id) for key in keys]
-        table(["name", "role", "owners", "state", "ends", "id"], rows)
+        rows = [
+            (key.name, key.role.value, key.actor_kind.value, " ".join(key.owners), key.state, ends(key), key.id)
+            for key in keys
+        ]
+        table(["name", "role", "actor", "owners", "state", "ends", "id"], rows)
 
 
 def shown(key: "ApiKey") -> dict[str, Any]:
@@ -81,6 +86,7 @@ def shown(key: "ApiKey") -> dict[str, Any]:
         "id": key.id,
         "name": key.name,
         "role": key.role,
+        "actor": key.actor_kind,
         "owners": key.owners,
         "state": key.state,
         "createdAt": key.created_at,

@@ -1,6 +1,7 @@
 """`cairn lint`: what could be better in a wiki."""
 
 from dataclasses import asdict
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,6 +16,14 @@ if TYPE_CHECKING:
 SHOWN = 3  # findings of a check in the table
 
 
+class Severity(StrEnum):
+    """How bad a finding is, the worst first."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
 def add_to(parent: typer.Typer) -> None:
     parent.command("lint", epilog="Example: cairn lint --tenant acme --owner mara")(lint_wiki)
 
@@ -25,6 +34,10 @@ def lint_wiki(
     sweep: Annotated[
         bool, typer.Option("--sweep", help="Let names become pages that were seen in three sources within 30 days.")
     ] = False,
+    fail_on: Annotated[
+        Severity | None,
+        typer.Option("--fail-on", help="Exit with 1 when a check of this severity, or a worse one, has findings."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Say what could be better: broken links, orphans, stale pages and more. No page is edited."""
@@ -46,10 +59,18 @@ def lint_wiki(
             asdict(one.check) | {"total": one.total, "findings": list(map(asdict, one.findings))} for one in reports
         ]
         show({"checks": checks, "jobId": job_id})
-        return
-    table(["check", "severity", "found", "for example"], [row_of(one) for one in reports])
-    if sweep:
-        say(f"The job {job_id} is run by: cairn worker" if job_id else "No name has earned a page.")
+    else:
+        table(["check", "severity", "found", "for example"], [row_of(one) for one in reports])
+        if sweep:
+            say(f"The job {job_id} is run by: cairn worker" if job_id else "No name has earned a page.")
+    if fail_on and any(one.total and is_as_bad(one.check.severity, fail_on) for one in reports):
+        raise typer.Exit(1)
+
+
+def is_as_bad(severity: str, limit: Severity) -> bool:
+    """Whether a severity is the limit or worse."""
+    order = list(Severity)
+    return order.index(Severity(severity)) <= order.index(limit)
 
 
 def data_of(report: "Report") -> dict[str, Any]:

@@ -17,8 +17,23 @@ def duration(text: str) -> int:
     return int(found[1]) * SECONDS[found[2]]
 
 
-Tenant = Annotated[str, typer.Option("--tenant", metavar="SLUG", help="The tenant's slug or id.")]
-Owner = Annotated[str, typer.Option("--owner", metavar="SLUG", help="Whose wiki it is: the owner's slug or id.")]
+def moment(text: str) -> str:
+    """A date or a moment in ISO 8601, as it was given."""
+    from datetime import datetime
+
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter("write it as 2026-01-31 or 2026-01-31T10:00:00Z") from None
+    return text
+
+
+Tenant = Annotated[
+    str, typer.Option("--tenant", metavar="SLUG", envvar="CAIRN_TENANT", help="The tenant's slug or id.")
+]
+Owner = Annotated[
+    str, typer.Option("--owner", metavar="SLUG", envvar="CAIRN_OWNER", help="Whose wiki it is: the owner's slug or id.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Host = Annotated[
     str | None, typer.Option(metavar="ADDRESS", help="The address to listen on; else CAIRN_HOST, else 127.0.0.1.")

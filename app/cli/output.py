@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
+from unicodedata import combining, east_asian_width
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -34,16 +35,41 @@ def complain(code: str, message: str, for_programs: bool, details: Mapping[str, 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Columns as wide as what is in them; on a terminal they break where it ends."""
+    cells = [tuple(CONTROL.sub("", str(cell)) for cell in row) for row in rows]
+    if sys.stdout.isatty() or any(broken(cell) for row in cells for cell in row):
+        drawn(headings, cells)
+        return
+    lines = [tuple(headings), *cells]
+    widths = [max(map(width, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        padded = (cell + " " * (wide - width(cell)) for cell, wide in zip(line, widths, strict=True))
+        print("  ".join(padded).rstrip())
+    sys.stdout.flush()
+
+
+def broken(cell: str) -> bool:
+    return not {"\n", "\t"}.isdisjoint(cell)
+
+
+def width(text: str) -> int:
+    """Columns of a terminal: two for a wide letter, none for a mark above or below one."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if combining(letter) else 2 if east_asian_width(letter) in "WF" else 1 for letter in text)
+
+
+def drawn(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """By Rich, which breaks lines and is slow to import."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     console = Console(soft_wrap=False, width=None if sys.stdout.isatty() else 10_000)
-    drawn = Table(*headings, box=None, pad_edge=False, header_style="bold")
+    table = Table(*headings, box=None, pad_edge=False, header_style="bold")
     for row in rows:
-        drawn.add_row(*(Text(CONTROL.sub("", str(cell))) for cell in row))
+        table.add_row(*map(Text, row))
     with console.capture() as captured:
-        console.print(drawn)
+        console.print(table)
     print("\n".join(line.rstrip() for line in captured.get().splitlines()), flush=True)
 
 

@@ -1,12 +1,13 @@
-"""`cairn page`, and how commands read: by the same GraphQL that everybody else reads by."""
+"""`cairn page` and `cairn pages`, and how commands read: by the same GraphQL that everybody else reads by."""
 
+from enum import StrEnum
 from importlib.resources import files
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .options import AsJson, Owner, Tenant
-from .output import say, show
+from .options import AsJson, Owner, Tenant, moment
+from .output import say, show, table
 
 if TYPE_CHECKING:
     from db.database import Database
@@ -17,8 +18,77 @@ TYPES = (
 )  # fmt: skip
 
 
+Limit = Annotated[int, typer.Option(metavar="N", min=1, max=100, help="How many at most.")]
+After = Annotated[str | None, typer.Option(metavar="CURSOR", help="What comes then: the cursor that was shown.")]
+
+
+class Order(StrEnum):
+    """As in schema.enums, which is slow to import."""
+
+    UPDATED = "updated"
+    TITLE = "title"
+    CREATED = "created"
+    HUBNESS = "hubness"
+
+
 def add_to(parent: typer.Typer) -> None:
     parent.command("page", epilog="Example: cairn page entity/austin-texas --tenant acme --owner mara")(page)
+    parent.command("pages", epilog="Example: cairn pages --type entity --tag food --tenant acme --owner mara")(pages)
+
+
+def one_type(text: str) -> str:
+    """One of the types that a page may have."""
+    if text.lower() not in TYPES:
+        raise typer.BadParameter(f"give one of {', '.join(TYPES)}")
+    return text.lower()
+
+
+def pages(
+    tenant: Tenant,
+    owner: Owner,
+    types: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--type", metavar="TYPE", parser=one_type, help="Of this type; several are possible: any of them."
+        ),
+    ] = None,
+    tags: Annotated[
+        list[str] | None, typer.Option("--tag", metavar="TAG", help="With this tag; several: all of them.")
+    ] = None,
+    prefix: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="With a title that begins so.")] = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="TIME", parser=moment, help="Changed then or later, like 2026-01-31.")
+    ] = None,
+    archived: Annotated[bool, typer.Option("--archived", help="Archived pages instead of active ones.")] = False,
+    order: Annotated[Order, typer.Option(help="Last changed, by title, newest, or most linked first.")] = Order.UPDATED,
+    limit: Limit = 50,
+    after: After = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the pages of a wiki."""
+    filter = {
+        "types": [one.upper() for one in types] if types else None,
+        "tags": tags or None,
+        "titlePrefix": prefix,
+        "updatedSince": since,
+        "status": "ARCHIVED" if archived else "ACTIVE",
+    }
+    variables = {"filter": filter, "order": order.upper(), "limit": limit, "after": after}
+    found = ask("pages", "wikiPages", tenant, owner, **variables)
+    if as_json:
+        show(found)
+        return
+    rows = [(named(one), one["title"], one["updatedAt"], ", ".join(one["tags"])) for one in found["nodes"]]
+    table(["page", "title", "changed", "tags"], rows)
+    say_rest(found)
+
+
+def say_rest(found: dict[str, Any]) -> None:
+    """How many of how many a list shows, and how to see the next."""
+    total = f" of {found['totalCount']}" if "totalCount" in found else ""
+    say(f"{len(found['nodes'])}{total}")
+    if found["pageInfo"]["hasNextPage"]:
+        say(f"More: --after {found['pageInfo']['endCursor']}")
 
 
 def page_name(text: str) -> str:
@@ -38,8 +108,17 @@ def page(
     """Show a page as markdown, with what links to it."""
     from resolvers.errors import NotFound
 
+    from .session import session
+
     type, _, slug = name.partition("/")
-    found = ask("page", "wikiPage", tenant, owner, type=type.upper(), slug=slug)
+
+    async def work(database: "Database") -> Any:
+        from .plans import find_page
+        from .wikis import find_wiki
+
+        return await find_page(database, await find_wiki(database, tenant, owner), type, slug)
+
+    found = session(work)
     if found is None:
         raise NotFound(f"There is no page {name} in this wiki. Find others with: cairn search")
     if as_json:

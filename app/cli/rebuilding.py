@@ -49,7 +49,7 @@ def rebuild(
         else:
             job_id = await rebuild_page(database, scope, (await locate_slug(database, scope, slug, type)).page_id)
         done = await finished(database, scope, compiler) if compiler else set()
-        return await summed(database, scope, job_id, done)
+        return await summed(database, scope, [job_id, *done])
 
     job = session(work)
     if as_json:

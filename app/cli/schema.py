@@ -14,6 +14,8 @@ def add_to(parent: typer.Typer) -> None:
 
 def schema(
     rest: Annotated[bool, typer.Option("--rest", help="The OpenAPI document of the REST API instead.")] = False,
+    admin: Annotated[bool, typer.Option("--admin", help="The OpenAPI document of /api/admin instead.")] = False,
+    older: Annotated[bool, typer.Option("--v0", help="The GraphQL schema of /graphql/v0 instead.")] = False,
 ) -> None:
     """Print the GraphQL schema. Needs no database."""
     if rest:
@@ -21,6 +23,11 @@ def schema(
 
         say(contract_text())
         return
-    from schema.root import sdl
+    if admin:
+        from app.rest.admin import contract_text as admin_contract_text
 
-    say(sdl().rstrip())
+        say(admin_contract_text())
+        return
+    from schema import root, v0
+
+    say((v0 if older else root).sdl().rstrip())

@@ -1,13 +1,16 @@
 """`cairn search`: what a wiki says about something, with the passages that say it."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
 from .options import AsJson, Owner, Tenant
 from .output import say, show, table
-from .reading import ask, named
+from .reading import named
+
+if TYPE_CHECKING:
+    from db.database import Database
 
 
 class Searching(TyperCommand):
@@ -43,7 +46,15 @@ def search(
       in:title            words in names only
       owner:slug          in that wiki
     """
-    found = ask("find", "wikiSearchResults", tenant, owner, query=query, limit=limit)
+    from .session import session
+
+    async def work(database: "Database") -> Any:
+        from .plans import find_results
+        from .wikis import find_wiki
+
+        return await find_results(database, await find_wiki(database, tenant, owner), query, limit)
+
+    found = session(work)
     if as_json:
         show(found)
     else:

@@ -32,6 +32,6 @@ def serve(host: Host = None, port: Port = None, workers: Workers = None) -> None
 
 def configured(**given: str | int | None) -> "Settings":
     """The environment's settings, but for those that were given."""
-    from app.settings import Settings
+    from .settings import read_settings
 
-    return Settings().model_copy(update={name: value for name, value in given.items() if value is not None})
+    return read_settings().model_copy(update={name: value for name, value in given.items() if value is not None})

@@ -13,8 +13,8 @@ from db.embedded import EmbeddedServer
 from db.migrate import migrate, pending
 from resolvers.errors import CairnError, Unavailable
 
-from .indexes import catch_up
 from .output import tell
+from .settings import read_settings
 
 T = TypeVar("T")
 
@@ -27,7 +27,7 @@ class NothingHere(CairnError):
 
 def session(work: Callable[[Database], Awaitable[T]], *, creates: bool = False) -> T:
     """Do something with the database. Only a command that `creates` may make one where there is none."""
-    settings = Settings()
+    settings = read_settings()
     with ready(settings, creates=creates) as dsn:
         return asyncio.run(opened(settings, dsn, work))
 
@@ -40,6 +40,8 @@ def ready(settings: Settings, *, creates: bool) -> Iterator[str]:
             raise Unavailable(f"The database lacks the migrations {', '.join(missing)}. Run: cairn migrate")
         yield settings.database_url
         return
+    from .indexes import catch_up
+
     server = EmbeddedServer(settings.data_dir, tell)
     if not creates and not server.cluster.exists():
         raise NothingHere(

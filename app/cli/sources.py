@@ -1,12 +1,14 @@
-"""`cairn sources`: evidence that is to be forgotten."""
+"""`cairn sources`: evidence that was kept, listed and forgotten."""
 
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .compiling import Wait, finished, say_batch
+from .compiling import Wait, finished, say_batch, summed
 from .options import AsJson, Owner, Tenant
-from .output import say, show
+from .output import say, show, table
+from .reading import After, Limit, ask, say_rest
 
 if TYPE_CHECKING:
     from db.database import Database
@@ -15,7 +17,45 @@ app = typer.Typer(help="Evidence that was kept.", no_args_is_help=True)
 
 
 def add_to(parent: typer.Typer) -> None:
-    parent.add_typer(app, name="sources", epilog="Example: cairn sources forget --help")
+    parent.add_typer(app, name="sources", epilog="Example: cairn sources list --tenant acme --owner mara")
+
+
+class Kind(StrEnum):
+    """As in db.tables, which is slow to import."""
+
+    MEMORY_UNIT = "memory_unit"
+    DAILY_NOTE = "daily_note"
+    DOCUMENT = "document"
+    ARTIFACT = "artifact"
+    JOURNAL_IDEA = "journal_idea"
+    URL = "url"
+
+
+@app.command("list", epilog="Example: cairn sources list --kind daily_note --tenant acme --owner mara")
+def list_sources(
+    tenant: Tenant,
+    owner: Owner,
+    kinds: Annotated[
+        list[Kind] | None, typer.Option("--kind", help="Of this kind; several are possible: any of them.")
+    ] = None,
+    limit: Limit = 50,
+    after: After = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the evidence of a wiki, the newest first."""
+    wanted = [kind.upper() for kind in kinds] if kinds else None
+    found = ask("sources", "wikiSources", tenant, owner, kinds=wanted, limit=limit, after=after)
+    if as_json:
+        show(found)
+        return
+    columns = ["source", "version", "title", "captured", "id"]
+    table(columns, [row(source) for source in found["nodes"]])
+    say_rest(found)
+
+
+def row(source: dict[str, Any]) -> tuple[object, ...]:
+    title = "(forgotten)" if source["forgottenAt"] else source["title"] or ""
+    return f"{source['kind'].lower()}/{source['ref']}", source["version"], title, source["capturedAt"], source["id"]
 
 
 @app.command(
@@ -47,7 +87,8 @@ def forget(
         done = await forget_source(database, scope, await locate_source(database, scope, source), reason)
         told = {"sourceId": done.source_id, "versions": done.versions, "jobId": done.job_id, "isDone": wait}
         if compiler:
-            await finished(database, scope, compiler)
+            seen = await finished(database, scope, compiler)
+            await summed(database, scope, [done.job_id, *seen] if done.job_id else seen)
             told["stillSaidBy"] = await find_repeating(database, scope, done.job_id) if done.job_id else []
         return told
 

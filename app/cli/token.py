@@ -6,7 +6,7 @@ import typer
 
 from .options import AsJson, Owner, Tenant, duration
 from .output import say, show
-from .roles import Role, RoleOption
+from .roles import ActorKind, ActorOption, Role, RoleOption
 
 if TYPE_CHECKING:
     from app.settings import Settings
@@ -25,6 +25,7 @@ def token(
     owner: Owner,
     role: RoleOption = Role.MEMBER,
     ttl: Ttl = "30d",  # type: ignore[assignment]  # a default is parsed like what is typed
+    actor: ActorOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Print a signed token for `Authorization: Bearer`."""
@@ -34,29 +35,19 @@ def token(
     from .wikis import find_wiki
 
     wiki = session(lambda database: find_wiki(database, tenant, owner))
-    signed = token_for(Settings(), wiki, role, ttl)
+    signed = token_for(Settings(), wiki, role, ttl, actor)
     if as_json:
         show({"token": signed, "tenantId": wiki.tenant.id, "ownerId": wiki.owner.id, "role": role, "expiresIn": ttl})
     else:
         say(signed)
 
 
-def token_for(settings: "Settings", wiki: "Wiki", role: str, ttl: float) -> str:
-    """Signed with our own secret; where tokens come from somebody else there is none."""
+def token_for(settings: "Settings", wiki: "Wiki", role: str, ttl: float, actor_kind: ActorKind | None = None) -> str:
+    """A token signed with our own secret. Raises Forbidden where tokens come from another issuer."""
     from app.settings import signing_secret
-    from db.scope import Role
-    from resolvers.errors import Unavailable
-    from resolvers.tokens import mint
+    from db import scope
+    from resolvers.tokens import Signing, issue_token
 
-    secret = signing_secret(settings)
-    if secret is None:
-        raise Unavailable("Tokens come from the issuer behind CAIRN_JWKS_URL. Set CAIRN_JWT_SECRET to sign some here.")
-    return mint(
-        secret,
-        tenant_id=wiki.tenant.id,
-        owner_id=wiki.owner.id,
-        role=Role(role),
-        ttl=ttl,
-        issuer=settings.jwt_issuer,
-        audience=settings.jwt_audience,
-    )
+    signing = Signing(signing_secret(settings), settings.jwt_issuer, settings.jwt_audience)
+    acting = scope.ActorKind(actor_kind) if actor_kind else None
+    return issue_token(signing, wiki.owner, scope.Role(role), ttl, acting)

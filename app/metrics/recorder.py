@@ -7,7 +7,7 @@ from selection.trail import Trail
 from . import names
 from .numbers import Numbers
 
-PATHS = frozenset({"/graphql", "/graphiql", "/healthz", "/mcp", "/metrics", "/readyz"})
+PATHS = frozenset({"/graphql", "/graphql/v0", "/graphiql", "/healthz", "/mcp", "/metrics", "/readyz"})
 
 
 class Recorder:

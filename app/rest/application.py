@@ -2,14 +2,16 @@
 
 import json
 import re
+from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Match, Mount
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -25,6 +27,7 @@ from . import changes, edits, exports, health, history, imports, links, names, p
 from .door import PATH, Door
 from .models.problems import Problem
 from .problems import problem_of
+from .reference import POLICY, reference
 
 PARTS = (pages, edits, names, history, links, search, sources, changes, imports, exports, health)
 ABOUT = """
@@ -52,6 +55,7 @@ KEY = {
 }
 CHANGING = ("/edit", "/rename", "/merge", "/restore", "/archive", "/unarchive")
 OPEN = ("/health",)
+UPPER = re.compile("[A-Z]")
 
 
 def rest_application(settings: Settings, database: Database, credentials: Credentials, bounds: Bounds) -> FastAPI:
@@ -84,16 +88,29 @@ def paths() -> FastAPI:
         exception_handlers={HTTPException: refuse},
         telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
     )
-    for part in PARTS:
-        application.include_router(part.routes)
+    application.state.routers = [part.routes for part in PARTS]
+    for router in application.state.routers:
+        application.include_router(router)
+    application.add_route("/docs", show_reference, include_in_schema=False)
     return application
+
+
+async def show_reference(request: Request) -> Response:
+    """The contract as a page for people."""
+    return HTMLResponse(reference_page(), headers={"Content-Security-Policy": POLICY, "Cache-Control": "no-cache"})
+
+
+@cache
+def reference_page() -> str:
+    return reference(paths().openapi())
 
 
 async def refuse(request: Request, error: Exception) -> Response:
     """What the router does not serve. Of the methods of a path it names those of the first route alone."""
     answer = problem_of(error)
     if answer.status_code == 405:
-        every = (route for part in PARTS for route in part.routes.routes if isinstance(route, APIRoute))
+        routers: Sequence[APIRouter] = request.app.state.routers
+        every = (route for router in routers for route in router.routes if isinstance(route, APIRoute))
         asked = (route for route in every if route.matches(request.scope)[0] is Match.PARTIAL)
         allowed = {name for route in asked for name in route.methods or ()}
         if "GET" in allowed:
@@ -119,6 +136,11 @@ class Below(Mount):
 class Contracted(FastAPI):
     """Its contract says what no signature does: credentials, conditions, and the form of problems."""
 
+    bearer = BEARER
+
+    def complete(self, operation: dict[str, Any], path: str, method: str) -> None:
+        complete(operation, path, method)
+
     def openapi(self) -> dict[str, Any]:
         if self.openapi_schema is None:
             self.openapi_schema = contract(self)
@@ -130,7 +152,7 @@ def contract_text() -> str:
     return json.dumps(paths().openapi(), indent=2, ensure_ascii=False)
 
 
-def contract(application: FastAPI) -> dict[str, Any]:
+def contract(application: Contracted) -> dict[str, Any]:
     made = get_openapi(
         title=application.title,
         version=application.version,
@@ -139,29 +161,35 @@ def contract(application: FastAPI) -> dict[str, Any]:
         servers=application.servers,
     )
     parts = made["components"]
-    parts["securitySchemes"] = {"bearer": BEARER}
+    parts["securitySchemes"] = {"bearer": application.bearer}
     schemas = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
     parts["schemas"] |= schemas.pop("$defs", {}) | {"Problem": schemas}
     for name in ("HTTPValidationError", "ValidationError"):
         parts["schemas"].pop(name, None)
     for path, operations in made["paths"].items():
         for method, operation in operations.items():
-            complete(operation, path, method)
+            application.complete(operation, path, method)
     return made
+
+
+def describe(operation: dict[str, Any]) -> None:
+    """The summary that its id says, and parameters as queries have them."""
+    operation["summary"] = UPPER.sub(lambda letter: f" {letter[0].lower()}", operation["operationId"]).capitalize()
+    for parameter in operation.get("parameters", ()):
+        parameter["schema"] = without_null(parameter["schema"])
 
 
 def complete(operation: dict[str, Any], path: str, method: str) -> None:
     """What every operation of its kind takes."""
-    for parameter in operation.get("parameters", ()):
-        parameter["schema"] = without_null(parameter["schema"])
+    describe(operation)
     if path in OPEN:
         return
     operation["security"] = [{"bearer": []}]
     given = operation.setdefault("parameters", [])
     given.append(OWNER)
-    if method == "post" and path != "/import":
+    if method in ("post", "patch") and path != "/import":
         given.append(KEY)
-    if (method == "delete" and path.startswith("/pages/")) or path.endswith(CHANGING):
+    if method == "patch" or (method == "delete" and path.startswith("/pages/")) or path.endswith(CHANGING):
         given.append(IF_MATCH)
 
 

@@ -4,19 +4,24 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Path, Query
 
-from content.slugs import SLUG_MAX
+from content.limits import SLUG
 from schema.enums import WikiPageType
 
 from .door import Call, call_of
+from .models.sources import Moment
 from .problems import PROBLEM
 
 Caller = Annotated[Call, Depends(call_of)]
-Slug = Annotated[str, Path(max_length=SLUG_MAX, description="Of the page now, or once.", examples=["austin-texas"])]
+Slug = Annotated[str, Path(max_length=SLUG.most, description="Of the page now, or once.", examples=["austin-texas"])]
 Type = Annotated[WikiPageType | None, Query(description="Where pages of several types share the slug.")]
 Types = Annotated[list[WikiPageType] | None, Query(alias="type", max_length=20, description="Of one of these types.")]
 Tags = Annotated[
     list[Annotated[str, Query(max_length=200)]] | None,
     Query(alias="tag", max_length=50, description="With all of these tags."),
+]
+UpdatedSince = Annotated[
+    Moment | None,
+    Query(description="Changed then or later, as 2026-11-20T10:00:00Z. For a copy of the wiki ask /changes instead."),
 ]
 Archived = Annotated[bool, Query(description="Archived pages answer as unknown ones without it.")]
 Limit = Annotated[int, Query(ge=1, le=100, description="How many items at most.")]
@@ -36,7 +41,7 @@ SAID = {
     410: "It was forgotten: what stays of it is told with the problem.",
     412: "The page has another version than If-Match names.",
     413: "The request is too large.",
-    415: "The body is not JSON in UTF-8.",
+    415: "The body is not of a kind that this takes, or is compressed.",
     422: "Something of the request is not acceptable.",
     429: "Too much in a while.",
     503: "Not now.",

@@ -13,7 +13,7 @@ from .reading import read
 routes = APIRouter(route_class=WikiRoute, tags=["changes"])
 
 
-@routes.get("/changes", response_model=Changes, responses=reading())
+@routes.get("/changes", operation_id="listChanges", response_model=Changes, responses=reading())
 async def list_changes(call: Caller, limit: Limit = 50, cursor: Cursor = None) -> Response:
     """Every page once, by its last change; with the `resume` of before as `cursor` those that changed since."""
     found = (await read(call, "changes", "RestChanges", first=limit, after=cursor))["found"]

@@ -1,17 +1,18 @@
 """What every request under /api/wiki comes through: who asks, how much at once, for how long, and what is answered."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
+from fastapi.dependencies.utils import get_flat_params
+from fastapi.params import Query
 from fastapi.routing import APIRoute
 from starlette.requests import Request
 from starlette.responses import Response
 
 from db.database import Database
 from db.scope import Scope as Wiki
-from resolvers.credentials import Credentials
 from resolvers.errors import Unavailable
 from resolvers.throttling import Account
 from selection import Engine
@@ -19,12 +20,18 @@ from selection.trail import note_path
 
 from .. import large_bodies
 from ..bounds import Bounds
-from ..request import Bodies, check_kind, header, parsed
+from ..request import Bodies, check_kind, credential_of, header, parsed
 from ..server.shutdown import DRAINING
-from .problems import problem_of
+from .problems import UnknownParameter, problem_of
 
 PATH = "/api/wiki"
 STOPPED = "The service stopped before this was done. Read what is there before you send a write again."
+
+
+class Callers(Protocol):
+    """Knows the scope of a request by its headers Authorization and X-Cairn-Owner, or raises Unauthenticated."""
+
+    async def scope(self, authorization: str | None, owner: str | None = None) -> Wiki: ...
 
 
 @dataclass(frozen=True)
@@ -33,7 +40,7 @@ class Door:
 
     engine: Engine
     database: Database
-    credentials: Credentials
+    credentials: Callers
     bounds: Bounds
     bodies: Bodies
     compress_over: int
@@ -75,14 +82,16 @@ class WikiRoute(APIRoute):
     """A path that needs a credential."""
 
     is_moving = False
+    base = PATH
 
     def get_route_handler(self) -> Handle:
         handle, wants_body = super().get_route_handler(), self.body_field is not None
+        known = [field.alias for field in get_flat_params(self.dependant) if isinstance(field.field_info, Query)]
 
         async def answer(request: Request) -> Response:
-            note_path(PATH + self.path)
+            note_path(self.base + self.path)
             try:
-                return await admitted(request, handle, wants_body, self.is_moving)
+                return await admitted(request, handle, wants_body, self.is_moving, known)
             except asyncio.CancelledError:
                 if not DRAINING.is_on:
                     raise
@@ -99,10 +108,13 @@ class MovingRoute(WikiRoute):
     is_moving = True
 
 
-async def admitted(request: Request, handle: Handle, wants_body: bool, is_moving: bool) -> Response:
+async def admitted(
+    request: Request, handle: Handle, wants_body: bool, is_moving: bool, known: Sequence[str]
+) -> Response:
+    """The answer to a request whose credential is good and whose parameters there are. `known` are their names."""
     door: Door = request.app.state.door
-    shown, owner = header(request.scope, b"authorization"), header(request.scope, b"x-cairn-owner")
-    wiki = await door.credentials.scope(shown, owner)
+    wiki = await door.credentials.scope(*credential_of(request.scope))
+    check_parameters(request, known)
     sent = Sent(request.scope, request.receive)
     if wants_body:
         await sent.take(door.bodies)
@@ -112,6 +124,14 @@ async def admitted(request: Request, handle: Handle, wants_body: bool, is_moving
         return handle(sent)
 
     return await door.bounds.admit(wiki, work, is_moving=is_moving)
+
+
+def check_parameters(request: Request, known: Sequence[str]) -> None:
+    """Refuse a query parameter that the path does not have: a misspelt filter would silently not filter."""
+    unknown = next((name for name in request.query_params if name not in known), None)
+    if unknown is not None:
+        these = f"The parameters of this path are {', '.join(sorted(known))}." if known else "This path has none."
+        raise UnknownParameter(f'There is no query parameter "{unknown[:100]}" here. {these}', unknown[:100])
 
 
 async def call_of(request: Request) -> Call:

@@ -22,7 +22,7 @@ from .writing import write
 routes = APIRouter(route_class=WikiRoute, tags=["pages"])
 
 
-@routes.post("/pages/{slug}/edit", response_model=Page, responses=problems(*SENT, 404, 412))
+@routes.post("/pages/{slug}/edit", operation_id="editPage", response_model=Page, responses=problems(*SENT, 404, 412))
 async def edit(call: Caller, slug: Slug, given: Edit, type: Type = None) -> Response:
     """Replace a stretch of a page's text, or of one of its sections."""
     expected = Expected(call.request.scope, given.expected_version)

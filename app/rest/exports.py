@@ -17,15 +17,23 @@ routes = APIRouter(route_class=MovingRoute, tags=["export"])
 IN_MEMORY = 4_000_000  # bytes; more goes to the disk
 PIECE = 64 * 1024
 ZIP = "application/zip"
+CONTENT = {ZIP: {"schema": {"type": "string", "format": "binary"}}}
+MISSING = "X-Cairn-Export-Missing"
 A_ZIP: dict[int | str, dict[str, Any]] = {
-    200: {"description": "A folder of markdown.", "content": {ZIP: {"schema": {"type": "string", "format": "binary"}}}}
+    200: {"description": "A folder of markdown.", "content": CONTENT},
+    207: {
+        "description": "The same without some pages, sources or names, which `.cairn/errors.jsonl` in it lists.",
+        "headers": {MISSING: {"description": "How many are missing.", "schema": {"type": "integer"}}},
+        "content": CONTENT,
+    },
 }
 
 
-@routes.get("/export.zip", response_class=Response, responses={**A_ZIP, **problems()})
+@routes.get("/export.zip", operation_id="exportWiki", response_class=Response, responses={**A_ZIP, **problems()})
 async def export(call: Caller, history: bool = False) -> Response:
     """Pages, sources and held names, archived ones too; `cairn import` of it gives the same wiki again. With `history`
-    every earlier version of each page is in it."""
+    every earlier version of each page is in it. What cannot be written does not keep the rest from being exported: the
+    answer is a 207 then, and `.cairn/errors.jsonl` says what is missing and why."""
     file = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  open until it is sent
     try:
         made = await export_zip(call.door.database, call.wiki, file, history=history)
@@ -40,7 +48,9 @@ async def export(call: Caller, history: bool = False) -> Response:
         "Content-Length": str(size),
         "Cache-Control": "no-store",
     }
-    return StreamingResponse(pieces(file), media_type=ZIP, headers=headers)
+    if made.failed:
+        headers[MISSING] = str(made.failed)
+    return StreamingResponse(pieces(file), 207 if made.failed else 200, media_type=ZIP, headers=headers)
 
 
 async def pieces(file: IO[bytes]) -> AsyncIterator[bytes]:

@@ -12,7 +12,7 @@ from .problems import problem
 routes = APIRouter(tags=["health"])
 
 
-@routes.get("/health", response_model=Health, responses={503: problems()[503]})
+@routes.get("/health", operation_id="getHealth", response_model=Health, responses={503: problems()[503]})
 async def health(request: Request) -> Response:
     """Asks the database; needs no credential."""
     readiness: Readiness = request.app.state.readiness

@@ -9,6 +9,7 @@ from db.database import Database
 from resolvers.addresses import locate_slug
 from resolvers.errors import Conflict, NotFound
 from resolvers.history import restore_state
+from resolvers.writing import NO_PAGE
 
 from . import shapes
 from .answers import answer, answer_written_page
@@ -28,7 +29,9 @@ From = Annotated[int, Query(alias="from", ge=1, le=VERSION_MAX)]
 To = Annotated[int, Query(ge=1, le=VERSION_MAX)]
 
 
-@routes.get("/pages/{slug}/history", response_model=History, responses=reading(*OF_PAGE))
+@routes.get(
+    "/pages/{slug}/history", operation_id="listPageVersions", response_model=History, responses=reading(*OF_PAGE)
+)
 async def list_versions(
     call: Caller,
     slug: Slug,
@@ -46,18 +49,26 @@ async def list_versions(
     return await answer(call, shapes.listed(found, [shapes.named(one) for one in found["nodes"]]))
 
 
-@routes.get("/pages/{slug}/diff", response_model=Difference, responses=reading(*OF_PAGE))
-async def compare(call: Caller, slug: Slug, old: From, to: To, type: Type = None) -> Response:
-    """How the text of a page changed between two of its versions, in either order; archived or not."""
-    page_id = (await locate_slug(call.door.database, call.wiki, slug, type)).page_id
-    variables: dict[str, Any] = {"pageId": str(page_id), "from": old, "to": to}
+@routes.get(
+    "/pages/{slug}/diff", operation_id="comparePageVersions", response_model=Difference, responses=reading(*OF_PAGE)
+)
+async def compare(
+    call: Caller, slug: Slug, old: From, to: To, type: Type = None, include_archived: Archived = False
+) -> Response:
+    """How the text of a page changed between two of its versions, in either order."""
+    page = await locate_slug(call.door.database, call.wiki, slug, type)
+    if page.is_archived and not include_archived:
+        raise NotFound(NO_PAGE)
+    variables: dict[str, Any] = {"pageId": str(page.page_id), "from": old, "to": to}
     found = (await read(call, "diff", "RestDiff", **variables))["difference"]
     if found is None:
         raise NotFound(NO_VERSIONS)
     return await answer(call, {"from_version": old, "to_version": to} | found)
 
 
-@routes.post("/pages/{slug}/restore", response_model=Page, responses=problems(*SENT, 404, 412))
+@routes.post(
+    "/pages/{slug}/restore", operation_id="restorePageVersion", response_model=Page, responses=problems(*SENT, 404, 412)
+)
 async def restore(call: Caller, slug: Slug, given: Restoration, type: Type = None) -> Response:
     """Make a new version of a page that says what an earlier one said."""
     expected = Expected(call.request.scope, given.expected_version)

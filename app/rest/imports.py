@@ -2,16 +2,21 @@
 
 import asyncio
 import tempfile
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
+from typing import Annotated
+from uuid import UUID
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
 from resolvers.errors import Unavailable
-from resolvers.moving.importing import ImportResult, import_path
+from resolvers.moving.formats import Format
+from resolvers.moving.importing import ImportResult, Problem, import_path
 from resolvers.writing import check_may_write
 
 from ..request import Refused, check_coding, header, too_large
@@ -22,30 +27,61 @@ from .models.imports import Imported, ImportFault
 
 routes = APIRouter(route_class=MovingRoute, tags=["import"])
 ENDINGS = {"application/zip": ".zip", "application/jsonl": ".jsonl", "application/x-ndjson": ".jsonl"}
-AT_ONCE = 4  # imports of one process: each has files on the disk
+AT_ONCE = 4  # imports of one tenant in one process: each has files on the disk
+IN_ALL = 32  # of all tenants
 WRITTEN_OVER = 100_000  # bytes that are gathered before they go to the disk
 UNPACKED = 20  # times the size of an upload that what it unpacks to may have
 ERRORS_SHOWN = 1_000
+A_ZIP = {
+    "type": "string",
+    "format": "binary",
+    "contentMediaType": "application/zip",
+    "description": "A zip of a folder of markdown notes, such as a vault or an export of Cairn.",
+}
+LINES = {
+    "type": "string",
+    "format": "binary",
+    "description": "One JSON object in UTF-8 on each line, each a page as an export with `.jsonl` has it.",
+    "examples": ['{"type": "entity", "title": "Zilker Park", "body": "A park in [[Austin]]."}\n'],
+}
+
+
+class Choice(StrEnum):
+    """The tools whose folders can be told from each other."""
+
+    AUTO = "auto"
+    MARKDOWN = "markdown"
+    OBSIDIAN = "obsidian"
+    NOTION = "notion"
+    LOGSEQ = "logseq"
+
+
+MadeBy = Annotated[Choice, Query(description="The tool that the notes of a zip come from; `auto` finds it out.")]
 BODY = {
     "requestBody": {
         "required": True,
-        "content": {kind: {"schema": {"type": "string", "format": "binary"}} for kind in ENDINGS},
+        "description": "The notes themselves, not a form: CAIRN_MAX_IMPORT bytes at most, and not compressed.",
+        "content": {kind: {"schema": A_ZIP if ending == ".zip" else LINES} for kind, ending in ENDINGS.items()},
     }
 }
 
 
-@routes.post("/import", response_model=Imported, responses=problems(*SENT), openapi_extra=BODY)
-async def import_notes(call: Caller) -> Response:
+@routes.post(
+    "/import", operation_id="importNotes", response_model=Imported, responses=problems(*SENT), openapi_extra=BODY
+)
+async def import_notes(call: Caller, format: MadeBy = Choice.AUTO) -> Response:
     """Bring notes into the wiki. The same again changes nothing, so what was stopped in its time is sent again, and
     goes on where it was."""
     check_coding(header(call.request.scope, b"content-encoding"))
     ending = ending_of(call.request)
     await check_may_write(call.door.database, call.wiki)
     most = call.door.max_import
-    with slot(), tempfile.TemporaryDirectory(prefix="cairn-upload-") as folder:
+    with slot(call.wiki.tenant_id), tempfile.TemporaryDirectory(prefix="cairn-upload-") as folder:
         path = Path(folder) / f"upload{ending}"
         await received(call.request, path, most)
-        result = await import_path(call.door.database, call.wiki, path, unpacked_most=UNPACKED * most)
+        result = await import_path(
+            call.door.database, call.wiki, path, unpacked_most=UNPACKED * most, format=Format(format)
+        )
     call.account.owe(result.created + result.changed + result.unchanged + result.sources)
     return await answer_write(call, shown(result).model_dump_json().encode())
 
@@ -58,20 +94,21 @@ def ending_of(request: Request) -> str:
     return ENDINGS[kind]
 
 
-at_work = 0
+at_work: Counter[UUID] = Counter()
 
 
 @contextmanager
-def slot() -> Iterator[None]:
-    """One of the few imports that a process has at work."""
-    global at_work
-    if at_work >= AT_ONCE:
+def slot(tenant_id: UUID) -> Iterator[None]:
+    """One of the few imports that a tenant may have at work in this process. Those of others leave it its own."""
+    if at_work[tenant_id] >= AT_ONCE or at_work.total() >= IN_ALL:
         raise Unavailable("Other imports are at work here. Try again in a moment.")
-    at_work += 1
+    at_work[tenant_id] += 1
     try:
         yield
     finally:
-        at_work -= 1
+        at_work[tenant_id] -= 1
+        if not at_work[tenant_id]:
+            del at_work[tenant_id]
 
 
 async def received(request: Request, path: Path, most: int) -> None:
@@ -101,5 +138,12 @@ def shown(result: ImportResult) -> Imported:
         sources=result.sources,
         links=result.links,
         broken_links=result.broken_links,
-        errors=[ImportFault(path=one.path, code=one.code, message=one.message) for one in result.errors[:ERRORS_SHOWN]],
+        format=result.format,
+        left_out=dict(result.left_out),
+        warnings=faults(result.warnings),
+        errors=faults(result.errors),
     )
+
+
+def faults(problems: Sequence[Problem]) -> list[ImportFault]:
+    return [ImportFault(path=one.path, code=one.code, message=one.message) for one in problems[:ERRORS_SHOWN]]

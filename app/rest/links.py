@@ -34,7 +34,7 @@ Shown = Annotated[
 ]
 
 
-@routes.get("/pages/{slug}/links", response_model=Links, responses=reading(*OF_PAGE))
+@routes.get("/pages/{slug}/links", operation_id="listPageLinks", response_model=Links, responses=reading(*OF_PAGE))
 async def list_links(
     call: Caller,
     slug: Slug,

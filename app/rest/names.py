@@ -9,7 +9,6 @@ from db.database import Database
 from resolvers.addresses import locate_slug
 from resolvers.errors import BadInput, Conflict
 from resolvers.merging import merge_pages
-from resolvers.page_slugs import SlugTaken
 from resolvers.renaming import rename_page
 from resolvers.unset import UNSET
 
@@ -26,7 +25,9 @@ PAGES = ("fromPageId", "intoPageId")  # here one is in the path, and the body na
 routes = APIRouter(route_class=WikiRoute, tags=["pages"])
 
 
-@routes.post("/pages/{slug}/rename", response_model=Page, responses=problems(*SENT, 404, 412))
+@routes.post(
+    "/pages/{slug}/rename", operation_id="renamePage", response_model=Page, responses=problems(*SENT, 404, 412)
+)
 async def rename(call: Caller, slug: Slug, given: NewName, type: Type = None) -> Response:
     """Give a page another name, also in the texts of the pages that link to it."""
     expected = Expected(call.request.scope, given.expected_version)
@@ -47,8 +48,6 @@ async def rename(call: Caller, slug: Slug, given: NewName, type: Type = None) ->
             )
         except Conflict as error:
             raise expected.refusal(error) from None
-        except SlugTaken as error:
-            raise Conflict(error.message) from None
         except BadInput as error:
             raise BadInput(error.message, "editSummary" if error.field == "summary" else error.field) from None
         return await page_now(call, database, found.page_id)
@@ -57,7 +56,7 @@ async def rename(call: Caller, slug: Slug, given: NewName, type: Type = None) ->
     return await answer_written_page(call, written.body, written.headers)
 
 
-@routes.post("/pages/{slug}/merge", response_model=Page, responses=problems(*SENT, 404, 412))
+@routes.post("/pages/{slug}/merge", operation_id="mergePage", response_model=Page, responses=problems(*SENT, 404, 412))
 async def merge(call: Caller, slug: Slug, given: Merger, type: Type = None) -> Response:
     """Put a page into another of its type, and answer with that one. What is left of the first is archived."""
     expected = Expected(call.request.scope)

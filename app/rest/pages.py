@@ -9,45 +9,66 @@ from starlette.responses import Response
 from db.database import Database
 from resolvers.addresses import locate_slug
 from resolvers.drafts import PageDraft
-from resolvers.errors import Conflict, NotFound
-from resolvers.page_slugs import SlugTaken
-from resolvers.pages import archive_page, create_page, unarchive_page
+from resolvers.errors import BadInput, Conflict, NotFound
+from resolvers.pages import archive_page, create_page, unarchive_page, update_page
 from resolvers.rebuilding import rebuild_page
 from resolvers.writing import NO_PAGE
 from schema.enums import WikiPageOrder, WikiPageStatus
 
 from . import shapes
 from .answers import answer, answer_moved, answer_page, answer_write, answer_written_page
-from .asking import OF_PAGE, SENT, Archived, Caller, Cursor, Limit, Slug, Tags, Type, Types, moving, problems, reading
+from .asking import (
+    OF_PAGE,
+    SENT,
+    Archived,
+    Caller,
+    Cursor,
+    Limit,
+    Slug,
+    Tags,
+    Type,
+    Types,
+    UpdatedSince,
+    moving,
+    problems,
+    reading,
+)
 from .conditions import Expected
 from .door import Call, WikiRoute
 from .models.given import VERSION_MAX
-from .models.pages import NewPage, Page, Pages, Rebuild
+from .models.pages import NewPage, Page, PageChanges, Pages, Rebuild
 from .reading import read, read_of_page, type_of
 from .writing import write
 
 routes = APIRouter(route_class=WikiRoute, tags=["pages"])
+CHANGEABLE = {"title", "summary", "tags", "aliases", "related"}
 PUT_AWAY = problems(*OF_PAGE, 412)
 
 
-@routes.get("/pages", response_model=Pages, responses=reading())
+@routes.get("/pages", operation_id="listPages", response_model=Pages, responses=reading())
 async def list_pages(
     call: Caller,
     types: Types = None,
     tags: Tags = None,
     status: Annotated[WikiPageStatus, Query()] = WikiPageStatus.ACTIVE,
+    updated_since: UpdatedSince = None,
     order: Literal["updated", "title", "created", "hubness"] = "updated",
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Response:
     """The pages of the wiki, those that changed last first."""
-    wanted = {"types": capitals(types), "tags": tags, "status": status.name}
+    wanted = {
+        "types": capitals(types),
+        "tags": tags,
+        "status": status.name,
+        "updatedSince": updated_since and updated_since.isoformat(),
+    }
     given: dict[str, Any] = {"filter": wanted, "order": WikiPageOrder(order).name, "first": limit, "after": cursor}
     found = (await read(call, "pages", "RestPages", **given))["found"]
     return await answer(call, shapes.listed(found, [shapes.named(page) for page in found["nodes"]]))
 
 
-@routes.get("/pages/{slug}", response_model=Page, responses=moving(*OF_PAGE))
+@routes.get("/pages/{slug}", operation_id="getPage", response_model=Page, responses=moving(*OF_PAGE))
 async def get_page(
     call: Caller,
     slug: Slug,
@@ -78,7 +99,7 @@ async def elsewhere(call: Call, type: str, slug: str) -> Response:
     return answer_moved(call, gone["into"])
 
 
-@routes.post("/pages", status_code=201, response_model=Page, responses=problems(*SENT))
+@routes.post("/pages", operation_id="createPage", status_code=201, response_model=Page, responses=problems(*SENT))
 async def add_page(call: Caller, given: NewPage) -> Response:
     """Make a page."""
     draft = PageDraft(
@@ -92,30 +113,60 @@ async def add_page(call: Caller, given: NewPage) -> Response:
     )
 
     async def work(database: Database) -> Any:
-        try:
-            saved = await create_page(database, call.wiki, draft)
-        except SlugTaken as error:
-            raise Conflict(error.message) from None
+        saved = await create_page(database, call.wiki, draft)
         return await page_now(call, database, saved.page_id)
 
     written = await write(call, work)
     return await answer_written_page(call, written.body, written.headers, is_new=True)
 
 
-@routes.post("/pages/{slug}/archive", response_model=Page, responses=PUT_AWAY)
-@routes.delete("/pages/{slug}", response_model=Page, responses=PUT_AWAY)
+@routes.patch("/pages/{slug}", operation_id="updatePage", response_model=Page, responses=problems(*SENT, 404, 412))
+async def change_page(call: Caller, slug: Slug, given: PageChanges, type: Type = None) -> Response:
+    """Change the title, summary, tags, aliases or related pages of a page."""
+    expected = Expected(call.request.scope, given.expected_version)
+    changes = given.model_dump(include=given.model_fields_set & CHANGEABLE)
+    if not changes:
+        raise BadInput(f"Give at least one of {', '.join(sorted(CHANGEABLE))}.", "title")
+
+    async def work(database: Database) -> Any:
+        found = await locate_slug(database, call.wiki, slug, type)
+        try:
+            await update_page(
+                database,
+                call.wiki,
+                found.page_id,
+                expected_version=expected.version,
+                edit_summary=given.edit_summary,
+                **changes,
+            )
+        except Conflict as error:
+            raise expected.refusal(error) from None
+        return await page_now(call, database, found.page_id)
+
+    written = await write(call, work)
+    return await answer_written_page(call, written.body, written.headers)
+
+
+@routes.post("/pages/{slug}/archive", operation_id="archivePage", response_model=Page, responses=PUT_AWAY)
+@routes.delete("/pages/{slug}", operation_id="deletePage", response_model=Page, responses=PUT_AWAY)
 async def put_away(call: Caller, slug: Slug, type: Type = None) -> Response:
     """Archive a page: out of sight, with everything it owns. It can come back."""
     return await restated(call, slug, type, archive_page)
 
 
-@routes.post("/pages/{slug}/unarchive", response_model=Page, responses=PUT_AWAY)
+@routes.post("/pages/{slug}/unarchive", operation_id="unarchivePage", response_model=Page, responses=PUT_AWAY)
 async def bring_back(call: Caller, slug: Slug, type: Type = None) -> Response:
     """Bring an archived page back."""
     return await restated(call, slug, type, unarchive_page)
 
 
-@routes.post("/pages/{slug}/rebuild", status_code=202, response_model=Rebuild, responses=problems(*OF_PAGE))
+@routes.post(
+    "/pages/{slug}/rebuild",
+    operation_id="rebuildPage",
+    status_code=202,
+    response_model=Rebuild,
+    responses=problems(*OF_PAGE),
+)
 async def rebuild(call: Caller, slug: Slug, type: Type = None) -> Response:
     """Write every section of a page anew that cites sources, from those alone; by a job."""
 

@@ -11,12 +11,14 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from resolvers.errors import CairnError, Unauthenticated
+from resolvers.errors import BadInput, CairnError, Unauthenticated
+from resolvers.refusals import explained
 from resolvers.throttling import Throttled
 from schema.errors import LONGEST, masked
 from selection.trail import note_error, request_id
 
 from ..errors import challenge
+from ..mistakes import said
 from ..request import Refused
 
 log = structlog.get_logger()
@@ -31,9 +33,11 @@ STATUSES = {
     "EDIT_AMBIGUOUS": 409,
     "EDIT_FAILED": 409,
     "IDEMPOTENCY_IN_PROGRESS": 409,
+    "SLUG_TAKEN": 409,
     "PRECONDITION_FAILED": 412,
     "LIMIT_EXCEEDED": 413,
     "BAD_USER_INPUT": 422,
+    "IDEMPOTENCY_KEY_NOT_ALLOWED": 422,
     "IDEMPOTENCY_KEY_REUSED": 422,
     "SOURCE_FORGOTTEN": 422,
     "THROTTLED": 429,
@@ -48,8 +52,13 @@ MOST = 20  # faults of one request that are told
 LOWER_UPPER = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
+class UnknownParameter(BadInput):
+    """A query parameter that the path does not have. Its name is shown as it was sent."""
+
+
 def problem_of(error: Exception) -> Response:
     """The answer to whatever a request was stopped by."""
+    error = explained(error)
     match error:
         case Refused():
             return problem(error.status, error.code, error.message)
@@ -71,7 +80,7 @@ def problem_of(error: Exception) -> Response:
 def told(error: CairnError) -> dict[str, Any]:
     """The error in the words of this door."""
     more = {snake(name): value for name, value in error.extensions.items()}
-    if field := more.get("field"):
+    if (field := more.get("field")) and not isinstance(error, UnknownParameter):
         more["field"] = field_named(field)
     return {"detail": error.message[:LONGEST], **more}
 
@@ -111,15 +120,10 @@ def retry_after(seconds: int) -> list[tuple[str, str]]:
 
 def invalid(faults: Sequence[Any]) -> Response:
     """What does not have the form that the contract says: the first fault as `detail`, and the others with it."""
-    errors = [{"field": place(fault["loc"]), "message": said(fault["msg"])} for fault in faults[:MOST]]
+    errors = [{"field": place(fault["loc"]), "message": said(fault)} for fault in faults[:MOST]]
     first = errors[0]
     detail = f"{first['field']}: {first['message']}." if first["field"] else f"{first['message']}."
     return problem(422, "BAD_USER_INPUT", detail, field=first["field"], errors=errors)
-
-
-def said(message: object) -> str:
-    """Without pydantic's word for what was written here."""
-    return str(message).removeprefix("Value error, ")[:200]
 
 
 def place(parts: Sequence[Any]) -> str | None:
@@ -131,7 +135,7 @@ def place(parts: Sequence[Any]) -> str | None:
 def not_served(status: int, detail: str) -> Response:
     """An unknown path, or a method that a path does not have."""
     words = {
-        404: "There is nothing at this path; openapi.json names those that there are.",
+        404: "There is nothing at this path; openapi.json names those that there are, and docs shows them.",
         405: "This path is not asked that way; the Allow header says how.",
     }
     return problem(status, CODES.get(status, "BAD_REQUEST"), words.get(status, detail))

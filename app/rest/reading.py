@@ -6,6 +6,8 @@ from typing import Any
 
 import orjson
 
+from content.limits import SLUG
+from content.names import composed
 from content.slugs import is_slug
 from db.database import Database
 from resolvers.addresses import locate_slug
@@ -53,7 +55,7 @@ async def type_of(call: Call, slug: str, type: str | None) -> str:
     """Of the page that is meant: where its type is said, there is nothing to look up."""
     if type is None:
         return (await locate_slug(call.door.database, call.wiki, slug)).type
-    if not is_slug(slug):
+    if not is_slug(composed(slug, SLUG)):
         raise NotFound(NO_PAGE)
     return type
 

@@ -7,7 +7,7 @@ import orjson
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from content.limits import SUMMARY_MAX
+from content.limits import FORGET_REASON
 from db.database import Database
 from resolvers.errors import NotFound
 from resolvers.forgetting import forget_source
@@ -28,20 +28,20 @@ from .writing import write
 
 routes = APIRouter(route_class=WikiRoute, tags=["sources"])
 Kinds = Annotated[list[WikiSourceKind] | None, Query(alias="kind", max_length=20, description="Of one of these kinds.")]
-Reason = Annotated[str | None, Query(min_length=1, max_length=SUMMARY_MAX, description="Why. It is kept.")]
+Reason = Annotated[str | None, Query(min_length=1, max_length=FORGET_REASON.most, description="Why. It is kept.")]
 KNOWN: dict[int | str, dict[str, Any]] = {
     200: {"model": Source | Retention, "description": "This very evidence was here already."}
 }
 
 
-@routes.get("/sources", response_model=Sources, responses=reading())
+@routes.get("/sources", operation_id="listSources", response_model=Sources, responses=reading())
 async def list_sources(call: Caller, kinds: Kinds = None, limit: Limit = 50, cursor: Cursor = None) -> Response:
     """The evidence of the wiki, the newest first."""
     found = (await read(call, "sources", "RestSources", kinds=capitals(kinds), first=limit, after=cursor))["found"]
     return await answer(call, shapes.listed(found, [shapes.named(source) for source in found["nodes"]]))
 
 
-@routes.get("/sources/{id}", response_model=Source, responses=reading(404, 410))
+@routes.get("/sources/{id}", operation_id="getSource", response_model=Source, responses=reading(404, 410))
 async def get_source(call: Caller, id: UUID) -> Response:
     """A source by its id; of one that was forgotten, 410 with what stays of it."""
     found = await source_now(call, call.door.database, id)
@@ -53,6 +53,7 @@ async def get_source(call: Caller, id: UUID) -> Response:
 
 @routes.post(
     "/sources",
+    operation_id="retainSources",
     status_code=201,
     response_model=Source | Retention,
     responses={**KNOWN, **problems(*SENT)},
@@ -107,7 +108,7 @@ def draft_of(given: NewSource) -> SourceDraft:
     )
 
 
-@routes.delete("/sources/{id}", response_model=Forgotten, responses=problems(404))
+@routes.delete("/sources/{id}", operation_id="forgetSource", response_model=Forgotten, responses=problems(404))
 async def forget(call: Caller, id: UUID, reason: Reason = None) -> Response:
     """Forget a source and all its versions: its words go at once, and by a job from all that was written of them."""
 

@@ -12,6 +12,7 @@ from resolvers.errors import CairnError
 from ..asgi import create_app
 from ..logging import configure
 from ..settings import Settings
+from ..subscriptions.frames import BoundedWebSocket
 from .protocol import HTTPConnection
 from .shutdown import Config, Server
 from .workers import Workers
@@ -82,6 +83,7 @@ def config_of(app: object, settings: Settings) -> Config:
         factory=isinstance(app, str),
         lifespan="on",  # else one that fails is taken for one that is not there
         http=HTTPConnection,
+        ws=BoundedWebSocket,
         workers=settings.workers,
         log_config=None,
         access_log=False,

@@ -23,6 +23,15 @@ def before(endpoint: ASGIApp, streams: Streams) -> ASGIApp:
     return choose
 
 
+def without(endpoint: ASGIApp) -> ASGIApp:
+    """The endpoint, where nothing streams."""
+
+    def choose(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        return refuse(receive, send) if scope["type"] == "websocket" else endpoint(scope, receive, send)
+
+    return choose
+
+
 async def connect(streams: Streams, scope: Scope, receive: Receive, send: Send) -> None:
     if is_same_site(scope, streams.origins):
         await Connection(streams, scope, receive, send).serve()

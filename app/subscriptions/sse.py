@@ -3,7 +3,6 @@
 import asyncio
 from contextlib import ExitStack, aclosing, suppress
 
-import structlog
 from starlette.types import Receive, Scope, Send
 
 from db.scope import Scope as Wiki
@@ -12,14 +11,13 @@ from selection.trail import note_stream
 
 from .. import request
 from ..delivery import NO_STORE, Headers
-from ..errors import error_body, masked_body
+from ..errors import error_body, fault
 from ..graphql import STATUSES, headers_of, respond
-from ..request import GRAPHQL_JSON, JSON, Refused, header, read_operation
+from ..request import GRAPHQL_JSON, JSON, Refused, credential_of, header, read_operation
 from .credential import Credential
 from .operations import Stopping
 from .streams import Streams
 
-log = structlog.get_logger()
 EVENTS = "text/event-stream"
 STILL_HERE = 15.0  # seconds between two comments, which keep proxies from closing what is quiet
 STALLED = 30.0  # seconds that a client may leave what it is sent unread
@@ -57,9 +55,9 @@ class EventStream:
 
     async def serve(self) -> None:
         """The status says who may not ask and what is no request; the stream what is wrong with the document."""
-        credential = self.streams.credential(header(self.asgi, b"authorization"), header(self.asgi, b"x-cairn-owner"))
         held = ExitStack()
         try:
+            credential = self.streams.credential(*credential_of(self.asgi))
             wiki = await credential.scope()
             asked = self.streams.resolved(await read_operation(self.asgi, self.receive, self.streams.bodies), wiki)
             if self.asgi["method"] == "GET":
@@ -71,8 +69,7 @@ class EventStream:
             status, body = STATUSES.get(type(error), 400), error_body(error.message, **error.extensions)
             await self.refuse(status, body, headers_of(error))
         except Exception as error:
-            log.error("internal error", exc_info=error)
-            await self.refuse(500, masked_body())
+            await self.refuse(*fault(error))
         else:
             with held:
                 await self.stream(asked, wiki, credential)
@@ -94,8 +91,7 @@ class EventStream:
         except* Ended as group:
             last = next((one.last for one in group.exceptions if isinstance(one, Ended)), None)
         except* Exception as group:
-            log.error("internal error", exc_info=group.exceptions[0])
-            last = event(masked_body()) + COMPLETE
+            last = event(fault(group.exceptions[0])[1]) + COMPLETE
         if last is not None:
             with suppress(OSError):
                 await self.send({"type": "http.response.body", "body": last})

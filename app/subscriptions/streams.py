@@ -40,7 +40,7 @@ class Streams:
         bounds: Bounds,
     ) -> None:
         self.feed, self.credentials, self.settings, self.documents = Feed(), credentials, settings, documents
-        self.bodies = Bodies(settings.max_body)
+        self.bodies, self.limits = Bodies(settings.max_body), engine.limits
         self.operations = Operations(engine, database, self.feed, bounds, readers=max(1, settings.pool_size // 2))
         self.listener = Listener(database, self.hear, self.feed.resync, settings.listen_url)
         self.origins = frozenset(settings.cors_origins or ())

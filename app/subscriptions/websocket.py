@@ -10,11 +10,13 @@ import structlog
 from starlette.types import Receive, Scope, Send
 
 from resolvers.errors import CairnError, LimitExceeded, Unavailable
+from resolvers.refusals import explained
 from resolvers.throttling import Throttled
 
 from .. import request
-from ..request import header
 from .credential import Credential
+from .frames import accepted
+from .messages import BadMessage, TooMuch, read_message
 from .operations import Stopping
 from .streams import Streams
 
@@ -71,7 +73,10 @@ class Connection:
         except* Ended as group:
             (ended, *_) = group.exceptions  # type: ignore[assignment]
         except* Exception as group:
-            log.error("internal error", exc_info=group.exceptions[0])
+            if isinstance(known := explained(group.exceptions[0]), Unavailable):
+                ended = Ended(1013, known.message)
+            else:
+                log.error("internal error", exc_info=known)
         return ended
 
     # -- what ends it
@@ -100,7 +105,16 @@ class Connection:
             message = await self.receive()
             if message["type"] == "websocket.disconnect":
                 raise Ended
-            await self.take(read_message(message.get("text")))
+            try:
+                read = await read_message(message.get("text"), self.streams.limits, is_acknowledged=self.acknowledged)
+            except BadMessage as error:
+                raise Ended(4400, f"Invalid message: {error}") from None
+            except TooMuch as error:
+                if not self.acknowledged:
+                    raise Ended(4401, "Unauthorized") from None
+                await self.fail(error.id, [{"message": error.reason, "extensions": {"code": LimitExceeded.code}}])
+            else:
+                await self.take(read)
 
     async def take(self, message: dict[str, Any]) -> None:
         match message:
@@ -124,9 +138,12 @@ class Connection:
             raise Ended(4429, "Too many initialisation requests")
         self.initialised = True
         said = {name.lower(): value for name, value in payload.items() if isinstance(value, str)}
+        try:
+            shown, owner = request.credential_of(self.asgi)
+        except request.Refused as refused:
+            raise Ended(4400, refused.message) from None
         self.credential = self.streams.credential(
-            said.get("authorization") or header(self.asgi, b"authorization"),
-            said.get("x-cairn-owner") or header(self.asgi, b"x-cairn-owner"),
+            said.get("authorization") or shown, said.get("x-cairn-owner") or owner
         )
         try:
             self.held.enter_context(self.streams.counted(await self.credential.scope()))
@@ -137,6 +154,7 @@ class Connection:
         except CairnError as error:
             raise Ended(4403, error.message) from None
         self.tasks.create_task(self.end_with_the_credential(self.credential))
+        accepted(self.asgi)
         await self.tell({"type": "connection_ack"})
         self.acknowledged = True
 
@@ -206,16 +224,6 @@ class Connection:
             raise Ended(1008, "What is sent is not read.") from None
         except OSError:
             raise Ended from None
-
-
-def read_message(text: str | None) -> dict[str, Any]:
-    try:
-        message = None if text is None else orjson.loads(text)
-    except ValueError:
-        message = None
-    if not isinstance(message, dict):
-        raise Ended(4400, "Invalid message: a message is a JSON object, sent as text.")
-    return message
 
 
 def object_in(message: dict[str, Any]) -> dict[str, Any]:

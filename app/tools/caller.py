@@ -12,8 +12,10 @@ import structlog
 
 from db.database import Database
 from db.scope import Scope
-from resolvers.errors import CairnError
+from resolvers.errors import CairnError, Forbidden, NotFound
+from resolvers.permissions import Action, is_at_home
 from resolvers.tool_calls import count_call
+from resolvers.writing import check_may_write
 from schema.root import make_engine
 from selection import Engine
 
@@ -40,6 +42,8 @@ class Reach:
     bounds: Bounds
     engine: Engine = field(default_factory=make_engine)
     """Of the tools' own documents: what an operator allows those of clients is not theirs."""
+    lists_older_names: bool = False
+    """Are `search_wiki` and `read_wiki_page` listed too?"""
 
     def caller(self, scope: Scope) -> "Caller":
         return Caller(self, scope)
@@ -66,6 +70,16 @@ class Caller:
     async def write(self, work: Callable[[Database, Scope], Awaitable[T]]) -> T:
         """What a resolver does, paid for and limited in time like any operation."""
         return await self.reach.bounds.admit(self.scope, lambda account: work(self.reach.database, self.scope))
+
+    async def may_write(self) -> bool:
+        """Whether the credential may write in this wiki: in its own one that is known without a statement."""
+        if is_at_home(self.scope, self.scope.owner_id, Action.WRITE):
+            return True
+        try:
+            await check_may_write(self.reach.database, self.scope)
+        except (Forbidden, NotFound):
+            return False
+        return True
 
     async def count(self, tool: str, page_ids: Sequence[str]) -> None:
         """For the hot index. A call that was answered does not fail because it could not be counted."""

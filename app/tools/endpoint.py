@@ -11,10 +11,10 @@ from resolvers.credentials import Credentials
 from resolvers.errors import CairnError
 
 from ..delivery import NO_STORE, Headers
-from ..errors import error_body
-from ..graphql import EXTRA, STATUSES, headers_of
+from ..errors import error_body, fault
+from ..graphql import EXTRA, STATUSES, come_again, headers_of
 from ..headers import AllowedHosts
-from ..request import JSON, Bodies, Refused, header
+from ..request import JSON, Bodies, Refused, credential_of
 from ..settings import Settings
 from ..subscriptions.origins import is_same_site
 from .caller import Caller, Reach
@@ -57,7 +57,7 @@ class ToolsEndpoint:
                 raise Refused(405, "Send a POST: each request is answered by itself.", "METHOD_NOT_ALLOWED")
             if not is_same_site(scope, self.origins):
                 raise Refused(403, "Pages of this origin may not ask here.", "FORBIDDEN")
-            wiki = await self.credentials.scope(header(scope, b"authorization"), header(scope, b"x-cairn-owner"))
+            wiki = await self.credentials.scope(*credential_of(scope))
             body = await self.bodies.read(scope, receive)
             await check_extent(body, self.most_values)
         except Refused as refused:
@@ -65,6 +65,8 @@ class ToolsEndpoint:
         except CairnError as error:
             status, told = STATUSES.get(type(error), 400), error_body(error.message, **error.extensions)
             more += headers_of(error)
+        except Exception as error:
+            status, told = fault(error)
         else:
             scope[CALLER] = self.reach.caller(wiki)
             await self.manager.handle_request(scope, whole(body, receive), private(send))
@@ -93,11 +95,11 @@ def whole(body: bytes, receive: Receive) -> Receive:
 
 
 def private(send: Send) -> Send:
-    """No cache keeps what one credential was told."""
+    """No cache keeps what one credential was told, and who is to come again is told when."""
 
     async def marked(message: Message) -> None:
         if message["type"] == "http.response.start":
-            message["headers"] = [*message.get("headers", ()), *NO_STORE]
+            message["headers"] = [*message.get("headers", ()), *NO_STORE, *come_again()]
         await send(message)
 
     return marked

@@ -10,8 +10,11 @@ from pydantic import ValidationError
 
 from resolvers.edits import EditFailed
 from resolvers.errors import BadInput, CairnError, Conflict
+from resolvers.refusals import explained
 from schema.errors import masked
+from selection.trail import note_error
 
+from ..mistakes import said as of_argument
 from .budget import cut, fenced, paragraphs
 from .tool import Given
 
@@ -26,6 +29,9 @@ NEXT: Mapping[str, str] = {
     "EDIT_AMBIGUOUS": "Give more lines around it as old_text, or replace_all.",
     "FORBIDDEN": "This credential cannot do it; a person has to.",
     "LIMIT_EXCEEDED": "Ask for less at once: a smaller limit, depth or max_chars.",
+    "PAGE_EXISTS": "Read it with wiki_read, then change it with wiki_edit, wiki_append or wiki_update. "
+    "If you mean another subject of that name, give a slug of its own.",
+    "SLUG_TAKEN": "Give another slug, or change the page that has this one.",
     "TIMEOUT": "Ask for less at once.",
     "UNAVAILABLE": "Try the same again in a few seconds.",
 }
@@ -53,10 +59,13 @@ def refusal(error: Exception, **asked: Any) -> MCPError:
 
 def shown(error: Exception) -> tuple[str, Mapping[str, Any]]:
     """What is a fault of ours is logged, and shown without its insides."""
+    error = explained(error)
     if isinstance(error, CairnError):
+        note_error(error.code)
         return error.message, error.extensions
     log.error("internal error", exc_info=error)
     hidden = masked()
+    note_error(hidden["extensions"]["code"])
     return hidden["message"], hidden["extensions"]
 
 
@@ -71,8 +80,8 @@ def said(error: Exception, message: str, code: str, takes: type[Given]) -> str:
 
 def bad_arguments(error: ValidationError) -> BadInput:
     """Each mistake with the argument that it is in; what was given is not repeated."""
-    mistakes = error.errors(include_url=False, include_context=False, include_input=False)
-    shown = "; ".join(f"{place(one['loc'])}: {one['msg'].removeprefix('Value error, ')}" for one in mistakes[:SHOWN])
+    mistakes = error.errors(include_url=False, include_input=False)
+    shown = "; ".join(f"{place(one['loc'])}: {of_argument(one)}" for one in mistakes[:SHOWN])
     more = f"; and {len(mistakes) - SHOWN} more" if len(mistakes) > SHOWN else ""
     return BadInput(f"{shown}{more}. The tool's input schema says what it takes.", place(mistakes[0]["loc"]))
 

@@ -1,10 +1,14 @@
 """knowledge_search, knowledge_write, knowledge_list, knowledge_delete: the references of the wiki by their topics."""
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field
 
 from content.knowledge import split_tags
+from content.limits import BODY, TAGS, TITLE
+from content.search_query import SearchQuery, understand
+from content.words import words
 from resolvers.knowledge import Entry, delete_knowledge, origin, write_knowledge
 
 from .budget import (
@@ -28,7 +32,7 @@ QUERY_MAX = 10_000
 HEADING = 200  # characters of topic and tags, in the text
 LEAST = 50  # characters of an entry that are worth a place
 
-Topic = Annotated[str, Field(max_length=500, description="What it is about.", examples=["claude_models"])]
+Topic = Annotated[str, Field(max_length=TITLE.most, description="What it is about.", examples=["claude_models"])]
 Source = Annotated[str, Field(description="user: written by this tool; seed: from a file; api: by any other way.")]
 
 
@@ -53,11 +57,21 @@ class KnowledgeFound(BaseModel):
 
 
 async def search(caller: Caller, given: Asking) -> Told:
-    found = (await caller.read("knowledge", query=given.query[:QUERY_MAX]))["wikiSearch"]
+    found = await matching(caller, given.query[:QUERY_MAX])
     entries = within([hit["page"] for hit in found], given.max_chars)
     text = found_words(entries, len(found) - len(entries)).within(given.max_chars)
     pages = tuple(hit["page"]["id"] for hit in found[: len(entries)])
     return Told(KnowledgeFound(entries=entries), text, pages)
+
+
+async def matching(caller: Caller, query: str) -> list[dict[str, Any]]:
+    """The hits of a question. One that names neither a word that means anything nor a tag or date finds nothing."""
+    asked = understand(query)
+    is_narrowed = replace(asked, words="") != SearchQuery()
+    if not (is_narrowed or words(asked.words)):
+        return []
+    found: list[dict[str, Any]] = (await caller.read("knowledge", query=query))["wikiSearch"]
+    return [hit for hit in found if is_narrowed or hit["score"] > 0]
 
 
 def within(pages: list[dict[str, Any]], most: int) -> list[KnowledgeEntry]:
@@ -103,10 +117,10 @@ def tags_of(given: Any) -> Any:
 
 class Writing(Given):
     topic: Topic
-    content: str = Field(max_length=1_000_000, description="What is known of it, as markdown: the whole entry.")
+    content: str = Field(max_length=BODY.most, description="What is known of it, as markdown: the whole entry.")
     tags: Annotated[list[str] | None, BeforeValidator(tags_of)] = Field(
         None,
-        max_length=50,
+        max_length=TAGS.most,
         description='A list, or one text with commas: "discord,bot". When left out, those that are there stay.',
         examples=[["discord", "bot"]],
         json_schema_extra={
@@ -167,7 +181,9 @@ async def list_topics(caller: Caller, given: Topics) -> Told:
 
 
 def table(data: KnowledgeList) -> Words:
-    rows = ["| Topic | Tags | Source |", "|---|---|---|", *map(row, data.entries)] if data.entries else []
+    if not data.entries:
+        return Words("There are no knowledge entries yet. Write the first one with knowledge_write.")
+    rows = ["| Topic | Tags | Source |", "|---|---|---|", *map(row, data.entries)]
     return Words(f"{len(data.entries)} of {data.total} knowledge entries.", lines(rows), read_on(data.next_cursor))
 
 
@@ -176,7 +192,7 @@ def known(page: dict[str, Any]) -> KnownTopic:
 
 
 def row(one: KnownTopic) -> str:
-    return f"| {one.topic} | {', '.join(one.tags)} | {one.source} |"
+    return f"| {one.topic} | {', '.join(one.tags) or '-'} | {one.source} |"
 
 
 class Deleting(Given):

@@ -1,8 +1,11 @@
 """wiki_list: the pages of the wiki, in an order."""
 
+from datetime import datetime
 from typing import Literal
 
 from pydantic import BaseModel, Field
+
+from content.limits import TAG, TITLE
 
 from .budget import CHARS, Cursor, Limit, MaxChars, Words, lines, read_on
 from .caller import Caller
@@ -13,8 +16,9 @@ from .tool import Given, Told, Tool
 
 class Listing(Given):
     type: PageType | None = None
-    tag: str | None = Field(None, max_length=100, description="Only pages that have this tag.")
-    title_prefix: str | None = Field(None, max_length=500, description="Only titles that begin so.")
+    tag: str | None = Field(None, max_length=TAG.most, description="Only pages that have this tag.")
+    title_prefix: str | None = Field(None, max_length=TITLE.most, description="Only titles that begin so.")
+    updated_since: datetime | None = Field(None, description="Changed then or later.")
     order_by: Literal["title", "updated", "created", "hubness"] = Field(
         "title", description="title, or the last changed, the newest, or the most linked first."
     )
@@ -35,6 +39,7 @@ async def list_pages(caller: Caller, given: Listing) -> Told:
         "types": types_of(given.type),
         "tags": [given.tag] if given.tag else None,
         "titlePrefix": given.title_prefix,
+        "updatedSince": given.updated_since and given.updated_since.isoformat(),
         "status": "ARCHIVED" if given.archived else "ACTIVE",
     }
     order = given.order_by.upper()

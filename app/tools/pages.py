@@ -1,5 +1,6 @@
 """Pages as tools name and show them."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, Field
@@ -14,16 +15,16 @@ PageName = Annotated[
     Field(
         min_length=1,
         max_length=200,
-        description="The page: `type/slug`, or its slug alone where only one type has it.",
-        examples=["topic/austin", "austin-texas"],
+        description="`type/slug`, such as topic/austin, or its slug, title or alias alone where that names one page.",
     ),
 ]
-PageType = Annotated[str, Field(description=f"One of {', '.join(PAGE_TYPES)}.", examples=["topic"])]
+PageType = Annotated[str, Field(description=f"One of {', '.join(PAGE_TYPES)}.")]
+SUGGESTED = 5
 MORE = "Find pages with wiki_search or wiki_list."
 
 
 class AmbiguousPage(CairnError):
-    """A slug that pages of several types have."""
+    """A name that several pages have."""
 
     code = "AMBIGUOUS_PAGE"
 
@@ -53,26 +54,50 @@ class PageLine(BaseModel):
 
 async def find_page(caller: Caller, name: str) -> Found:
     """The page that a model means; NotFound and AmbiguousPage say how to name it."""
-    type, slug = parted(name)
-    if type is not None:
-        found = [(await caller.read("page_named", type=type, slug=slug))["wikiPage"]]
-    else:
-        found = list((await caller.read("page_by_slug", slug=slug)).values())
-    pages = {page["id"]: page for page in found if page}
-    current = [page for page in pages.values() if page["redirectedFrom"] is None] or list(pages.values())
-    if not current:
-        raise NotFound(f'There is no page "{name[:200]}" in this wiki. {MORE}')
-    if len(current) > 1:
-        names = ", ".join(named(page) for page in current)
-        raise AmbiguousPage(f'More than one page has the slug "{slug}". Name the one you mean: {names}.')
-    return Found(current[0]["id"], current[0]["type"], current[0]["slug"])
+    type, called = parted(name)
+    page = the_one((await caller.read("named", name=called, type=type))["pages"], called)
+    if page is None:
+        raise await unknown(caller, name)
+    return Found(page["id"], page["type"], page["slug"])
+
+
+def the_one(found: Sequence[dict[str, Any]], name: str) -> dict[str, Any] | None:
+    """The page that a name means, of those that answer to it; raises AmbiguousPage where several do so equally."""
+    if not found:
+        return None
+    best = [one["page"] for one in found if (one["kind"], one["page"]["status"]) == first(found)]
+    if len(best) > 1:
+        names = ", ".join(map(named, best))
+        raise AmbiguousPage(f'More than one page is called "{name[:200]}". Name the one you mean: {names}.')
+    page: dict[str, Any] = best[0]
+    return page
+
+
+def first(found: Sequence[dict[str, Any]]) -> tuple[str, str]:
+    return found[0]["kind"], found[0]["page"]["status"]
+
+
+async def unknown(caller: Caller, name: str) -> CairnError:
+    """The error for a name that no page answers to, with those that may be meant."""
+    type, called = parted(name)
+    near = await caller.read("suggest", name=called)
+    names = dict.fromkeys(named(one["page"]) for one in (*near["begun"], *near["found"]))
+    meant = f"Perhaps you mean one of these: {', '.join(list(names)[:SUGGESTED])}." if names else MORE
+    if type is None and "/" in called:
+        return BadInput(
+            f'There is no page "{name[:200]}", and a type is one of {", ".join(PAGE_TYPES)}. {meant}', "page"
+        )
+    return NotFound(f'There is no page "{name[:200]}" in this wiki. {meant}')
 
 
 def parted(name: str) -> tuple[str | None, str]:
-    """`topic/austin` → ("TOPIC", "austin"), also as the text of a page links to it, or as the URI of a resource."""
+    """`topic/austin` → ("TOPIC", "austin"), also as the text of a page links to it, or as the URI of a resource.
+
+    What has no type in front is a name as a whole, such as the title `TCP/IP`.
+    """
     name = name.strip().removeprefix("cairn://page/").removeprefix("/wiki/").strip("[]/ ")
     type, slash, slug = name.partition("/")
-    return (page_type(type), slug) if slash else (None, name)
+    return (type.upper(), slug) if slash and type.lower() in PAGE_TYPES else (None, name)
 
 
 def page_type(name: str) -> str:

@@ -2,11 +2,12 @@
 
 from datetime import datetime
 from hashlib import sha256
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 from pydantic import BaseModel, Field
 
+from content.limits import CONTENT, REF, SLUG, SOURCE_TITLE
 from db.database import Database
 from db.scope import Scope
 from db.tables import SOURCE_KINDS
@@ -22,19 +23,27 @@ SECTIONS_SHOWN = 50
 
 
 class Remembering(Given):
-    content: str = Field(max_length=1_000_000, description="What was said or seen, in its own words: it never changes.")
-    title: str | None = Field(None, max_length=500)
+    content: str = Field(
+        max_length=CONTENT.most, description="What was said or seen, in its own words: it never changes."
+    )
+    title: str | None = Field(None, max_length=SOURCE_TITLE.most)
     kind: Annotated[str, Field(description=f"One of {', '.join(SOURCE_KINDS)}.")] = "memory_unit"
     ref: str | None = Field(
         None,
-        max_length=500,
+        max_length=REF.most,
         description="Its name where it came from. The same one with other content is its next version; "
         "without one it is known by its content.",
         examples=["chat/2026-11-22/17"],
     )
+    metadata: dict[str, Any] | None = Field(
+        None,
+        description="What it is about: place, city, person, project (names or lists of them) and tags. "
+        "Pages are compiled from these.",
+        examples=[{"place": "Barton Springs", "city": "Austin", "person": ["Mara"], "tags": ["swimming"]}],
+    )
     captured_at: datetime | None = Field(None, description="When it was said; now, when left out.")
     page: PageName | None = Field(None, description="A page that rests on it. Give its section too.")
-    section: str = Field("overview", max_length=120, description="The slug of the section that rests on it.")
+    section: str = Field("overview", max_length=SLUG.most, description="The slug of the section that rests on it.")
 
 
 class Remembered(BaseModel):
@@ -50,7 +59,7 @@ async def remember(caller: Caller, given: Remembering) -> Told:
     """Page and section are looked for first: where there are none, nothing is kept."""
     page = None if given.page is None else await page_with(caller, given.page, given.section)
     ref = given.ref or f"sha256:{sha256(given.content.encode(errors='replace')).hexdigest()[:32]}"
-    draft = SourceDraft(given.kind, ref, given.content, given.title, given.captured_at)
+    draft = SourceDraft(given.kind, ref, given.content, given.title, given.captured_at, given.metadata)
     source = await caller.write(lambda database, scope: retain_source(database, scope, draft))
     cited = None
     if page is not None:

@@ -5,6 +5,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
+from content.limits import TAG
+
 from .budget import CHARS, Cursor, MaxChars, Words, lines, paragraphs, read_on
 from .caller import Caller
 from .pages import PageLine, PageType, line_of, said, types_of
@@ -19,7 +21,7 @@ class Searching(Given):
         examples=["austin water", '"lock-ups" -flywheel'],
     )
     type: PageType | None = None
-    tag: str | None = Field(None, max_length=100, description="Only pages that have this tag.")
+    tag: str | None = Field(None, max_length=TAG.most, description="Only pages that have this tag.")
     limit: Annotated[int, Field(ge=1, le=50, description="How many at most.")] = 10
     cursor: Cursor = None
     max_chars: MaxChars = CHARS

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import structlog
 
 from content.knowledge import Seed, read_seed
-from content.limits import BODY_MAX
+from content.limits import BODY
 from db.database import Database
 from db.scope import Actor, ActorKind, Role, Scope
 from resolvers.errors import CairnError
@@ -75,4 +75,4 @@ def files_of(folder: Path) -> list[Path]:
 def read(path: Path) -> Seed:
     """No more of a file than an entry can hold, and what makes it too long: that is refused in the usual words."""
     with path.open(encoding="utf-8") as file:
-        return read_seed(file.read(BODY_MAX + 1_000))
+        return read_seed(file.read(BODY.most + 1_000))

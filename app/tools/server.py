@@ -26,7 +26,7 @@ from mcp_types import (
 
 from . import prompts, resources
 from .caller import Caller
-from .catalogue import BY_NAME, TOOLS
+from .catalogue import BY_NAME, listed_tools
 from .failures import failure, refusal
 
 log = structlog.get_logger()
@@ -42,11 +42,17 @@ INSTRUCTIONS = (
 
 def make_server(caller_of: Callable[[Asked], Caller]) -> Server[Any]:
     """`caller_of` knows whose request it is."""
-    listed = ListToolsResult(tools=[tool.listed() for tool in TOOLS])
-    schemas = {tool.name: tool.input_schema for tool in listed.tools}
+    listed = {tool.name: tool.listed() for tool in BY_NAME.values()}
+    schemas = {name: tool.input_schema for name, tool in listed.items()}
 
     async def list_tools(asked: Asked, params: Paging) -> ListToolsResult:
-        return listed.model_copy()
+        caller = caller_of(asked)
+        try:
+            may_write = await caller.may_write()
+        except Exception as error:
+            raise refusal(error) from None
+        shown = listed_tools(may_write=may_write, with_older_names=caller.reach.lists_older_names)
+        return ListToolsResult(tools=[listed[tool.name] for tool in shown])
 
     async def call_tool(asked: Asked, params: CallToolRequestParams) -> CallToolResult:
         return await called(caller_of(asked), params.name, params.arguments or {})

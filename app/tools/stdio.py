@@ -13,7 +13,7 @@ from .server import make_server
 
 async def serve(settings: Settings, database: Database, scope: Scope) -> None:
     """Until stdin ends. The scope is fixed: whoever starts the process says whose wiki it is."""
-    reach = Reach(database, Bounds.of(settings, database))
+    reach = Reach(database, Bounds.of(settings, database), lists_older_names=settings.tools_older_names)
     server = make_server(lambda asked: reach.caller(scope))
     async with stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())

@@ -1,14 +1,16 @@
-"""wiki_create and wiki_edit."""
+"""wiki_create, wiki_edit, wiki_append and wiki_update."""
 
 from typing import Annotated
+from uuid import UUID
 
 from pydantic import BaseModel, Field
 
+from content.limits import ALIASES_AT_ONCE, BODY, EDIT_SUMMARY, SLUG, SUMMARY, TAGS, TITLE
 from resolvers.addresses import PageAddress
 from resolvers.drafts import PageDraft
-from resolvers.edits import edit_page
+from resolvers.edits import append_to_page, edit_page
 from resolvers.errors import BadInput
-from resolvers.pages import create_page
+from resolvers.pages import create_page, update_page
 from resolvers.records import Saved
 
 from .budget import paragraphs
@@ -17,22 +19,34 @@ from .pages import Found, PageName, PageType, find_page, named, page_type, parte
 from .tool import Given, Told, Tool
 
 EditSummary = Annotated[
-    str | None, Field(max_length=2_000, description="What to say of the change in the history, in one line.")
+    str | None,
+    Field(max_length=EDIT_SUMMARY.most, description="What to say of the change in the history, in one line."),
+]
+
+
+ExpectedVersion = Annotated[
+    int | None, Field(ge=1, description="The version that you have read; refused if the page has changed since.")
 ]
 
 
 class Creating(Given):
-    title: str = Field(max_length=500, description="Its name for people.", examples=["Austin, Texas"])
+    title: str = Field(max_length=TITLE.most, description="Its name for people.", examples=["Austin, Texas"])
     type: PageType
     content: str = Field(
-        max_length=1_000_000,
+        max_length=BODY.most,
         description="Markdown: `## Heading` begins a section, [[slug]] or [text](wiki:slug) links to a page.",
         examples=["A city on a river.\n\n## Notes\n\nSee [[barton-springs]]."],
     )
-    slug: str | None = Field(None, max_length=120, description="Its name in links; else made from the title.")
-    summary: str | None = Field(None, max_length=2_000, description="One line that says what it is.")
-    tags: list[str] | None = Field(None, max_length=50, description="Soft hints, never structure.")
-    aliases: list[str] = Field([], max_length=200, description="Other names by which it is to be found.")
+    slug: str | None = Field(
+        None,
+        max_length=SLUG.most,
+        description="Its name in links; else made from the title. Needed where the title is taken.",
+    )
+    summary: str | None = Field(None, max_length=SUMMARY.most, description="One line that says what it is.")
+    tags: list[str] | None = Field(None, max_length=TAGS.most, description="Soft hints, never structure.")
+    aliases: list[str] = Field(
+        [], max_length=ALIASES_AT_ONCE.most, description="Other names by which it is to be found."
+    )
     related: list[PageName] = Field([], max_length=50, description="Pages to link to under the heading Related.")
     edit_summary: EditSummary = None
 
@@ -54,7 +68,7 @@ async def create(caller: Caller, given: Creating) -> Told:
         aliases=given.aliases,
         edit_summary=given.edit_summary,
     )
-    saved = await caller.write(lambda database, scope: create_page(database, scope, draft))
+    saved = await caller.write(lambda database, scope: create_page(database, scope, draft, unless_called=True))
     data = await written(caller, saved)
     return Told(data, f"Made {data.page}, version {data.version}.")
 
@@ -81,15 +95,13 @@ async def written(caller: Caller, saved: Saved) -> Written:
 class Editing(Given):
     page: PageName
     old_text: str = Field(
-        max_length=1_000_000,
+        max_length=BODY.most,
         description="The text to replace, as it stands on the page; small differences of white space are forgiven.",
     )
-    new_text: str = Field(max_length=1_000_000, description="What is to stand there instead; empty to delete.")
+    new_text: str = Field(max_length=BODY.most, description="What is to stand there instead; empty to delete.")
     replace_all: bool = Field(False, description="Every place that has it, where there is more than one.")
-    section: str | None = Field(None, max_length=120, description="Look in this section alone: its slug.")
-    expected_version: int | None = Field(
-        None, ge=1, description="The version that you have read; refused if the page has changed since."
-    )
+    section: str | None = Field(None, max_length=SLUG.most, description="Look in this section alone: its slug.")
+    expected_version: ExpectedVersion = None
     edit_summary: EditSummary = None
 
 
@@ -104,7 +116,7 @@ async def edit(caller: Caller, given: Editing) -> Told:
         lambda database, scope: edit_page(
             database,
             scope,
-            PageAddress(type=found.type.lower(), slug=found.slug),
+            address(found),
             old_text=given.old_text,
             new_text=given.new_text,
             replace_all=given.replace_all,
@@ -126,11 +138,98 @@ async def edit(caller: Caller, given: Editing) -> Told:
     return Told(data, paragraphs(said, done.note))
 
 
+def address(found: Found) -> PageAddress:
+    return PageAddress(type=found.type.lower(), slug=found.slug)
+
+
+class Appending(Given):
+    page: PageName
+    text: str = Field(max_length=BODY.most, description="Markdown, put behind what is there as a paragraph of its own.")
+    section: str | None = Field(
+        None, max_length=SLUG.most, description="The slug of its section; one that is not there yet is made."
+    )
+    expected_version: ExpectedVersion = None
+    edit_summary: EditSummary = None
+
+
+async def append(caller: Caller, given: Appending) -> Told:
+    found = await find_page(caller, given.page)
+    done = await caller.write(
+        lambda database, scope: append_to_page(
+            database,
+            scope,
+            address(found),
+            text=given.text,
+            section_slug=given.section,
+            expected_version=given.expected_version,
+            summary=given.edit_summary,
+        )
+    )
+    return told(found, done.saved)
+
+
+class Updating(Given):
+    page: PageName
+    title: str | None = Field(None, max_length=TITLE.most, description="The old one stays as an alias.")
+    summary: str | None = Field(
+        None, max_length=SUMMARY.most, description="One line that says what it is; empty for none."
+    )
+    tags: list[str] | None = Field(
+        None, max_length=TAGS.most, description="All of its tags: those left out are taken away."
+    )
+    aliases: list[str] | None = Field(
+        None, max_length=ALIASES_AT_ONCE.most, description="All of its other names: those left out are taken away."
+    )
+    related: list[PageName] | None = Field(
+        None, max_length=50, description="All pages that it is related to besides those that its text links to."
+    )
+    expected_version: ExpectedVersion = None
+    edit_summary: EditSummary = None
+
+
+async def update(caller: Caller, given: Updating) -> Told:
+    changes = {name: getattr(given, name) for name in CHANGES if getattr(given, name) is not None}
+    if not changes:
+        raise BadInput(f"Give what is to change: {', '.join(CHANGES)}. The text is changed by wiki_edit.")
+    if "summary" in changes:
+        changes["summary"] = changes["summary"] or None
+    if "related" in changes:
+        changes["related"] = list(map(spelled, changes["related"]))
+    found = await find_page(caller, given.page)
+    saved = await caller.write(
+        lambda database, scope: update_page(
+            database,
+            scope,
+            UUID(found.id),
+            **changes,
+            expected_version=given.expected_version,
+            edit_summary=given.edit_summary,
+        )
+    )
+    return told(found, saved)
+
+
+CHANGES = ("title", "summary", "tags", "aliases", "related")
+
+
+def spelled(name: str) -> str:
+    """As resolvers name a page: `entity/austin`, or the slug alone."""
+    type, slug = parted(name)
+    return slug if type is None else f"{type.lower()}/{slug}"
+
+
+def told(found: Found, saved: Saved) -> Told:
+    """What became of a page that was there."""
+    data = Written(page=found.name, version=saved.version, changed=saved.changed)
+    said = f"Changed {data.page}: it is at version {data.version} now."
+    return Told(data, said if data.changed else f"{data.page} says that already: nothing was written.")
+
+
 WIKI_CREATE = Tool(
     "wiki_create",
     "Create a page",
     "Write a new page. Search first: if there is a page about it, use wiki_edit. "
-    "A slug made from the title gets a number when it is taken.",
+    "Refused where a page of the type has that title or alias.",
     Creating,
     Written,
     create,
@@ -148,4 +247,24 @@ WIKI_EDIT = Tool(
     writes=True,
     destroys=True,
     repeats=False,
+)
+WIKI_APPEND = Tool(
+    "wiki_append",
+    "Append to a page",
+    "Put a text behind all that a page, or one of its sections, says.",
+    Appending,
+    Written,
+    append,
+    writes=True,
+    repeats=False,
+)
+WIKI_UPDATE = Tool(
+    "wiki_update",
+    "Change what is known of a page",
+    "Change a page's title, summary, tags, aliases or related pages; what is left out stays.",
+    Updating,
+    Written,
+    update,
+    writes=True,
+    destroys=True,
 )

@@ -16,14 +16,13 @@ from uuid import UUID
 import asyncpg
 import orjson
 import uvicorn
-from sqlalchemy import text
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from db.database import ONE_PLAN, prepare_connection
-from db.sql import HEADER, Statement, compiled
+from db.sql import HEADER, Statement, numbered
 
 from .recording import Recorded, Sent, load
 
@@ -34,7 +33,7 @@ NOTHING_FOUND = b'{"data":{"wikiSearch":[]}}'
 def by_hand() -> dict[str, Statement]:
     source = Path(__file__).with_name("floor.sql").read_text()
     _, *parts = HEADER.split(source)
-    return {name: compiled(text(body.strip().rstrip(";"))) for name, body in zip(parts[::2], parts[1::2], strict=True)}
+    return {name: numbered(body.strip().rstrip(";")) for name, body in zip(parts[::2], parts[1::2], strict=True)}
 
 
 def create_floor(dsn: str, pool_size: int, recorded: dict[str, Recorded]) -> Starlette:

@@ -8,7 +8,8 @@ from typing import Any
 
 import asyncpg
 
-from content.names import ALIAS_MAX, normalise
+from content.limits import NAME
+from content.names import normalise
 from resolvers.page_names import searchable_names
 from resolvers.records import Page
 
@@ -93,4 +94,4 @@ def of_page(wiki: Wiki, number: int, article: Article) -> Iterator[tuple[str, tu
 
 def names_of(aliases: Iterable[str]) -> dict[str, str]:
     """The form that is looked up, and that which is shown."""
-    return {alias: name for name in aliases if len(name) <= ALIAS_MAX and (alias := normalise(name))}
+    return {alias: name for name in aliases if len(name) <= NAME.most and (alias := normalise(name))}

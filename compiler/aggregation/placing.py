@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Collection, Iterator, Sequence
 from uuid import UUID
 
-from content.limits import TAGS_MAX
+from content.limits import TAGS
 from resolvers.records import Page
 from resolvers.writer import Writer
 
@@ -64,7 +64,7 @@ async def put_in_place(
 def wanted_for(card: PageCard, said: Sequence[Said]) -> Iterator[Placement]:
     """What the evidence of a page asks for, no matter where that is."""
     kind = kind_of(card, said)
-    tags = tuple(dict.fromkeys((*observed_tags(said), *card.tags)))[:TAGS_MAX]
+    tags = tuple(dict.fromkeys((*observed_tags(said), *card.tags)))[: TAGS.most]
     for one in candidates(card, said):
         yield Placement(card.id, one.alias, one.name, one.bases, kind, tags)
 

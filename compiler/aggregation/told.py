@@ -9,7 +9,7 @@ import orjson
 
 from content.names import normalise
 
-from ..extraction.metadata import is_number, tags_in, texts
+from ..extraction.metadata import cities, is_number, tags_in, texts
 
 SHORT_MAX = 2_000  # characters of metadata that are kept as they were read
 KEPT_MAX = 4_000
@@ -55,7 +55,7 @@ def aliases(metadata: Mapping[str, Any], key: str) -> frozenset[str]:
 
 
 def named(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    yield from (("city", name) for name in texts(metadata, "city"))
+    yield from (("city", name) for name in cities(metadata))
     yield from (("place", name) for name in texts(metadata, "place"))
     journals = (*texts(metadata, "journal"), *texts(metadata, "journal_id"))
     yield from (("journal", name) for name in journals if not is_number(name))

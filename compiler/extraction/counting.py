@@ -30,10 +30,13 @@ class Counts:
         for key, seen in self.sighted.items():
             card = self.known.held.get(key)
             tally = self.tallies[key] = tally_of(card)
+            counted = set(card.source_ids) if card else set()
             for reading, sighting in seen:
-                if card is None or reading.source.id not in card.source_ids:
+                versions = {reading.source.id, *reading.source.earlier_ids}
+                if counted.isdisjoint(versions):
                     tally.add(sighting, reading.source, _companions(reading, key))
                     tally.forms.update(name for city, name in city_names(reading) if city == key and "," in name)
+                counted |= versions
 
     def verdict(self, key: str) -> str | None:
         """The type of the page that a name has earned; None as long as it is held."""

@@ -29,7 +29,7 @@ TAKEN = re.compile(
     r"|\babbiamo (?:deciso|scelto|optato)|\b(?:мы|я) (?:решили?|выбрали?)\b"
     r"|(?:我们|我們|大家|我)(?:最后|最後|终于|終於|今天|一起|已经|已經)?(?:决定|決定|选择了|選擇了)|"
     r"(?:することにした|することにしました|ことにした|ことに決めた|に決めた|に決めました|ことにしました)"
-    r"|하기로 (?:했|결정)|(?:เรา|ผม|ฉัน)(?:ได้)?ตัดสินใจ",
+    r"|(?:하|않|말)기로 (?:했|결정)[가-힣]*|(?:เรา|ผม|ฉัน)(?:ได้)?ตัดสินใจ",
     re.IGNORECASE,
 )
 # A part of every text that TAKEN finds, so that it need not be tried on the many others.
@@ -37,7 +37,8 @@ STEMS = (
     "decid", "decis", "chose", "opted", "agreed", "resolv", "settled", "picked", "not use", "go with", "never use",
     "no longer", "entsch", "beschl", "einigt", "décid", "décis", "choisi", "opté", "convenu", "optá", "optam", "optat",
     "escolh", "combin", "elegim", "acorda", "scelt", "решил", "выбрал", "决定", "決定", "选择了", "選擇了", "ことにし",
-    "に決め", "하기로", "ตัดสินใจ",
+    "に決め", "하기로", "않기로", "말기로",
+    "ตัดสินใจ",
 )  # fmt: skip
 OPEN = re.compile(
     r"[?？]\s*$|\b(?:not|never|n't|haven't|yet to|if|should|whether|until|before|jamais|pas encore|nicht|"
@@ -61,6 +62,9 @@ SO = re.compile(
     r"따라서",
     re.IGNORECASE,
 )
+# The end of what TAKEN finds, where it says that something is not to be: a title without it would say the opposite.
+REFUSED = re.compile(r"\b(?:against|não)$", re.IGNORECASE)
+FOR_OR_AGAINST = re.compile(r"da(?:für|gegen)", re.IGNORECASE)
 LEADING = re.compile(r"^(?:to|that|on|por|que|de|d['’]|zu|di|pour|para|für|dass|了|要)\s*(?=\S)", re.IGNORECASE)
 GERMAN_END = re.compile(r",?\s*(?:entschieden|beschlossen|geeinigt)\b.*$", re.IGNORECASE)
 JAPANESE_END = re.compile(r"(?:する|)(?:ことにした|ことにしました|ことに決めた|に決めた|に決めました)。?$")
@@ -125,12 +129,14 @@ def _decision(sentence: Sentence) -> tuple[str, str] | None:
     if len(what.strip(" .。!")) < 4:  # the verb stands at the end
         what = text[before.end() if before else 0 : why.start() if why else len(text)]
         what = JAPANESE_END.sub("", what)
+    elif refused := REFUSED.search(taken[0]):
+        what = text[taken.start() + refused.start() : why.start() if why else len(text)]
     elif re.search(r"\b(?:not|never|no longer)\b", taken[0]):
         what = text[taken.start() : why.start() if why else len(text)]
     what = LEADING.sub("", GERMAN_END.sub("", what).strip(" ,.;:。!"), count=1).strip(" ,.;:。!、")
     if not any(map(str.isalpha, what)):
         return None
-    if " " not in what and text.isascii():  # one name says too little
+    if (" " not in what and text.isascii()) or FOR_OR_AGAINST.fullmatch(what):  # one word says too little
         what = text[: why.start() if why else len(text)].strip(" ,.;:。!、")
     title = first_sentence(what, TITLE_MAX)
     return title[:1].upper() + title[1:], reason

@@ -204,7 +204,7 @@ def _worth(sentence: Sentence) -> float:
 
 def _circumstances(source: SourceText) -> str:
     """`Lisbon, food`"""
-    return ", ".join([*metadata.texts(source.metadata, "city")[:1], *metadata.tags(source)[:ABOUT_TAGS]])
+    return ", ".join([*metadata.cities(source.metadata)[:1], *metadata.tags(source)[:ABOUT_TAGS]])
 
 
 EVIDENCE: dict[str, Evidence] = {

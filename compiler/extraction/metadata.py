@@ -1,10 +1,10 @@
 """What a source's metadata says. It comes from outside: what fits no use is passed over."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from content.limits import TAG_MAX
-from content.names import ALIAS_MAX
+from content.limits import NAME, TAG
 
 from ..planner import SourceText
 from .text import normalised
@@ -12,12 +12,30 @@ from .text import normalised
 NAMED = ("place", "city", "person", "project", "journal")
 TAGS_MAX = 20
 VALUES_MAX = 20
+ADDRESS_MAX = 500
+# `26110 Vinsobres`, `1100-148 Lisboa`, `SE-411 04 Göteborg`: a postcode, and the town behind it.
+TOWN_BEHIND = re.compile(r"(?:[A-Z]{1,3}-)?(?:\d{4}[ -](?:\d{3}|[A-Z]{2})|\d{4,6}|\d{2,3}[ -]\d{2,3}) ([^\d,]+)")
+# `London NW1 6XE`, `Austin TX 78702`, `Sydney NSW 2000`: the town, perhaps its region, and a postcode.
+TOWN_BEFORE = re.compile(
+    r"([^\d,]+?)(?: [A-Z]{2,3})? (?:[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}|[A-Z]\d[A-Z] \d[A-Z]\d|\d{4,6}(?:-\d{3,4})?)"
+)
+# `TX 78702`, `ON M5V 2T6`, `01310-100`: a postcode, perhaps with a region; the town is the part before.
+POSTCODE = re.compile(
+    r"(?:[A-Z]{2,3} )?(?:\d{4,6}(?:-\d{3,4})?|[A-Z]\d[A-Z] \d[A-Z]\d|[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2})"
+)
+REGION = re.compile(r"(?: -|) [A-Z]{2}$")
+STREET = re.compile(
+    r"\b(?:ave|avenue|blvd|boulevard|court|ct|drive|dr|highway|hwy|lane|ln|parkway|place|plaza|road|rd|square|st|street|"
+    r"way)\.?(?: [NSEW]{1,2})?$",
+    re.IGNORECASE,
+)
 
 
 def named(source: SourceText) -> Iterator[tuple[str, str]]:
     """(kind, name): place, city, person, project, journal, tag and title."""
     for kind in NAMED:
-        yield from ((kind, name) for name in texts(source.metadata, kind))
+        said = cities(source.metadata) if kind == "city" else texts(source.metadata, kind)
+        yield from ((kind, name) for name in said)
     yield from (("journal", name) for name in texts(source.metadata, "journal_id") if not is_number(name))
     yield from (("person", name) for name in texts(source.metadata, "people"))
     yield from (("tag", tag) for tag in tags(source))
@@ -32,6 +50,42 @@ def texts(metadata: Mapping[str, Any], key: str) -> list[str]:
     return [name for one in values if (name := short(one.get("name") if isinstance(one, Mapping) else one))]
 
 
+def cities(metadata: Mapping[str, Any]) -> list[str]:
+    """The city that a source names: as such, as that of its place, or else in the address of its place."""
+    place = metadata.get("place")
+    within = place if isinstance(place, Mapping) else {}
+    known = (metadata, "city"), (metadata, "place_city"), (within, "city"), (metadata, "place.city")
+    for given, key in known:
+        if found := texts(given, key):
+            return found
+    for given, key in ((metadata, "place_address"), (within, "address"), (metadata, "address")):
+        address = given.get(key)
+        if isinstance(address, str) and (town := town_in(address)):
+            return [town]
+    return []
+
+
+def town_in(address: str) -> str | None:
+    """`26110 Vinsobres, France` → `Vinsobres`; nothing where no postcode says which part is the town."""
+    if len(address) > ADDRESS_MAX:
+        return None
+    parts = [" ".join(part.split()) for part in re.split(r"[,\n]", address)]
+    parts = [part for part in parts if part]
+    for place in reversed(range(len(parts))):
+        if POSTCODE.fullmatch(parts[place]):
+            return town_named(parts[place - 1]) if place else None
+        found = TOWN_BEHIND.fullmatch(parts[place]) or TOWN_BEFORE.fullmatch(parts[place])
+        if found and not STREET.search(found[1]):
+            return town_named(found[1])
+    return None
+
+
+def town_named(text: str) -> str | None:
+    """The name of a town without its region: `São Paulo - SP`."""
+    name = REGION.sub("", text)
+    return short(name) if name and not any(map(str.isdigit, name)) else None
+
+
 def tags(source: SourceText) -> list[str]:
     return tags_in(source.metadata)
 
@@ -41,13 +95,13 @@ def tags_in(metadata: Mapping[str, Any]) -> list[str]:
     value = metadata.get("tags")
     values = value.split(",") if isinstance(value, str) else value if isinstance(value, list | tuple) else []
     found = (one.strip().lstrip("#") for one in values[:TAGS_MAX] if isinstance(one, str))
-    return list(dict.fromkeys(tag for tag in found if tag and len(tag) <= TAG_MAX and normalised(tag)))
+    return list(dict.fromkeys(tag for tag in found if tag and len(tag) <= TAG.most and normalised(tag)))
 
 
 def short(value: object) -> str | None:
     """A text of one line that can be a name."""
     name = " ".join(value.split()) if isinstance(value, str) else ""
-    return name if name and len(name) <= ALIAS_MAX and normalised(name) else None
+    return name if name and len(name) <= NAME.most and normalised(name) else None
 
 
 def is_number(name: str) -> bool:

@@ -85,7 +85,7 @@ def _given(draft: Draft) -> str | None:
         if is_tagged(reading, draft.subject, "place", "city"):
             tags.update(metadata.tags(reading.source))
         if is_tagged(reading, draft.subject, "place"):
-            cities.update(metadata.texts(reading.source.metadata, "city")[:1])
+            cities.update(metadata.cities(reading.source.metadata)[:1])
     words = ", ".join(tag for tag, _ in ranked(tags)[:NAMES_MAX])
     city = next((city for city, _ in ranked(cities)), "")
     return f"{city}: {words}" if city and words else city or words or None

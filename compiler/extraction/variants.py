@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from . import metadata
 from .sightings import Reading, Sighting
 from .stopwords import word_set
 
@@ -64,8 +65,8 @@ def _is_part(sighting: Sighting, place: str) -> bool:
 def city_names(reading: Reading) -> Iterator[tuple[str, str]]:
     """(city, another name of it) as the source writes them: `Austin, Texas`, `ATX`."""
     for city in sorted(reading.metadata.get("city", ())):
-        for name in reading.source.metadata.get("city"), *_with_region(reading, city):
-            if isinstance(name, str) and "," in name:
+        for name in (*metadata.cities(reading.source.metadata), *_with_region(reading, city)):
+            if "," in name:
                 yield city, name
         for sighting in reading.sightings.values():
             if sighting.key[:1] == city[:1] and sighting.key[1:] in STATES and sighting.name.isupper():

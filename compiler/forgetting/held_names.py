@@ -12,6 +12,7 @@ from db.database import Row
 from db.sql import statements
 from resolvers.writer import Writer
 
+from ..authors import planned
 from ..evidence import Gone
 from ..knowledge import StoredKnowledge
 from ..leaf_pass import Run
@@ -46,7 +47,7 @@ async def clusters_of(
     if not sources:
         return {}
     knowledge = Unheld(StoredKnowledge(run.database, run.scope), aliases)
-    plan = await said(run, gone, run.authors.planner.plan(sources, knowledge), Plan())
+    plan = await said(run, gone, planned(run.authors.planner, sources, knowledge), Plan())
     return {alias: held.cluster for held in plan.held if (alias := normalise(held.name)) in aliases}
 
 

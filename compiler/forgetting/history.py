@@ -25,6 +25,7 @@ async def erase_states(writer: Writer, page: Page, since: datetime, done: Metric
     await writer.run(FORGETTING["make_state_whole"], page_id=page.id, **whole)
     given = {"page_id": page.id, "version": page.version, "title": page.title, "summary": page.summary}
     erased = await writer.run(FORGETTING["erase_states"], **given, since=since)
+    await writer.run(FORGETTING["drop_original"], page_id=page.id)
     done.add("states_erased", erased)
 
 

@@ -1,4 +1,4 @@
-"""Traces of a forgotten source beside pages and names: reasons of links, tags, words, the log and kept answers."""
+"""Traces of a forgotten source beside pages: reasons of links, tags, words, the log, errors of jobs, kept answers."""
 
 import re
 
@@ -24,6 +24,7 @@ async def erase_traces(writer: Writer, wanted: Wanted, done: Metrics) -> None:
         await erase_states(writer, page, wanted.since, done)
     unsaid = await forget_vocabulary(writer, wanted.gone.words)
     await clear_log(writer, wanted, unsaid)
+    await writer.run(FORGETTING["erase_job_errors"])
     await writer.run(FORGETTING["drop_answers"], since=wanted.since, needles=needles(wanted, unsaid))
 
 

@@ -1,6 +1,6 @@
 -- name: add_key
 -- A new key, of which only the hash is kept.
-INSERT INTO api_keys (key_hash, tenant_id, id, name, role, owner_ids, expires_at)
+INSERT INTO api_keys (key_hash, tenant_id, id, name, role, owner_ids, expires_at, actor_kind)
 VALUES (
     CAST(:key_hash AS bytea),
     CAST(:tenant_id AS uuid),
@@ -8,12 +8,14 @@ VALUES (
     CAST(:name AS text),
     CAST(:role AS text),
     CAST(:owner_ids AS uuid[]),
-    CAST(:expires_at AS timestamptz)
+    CAST(:expires_at AS timestamptz),
+    CAST(:actor_kind AS text)
 );
 
 -- name: find_key
 -- Whose key this is: the one statement that is asked before the tenant is known.
-SELECT tenant_id, id, role, owner_ids, expires_at, revoked_at FROM api_keys WHERE key_hash = CAST(:key_hash AS bytea);
+SELECT tenant_id, id, role, owner_ids, expires_at, revoked_at, actor_kind FROM api_keys
+WHERE key_hash = CAST(:key_hash AS bytea);
 
 -- name: revoke_key
 -- Ends a key; one that has ended keeps its first moment.
@@ -22,9 +24,10 @@ SET revoked_at = coalesce(revoked_at, CAST(:now AS timestamptz))
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid);
 
 -- name: list_keys
--- The keys of a tenant, the oldest first, with the owners that each speaks for; nothing of the keys themselves.
+-- The keys of a tenant, the oldest first, with the owners that each speaks for; nothing of the keys themselves. Those
+-- after an id, and so many at most, where these are given.
 SELECT
-    k.id, k.name, k.role, k.created_at, k.expires_at, k.revoked_at,
+    k.id, k.name, k.role, k.created_at, k.expires_at, k.revoked_at, k.actor_kind,
     ARRAY(
         SELECT o.slug FROM unnest(k.owner_ids) WITH ORDINALITY AS given (id, place)
         JOIN owners AS o ON o.tenant_id = CAST(:tenant_id AS uuid) AND o.id = given.id
@@ -32,4 +35,6 @@ SELECT
     ) AS owners
 FROM api_keys AS k
 WHERE k.tenant_id = CAST(:tenant_id AS uuid)
-ORDER BY k.id;
+    AND k.id > coalesce(CAST(:after AS uuid), CAST('00000000-0000-0000-0000-000000000000' AS uuid))
+ORDER BY k.id
+LIMIT CAST(:most AS integer);

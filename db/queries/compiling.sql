@@ -14,19 +14,25 @@ SET source_at = excluded.source_at, source_id = excluded.source_id, updated_at =
 DELETE FROM compile_cursors WHERE tenant_id = :tenant_id AND owner_id = :owner_id;
 
 -- name: find_batch
--- The sources behind the cursor, in the order they came.
-SELECT id, kind, ref, title, content, metadata, captured_at, created_at FROM sources
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND (created_at, id) > (:source_at, :source_id)
-  AND forgotten_at IS NULL
-ORDER BY created_at, id
+-- The sources behind the cursor, in the order they came, up to a place, each with the older versions of itself.
+SELECT e.id, e.kind, e.ref, e.title, e.content, e.metadata, e.captured_at, e.created_at,
+    CASE WHEN e.version > 1 THEN ARRAY(
+        SELECT older.id FROM sources AS older
+        WHERE older.tenant_id = :tenant_id AND older.owner_id = :owner_id AND older.kind = e.kind
+          AND older.ref = e.ref AND older.version < e.version
+    ) END AS earlier_ids
+FROM sources AS e
+WHERE e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND (e.created_at, e.id) > (:source_at, :source_id)
+  AND (e.created_at, e.id) <= (:until_at, :until_id) AND e.forgotten_at IS NULL
+ORDER BY e.created_at, e.id
 LIMIT :size;
 
 -- name: is_behind
--- Whether there is a source behind the cursor.
+-- Whether there is a source behind the cursor, up to a place.
 SELECT EXISTS (
     SELECT FROM sources
     WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND (created_at, id) > (:source_at, :source_id)
-      AND forgotten_at IS NULL
+      AND (created_at, id) <= (:until_at, :until_id) AND forgotten_at IS NULL
 );
 
 -- name: find_sources
@@ -206,23 +212,25 @@ FROM unnest(CAST(:aliases AS text[]), CAST(:page_ids AS uuid[])) AS given (alias
 WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.status = 'open' AND m.alias = given.alias;
 
 -- name: find_places
--- Cities and journals that at least two sources of an active entity share: of those entities alone.
-SELECT cited.page_id, cited.kind, cited.place, count(*) AS sources
+-- What the sources of active entities say of a city and a journal: of those entities alone, and of each source once,
+-- whatever the number of its versions.
+SELECT cited.page_id, CAST(cited.said AS text) AS said, count(DISTINCT (cited.kind, cited.ref)) AS sources
 FROM (
-    SELECT DISTINCT c.page_id, c.source_id, named.kind, named.place
+    SELECT c.page_id, e.kind, e.ref, jsonb_strip_nulls(jsonb_build_object(
+        'city', e.metadata -> 'city', 'journal_id', e.metadata -> 'journal_id',
+        'place', CASE jsonb_typeof(e.metadata -> 'place') WHEN 'object' THEN e.metadata -> 'place' END,
+        'place_city', e.metadata -> 'place_city', 'place.city', e.metadata -> 'place.city',
+        'place_address', e.metadata -> 'place_address', 'address', e.metadata -> 'address'
+    )) AS said
     FROM section_sources AS c
     JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = c.page_id
         AND p.type = 'entity' AND p.status = 'active'
     JOIN sources AS e ON e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.id = c.source_id
-    CROSS JOIN LATERAL (
-        VALUES ('city', e.metadata ->> 'city'), ('journal', e.metadata ->> 'journal_id')
-    ) AS named (kind, place)
     WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = ANY(CAST(:page_ids AS uuid[]))
-      AND named.place <> ''
 ) AS cited
-GROUP BY cited.page_id, cited.kind, cited.place
-HAVING count(*) >= 2
-ORDER BY cited.page_id, cited.kind, cited.place;
+WHERE cited.said <> '{}'
+GROUP BY cited.page_id, cited.said
+ORDER BY cited.page_id, cited.said;
 
 -- name: find_parents
 -- The active topic of each of these names: with exactly that title, or that title and a region behind a comma.
@@ -260,18 +268,24 @@ SELECT EXISTS (
     SELECT count(*) FROM pages WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'active'
 ) AS active_pages;
 
--- name: has_journal
--- Whether there is an idea of a journal that the cursor has not passed.
-SELECT EXISTS (
-    SELECT FROM sources AS s
+-- name: find_last_idea
+-- The last of the ideas of a journal that wait to be compiled, or of the first so many. An idea that names no account
+-- is of any.
+SELECT idea.created_at, idea.id FROM (
+    SELECT s.created_at, s.id FROM sources AS s
     WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.kind = 'journal_idea'
       AND s.forgotten_at IS NULL
+      AND coalesce(s.metadata ->> 'accountId', s.metadata ->> 'account_id', :account_id) = :account_id
       AND NOT EXISTS (
           SELECT FROM compile_cursors AS c
           WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id
             AND (c.source_at, c.source_id) >= (s.created_at, s.id)
       )
-);
+    ORDER BY s.created_at, s.id
+    LIMIT CAST(:most AS bigint)
+) AS idea
+ORDER BY idea.created_at DESC, idea.id DESC
+LIMIT 1;
 
 -- name: pass_by
 -- What was retained until now is not compiled: the pages say it already.

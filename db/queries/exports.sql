@@ -27,6 +27,12 @@ SELECT
           AND l.reasons <> ARRAY['text']
     ) AS related,
     ARRAY(
+        SELECT t.target FROM link_targets AS t
+        WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.from_page_id = p.id AND t.relation <> 'text'
+          AND t.to_page_id IS NULL
+        ORDER BY t.target
+    ) AS unanswered,
+    ARRAY(
         SELECT s.section_slug FROM sections AS s
         WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = p.id
         ORDER BY s.position
@@ -105,7 +111,63 @@ LIMIT :size;
 
 -- name: list_addresses
 -- The next pages of a wiki, archived ones too, and how many versions each has.
-SELECT id, type, slug, version FROM pages
+SELECT id, type, slug, version, metadata ->> 'imported_from' AS origin FROM pages
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND (type, slug) > (:after_type, :after_slug)
 ORDER BY type, slug
 LIMIT :size;
+
+-- name: list_redirects
+-- The next slugs that lead to a page which is not there yet, but for those that a page has by now.
+SELECT r.slug, r.path, r.target FROM redirects AS r
+WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.slug > :after_slug
+  AND NOT EXISTS (
+      SELECT FROM pages AS p WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.slug = r.slug
+  )
+ORDER BY r.slug
+LIMIT :size;
+
+-- name: find_originals
+-- The files that these pages were imported from, and what the pages were then.
+SELECT page_id, file, body_start, is_respelled, format, fields_hash, body_hash FROM originals
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:page_ids AS uuid[]));
+
+-- name: find_hashes
+-- What these pages are, in short: their text, and all else that people see of them in a file. A relation of the file
+-- counts as it is written, so that it makes no difference when its page comes.
+SELECT p.id, encode(sha256(convert_to(p.body_md, 'UTF8')), 'hex') AS body_hash,
+    encode(sha256(convert_to(CAST(jsonb_build_array(
+        p.type, p.slug, p.title, p.summary, p.tags, p.status, p.metadata,
+        ARRAY(
+            SELECT a.alias FROM aliases AS a
+            WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.page_id = p.id AND a.source <> 'compiler'
+            ORDER BY a.alias
+        ),
+        ARRAY(
+            SELECT t.target FROM link_targets AS t
+            WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.from_page_id = p.id
+              AND t.relation <> 'text'
+            ORDER BY t.target
+        ),
+        (
+            SELECT u.parent_page_id FROM pages AS u
+            WHERE u.tenant_id = :tenant_id AND u.owner_id = :owner_id AND u.id = p.id AND NOT EXISTS (
+                SELECT FROM link_targets AS t
+                WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.from_page_id = u.id
+                  AND t.relation = 'parent' AND t.to_page_id = u.parent_page_id
+            )
+        ),
+        ARRAY(
+            SELECT l.to_page_id FROM links AS l
+            WHERE l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.from_page_id = p.id
+              AND l.kind = 'reference' AND 'manual' = ANY(l.reasons)
+            ORDER BY l.to_page_id
+        )
+    ) AS text), 'UTF8')), 'hex') AS fields_hash
+FROM pages AS p
+WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = ANY(CAST(:page_ids AS uuid[]));
+
+-- name: find_text_targets
+-- The pages that the texts of these pages mean, by the keys of their links.
+SELECT from_page_id, target, to_page_id FROM link_targets
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = ANY(CAST(:page_ids AS uuid[]))
+  AND relation = 'text' AND to_page_id IS NOT NULL;

@@ -33,6 +33,11 @@ UPDATE sources
 SET title = NULL, content = '', metadata = '{}', forgotten_at = :now, forgotten_by = :by, forgotten_reason = :reason
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
 
+-- name: erase_job_errors
+-- The errors of jobs, which may quote a source, make way for a sentence that says so.
+UPDATE compile_jobs SET error = 'The message was erased together with a forgotten source.'
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND error IS NOT NULL;
+
 -- name: find_forgettings
 -- What is to be taken out of this wiki.
 SELECT f.source_id, f.said, f.since, s.ref FROM forgettings AS f
@@ -155,7 +160,7 @@ WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = ANY(CA
 SELECT s.page_id, s.section_slug FROM link_targets AS t
 JOIN sections AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = t.from_page_id
 WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.to_page_id = ANY(CAST(:page_ids AS uuid[]))
-  AND t.from_page_id <> ALL(CAST(:page_ids AS uuid[]));
+  AND t.relation = 'text' AND t.from_page_id <> ALL(CAST(:page_ids AS uuid[]));
 
 -- name: find_seen
 -- The next names that were seen in forgotten sources, and in which others.
@@ -309,3 +314,7 @@ WHERE kept.tenant_id = :tenant_id AND kept.created_at >= :since
   AND EXISTS (
       SELECT FROM unnest(CAST(:needles AS bytea[])) AS given (needle) WHERE position(given.needle IN kept.answer) > 0
   );
+
+-- name: drop_original
+-- The file that a page came from may say what is forgotten.
+DELETE FROM originals WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;

@@ -14,6 +14,17 @@ WHERE
     AND owner_id = CAST(:owner_id AS uuid)
     AND grantee_id = CAST(:grantee_id AS uuid);
 
+-- name: list_grants
+-- Who may use whose wiki, by slug: all grants of a tenant, or those of one owner or grantee.
+SELECT o.slug AS owner, g.slug AS grantee, granted.role, granted.created_at
+FROM grants AS granted
+JOIN owners AS o ON o.tenant_id = granted.tenant_id AND o.id = granted.owner_id
+JOIN owners AS g ON g.tenant_id = granted.tenant_id AND g.id = granted.grantee_id
+WHERE granted.tenant_id = CAST(:tenant_id AS uuid)
+    AND (CAST(:owner_id AS uuid) IS NULL OR granted.owner_id = CAST(:owner_id AS uuid))
+    AND (CAST(:grantee_id AS uuid) IS NULL OR granted.grantee_id = CAST(:grantee_id AS uuid))
+ORDER BY o.slug, g.slug;
+
 -- name: find_roles
 -- The roles granted to any of these owners in one wiki: one row without a role when there is none, no row without a wiki.
 SELECT g.role

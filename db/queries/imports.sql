@@ -54,7 +54,10 @@ SELECT p.id, p.parent_page_id, (
     SELECT jsonb_object_agg(l.to_page_id, to_jsonb(l.reasons)) FROM links AS l
     WHERE l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.from_page_id = p.id AND l.kind = 'reference'
       AND l.reasons <> ARRAY['text']
-) AS linked
+) AS linked, EXISTS (
+    SELECT FROM link_targets AS t
+    WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.from_page_id = p.id AND t.relation <> 'text'
+) AS is_related
 FROM pages AS p
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = ANY(CAST(:page_ids AS uuid[]));
 
@@ -67,7 +70,7 @@ SELECT (
 ) AS links, (
     SELECT count(*) FROM link_targets
     WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = ANY(CAST(:page_ids AS uuid[]))
-      AND to_page_id IS NULL AND space IS NULL
+      AND to_page_id IS NULL AND space IS NULL AND relation = 'text'
 ) AS broken;
 
 -- name: keep_dates
@@ -121,3 +124,23 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND
 -- The state that a page had when it was made is told with its history.
 DELETE FROM revisions
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND version = 1;
+
+-- name: find_file_hashes
+-- The files that these pages came from, in short.
+SELECT page_id, encode(sha256(file), 'hex') AS file_hash FROM originals
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:page_ids AS uuid[]));
+
+-- name: write_originals
+-- Files as they came. One that is the same as before stands for what its page was when it came first.
+INSERT INTO originals (tenant_id, owner_id, page_id, file, body_start, is_respelled, format, fields_hash, body_hash)
+SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.page_id, given.file, given.body_start,
+       given.is_respelled, given.format, given.fields_hash, given.body_hash
+FROM unnest(
+    CAST(:page_ids AS uuid[]), CAST(:files AS bytea[]), CAST(:body_starts AS integer[]),
+    CAST(:are_respelled AS boolean[]), CAST(:formats AS text[]), CAST(:fields_hashes AS text[]),
+    CAST(:body_hashes AS text[])
+) AS given (page_id, file, body_start, is_respelled, format, fields_hash, body_hash)
+ON CONFLICT (tenant_id, page_id) DO UPDATE
+SET file = excluded.file, body_start = excluded.body_start, is_respelled = excluded.is_respelled,
+    format = excluded.format, fields_hash = excluded.fields_hash, body_hash = excluded.body_hash
+WHERE originals.file <> excluded.file OR originals.format <> excluded.format;

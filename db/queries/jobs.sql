@@ -23,6 +23,23 @@ LIMIT 1;
 UPDATE compile_jobs SET run_after = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id AND status = 'pending' AND run_after > :now;
 
+-- name: hurry_retries
+-- The jobs of a wiki that wait for their next attempt are to be run now.
+UPDATE compile_jobs SET run_after = :now
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'pending' AND error IS NOT NULL AND run_after > :now;
+
+-- name: find_last_compiled
+-- The newest of the last twenty jobs of a wiki that has read sources.
+SELECT id, finished_at, metrics FROM (
+    SELECT id, created_at, finished_at, status, metrics FROM compile_jobs
+    WHERE tenant_id = :tenant_id AND owner_id = :owner_id
+    ORDER BY created_at DESC, id DESC
+    LIMIT 20
+) AS recent
+WHERE status = 'succeeded' AND CAST(metrics ->> 'sources_read' AS numeric) > 0
+ORDER BY created_at DESC, id DESC
+LIMIT 1;
+
 -- name: find_job
 -- One job as it stands.
 SELECT id, owner_id, dedupe_key, trigger, options, status, attempt, error, metrics FROM compile_jobs
@@ -45,10 +62,12 @@ ORDER BY job.created_at, job.id
 LIMIT 1;
 
 -- name: claim
--- Take that job, past those that others are taking. A second one of its wiki is refused by compile_jobs_running_uq.
-WITH due AS (
+-- Take that job, past those that others are taking; with an owner only one of that wiki. A second one of its wiki is
+-- refused by compile_jobs_running_uq.
+WITH due AS MATERIALIZED (
     SELECT job.id FROM compile_jobs AS job
     WHERE job.tenant_id = :tenant_id
+      AND (CAST(:owner_id AS uuid) IS NULL OR job.owner_id = :owner_id)
       AND (
           (job.status = 'pending' AND job.run_after <= :now)
           OR (job.status = 'running' AND job.heartbeat_at < :silent_since)

@@ -2,24 +2,112 @@
 -- What the changed texts of pages no longer point at.
 DELETE FROM link_targets AS t
 WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.from_page_id = ANY(CAST(:changed AS uuid[]))
+  AND t.relation = 'text'
   AND NOT EXISTS (
       SELECT FROM unnest(CAST(:page_ids AS uuid[]), CAST(:targets AS text[])) AS given (page_id, target)
       WHERE given.page_id = t.from_page_id AND given.target = t.target
-  )
-RETURNING t.from_page_id;
+  );
+
+-- name: drop_relations
+-- What the headers of these pages' files no longer name. The links that it made stay until somebody takes them back.
+DELETE FROM link_targets AS t
+WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.from_page_id = ANY(CAST(:changed AS uuid[]))
+  AND t.relation <> 'text'
+  AND NOT EXISTS (
+      SELECT FROM unnest(CAST(:page_ids AS uuid[]), CAST(:targets AS text[])) AS given (page_id, target)
+      WHERE given.page_id = t.from_page_id AND given.target = t.target
+  );
+
+-- name: drop_related
+-- What the file of one page says of another is taken back by hand.
+DELETE FROM link_targets
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = :from_page_id AND to_page_id = :to_page_id
+  AND relation = 'related';
+
+-- name: write_relations
+-- What the headers of files name, found or not; those that are new or mean another name than before.
+INSERT INTO link_targets (tenant_id, owner_id, from_page_id, target, type, slug, alias, relation)
+SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.page_id, given.target, given.type, given.slug,
+       given.alias, given.relation
+FROM unnest(
+    CAST(:page_ids AS uuid[]), CAST(:targets AS text[]), CAST(:types AS text[]), CAST(:slugs AS text[]),
+    CAST(:aliases AS text[]), CAST(:relations AS text[])
+) AS given (page_id, target, type, slug, alias, relation)
+ON CONFLICT (tenant_id, from_page_id, target) DO UPDATE
+SET type = excluded.type, slug = excluded.slug, alias = excluded.alias
+WHERE (link_targets.type, link_targets.slug, link_targets.alias)
+      IS DISTINCT FROM (excluded.type, excluded.slug, excluded.alias)
+RETURNING slug, alias;
+
+-- name: write_redirect
+-- A slug that leads to a page by a name that nobody answers to yet.
+INSERT INTO redirects (tenant_id, owner_id, slug, path, target, type, target_slug, target_alias)
+VALUES (CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), :slug, :path, :target, :type, :target_slug, :target_alias)
+ON CONFLICT (tenant_id, owner_id, slug) DO UPDATE
+SET path = excluded.path, target = excluded.target, type = excluded.type, target_slug = excluded.target_slug,
+    target_alias = excluded.target_alias;
+
+-- name: drop_redirects
+-- Slugs that lead to a page now.
+DELETE FROM redirects
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND slug = ANY(CAST(:slugs AS text[]));
+
+-- name: loosen_relations
+-- References between these pages lose the reason `import` where no file of the first names the second any more.
+WITH stale AS MATERIALIZED (
+    SELECT l.id, l.to_page_id FROM unnest(CAST(:page_ids AS uuid[]), CAST(:to_page_ids AS uuid[])) AS given (a, b)
+    JOIN links AS l ON l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.from_page_id = given.a
+        AND l.to_page_id = given.b AND l.kind = 'reference' AND 'import' = ANY(l.reasons)
+    WHERE NOT EXISTS (
+        SELECT FROM link_targets AS t
+        WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.from_page_id = given.a
+          AND t.to_page_id = given.b AND t.relation = 'related'
+    )
+), deleted AS (
+    DELETE FROM links AS l USING stale
+    WHERE l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.id = stale.id AND l.reasons = '{import}'
+), loosened AS (
+    UPDATE links AS l SET reasons = array_remove(l.reasons, 'import') FROM stale
+    WHERE l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.id = stale.id AND l.reasons <> '{import}'
+)
+SELECT to_page_id FROM stale;
+
+-- name: hang_pages
+-- Hang pages under the parent that their files name, where nobody has hung them elsewhere; not under what hangs below
+-- them. Those that hang there now.
+WITH RECURSIVE up AS MATERIALIZED (
+    SELECT id, parent_page_id FROM pages
+    WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :parent_id
+    UNION
+    SELECT p.id, p.parent_page_id FROM up
+    JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = up.parent_page_id
+)
+UPDATE pages AS p SET parent_page_id = CAST(:parent_id AS uuid)
+WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = ANY(CAST(:page_ids AS uuid[]))
+  AND p.parent_page_id IS NULL AND NOT EXISTS (SELECT FROM up WHERE up.id = p.id)
+RETURNING p.id;
+
+-- name: unhang_pages
+-- Pages hang no more where their files said, because that name means another page or none. Those that did.
+UPDATE pages AS p SET parent_page_id = NULL
+FROM unnest(CAST(:page_ids AS uuid[]), CAST(:parent_ids AS uuid[])) AS given (page_id, parent_id)
+WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = given.page_id
+  AND p.parent_page_id = given.parent_id
+RETURNING p.id, given.parent_id;
 
 -- name: write_targets
 -- What the texts of pages point at, found or not.
-INSERT INTO link_targets (tenant_id, owner_id, from_page_id, target, space, type, slug, alias)
+INSERT INTO link_targets (tenant_id, owner_id, from_page_id, target, space, type, slug, alias, text)
 SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.page_id, given.target, given.space, given.type,
-       given.slug, given.alias
+       given.slug, given.alias, given.text
 FROM unnest(
     CAST(:page_ids AS uuid[]), CAST(:targets AS text[]), CAST(:spaces AS text[]), CAST(:types AS text[]),
-    CAST(:slugs AS text[]), CAST(:aliases AS text[])
-) AS given (page_id, target, space, type, slug, alias)
+    CAST(:slugs AS text[]), CAST(:aliases AS text[]), CAST(:texts AS text[])
+) AS given (page_id, target, space, type, slug, alias, text)
 ON CONFLICT (tenant_id, from_page_id, target) DO UPDATE
-SET slug = excluded.slug, alias = excluded.alias
-WHERE (link_targets.slug, link_targets.alias) IS DISTINCT FROM (excluded.slug, excluded.alias);
+SET slug = excluded.slug, alias = excluded.alias, text = excluded.text
+WHERE (link_targets.slug, link_targets.alias, link_targets.text)
+    IS DISTINCT FROM (excluded.slug, excluded.alias, excluded.text);
 
 -- name: forget_page
 -- The targets that point at a page that goes, before it goes.
@@ -28,16 +116,25 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND to_page_id = :page_id
 RETURNING slug, alias;
 
 -- name: resolve_targets
--- Find the pages for the targets of texts and for those that mean one of these names, whether or not they had one.
--- Active before archived, then a slug before a former slug before an alias, then the oldest page.
-WITH affected AS (
-    SELECT from_page_id, target, type, slug, alias FROM link_targets
+-- Find the pages for the targets of pages and for those that mean one of these names, whether or not they had one; and
+-- for the redirects that mean one of the names. Active before archived, then a slug before a former slug before an
+-- alias, then the oldest page.
+-- The links of each text that points elsewhere now become what it says; one that was asserted for other reasons stays
+-- for those. `changed` are texts that may no longer point at something. Answers with the pages at the other end of the
+-- text links that come or go, and with the other relations that mean another page than before.
+WITH affected AS MATERIALIZED (
+    SELECT from_page_id, target, type, slug, alias, relation, to_page_id FROM link_targets
     WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND space IS NULL
       AND (
           from_page_id = ANY(CAST(:page_ids AS uuid[]))
           OR slug = ANY(CAST(:slugs AS text[]))
           OR alias = ANY(CAST(:aliases AS text[]))
       )
+    UNION ALL
+    SELECT CAST('00000000-0000-0000-0000-000000000000' AS uuid), slug, type, target_slug, target_alias, 'redirect', NULL
+    FROM redirects
+    WHERE tenant_id = :tenant_id AND owner_id = :owner_id
+      AND (target_slug = ANY(CAST(:slugs AS text[])) OR target_alias = ANY(CAST(:aliases AS text[])))
 ), candidates AS (
     SELECT a.from_page_id, a.target, p.id, p.status, 1 AS rank
     FROM affected AS a
@@ -59,57 +156,79 @@ WITH affected AS (
     SELECT DISTINCT ON (from_page_id, target) from_page_id, target, id
     FROM candidates
     ORDER BY from_page_id, target, status <> 'active', rank, id
-)
-UPDATE link_targets AS t
-SET to_page_id = best.id
-FROM affected AS a
-LEFT JOIN best ON best.from_page_id = a.from_page_id AND best.target = a.target
-WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.from_page_id = a.from_page_id AND t.target = a.target
-  AND t.to_page_id IS DISTINCT FROM best.id
-RETURNING t.from_page_id;
-
--- name: find_all_names
--- Every name that any text of a wiki points at.
-SELECT DISTINCT slug, alias FROM link_targets
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND space IS NULL;
-
--- name: drop_text_links
--- Text links that no target of the text stands for any more; one asserted for other reasons stays for those.
-WITH stale AS (
-    SELECT l.id, l.to_page_id FROM links AS l
-    WHERE l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.from_page_id = ANY(CAST(:page_ids AS uuid[]))
-      AND l.kind = 'reference' AND 'text' = ANY(l.reasons)
+), resolved AS MATERIALIZED (
+    SELECT a.from_page_id, a.target, a.relation, a.to_page_id AS before_id, best.id AS to_page_id,
+           a.to_page_id IS DISTINCT FROM best.id AS is_moved
+    FROM affected AS a
+    LEFT JOIN best ON best.from_page_id = a.from_page_id AND best.target = a.target
+), concerned AS MATERIALIZED (
+    SELECT from_page_id FROM resolved WHERE is_moved AND relation = 'text'
+    UNION
+    SELECT unnest(CAST(:changed AS uuid[]))
+), meant AS MATERIALIZED (
+    SELECT r.from_page_id, r.to_page_id FROM concerned AS c JOIN resolved AS r ON r.from_page_id = c.from_page_id
+    WHERE r.relation = 'text' AND r.to_page_id <> r.from_page_id
+    UNION
+    SELECT t.from_page_id, t.to_page_id FROM concerned AS c
+    JOIN link_targets AS t ON t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.from_page_id = c.from_page_id
+    WHERE t.relation = 'text' AND t.to_page_id <> t.from_page_id
+      AND NOT EXISTS (SELECT FROM resolved AS r WHERE r.from_page_id = t.from_page_id AND r.target = t.target)
+), stale AS MATERIALIZED (
+    SELECT l.id, l.to_page_id FROM concerned AS c
+    JOIN links AS l ON l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.from_page_id = c.from_page_id
+    WHERE l.kind = 'reference' AND 'text' = ANY(l.reasons)
       AND NOT EXISTS (
-          SELECT 1 FROM link_targets AS t
-          WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id
-            AND t.from_page_id = l.from_page_id AND t.to_page_id = l.to_page_id
+          SELECT FROM meant AS m WHERE m.from_page_id = l.from_page_id AND m.to_page_id = l.to_page_id
       )
+), missing AS MATERIALIZED (
+    SELECT m.from_page_id, m.to_page_id, row_number() OVER (ORDER BY m.from_page_id, m.to_page_id) AS number
+    FROM meant AS m
+    WHERE NOT EXISTS (
+        SELECT FROM links AS l
+        WHERE l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.from_page_id = m.from_page_id
+          AND l.to_page_id = m.to_page_id AND l.kind = 'reference' AND 'text' = ANY(l.reasons)
+    )
+), moved AS (
+    UPDATE link_targets AS t SET to_page_id = r.to_page_id FROM resolved AS r
+    WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.from_page_id = r.from_page_id
+      AND t.target = r.target AND r.is_moved
 ), deleted AS (
     DELETE FROM links AS l USING stale
     WHERE l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.id = stale.id AND l.reasons = '{text}'
 ), loosened AS (
     UPDATE links AS l SET reasons = array_remove(l.reasons, 'text') FROM stale
     WHERE l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.id = stale.id AND l.reasons <> '{text}'
+), added AS (
+    INSERT INTO links (tenant_id, owner_id, id, from_page_id, to_page_id, kind, reasons, created_at)
+    SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid),
+           CAST(CAST(:id_start AS text) || lpad(to_hex(CAST(:id_number AS bigint) + number), 12, '0') AS uuid),
+           from_page_id, to_page_id, 'reference', '{text}', CAST(:now AS timestamptz)
+    FROM missing
+    ON CONFLICT (tenant_id, from_page_id, to_page_id, kind) DO UPDATE
+    SET reasons = links.reasons || excluded.reasons
+    WHERE NOT links.reasons @> excluded.reasons
 )
-SELECT to_page_id FROM stale;
+SELECT 'text' AS relation, CAST(NULL AS uuid) AS from_page_id, CAST(NULL AS text) AS target,
+       CAST(NULL AS uuid) AS before_id, to_page_id AS now_id
+FROM stale
+UNION
+SELECT 'text', NULL, NULL, NULL, to_page_id FROM missing
+UNION ALL
+SELECT relation, from_page_id, target, before_id, to_page_id FROM resolved WHERE is_moved AND relation <> 'text';
 
--- name: find_missing_text_links
--- Pairs of pages that a text connects and that are not yet linked for that reason.
-SELECT DISTINCT t.from_page_id, t.to_page_id FROM link_targets AS t
-WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.from_page_id = ANY(CAST(:page_ids AS uuid[]))
-  AND t.to_page_id <> t.from_page_id
-  AND NOT EXISTS (
-      SELECT 1 FROM links AS l
-      WHERE l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.from_page_id = t.from_page_id
-        AND l.to_page_id = t.to_page_id AND l.kind = 'reference' AND 'text' = ANY(l.reasons)
-  );
+-- name: find_all_names
+-- Every name that any page or redirect of a wiki points at.
+SELECT slug, alias FROM link_targets
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND space IS NULL
+UNION
+SELECT target_slug, target_alias FROM redirects WHERE tenant_id = :tenant_id AND owner_id = :owner_id;
 
 -- name: find_linking
 -- The texts after `reached_id` that call a page by one of these names, by their pages' ids; and how many there are.
 SELECT t.from_page_id AS id, array_agg(t.target) AS targets, count(*) OVER () AS total
 FROM link_targets AS t
 WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.to_page_id = :page_id
-  AND (t.slug = :slug OR t.alias = :alias) AND t.from_page_id > CAST(:reached_id AS uuid)
+  AND t.relation = 'text' AND (t.slug = :slug OR t.alias = :alias) AND t.from_page_id > CAST(:reached_id AS uuid)
 GROUP BY t.from_page_id
 ORDER BY t.from_page_id
 LIMIT CAST(:most AS integer);
@@ -119,7 +238,7 @@ LIMIT CAST(:most AS integer);
 SELECT t.from_page_id AS id, array_agg(t.target) AS targets
 FROM link_targets AS t
 WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.to_page_id = :page_id
-  AND (t.slug = :slug OR t.alias = :alias)
+  AND t.relation = 'text' AND (t.slug = :slug OR t.alias = :alias)
   AND (
       EXISTS (
           SELECT FROM pages AS p

@@ -29,6 +29,26 @@ SELECT reasons FROM links
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = :from_page_id AND to_page_id = :to_page_id
   AND kind = 'reference';
 
+-- name: find_related
+-- The active pages that a page refers to for another reason than its text.
+SELECT link.to_page_id FROM links AS link
+JOIN pages AS page ON page.tenant_id = :tenant_id AND page.owner_id = :owner_id AND page.id = link.to_page_id
+WHERE link.tenant_id = :tenant_id AND link.owner_id = :owner_id AND link.from_page_id = :page_id
+  AND link.kind = 'reference' AND NOT link.reasons <@ '{text}' AND page.status = 'active';
+
+-- name: delete_related
+-- References of a page to these others that its text does not make, whatever their reasons.
+DELETE FROM links
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = :page_id
+  AND to_page_id = ANY(CAST(:to_page_ids AS uuid[])) AND kind = 'reference' AND NOT reasons @> '{text}';
+
+-- name: leave_to_text
+-- Those that the text makes keep that reason alone.
+UPDATE links SET reasons = '{text}'
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = :page_id
+  AND to_page_id = ANY(CAST(:to_page_ids AS uuid[])) AND kind = 'reference' AND reasons @> '{text}'
+  AND reasons <> '{text}';
+
 -- name: delete_link
 -- A reference that has no reason but this one, or, without one, none but those that can be taken back; its reasons.
 DELETE FROM links

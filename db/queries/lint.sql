@@ -8,12 +8,68 @@ ORDER BY p.title, p.id, t.target
 LIMIT :most;
 
 -- name: unknown_spaces
--- Links into a space that the tenant does not have.
+-- Links into a space that the tenant does not have, or that the caller may not read: nobody is told which.
 SELECT p.id, p.type, p.slug, p.title, t.target AS detail, count(*) OVER () AS total FROM link_targets AS t
 JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = t.from_page_id
     AND p.status = 'active'
 WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.space IS NOT NULL
-  AND NOT EXISTS (SELECT FROM owners AS o WHERE o.tenant_id = :tenant_id AND o.slug = t.space)
+  AND NOT EXISTS (
+      SELECT FROM owners AS o
+      WHERE o.tenant_id = :tenant_id AND o.slug = t.space AND (
+          CAST(:spans AS boolean) OR o.id = ANY(CAST(:owners AS uuid[])) OR EXISTS (
+              SELECT FROM grants AS g
+              WHERE g.tenant_id = :tenant_id AND g.owner_id = o.id AND g.grantee_id = ANY(CAST(:owners AS uuid[]))
+          )
+      )
+  )
+ORDER BY p.title, p.id, t.target
+LIMIT :most;
+
+-- name: broken_space_links
+-- Links to what nobody answers to in a space that the caller may read.
+SELECT p.id, p.type, p.slug, p.title, t.target AS detail, count(*) OVER () AS total FROM link_targets AS t
+JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = t.from_page_id
+    AND p.status = 'active'
+JOIN owners AS o ON o.tenant_id = :tenant_id AND o.slug = t.space AND (
+    CAST(:spans AS boolean) OR o.id = ANY(CAST(:owners AS uuid[])) OR EXISTS (
+        SELECT FROM grants AS g
+        WHERE g.tenant_id = :tenant_id AND g.owner_id = o.id AND g.grantee_id = ANY(CAST(:owners AS uuid[]))
+    )
+)
+WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id
+  AND NOT EXISTS (
+      SELECT FROM pages AS found
+      WHERE found.tenant_id = :tenant_id AND found.owner_id = o.id AND found.status = 'active'
+        AND found.slug = t.slug AND (t.type IS NULL OR found.type = t.type)
+  )
+  AND NOT EXISTS (
+      SELECT FROM old_slugs AS once
+      JOIN pages AS found ON found.tenant_id = :tenant_id AND found.owner_id = o.id AND found.id = once.page_id
+          AND found.status = 'active' AND (t.type IS NULL OR found.type = t.type)
+      WHERE once.tenant_id = :tenant_id AND once.owner_id = o.id AND once.slug = t.slug
+  )
+  AND NOT EXISTS (
+      SELECT FROM aliases AS a
+      JOIN pages AS found ON found.tenant_id = :tenant_id AND found.owner_id = o.id AND found.id = a.page_id
+          AND found.status = 'active' AND (t.type IS NULL OR found.type = t.type)
+      WHERE a.tenant_id = :tenant_id AND a.owner_id = o.id AND a.alias = t.alias
+  )
+ORDER BY p.title, p.id, t.target
+LIMIT :most;
+
+-- name: private_links
+-- Links of a shared space into the wiki of a user or an agent: they lead nowhere.
+SELECT p.id, p.type, p.slug, p.title, t.target AS detail, count(*) OVER () AS total FROM link_targets AS t
+JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = t.from_page_id
+    AND p.status = 'active'
+JOIN owners AS own ON own.tenant_id = :tenant_id AND own.id = t.owner_id AND own.kind = 'shared'
+JOIN owners AS o ON o.tenant_id = :tenant_id AND o.slug = t.space AND o.kind <> 'shared' AND (
+    CAST(:spans AS boolean) OR o.id = ANY(CAST(:owners AS uuid[])) OR EXISTS (
+        SELECT FROM grants AS g
+        WHERE g.tenant_id = :tenant_id AND g.owner_id = o.id AND g.grantee_id = ANY(CAST(:owners AS uuid[]))
+    )
+)
+WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id
 ORDER BY p.title, p.id, t.target
 LIMIT :most;
 
@@ -129,11 +185,13 @@ ORDER BY p.title, p.id
 LIMIT :most;
 
 -- name: slug_drift
--- Pages whose address says something else than their title; titles beyond ASCII are not judged.
+-- Pages whose address says something else than their title; titles beyond ASCII are not judged. The slug `index` is
+-- reserved: a page of that title has `index-page`.
 SELECT p.id, p.type, p.slug, p.title, named.slug AS detail, count(*) OVER () AS total FROM pages AS p
 CROSS JOIN LATERAL (
-    VALUES (trim(BOTH '-' FROM regexp_replace(lower(p.title), '[^a-z0-9]+', '-', 'g')))
-) AS named (slug)
+    SELECT CASE WHEN plain.slug = 'index' THEN 'index-page' ELSE plain.slug END AS slug
+    FROM (VALUES (trim(BOTH '-' FROM regexp_replace(lower(p.title), '[^a-z0-9]+', '-', 'g')))) AS plain (slug)
+) AS named
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active'
   AND p.title ~ '^[ -~]+$' AND length(named.slug) BETWEEN 1 AND 120
   AND regexp_replace(p.slug, '-\d+$', '') <> named.slug AND p.slug <> named.slug

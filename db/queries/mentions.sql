@@ -2,6 +2,13 @@
 -- In whose wiki a mention was recorded.
 SELECT owner_id FROM mentions WHERE tenant_id = :tenant_id AND id = :id;
 
+-- name: find_nearest
+-- The held names that most sources say, and how many names are held.
+SELECT name, mention_count, count(*) OVER () AS total FROM mentions
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'open'
+ORDER BY mention_count DESC, name
+LIMIT :size;
+
 -- name: find_mention
 -- One mention.
 SELECT id, name, status, mention_count FROM mentions
@@ -18,7 +25,7 @@ LIMIT 1;
 -- name: see
 -- A source names it: once, whatever the number of its versions, and the newest that does stands for all. Nothing comes
 -- back for the same version again or an older one; else a row, with the version that stood for it before.
-WITH former AS (
+WITH former AS MATERIALIZED (
     SELECT seen.source_id, named.version FROM sources AS named
     JOIN sightings AS seen
         ON seen.tenant_id = :tenant_id AND seen.owner_id = :owner_id AND seen.mention_id = :mention_id

@@ -21,11 +21,19 @@ FROM owners
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND slug = CAST(:slug AS text);
 
 -- name: list_owners
--- Every owner of the tenant, by slug.
+-- Owners of the tenant by slug: those after a slug, and so many at most, where these are given.
+SELECT tenant_id, id, kind, slug, name, language, created_at
+FROM owners
+WHERE tenant_id = CAST(:tenant_id AS uuid) AND slug > coalesce(CAST(:after AS text), '')
+ORDER BY slug
+LIMIT CAST(:most AS integer);
+
+-- name: find_owners
+-- The owners with these ids or slugs.
 SELECT tenant_id, id, kind, slug, name, language, created_at
 FROM owners
 WHERE tenant_id = CAST(:tenant_id AS uuid)
-ORDER BY slug;
+    AND (id = ANY(CAST(:owner_ids AS uuid[])) OR slug = ANY(CAST(:slugs AS text[])));
 
 -- name: set_language
 -- In which language the wiki is written from now on; nothing comes back when it was written in that before.
@@ -39,7 +47,7 @@ SELECT pg_input_is_valid(CAST(:language AS text), 'regconfig');
 
 -- name: hold_owners
 -- Those of these owners that exist, and that nobody can delete before this transaction ends.
-SELECT id
+SELECT id, kind
 FROM owners
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = ANY(CAST(:owner_ids AS uuid[]))
 FOR KEY SHARE;

@@ -7,15 +7,30 @@ SELECT owner_id FROM pages WHERE tenant_id = :tenant_id AND id = :id;
 SELECT id, owner_id FROM pages WHERE tenant_id = :tenant_id AND id = ANY(CAST(:ids AS uuid[]));
 
 -- name: find_page
--- A page with its sections: [slug, heading, text] of each, in order.
+-- A page with its sections, [slug, heading, text] of each in order, its names, and its wiki's language and index: what a
+-- write has to know.
 SELECT p.id, p.type, p.slug, p.title, p.summary, p.tags, p.metadata, p.status, p.parent_page_id, p.version,
        p.last_compiled_at,
        (
            SELECT json_agg(json_build_array(s.section_slug, s.heading, s.body_md) ORDER BY s.position, s.id)
            FROM sections AS s
            WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = :page_id
-       ) AS sections
+       ) AS sections,
+       ARRAY(
+           SELECT a.alias FROM aliases AS a
+           WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.page_id = :page_id
+       ) AS aliases,
+       ARRAY(
+           SELECT f.slug FROM old_slugs AS f
+           WHERE f.tenant_id = :tenant_id AND f.owner_id = :owner_id AND f.page_id = :page_id
+       ) AS old_slugs,
+       o.language,
+       (
+           SELECT json_agg(json_build_array(s.analyser, s.state)) FROM search_scopes AS s
+           WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id
+       ) AS editions
 FROM pages AS p
+JOIN owners AS o ON o.tenant_id = :tenant_id AND o.id = :owner_id
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = :page_id;
 
 -- name: find_all
@@ -29,6 +44,24 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND type = :type AND slug 
 UNION
 SELECT page_id FROM old_slugs
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND type = :type AND slug = :slug;
+
+-- name: find_called
+-- The page of a type that a title would mean: by its slug, one that it had, or one of its names.
+SELECT p.type, p.slug, p.version, p.status
+FROM (
+    SELECT id, 1 AS rank FROM pages
+    WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND type = :type AND slug = :slug
+    UNION ALL
+    SELECT page_id, 2 FROM old_slugs
+    WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND type = :type AND slug = :slug
+    UNION ALL
+    SELECT page_id, 3 FROM aliases
+    WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND alias = :alias
+) AS found
+JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = found.id
+WHERE p.type = :type
+ORDER BY p.status <> 'active', found.rank, p.id
+LIMIT 1;
 
 -- name: find_heir
 -- The page of a type that once had this slug and has another now.
@@ -48,12 +81,22 @@ WHERE o.tenant_id = :tenant_id AND o.owner_id = :owner_id
   AND o.type = ANY(CAST(:types AS text[])) AND o.slug = ANY(CAST(:slugs AS text[]));
 
 -- name: find_taken_slugs
--- Which of these slugs a page of the type has or once had.
-SELECT slug FROM pages
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND type = :type AND slug = ANY(CAST(:slugs AS text[]))
-UNION
-SELECT slug FROM old_slugs
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND type = :type AND slug = ANY(CAST(:slugs AS text[]));
+-- Which of these slugs a page of the type has or once had, and the wiki's language and index.
+SELECT
+    ARRAY(
+        SELECT slug FROM pages
+        WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND type = :type AND slug = ANY(CAST(:slugs AS text[]))
+        UNION
+        SELECT slug FROM old_slugs
+        WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND type = :type AND slug = ANY(CAST(:slugs AS text[]))
+    ) AS taken,
+    o.language,
+    (
+        SELECT json_agg(json_build_array(s.analyser, s.state)) FROM search_scopes AS s
+        WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id
+    ) AS editions
+FROM owners AS o
+WHERE o.tenant_id = :tenant_id AND o.id = :owner_id;
 
 -- name: update_page
 -- Bring a page's own row to its new state.
@@ -122,7 +165,11 @@ WITH RECURSIVE up AS (
 SELECT id FROM up WHERE id = :ancestor_id;
 
 -- name: set_parent
--- Where a page hangs in the hierarchy.
+-- Where a page hangs in the hierarchy, whatever the file that it came from says.
+WITH dropped AS (
+    DELETE FROM link_targets
+    WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = :page_id AND relation = 'parent'
+)
 UPDATE pages SET parent_page_id = CAST(:parent_id AS uuid), updated_at = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :page_id;
 

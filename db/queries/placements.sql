@@ -8,7 +8,9 @@ WITH cited AS MATERIALIZED (
     SELECT e.id, hashtextextended(e.kind || ' ' || e.ref, 0) AS evidence, CAST(jsonb_strip_nulls(jsonb_build_object(
         'city', e.metadata -> 'city', 'place', e.metadata -> 'place', 'journal', e.metadata -> 'journal',
         'journal_id', e.metadata -> 'journal_id', 'tags', e.metadata -> 'tags', 'person', e.metadata -> 'person',
-        'people', e.metadata -> 'people', 'project', e.metadata -> 'project'
+        'people', e.metadata -> 'people', 'project', e.metadata -> 'project',
+        'place_city', e.metadata -> 'place_city', 'place.city', e.metadata -> 'place.city',
+        'place_address', e.metadata -> 'place_address', 'address', e.metadata -> 'address'
     )) AS text) AS said
     FROM sources AS e
     WHERE e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.id IN (SELECT source_id FROM cited)

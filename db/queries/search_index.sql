@@ -18,7 +18,7 @@ WITH given AS (
         page_id, change_id, language, status, type, tags, title, names, leads, body, marks, title_words, words,
         text_words, name_words
     )
-), old AS (
+), old AS MATERIALIZED (
     SELECT page_id, words, ARRAY(
         SELECT lexeme FROM unnest(tsvector_to_array(tsv)) AS lexeme WHERE substr(lexeme, 2, 1) <> ':'
     ) AS lexemes
@@ -33,6 +33,15 @@ WITH given AS (
         setweight(to_tsvector('simple', title), 'A') || setweight(to_tsvector(language, title), 'A')
             || setweight(to_tsvector('simple', names), 'B') || setweight(to_tsvector(language, names), 'B') AS name_tsv
     FROM given
+), scope AS MATERIALIZED (
+    SELECT
+        s.pages, s.languages, s.reached,
+        (SELECT count(*) FROM search_changes c
+         WHERE c.tenant_id = CAST(:tenant_id AS uuid) AND c.owner_id = CAST(:owner_id AS uuid)
+           AND c.analyser = CAST(:analyser AS smallint)) AS waiting
+    FROM search_scopes s
+    WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = CAST(:owner_id AS uuid)
+      AND s.analyser = CAST(:analyser AS smallint)
 ), lettered AS MATERIALIZED (
     SELECT
         page_id,
@@ -68,24 +77,14 @@ WITH given AS (
         END,
         string_to_array(g.text_words, ' '), string_to_array(g.name_words, ' '), CAST(g.language AS text),
         CASE WHEN o.page_id IS NULL THEN 1 ELSE 0 END, g.words - coalesce(o.words, 0),
-        coalesce(g.page_id <= (
-            SELECT reached FROM search_scopes
-            WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
-              AND analyser = CAST(:analyser AS smallint)
-        ), false)
+        coalesce(g.page_id <= (SELECT reached FROM scope), false)
     FROM given AS g
     JOIN lettered AS l ON l.page_id = g.page_id
     LEFT JOIN old AS o ON o.page_id = g.page_id
 )
 SELECT
-    s.pages,
-    (SELECT count(*) FROM search_changes c
-     WHERE c.tenant_id = CAST(:tenant_id AS uuid) AND c.owner_id = CAST(:owner_id AS uuid)
-       AND c.analyser = CAST(:analyser AS smallint)) AS waiting,
-    EXISTS (SELECT FROM given WHERE CAST(language AS text) <> ALL (s.languages)) AS is_in_new_language
-FROM search_scopes s
-WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = CAST(:owner_id AS uuid)
-  AND s.analyser = CAST(:analyser AS smallint);
+    pages, waiting, EXISTS (SELECT FROM given WHERE CAST(language AS text) <> ALL (languages)) AS is_in_new_language
+FROM scope;
 
 -- name: mark_pages
 -- Pages whose words are the same, but not their status.
@@ -133,7 +132,8 @@ SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), CAST(:analyser AS smal
              AND p.id <> ALL(CAST(:page_ids AS uuid[]))
        ) THEN 'building' ELSE 'ready' END,
        0, 0
-ON CONFLICT (tenant_id, owner_id, analyser) DO NOTHING;
+ON CONFLICT (tenant_id, owner_id, analyser) DO NOTHING
+RETURNING state;
 
 -- name: add_names
 -- Every name that new pages answer to.
@@ -142,22 +142,23 @@ SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.page_id, given.k
 FROM unnest(CAST(:page_ids AS uuid[]), CAST(:kinds AS text[]), CAST(:names AS text[]), CAST(:statuses AS text[]))
     AS given (page_id, kind, name, status);
 
+-- name: drop_names
+-- Names that these pages no longer answer to.
+DELETE FROM page_names AS n
+WHERE n.tenant_id = :tenant_id AND n.owner_id = :owner_id AND n.page_id = ANY(CAST(:page_ids AS uuid[]))
+  AND NOT EXISTS (
+      SELECT FROM unnest(CAST(:page_ids AS uuid[]), CAST(:kinds AS text[]), CAST(:names AS text[]))
+          AS given (page_id, kind, name)
+      WHERE given.page_id = n.page_id AND given.kind = n.kind AND given.name = n.name
+  );
+
 -- name: write_names
--- Every name that these pages answer to, and no other.
-WITH given AS (
-    SELECT page_id, kind, name, status FROM unnest(
-        CAST(:page_ids AS uuid[]), CAST(:kinds AS text[]), CAST(:names AS text[]), CAST(:statuses AS text[])
-    ) AS given (page_id, kind, name, status)
-), gone AS (
-    DELETE FROM page_names AS n
-    WHERE n.tenant_id = :tenant_id AND n.owner_id = :owner_id AND n.page_id = ANY(CAST(:page_ids AS uuid[]))
-      AND NOT EXISTS (
-          SELECT 1 FROM given WHERE given.page_id = n.page_id AND given.kind = n.kind AND given.name = n.name
-      )
-)
+-- Every name that these pages answer to.
 INSERT INTO page_names (tenant_id, owner_id, page_id, kind, name, status)
 SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.page_id, given.kind, given.name, given.status
-FROM given
+FROM unnest(
+    CAST(:page_ids AS uuid[]), CAST(:kinds AS text[]), CAST(:names AS text[]), CAST(:statuses AS text[])
+) AS given (page_id, kind, name, status)
 ON CONFLICT (tenant_id, page_id, kind, name) DO UPDATE
 SET status = excluded.status
 WHERE page_names.status <> excluded.status;

@@ -123,7 +123,8 @@ WITH scope AS MATERIALIZED (
 -- question the first page says and the less of it stands in that page's names. One that lacks a word, or is called so,
 -- has nothing to tell. Where fewer than 20 are found there are also those that say none of it, but to which the first
 -- ten agree to link: by half of their weight, three times as often as the wiki does, and to three such pages at most.
--- Of a page 100 links are read.
+-- Of a page 100 links are read. Of pages with equal scores the one compiled last comes first, and those that the
+-- compiler has never touched come last: only for pages that can be in the answer is that looked up.
 -- after: weigh_pages
 , alone AS MATERIALIZED (
     SELECT page_id, name, score, in_text, in_names, named, together, heading, begun FROM weighed
@@ -170,6 +171,12 @@ WITH scope AS MATERIALIZED (
     FROM alone LEFT JOIN followed ON followed.page_id = alone.page_id
     UNION ALL
     SELECT page_id, NULL, 0, 0, 0, 0, 0, 0, 0, linked, linked FROM beside
+), answer AS MATERIALIZED (
+    SELECT ranked.*, (
+        SELECT p.last_compiled_at FROM pages AS p
+        WHERE p.tenant_id = CAST(:tenant_id AS uuid) AND p.id = ranked.page_id
+    ) AS last_compiled_at
+    FROM (SELECT * FROM ranked ORDER BY whole DESC FETCH FIRST (CAST(:size AS integer)) ROWS WITH TIES) AS ranked
 )
 
 -- name: rank_pages
@@ -177,17 +184,17 @@ WITH scope AS MATERIALIZED (
 -- after: follow_links
 SELECT page_id, name AS matched_alias, whole AS score, in_text, in_names, named, together, heading, begun, linked,
     0::float8 AS topic, (SELECT counted_at FROM scope) AS counted_at, ARRAY(SELECT page_id FROM beside) AS beside
-FROM ranked
-ORDER BY whole DESC, page_id
+FROM answer
+ORDER BY whole DESC, last_compiled_at DESC NULLS LAST, page_id
 LIMIT CAST(:size AS integer);
 
 -- name: rank_hits
 -- The same pages as part of the statement that shows them.
 -- after: follow_links
 SELECT page_id, whole AS score, name AS matched_alias, CAST(NULL AS uuid) AS section_id, CAST(NULL AS jsonb) AS snippet,
-    row_number() OVER (ORDER BY whole DESC, page_id) AS ordinality
-FROM ranked
-ORDER BY whole DESC, page_id
+    row_number() OVER (ORDER BY whole DESC, last_compiled_at DESC NULLS LAST, page_id) AS ordinality
+FROM answer
+ORDER BY whole DESC, last_compiled_at DESC NULLS LAST, page_id
 LIMIT CAST(:size AS integer);
 
 -- name: is_so_counted
@@ -250,11 +257,19 @@ SELECT coalesce((
         FROM unnest((SELECT lexemes FROM topic), (SELECT weights FROM topic)) AS t (lexeme, weight)
         WHERE p.place <= CAST(:feedback_depth AS integer)
     ) AS again
+), answer AS MATERIALIZED (
+    SELECT scored.*, (
+        SELECT p.last_compiled_at FROM pages AS p
+        WHERE p.tenant_id = CAST(:tenant_id AS uuid) AND p.id = scored.page_id
+    ) AS last_compiled_at
+    FROM (
+        SELECT * FROM scored ORDER BY score + topic DESC FETCH FIRST (CAST(:size AS integer)) ROWS WITH TIES
+    ) AS scored
 )
 SELECT page_id, name AS matched_alias, score + topic AS score,
     in_text, in_names, named, together, heading, begun, topic, (SELECT counted_at FROM scope) AS counted_at
-FROM scored
-ORDER BY score + topic DESC, page_id
+FROM answer
+ORDER BY score + topic DESC, last_compiled_at DESC NULLS LAST, page_id
 LIMIT CAST(:size AS integer);
 
 -- name: count_pages
@@ -303,9 +318,11 @@ WITH named AS MATERIALIZED (
     LIMIT 1000
 )
 SELECT (SELECT count(*) FROM hit) AS total,
-    ARRAY(SELECT ROW(type, count(*)) FROM hit GROUP BY type ORDER BY count(*) DESC, type) AS types,
-    ARRAY(SELECT ROW(tag, count(*)) FROM hit CROSS JOIN LATERAL unnest(tags) AS tag
-          GROUP BY tag ORDER BY count(*) DESC, tag LIMIT 20) AS tags;
+    (SELECT jsonb_agg(jsonb_build_array(type, pages) ORDER BY pages DESC, type)
+     FROM (SELECT type, count(*) AS pages FROM hit GROUP BY type) AS counted) AS types,
+    (SELECT jsonb_agg(jsonb_build_array(tag, pages) ORDER BY pages DESC, tag)
+     FROM (SELECT tag, count(*) AS pages FROM hit CROSS JOIN LATERAL unnest(tags) AS tag
+           GROUP BY tag ORDER BY count(*) DESC, tag LIMIT 20) AS counted) AS tags;
 
 -- name: list_few
 -- Pages that satisfy a filter without words, the last changed first, where there are not too many of them.

@@ -21,6 +21,10 @@ WITH taken AS (
     FROM search_scopes
     WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
       AND analyser = CAST(:analyser AS smallint)
+), other AS MATERIALIZED (
+    SELECT analyser FROM search_scopes
+    WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
+      AND analyser <> CAST(:analyser AS smallint)
 ), shift AS MATERIALIZED (
     SELECT substr(lexeme, 2) AS lexeme, sum(step) AS step, coalesce(sum(step) FILTER (WHERE recounted), 0) AS recount
     FROM (
@@ -107,11 +111,7 @@ WITH taken AS (
     WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = CAST(:owner_id AS uuid)
       AND s.analyser = CAST(:analyser AS smallint)
 )
-SELECT (SELECT avg(pg_column_size(pages)) FROM counts) AS size, ARRAY(
-    SELECT analyser FROM search_scopes
-    WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
-      AND analyser <> CAST(:analyser AS smallint)
-) AS others;
+SELECT (SELECT avg(pg_column_size(pages)) FROM counts) AS size, ARRAY(SELECT analyser FROM other) AS others;
 
 -- name: add_shelves
 -- The same counts on more shelves, as so many times as many hold them.

@@ -14,8 +14,11 @@ SELECT tenant_id, slug, name, created_at FROM tenants WHERE tenant_id = CAST(:te
 SELECT tenant_id, slug, name, created_at FROM tenants WHERE slug = CAST(:slug AS text);
 
 -- name: list_tenants
--- Every customer, by slug.
-SELECT tenant_id, slug, name, created_at FROM tenants ORDER BY slug;
+-- Tenants by slug: those after a slug, and so many at most, where these are given.
+SELECT tenant_id, slug, name, created_at FROM tenants
+WHERE slug > coalesce(CAST(:after AS text), '')
+ORDER BY slug
+LIMIT CAST(:most AS integer);
 
 -- name: find_compiling
 -- Whether what a tenant retains is compiled by itself: it is, unless its settings say otherwise.

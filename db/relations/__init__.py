@@ -6,6 +6,7 @@ Inner selects go through `in_tenant`, and every table is aliased.
 
 from . import (
     aliases,
+    api_keys,
     changes,
     differences,
     graph,
@@ -27,6 +28,6 @@ from . import (
 )
 
 __all__ = [
-    "aliases", "changes", "differences", "graph", "hierarchy", "jobs", "links", "lint", "mentions", "nodes", "owners",
-    "pages", "positions", "revisions", "search", "sections", "sources", "suggestions", "tags",
+    "aliases", "api_keys", "changes", "differences", "graph", "hierarchy", "jobs", "links", "lint", "mentions", "nodes",
+    "owners", "pages", "positions", "revisions", "search", "sections", "sources", "suggestions", "tags",
 ]  # fmt: skip

@@ -37,14 +37,17 @@ def ancestors(page: OuterRow) -> Select[Any]:
 
 
 def descendants(page: OuterRow, depth: Any) -> Select[Any]:
-    """From the children down, level by level; below an archived page there is nothing."""
-    child, below, descendant = pages.alias(), pages.alias(), pages.alias()
+    """From the children down, level by level; below an archived page there is nothing.
+
+    The walk takes the rows along, so that none is looked up twice.
+    """
+    child, below = pages.alias(), pages.alias()
     deepest = func.least(depth, MOST_LEVELS)
-    start = select(child.c.id, ONE.label("depth")).where(child.c.parent_page_id == page.c.id, active(child))
+    start = select(child, ONE.label("depth")).where(child.c.parent_page_id == page.c.id, active(child))
     tree = in_tenant(start).where(deepest >= ONE).cte("tree", recursive=True, nesting=True)
-    step = select(below.c.id, tree.c.depth + 1).join(tree, below.c.parent_page_id == tree.c.id)
+    step = select(below, tree.c.depth + 1).join(tree, below.c.parent_page_id == tree.c.id)
     tree = tree.union_all(in_tenant(step).where(active(below), tree.c.depth < deepest))
-    return select(descendant).join(tree, descendant.c.id == tree.c.id).order_by(tree.c.depth, descendant.c.id)
+    return select(*(tree.c[column.name] for column in pages.c)).order_by(tree.c.depth, tree.c.id)
 
 
 def promoted_from(page: OuterRow) -> Select[Any]:

@@ -1,14 +1,16 @@
 """Links: each other page once, whatever the number of kinds."""
 
+from collections.abc import Callable
 from typing import Any
 
-from sqlalchemy import Select, Text, any_, func, select
+from sqlalchemy import ColumnElement, FromClause, Select, Text, any_, cast, func, literal, or_, select, union_all
 from sqlalchemy.dialects.postgresql import ARRAY, aggregate_order_by
 
 from selection import in_tenant
 from selection.rows import OuterRow
 
-from ..tables import link_targets, links, pages
+from ..access import readable
+from ..tables import aliases, link_targets, links, old_slugs, owners, pages
 from .references import among, referred
 
 # -- pages that link here
@@ -39,28 +41,49 @@ def backlinks_of(page_id: Any) -> Select[Any]:
     )
 
 
-# -- pages connected in either direction
+# -- pages at the other end of a page's links
 
 
-def connected(page: OuterRow) -> Select[Any]:
-    return connected_with(page.c.id)
+def connected(page: OuterRow, direction: str) -> Select[Any]:
+    return connected_with(page.c.id, direction)
 
 
-def connected_with(page_id: Any) -> Select[Any]:
+def connected_with(page_id: Any, direction: str) -> Select[Any]:
+    """Active pages that a page links to (`outgoing`), that link to it (`incoming`), or `both`: each of them once."""
     other, incoming, outgoing = pages.alias(), links.alias(), links.alias()
-    coming = select(incoming.c.from_page_id).where(incoming.c.to_page_id == page_id)
-    going = select(outgoing.c.to_page_id).where(outgoing.c.from_page_id == page_id)
+    ends = {
+        "incoming": select(incoming.c.from_page_id).where(incoming.c.to_page_id == page_id),
+        "outgoing": select(outgoing.c.to_page_id).where(outgoing.c.from_page_id == page_id),
+    }
+    followed = ends.values() if direction == "both" else (ends[direction],)
     return (
         select(other)
-        .where(among(other, coming, going), other.c.status == "active")
+        .where(among(other, *followed), other.c.status == "active")
         .order_by(other.c.hubness_score.desc(), other.c.id.desc())
     )
+
+
+def connected_from(page_id: Any) -> Select[Any]:
+    """The pages that a page links to."""
+    return connected_with(page_id, "outgoing")
 
 
 # -- the links of a page
 
 from_page = referred(pages, "from_page_id")
 to_page = referred(pages, "to_page_id")
+
+
+def text(link: OuterRow) -> ColumnElement[Any]:
+    """What the text shows for the link; nothing where the text does not say it. Of several ways the first by target."""
+    written = link_targets.alias()
+    query = select(written.c.text).where(
+        written.c.from_page_id == link.c.from_page_id,
+        written.c.to_page_id == link.c.to_page_id,
+        link.c.kind == "reference",
+        written.c.text.is_not(None),
+    )
+    return in_tenant(query).order_by(written.c.target).limit(1).scalar_subquery()
 
 
 def outgoing(page: OuterRow, kinds: Any = None) -> Select[Any]:
@@ -75,10 +98,90 @@ def outgoing(page: OuterRow, kinds: Any = None) -> Select[Any]:
     return query if kinds is None else query.where(link.c.kind == any_(kinds))
 
 
+def places(page_id: str) -> Callable[[OuterRow], ColumnElement[Any]]:
+    """By target the page that the text of a page means: type, slug, id, and the space where that is another wiki. The
+    column `page_id` says which page."""
+
+    def query(row: OuterRow) -> ColumnElement[Any]:
+        written, page, owner = link_targets.alias(), pages.alias(), owners.alias()
+        target = OuterRow(written)
+        of_type = or_(target.c.type.is_(None), page.c.type == target.c.type)
+        own = in_tenant(select(described(page)).where(page.c.id == target.c.to_page_id, target.c.space.is_(None)))
+        shared = in_tenant(
+            select(described(page, target.c.space))
+            .select_from(owner.join(page, page.c.owner_id == owner.c.id))
+            .where(owner.c.slug == target.c.space, page.c.slug == target.c.slug, of_type, page.c.status == "active")
+            .where(readable(owner.c.id))
+            .order_by(page.c.id)
+            .limit(1)
+        )
+        found = func.coalesce(own.scalar_subquery(), shared.scalar_subquery())
+        each = select(func.coalesce(func.json_object_agg(written.c.target, found), func.json_build_object()))
+        return in_tenant(each.where(written.c.from_page_id == getattr(row.c, page_id))).scalar_subquery()
+
+    return query
+
+
+def described(page: FromClause, space: Any = None) -> ColumnElement[Any]:
+    return func.json_build_array(page.c.type, page.c.slug, page.c.id, cast(space, Text))
+
+
 def broken(page: OuterRow) -> Select[Any]:
-    """Targets in this wiki that the page's text names and nobody answers to."""
+    """Targets in this wiki that the page names and nobody answers to."""
     target = link_targets.alias()
     query = select(target).where(
         target.c.from_page_id == page.c.id, target.c.to_page_id.is_(None), target.c.space.is_(None)
     )
     return query.order_by(target.c.target)
+
+
+# -- links into other wikis of the tenant
+
+
+def to_spaces(page: OuterRow) -> Select[Any]:
+    """Targets in other wikis that the page's text names, found or not."""
+    target = link_targets.alias()
+    query = select(target).where(target.c.from_page_id == page.c.id, target.c.space.is_not(None))
+    return query.order_by(target.c.target)
+
+
+def page_in_space(target: OuterRow) -> Select[Any]:
+    """The active page that a link into another wiki means, for those who may read that wiki.
+
+    Nothing is stored of it, so a wiki that is closed to a reader is closed at once. A shared wiki has no links into
+    the wikis of single users and agents: its members would see different pages.
+    """
+    other, page = owners.alias(), pages.alias()
+    own_owner = owners.alias()
+    own = in_tenant(select(own_owner.c.kind).where(own_owner.c.id == target.c.owner_id)).scalar_subquery()
+    named = in_tenant(
+        select(other.c.id)
+        .where(other.c.slug == target.c.space, readable(other.c.id))
+        .where(or_(other.c.kind == "shared", own != "shared"))
+    ).scalar_subquery()
+    return select(page).where(page.c.id == meant(named, target))
+
+
+def meant(owner_id: Any, target: OuterRow) -> ColumnElement[Any]:
+    """The page of a wiki that a name means, in the order of resolve_targets: a slug, a former slug, an alias."""
+    by_slug, by_former, by_alias = pages.alias(), pages.alias(), pages.alias()
+    former, alias = old_slugs.alias(), aliases.alias()
+    rows = [
+        select(by_slug.c.id, by_slug.c.type, by_slug.c.status, literal(1).label("rank")).where(
+            by_slug.c.owner_id == owner_id, by_slug.c.slug == target.c.slug
+        ),
+        select(by_former.c.id, by_former.c.type, by_former.c.status, literal(2).label("rank"))
+        .join(former, former.c.page_id == by_former.c.id)
+        .where(by_former.c.owner_id == owner_id, former.c.owner_id == owner_id, former.c.slug == target.c.slug),
+        select(by_alias.c.id, by_alias.c.type, by_alias.c.status, literal(3).label("rank"))
+        .join(alias, alias.c.page_id == by_alias.c.id)
+        .where(by_alias.c.owner_id == owner_id, alias.c.owner_id == owner_id, alias.c.alias == target.c.alias),
+    ]
+    found = union_all(*map(in_tenant, rows)).subquery()
+    best = (
+        select(found.c.id)
+        .where(found.c.status == "active", or_(target.c.type.is_(None), found.c.type == target.c.type))
+        .order_by(found.c.rank, found.c.id)
+        .limit(1)
+    )
+    return best.scalar_subquery()

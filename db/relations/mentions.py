@@ -9,10 +9,15 @@ from selection.rows import OuterRow
 
 from ..tables import aliases, mentions, pages, sightings, sources
 from .kept import kept_rows
-from .references import found, referred
+from .references import found
 
 by_ids = found(mentions)
-promoted_page = referred(pages, "promoted_page_id")
+
+
+def promoted_page(mention: OuterRow, include_archived: bool = False) -> Select[Any]:
+    page = pages.alias()
+    query = select(page).where(page.c.id == mention.c.promoted_page_id)
+    return query if include_archived else query.where(page.c.status == "active")
 
 
 def listed(status: Any = None) -> Select[Any]:

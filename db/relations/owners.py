@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, Text, any_, case, func, literal, select
+from sqlalchemy import ColumnElement, Select, Text, Uuid, any_, case, cast, func, literal, select
 
 from selection import in_tenant, scope_value
 from selection.rows import OuterRow
 
 from ..access import OWNERS, SPANS_TENANT, readable
-from ..tables import grants, owners, tenants
+from ..tables import api_keys, grants, owners, tenants
 from .references import found, referred
 
 by_ids = found(owners)
@@ -58,6 +58,19 @@ def actor_kind(owner: OuterRow) -> ColumnElement[Any]:
 
 def actor_id(owner: OuterRow) -> ColumnElement[Any]:
     return ACTOR_ID
+
+
+def actor_name(owner: OuterRow) -> ColumnElement[Any]:
+    return author_name(ACTOR_ID)
+
+
+def author_name(author_id: ColumnElement[Any]) -> ColumnElement[Any]:
+    """The display name of the owner or API key with this id; else the id itself, such as the subject of a token."""
+    owner, key = owners.alias(), api_keys.alias()
+    id = case((func.pg_input_is_valid(author_id, "uuid"), cast(author_id, Uuid)))
+    of_owner = in_tenant(select(owner.c.name).where(owner.c.id == id)).scalar_subquery()
+    of_key = in_tenant(select(key.c.name).where(key.c.id == id)).scalar_subquery()
+    return func.coalesce(of_owner, of_key, author_id)
 
 
 def nothing(owner: OuterRow) -> ColumnElement[Any]:

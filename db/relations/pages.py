@@ -1,6 +1,6 @@
 """Pages: where reads of them start, and what is told of one besides its columns."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sqlalchemy import (
@@ -16,10 +16,13 @@ from sqlalchemy import (
     func,
     literal_column,
     null,
+    or_,
     select,
+    tuple_,
 )
 
-from content.names import ALIAS_MAX, normalise
+from content.limits import NAME, SLUG, TAG
+from content.names import composed, normalise
 from selection import in_tenant
 from selection.rows import OuterRow
 
@@ -51,6 +54,7 @@ def by_slug(owner: Any, type: Any, slug: Any, include_archived: bool = False) ->
     """The page of that slug, or else the one that once had it, which is looked for only then: `redirected_from` says
     which. Both are keys of a wiki, and two ids are found for less than two rows are put side by side."""
     page, now, old = pages.alias(), pages.alias(), old_slugs.alias()
+    slug = slug.derive(composed_slug)
     here = select(now.c.id).where(now.c.owner_id == owner, now.c.type == type, now.c.slug == slug)
     there = select(old.c.page_id).where(old.c.owner_id == owner, old.c.type == type, old.c.slug == slug)
     if not include_archived:
@@ -62,8 +66,21 @@ def by_slug(owner: Any, type: Any, slug: Any, include_archived: bool = False) ->
     return query if include_archived else query.where(found.c.status == "active")
 
 
+def composed_slug(slug: str) -> str:
+    return composed(slug, SLUG)
+
+
+def composed_tags(tags: Sequence[str]) -> list[str]:
+    return [composed(tag, TAG) for tag in tags]
+
+
+def apart_tags(tags: Sequence[str]) -> list[str]:
+    """As files that were imported may have them."""
+    return [composed(tag, TAG, "NFD") for tag in tags]
+
+
 ORDERS: dict[str, Callable[[FromClause], tuple[Any, ...]]] = {
-    "title": lambda page: (page.c.title, page.c.id),
+    "title": lambda page: (func.lower(page.c.title), page.c.id),
     "updated": lambda page: (page.c.updated_at.desc(), page.c.id.desc()),
     "created": lambda page: (page.c.id.desc(),),
     "hubness": lambda page: (page.c.hubness_score.desc(), page.c.id.desc()),
@@ -83,7 +100,8 @@ def filtered(query: Select[Any], page: FromClause, filter: Any) -> Select[Any]:
     if filter.types is not None:
         query = query.where(page.c.type == any_(filter.types))
     if filter.tags is not None:
-        query = query.where(page.c.tags.contains(filter.tags))
+        spelled = (filter.tags, filter.tags.derive(composed_tags), filter.tags.derive(apart_tags))
+        query = query.where(or_(*(page.c.tags.contains(tags) for tags in spelled)))
     if filter.updated_since is not None:
         query = query.where(page.c.updated_at >= filter.updated_since.decide())
     if filter.title_prefix is not None:
@@ -102,7 +120,7 @@ def titled(page: FromClause, prefix: Any) -> Select[Any]:
 
 def beginning(prefix: str) -> str:
     """As titles are stored; what has no letter is the beginning of none."""
-    return normalise(prefix[:ALIAS_MAX]) or LAST
+    return normalise(prefix[: NAME.most]) or LAST
 
 
 def recent() -> Select[Any]:
@@ -129,8 +147,13 @@ def pages_to_rewrite(page: OuterRow) -> ColumnElement[Any]:
 
 
 def source_count(page: OuterRow) -> ColumnElement[Any]:
-    cited = section_sources.alias()
-    query = select(func.count(func.distinct(cited.c.source_id))).where(cited.c.page_id == page.c.id)
+    """A source is one, however many of its versions are cited."""
+    cited, source = section_sources.alias(), sources.alias()
+    query = (
+        select(func.count(func.distinct(tuple_(source.c.kind, source.c.ref))))
+        .join(cited, cited.c.source_id == source.c.id)
+        .where(cited.c.page_id == page.c.id)
+    )
     return in_tenant(query).scalar_subquery()
 
 

@@ -25,12 +25,17 @@ from selection import in_tenant
 from selection.rows import OuterRow
 
 from ..tables import pages, revisions
+from . import owners
 from .references import referred
 
 ONE = literal(1, Integer)
 STATE: dict[str, TypeEngine[Any]] = {"page_id": Uuid(), "version": Integer()}
 
 page = referred(pages, "page_id")
+
+
+def author_name(revision: OuterRow) -> ColumnElement[Any]:
+    return owners.author_name(revision.c.author_id)
 
 
 def of_page(page: OuterRow) -> Select[Any]:

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy import ColumnElement, Select, func, select, tuple_
 
 from selection import in_tenant
 from selection.rows import OuterRow
 
-from ..tables import pages, section_sources, sections
+from ..tables import pages, section_sources, sections, sources
 from .references import referred
 
 page = referred(pages, "page_id")
@@ -34,6 +34,11 @@ def promoted_page(section: OuterRow) -> Select[Any]:
 
 
 def source_count(section: OuterRow) -> ColumnElement[Any]:
-    cited = section_sources.alias()
-    query = select(func.count()).select_from(cited).where(cited.c.section_id == section.c.id)
+    """A source is one, however many of its versions are cited."""
+    cited, source = section_sources.alias(), sources.alias()
+    query = (
+        select(func.count(func.distinct(tuple_(source.c.kind, source.c.ref))))
+        .join(cited, cited.c.source_id == source.c.id)
+        .where(cited.c.section_id == section.c.id)
+    )
     return in_tenant(query).scalar_subquery()

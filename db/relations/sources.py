@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, FromClause, Select, any_, func, literal, select
+from sqlalchemy import ColumnElement, FromClause, Select, all_, any_, func, literal, select
 
 from selection import in_tenant
 from selection.rows import OuterRow
 
 from ..tables import links, mentions, pages, section_sources, sections, sightings, sources
-from .references import found, referred
+from .references import among, found, referred
 
 # -- where reads start
 
@@ -83,52 +83,54 @@ def itself(source: OuterRow) -> Select[Any]:
     return select(same).where(same.c.id == source.c.id)
 
 
-def versions(source: OuterRow) -> Select[Any]:
-    """The ids of all its versions."""
+def versions(source: OuterRow) -> ColumnElement[Any]:
+    """The ids of all its versions, as an array: few, and known before anything that cites them is looked for."""
     version = sources.alias()
     of_ref = (version.c.owner_id == source.c.owner_id) & (version.c.kind == source.c.kind)
-    return in_tenant(select(version.c.id).where(of_ref, version.c.ref == source.c.ref))
+    return func.array(in_tenant(select(version.c.id).where(of_ref, version.c.ref == source.c.ref)).scalar_subquery())
 
 
 def citing(source: OuterRow, column: str) -> Select[Any]:
     """Of whatever cites any version of it: that column."""
     cited = section_sources.alias()
-    return in_tenant(select(cited.c[column]).where(cited.c.source_id.in_(versions(source))))
+    return select(cited.c[column]).where(cited.c.source_id == any_(versions(source)))
 
 
 def resting_sections(source: OuterRow) -> Select[Any]:
     section = sections.alias()
-    query = select(section).where(section.c.id.in_(citing(source, "section_id")))
+    query = select(section).where(among(section, citing(source, "section_id")))
     return query.order_by(section.c.page_id, section.c.id)
 
 
 def resting_on_it_alone(source: OuterRow) -> Select[Any]:
     """Sections that cite nothing but versions of it."""
     section, other = sections.alias(), section_sources.alias()
-    foreign = other.c.source_id.not_in(versions(source))
+    foreign = other.c.source_id != all_(versions(source))
     others = in_tenant(select(literal(1)).where(other.c.section_id == OuterRow(section).c.id, foreign))
-    query = select(section).where(section.c.id.in_(citing(source, "section_id")), ~others.exists())
+    query = select(section).where(among(section, citing(source, "section_id")), ~others.exists())
     return query.order_by(section.c.page_id, section.c.id)
 
 
 def resting_pages(source: OuterRow) -> Select[Any]:
     page = pages.alias()
-    return select(page).where(page.c.id.in_(citing(source, "page_id"))).order_by(page.c.title, page.c.id)
+    return select(page).where(among(page, citing(source, "page_id"))).order_by(page.c.title, page.c.id)
 
 
 def showing_pages(source: OuterRow) -> Select[Any]:
     """Other pages that list or link those which cite it."""
     page, link = pages.alias(), links.alias()
-    showing = in_tenant(select(link.c.from_page_id).where(link.c.to_page_id.in_(citing(source, "page_id"))))
-    query = select(page).where(page.c.id.in_(showing), page.c.id.not_in(citing(source, "page_id")))
+    cited_by = func.array(in_tenant(citing(source, "page_id")).scalar_subquery())
+    showing = select(link.c.from_page_id).where(link.c.to_page_id == any_(cited_by))
+    query = select(page).where(among(page, showing), page.c.id != all_(cited_by))
     return query.order_by(page.c.title, page.c.id)
 
 
 def naming_mentions(source: OuterRow) -> Select[Any]:
     """Held names that any version of it was seen to use."""
     mention, seen = mentions.alias(), sightings.alias()
-    ids = in_tenant(select(seen.c.mention_id).where(seen.c.source_id.in_(versions(source))))
-    return select(mention).where(mention.c.id.in_(ids)).order_by(mention.c.last_seen_at.desc(), mention.c.id.desc())
+    ids = select(seen.c.mention_id).where(seen.c.source_id == any_(versions(source)))
+    query = select(mention).where(among(mention, ids))
+    return query.order_by(mention.c.last_seen_at.desc(), mention.c.id.desc())
 
 
 # -- of a page or a section

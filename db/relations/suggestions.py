@@ -1,48 +1,153 @@
-"""Names that begin as somebody types: for the box that search is asked in."""
+"""Pages by their names: by a whole one, and while somebody still types it into the box that search is asked in."""
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, FromClause, Select, case, func, literal_column, select, true
-from sqlalchemy.dialects.postgresql import distinct_on
+from sqlalchemy import (
+    ARRAY,
+    ColumnElement,
+    FromClause,
+    Select,
+    Text,
+    and_,
+    case,
+    cast,
+    distinct,
+    func,
+    literal_column,
+    not_,
+    or_,
+    select,
+    true,
+    union_all,
+)
+from sqlalchemy.dialects.postgresql import TSQUERY, distinct_on
 from sqlalchemy.types import Integer
 
+from content.limits import NAME
+from content.words import words
 from selection import in_tenant
 from selection.rows import OuterRow
 
-from ..tables import aliases, owners, page_names, pages
+from ..tables import aliases, owners, page_names, pages, search_pages
 from .pages import LAST, beginning
 from .references import referred
 
 CANDIDATES = literal_column("200", Integer)
+ENOUGH = 20  # pages, as many as can be asked for
+SHORTEST = 2  # letters of a word that is looked for inside names
+MARKER = "\x01"  # no word has it
 BETTER = {"title": 1, "alias": 2, "slug": 3, "old_slug": 4}
+
+MEANT = {"slug": 1, "old_slug": 2, "title": 3, "alias": 4}  # as links in texts find their pages
 
 page = referred(pages, "page_id")
 
 
-def suggested(prefix: Any) -> Select[Any]:
-    """Names of active pages, each page once, the shorter ones first: the whole name is the shortest that begins so.
+def called(owner: Any, name: Any, type: Any = None, include_archived: bool = False) -> Select[Any]:
+    """The pages that answer to a name, each once by its best one: active ones first, a slug before other names."""
+    given, page = page_names.alias(), pages.alias()
+    kind = case((page.c.slug == name.derive(as_given), "slug"), else_=given.c.kind)
+    rank = case(MEANT, value=kind)
+    is_called = or_(given.c.name == name.derive(as_given), given.c.name == name.derive(beginning))
+    query = (
+        select(page.c.id.label("page_id"), page.c.owner_id, page.c.status, kind.label("kind"), rank.label("rank"))
+        .join(page, page.c.id == given.c.page_id)
+        .where(given.c.owner_id == owner, page.c.owner_id == owner, is_called)
+        .ext(distinct_on(page.c.id))
+        .order_by(page.c.id, rank)
+    )
+    if type is not None:
+        query = query.where(page.c.type == type)
+    if not include_archived:
+        query = query.where(page.c.status == "active", given.c.status == "active")
+    row = in_tenant(query).subquery()
+    return select(row).order_by(row.c.status != "active", row.c.rank, row.c.page_id)
 
-    The index of names is read from the prefix on and no further than the candidates, however many begin so.
+
+def as_given(name: str) -> str:
+    """A slug is stored as it is written."""
+    return name[: NAME.most]
+
+
+def suggested(prefix: Any) -> Select[Any]:
+    """Names of active pages, each page once: those that begin so come before those in which a later word does, and the
+    shorter ones first, so that the whole name is the first of all.
+
+    The index of names is read from the prefix on and no further than the candidates, however many begin so. Words
+    inside names are looked for only where fewer pages than one asks for have a name that begins so.
     """
-    owner, start = owners.alias(), prefix.derive(beginning)
-    name = best(begun(OuterRow(owner).c.id, start), start).lateral()
+    owner, start, end = owners.alias(), prefix.derive(beginning), prefix.derive(behind)
+    owner_id = OuterRow(owner).c.id
+    first = begun(owner_id, start, end).subquery()
+    enough = select(func.count(distinct(first.c.page_id))).scalar_subquery() >= ENOUGH
+    either = union_all(begun(owner_id, start, end), within(owner_id, prefix, enough)).subquery()
+    name = best(either, start, end).lateral()
     row = select(owner.c.id.label("owner_id"), *name.c).select_from(owner.join(name, true()))
     found = in_tenant(row).subquery()
-    return select(found).order_by(func.length(found.c.name), found.c.name, found.c.page_id)
+    return select(found).order_by(found.c.is_within, func.length(found.c.name), found.c.name, found.c.page_id)
 
 
-def begun(owner_id: ColumnElement[Any], start: Any) -> FromClause:
+def behind(prefix: str) -> str:
+    """The end of the names that begin so. After a space the word is whole: `z ` begins `z machine`, and not `zebra`."""
+    return beginning(prefix) + ("!" if prefix[: NAME.most][-1:].isspace() else LAST)
+
+
+def begun(owner_id: ColumnElement[Any], start: Any, end: Any) -> Select[Any]:
+    """The first names that begin so and are of active pages; the archived ones among the candidates are passed over."""
     name = page_names.alias()
-    query = select(name.c.page_id, name.c.kind, name.c.name, name.c.status).where(
-        name.c.owner_id == owner_id, name.c.name >= start, name.c.name < start + LAST
+    query = select(*shown(name)).where(name.c.owner_id == owner_id, name.c.name >= start, name.c.name < end)
+    first = in_tenant(query).order_by(name.c.name, name.c.page_id).limit(CANDIDATES).subquery()
+    return select(first).where(first.c.status == "active")
+
+
+def within(owner_id: ColumnElement[Any], prefix: Any, enough: ColumnElement[bool]) -> Select[Any]:
+    """Names of pages that search finds by these words and the beginning of the last one, unless there are `enough`."""
+    indexed, name = search_pages.alias(), page_names.alias()
+    asked = case((not_(enough), func.replace(prefix.derive(words_asked), MARKER, letter_of(owner_id))))
+    found = select(indexed.c.page_id).where(
+        indexed.c.owner_id == owner_id,
+        indexed.c.status == "active",
+        indexed.c.name_tsv.op("@@")(select(cast(asked, TSQUERY)).scalar_subquery()),
     )
-    return in_tenant(query).order_by(name.c.name, name.c.page_id).limit(CANDIDATES).subquery()
+    pages_found = in_tenant(found).limit(CANDIDATES).subquery()
+    spaced = func.concat(" ", func.translate(name.c.name, "'-", "  "), " ")
+    query = select(*shown(name)).select_from(pages_found.join(name, name.c.page_id == pages_found.c.page_id))
+    return in_tenant(query.where(name.c.status == "active", func.strpos(spaced, prefix.derive(inner)) > 0))
 
 
-def best(name: FromClause, start: Any) -> Select[Any]:
-    """Of each page the name that says most: all of it, or else its title before what else it is called."""
-    query = select(name.c.page_id, name.c.kind, name.c.name).where(name.c.status == "active")
-    better = (name.c.name != start, case(BETTER, value=name.c.kind), func.length(name.c.name), name.c.name)
+def letter_of(owner_id: ColumnElement[Any]) -> ColumnElement[Any]:
+    """The letter with which every lexeme of a wiki begins, as the index of any of its pages has it."""
+    indexed, name = search_pages.alias(), page_names.alias()
+    first = func.left(func.tsvector_to_array(indexed.c.name_tsv, type_=ARRAY(Text))[1], 1)
+    query = select(first).select_from(name.join(indexed, indexed.c.page_id == name.c.page_id))
+    return in_tenant(query.where(name.c.owner_id == owner_id)).limit(1).scalar_subquery()
+
+
+def shown(name: FromClause) -> list[ColumnElement[Any]]:
+    return [name.c.page_id, name.c.kind, name.c.name, name.c.status]
+
+
+def words_asked(prefix: str) -> str | None:
+    """The tsquery of names with these words, of which the last may go on; MARKER stands for the letter of the wiki."""
+    found = words(beginning(prefix)) if len(beginning(prefix)) >= SHORTEST else []
+    if not found:
+        return None
+    is_whole = prefix[: NAME.most][-1:].isspace()
+    quoted = ["'" + (MARKER + word).replace("\\", "\\\\").replace("'", "''") + "'" for word in found]
+    return "&".join(quoted) + ("" if is_whole else ":*")
+
+
+def inner(prefix: str) -> str:
+    """What stands in a name that is spaced out, where the words of the prefix begin."""
+    spaced = " " + beginning(prefix).replace("'", " ").replace("-", " ")
+    return spaced + " " * prefix[: NAME.most][-1:].isspace()
+
+
+def best(name: FromClause, start: Any, end: Any) -> Select[Any]:
+    """Of each page the name that says most: all of it, or else one that begins so, its title before its other names."""
+    is_within = not_(and_(name.c.name >= start, name.c.name < end)).label("is_within")
+    query = select(name.c.page_id, name.c.kind, name.c.name, is_within)
+    better = (name.c.name != start, is_within, case(BETTER, value=name.c.kind), func.length(name.c.name), name.c.name)
     return query.ext(distinct_on(name.c.page_id)).order_by(name.c.page_id, *better)
 
 

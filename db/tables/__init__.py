@@ -3,10 +3,10 @@
 from .columns import metadata
 from .idempotency import idempotency_keys
 from .jobs import activity, compile_cursors, compile_jobs
-from .links import link_targets, links
+from .links import link_targets, links, redirects
 from .merged_pages import merged_pages
 from .model_usage import model_usage
-from .pages import PAGE_TYPES, aliases, old_slugs, pages, revisions, section_sources, sections
+from .pages import PAGE_TYPES, aliases, old_slugs, originals, pages, revisions, section_sources, sections
 from .placements import placements
 from .positions import page_positions
 from .renamings import renamings
@@ -28,7 +28,8 @@ from .upkeep import forgettings, sweeps
 __all__ = [
     "PAGE_TYPES", "SOURCE_KINDS", "activity", "aliases", "api_keys", "compile_cursors", "compile_jobs", "forgettings",
     "grants", "idempotency_keys", "link_targets", "links", "mentions", "merged_pages", "metadata", "model_usage",
-    "old_slugs", "owners", "page_names", "page_positions", "pages", "placements", "renamings", "revisions",
-    "search_changes", "search_counts", "search_pages", "search_scopes", "search_terms", "search_vocabulary",
-    "section_sources", "sections", "sightings", "sources", "sweeps", "tenants", "throttles", "tool_calls",
+    "old_slugs", "originals", "owners", "page_names", "page_positions", "pages", "placements", "redirects",
+    "renamings", "revisions", "search_changes", "search_counts", "search_pages", "search_scopes", "search_terms",
+    "search_vocabulary", "section_sources", "sections", "sightings", "sources", "sweeps", "tenants", "throttles",
+    "tool_calls",
 ]  # fmt: skip

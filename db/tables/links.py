@@ -22,7 +22,8 @@ Index(
     "links_owner_ix", links.c.tenant_id, links.c.owner_id, links.c.from_page_id, links.c.to_page_id, links.c.kind
 )  # fmt: skip
 
-# Every target that a page's text names, found or not: a row without `to_page_id` is a broken link, and heals.
+# Every target that a page names, found or not: a row without `to_page_id` is a broken link, and heals. `relation` says
+# where it is named: in the text, or as `related` or `parent` in the header of the file that the page was imported from.
 link_targets = scoped_table(
     "link_targets",
     identifier("from_page_id"),
@@ -32,6 +33,8 @@ link_targets = scoped_table(
     words("slug"),
     words("alias"),
     identifier("to_page_id", nullable=True),
+    words("relation", default="text"),
+    words("text", nullable=True),  # as the page shows it; null in texts stored before this was kept
     refers("link_targets", "from_page_id", "pages"),
     refers("link_targets", "to_page_id", "pages", ondelete=None),
     key=("from_page_id", "target"),
@@ -39,3 +42,17 @@ link_targets = scoped_table(
 Index("link_targets_to_ix", link_targets.c.tenant_id, link_targets.c.to_page_id)
 Index("link_targets_slug_ix", link_targets.c.tenant_id, link_targets.c.owner_id, link_targets.c.slug)
 Index("link_targets_alias_ix", link_targets.c.tenant_id, link_targets.c.owner_id, link_targets.c.alias)
+
+# Slugs that lead to a page that is not there yet: each becomes a former slug of that page when it comes.
+redirects = scoped_table(
+    "redirects",
+    words("slug"),
+    words("path"),
+    words("target"),
+    words("type", nullable=True),
+    words("target_slug"),
+    words("target_alias"),
+    key=("owner_id", "slug"),
+)
+Index("redirects_slug_ix", redirects.c.tenant_id, redirects.c.owner_id, redirects.c.target_slug)
+Index("redirects_alias_ix", redirects.c.tenant_id, redirects.c.owner_id, redirects.c.target_alias)

@@ -2,13 +2,16 @@
 
 from sqlalchemy import (
     ARRAY,
+    Boolean,
     CheckConstraint,
     Column,
     ForeignKeyConstraint,
     Index,
     Integer,
+    LargeBinary,
     Text,
     UniqueConstraint,
+    func,
     text,
 )
 
@@ -46,7 +49,7 @@ Index("pages_slug_ix", pages.c.tenant_id, pages.c.owner_id, pages.c.slug)
 LISTED = (pages.c.tenant_id, pages.c.owner_id, pages.c.status)
 Index("pages_hubness_ix", *LISTED, pages.c.hubness_score.desc(), pages.c.id.desc())
 Index("pages_updated_ix", *LISTED, pages.c.updated_at.desc(), pages.c.id.desc())
-Index("pages_title_ix", *LISTED, pages.c.title, pages.c.id)
+Index("pages_lower_title_ix", *LISTED, func.lower(pages.c.title), pages.c.id)
 Index("pages_tags_ix", pages.c.tenant_id, pages.c.owner_id, pages.c.tags, postgresql_using="gin")
 
 sections = scoped_table(
@@ -149,4 +152,20 @@ section_sources = scoped_table(
 Index("section_sources_page_ix", section_sources.c.tenant_id, section_sources.c.page_id, section_sources.c.source_id)
 Index(
     "section_sources_source_ix", section_sources.c.tenant_id, section_sources.c.source_id, section_sources.c.section_id
+)
+
+# The file that a page was imported from, as it was, and what the page was then: while it is the same, the file stands
+# for it. From the byte `body_start` on the file holds the page's text, if it is known where that is; in a text that
+# `is_respelled` links are written otherwise than in the file.
+originals = scoped_table(
+    "originals",
+    identifier("page_id"),
+    Column("file", LargeBinary, nullable=False),
+    number("body_start", nullable=True),
+    Column("is_respelled", Boolean, nullable=False),
+    words("format"),
+    words("fields_hash"),
+    words("body_hash"),
+    refers("originals", "page_id", "pages"),
+    key=("page_id",),
 )

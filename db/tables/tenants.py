@@ -40,6 +40,7 @@ api_keys = Table(
     moment("created_at"),
     moment("expires_at", nullable=True),
     moment("revoked_at", nullable=True),
+    words("actor_kind", default="service"),
     PrimaryKeyConstraint("key_hash", name="api_keys_pk"),
     UniqueConstraint("tenant_id", "id", name="api_keys_id_uq"),
     CheckConstraint("isfinite(expires_at)", name="api_keys_expires_ck"),

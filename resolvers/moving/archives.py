@@ -1,6 +1,7 @@
 """A zip of notes, laid out in a folder for the time of an import. Nothing in it is trusted."""
 
 import os
+import re
 import stat
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -12,25 +13,32 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 from zlib import error as BadStream
 
 from ..errors import BadInput, LimitExceeded
+from .formats import MARKDOWN, Survey
 from .layout import OWN, is_history
-from .pieces import MARKDOWN, NOTE_MAX, Problem
+from .pieces import NOTE_MAX, Problem
 from .problems import Problems
 from .zip_parts import Directory, directory, lists, part
 
 ENTRIES_MAX = 200_000
 BYTES_MAX = 4_000_000_000
 PIECE = 1 << 16
+PARTS_MAX = 100
+PART = re.compile(r"(?i)\bpart-\d+\.zip\Z")
+DATABASE = ".csv"
 UNREADABLE = (BadZipFile, BadStream, LZMAError, NotImplementedError, RuntimeError, OSError, EOFError, ValueError)
 
 
 @contextmanager
-def unpacked(archive: Path, problems: Problems, most: int | None = None) -> Iterator[Path]:
-    """The folder. What of the zip is not in it is added to the problems; other files than notes are left out in
-    silence."""
+def unpacked(
+    archive: Path, problems: Problems, most: int | None = None, survey: Survey | None = None
+) -> Iterator[Path]:
+    """The folder. What of the zip is not in it is added to the problems; the survey gets all other files than notes."""
     with tempfile.TemporaryDirectory(prefix="cairn-import-") as folder:
         try:
             with archive.open("rb") as file:
-                unpack(file, Unpacking(folder, BYTES_MAX if most is None else most, problems))
+                unpacking = Unpacking(folder, BYTES_MAX if most is None else most, problems, survey or Survey())
+                unpack(file, unpacking)
+                unpacking.unpack_parts()
         except (BadZipFile, NotImplementedError) as error:
             raise BadInput(f"{archive.name} is no zip that can be read: {error}", "path") from None
         yield Path(folder)
@@ -62,8 +70,10 @@ def parts(file: IO[bytes], where: Directory, some: list[bytes]) -> Iterator[ZipF
 class Unpacking:
     """What has come of one zip so far: the problems, and how many bytes there may still be."""
 
-    def __init__(self, folder: str, most: int, problems: Problems) -> None:
-        self.folder, self.most, self.left, self.problems = folder, most, most, problems
+    def __init__(self, folder: str, most: int, problems: Problems, survey: Survey) -> None:
+        self.folder, self.most, self.left, self.problems, self.survey = folder, most, most, problems, survey
+        self.parts: list[str] = []
+        self.is_inside = False
 
     def run(self, parts: Iterable[ZipFile | Problem]) -> None:
         for zip in parts:
@@ -74,7 +84,8 @@ class Unpacking:
                     self.take(zip, info)
 
     def take(self, zip: ZipFile, info: ZipInfo) -> None:
-        if info.is_dir() or not is_wanted(info.filename):
+        if not is_wanted(info.filename):
+            self.pass_over(zip, info)
             return
         if reason := refusal(info, self.folder):
             self.problems.append(reason)
@@ -88,6 +99,36 @@ class Unpacking:
             self.problems.append(Problem(info.filename, LimitExceeded.code, f"it has more than {NOTE_MAX:,} bytes"))
         except UNREADABLE as error:
             self.problems.append(Problem(info.filename, "UNREADABLE", f"it cannot be read from the zip: {error}"))
+
+    def pass_over(self, zip: ZipFile, info: ZipInfo) -> None:
+        """A file that is no note. Databases are laid out for their first lines, parts of an export to be unpacked."""
+        name = info.filename
+        hidden = next((part for part in name.replace("\\", "/").split("/") if part.startswith(".") and part[1:]), None)
+        if hidden or info.is_dir():
+            self.survey.hidden(hidden or "")
+            return
+        is_part = PART.search(name) is not None and not self.is_inside and len(self.parts) < PARTS_MAX
+        if not (is_part or name.lower().endswith(DATABASE)) or refusal(info, self.folder):
+            self.survey.other(name)
+            return
+        try:
+            self.left -= lay_out(zip, info, self.folder, self.left if is_part else min(self.left, NOTE_MAX))
+        except (TooLarge, *UNREADABLE):
+            self.survey.other(name)
+        else:
+            self.parts += [name] if is_part else []
+
+    def unpack_parts(self) -> None:
+        """The zips in a zip: Notion makes one of each part of a large export."""
+        self.is_inside = True
+        for name in self.parts:
+            path = os.path.join(self.folder, name)
+            try:
+                with open(path, "rb") as file:
+                    unpack(file, self)
+            except (BadZipFile, NotImplementedError) as error:
+                self.problems.append(Problem(name, "UNREADABLE", f"it is no zip that can be read: {error}"))
+            os.unlink(path)
 
 
 class TooLarge(Exception):

@@ -1,8 +1,9 @@
 """A wiki written out: its pages as notes and its sources as they came, all of one moment."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -16,10 +17,18 @@ from db.scope import Scope
 from db.shelf import Shelf
 from db.sql import statements
 
+from ..link_targets import PARENT, RELATED
 from ..permissions import Action, authorise
 from ..writing import looking
-from .layout import HISTORY
+from .formats import Format
+from .layout import HISTORY, MENTIONS, SOURCES
+from .originals import Exported, Files, Place, exported
 from .paths import Paths
+from .pieces import Problem
+from .problems import attempted
+
+Original = tuple[Row, Row, dict[str, UUID]]
+"""The file that a page came from, what the page is now, and what its links mean where it was changed."""
 
 EXPORTS = statements("exports")
 IMPORTS = statements("imports")
@@ -32,6 +41,10 @@ MENTIONS_AT_ONCE = 200
 STATES_AT_ONCE = 20
 SIGHTINGS_AT_ONCE = 1_000
 """Also at most in one line: a name that more sources say has several."""
+EMPTY = Note(
+    slug=None, type=None, title="", summary=None, body="", aliases=(), tags=(), parent=None, status="active", links=(),
+    sources=(), metadata={},
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +55,8 @@ class PageFile:
     note: Note
     origin: Any = None
     """The file that it was imported from, as its metadata has it."""
+    exported: Exported | None = None
+    """What is written where the page came from a file that is kept."""
 
 
 class Export:
@@ -52,16 +67,40 @@ class Export:
         self.connection, self.total, self.language = connection, total, language
         self.wiki = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
 
-    async def pages(self) -> AsyncIterator[PageFile]:
-        """Every page, by type and slug. Takes no more memory for more of them."""
+    async def pages(self) -> AsyncIterator[PageFile | Problem]:
+        """Every page, by type and slug, or why it cannot be read, then redirects without a page.
+
+        Takes no more memory for more of them.
+        """
         with Shelf() as shelf:
-            paths = Paths(shelf)
+            paths, files = Paths(shelf), Files(shelf)
+            async for rows in self.batches("list_addresses", PAGES_AT_ONCE, {"type": "", "slug": ""}):
+                for row in rows:
+                    path = paths.take(row["type"], row["slug"], row["origin"])
+                    files.add(row["id"], f"/wiki/{row['type']}/{row['slug']}", path)
             async for rows in self.batches("list_pages", PAGES_AT_ONCE, {"type": "", "slug": ""}):
                 known = await self.known(rows)
+                originals = await self.originals(rows)
+                for file in await asyncio.to_thread(page_files, rows, known, originals, files):
+                    yield file
+            async for rows in self.batches("list_redirects", PAGES_AT_ONCE, {"slug": ""}):
                 for row in rows:
-                    origin = row["metadata"].get(ORIGIN)
-                    path = paths.take(row["type"], row["slug"], origin)
-                    yield PageFile(path, note(row, known, path), origin)
+                    path = paths.take("redirects", row["slug"], row["path"])
+                    yield PageFile(path, redirect(row), row["path"])
+
+    async def originals(self, rows: Sequence[Row]) -> dict[UUID, Original]:
+        """The files that pages came from, what the pages are now, and what the links of changed ones mean."""
+        page_ids = [row["id"] for row in rows]
+        found = {row["page_id"]: row for row in await self.listed("find_originals", page_ids)}
+        now = {row["id"]: row for row in await self.listed("find_hashes", list(found))}
+        changed = [page_id for page_id, row in found.items() if is_changed(row, now[page_id])]
+        targets: dict[UUID, dict[str, UUID]] = {page_id: {} for page_id in found}
+        for row in await self.listed("find_text_targets", changed):
+            targets[row["from_page_id"]][row["target"]] = row["to_page_id"]
+        return {page_id: (row, now[page_id], targets[page_id]) for page_id, row in found.items()}
+
+    async def listed(self, name: str, page_ids: Sequence[UUID]) -> Sequence[Row]:
+        return await self.connection.all(EXPORTS[name], **self.wiki, page_ids=page_ids) if page_ids else ()
 
     async def batches(self, name: str, size: int, start: Mapping[str, Any], **given: Any) -> AsyncIterator[list[Row]]:
         """Some rows at a time, once at least. `start` has the columns of their order and what lies before the first."""
@@ -81,24 +120,24 @@ class Export:
         found = await self.connection.all(IMPORTS["find_sources"], **self.wiki, refs=refs) if refs else ()
         return frozenset(row["ref"] for row in found)
 
-    async def sources(self) -> AsyncIterator[dict[str, Any]]:
+    async def sources(self) -> AsyncIterator[dict[str, Any] | Problem]:
         """Every version of every source, an older one before a newer."""
         async for rows in self.batches("list_sources", SOURCES_AT_ONCE, {"kind": "", "ref": "", "version": 0}):
             for row in rows:
-                yield source(row)
+                yield attempted(f"{SOURCES}: {row['kind']}/{row['ref']}", source, row)
 
-    async def mentions(self) -> AsyncIterator[dict[str, Any]]:
+    async def mentions(self) -> AsyncIterator[dict[str, Any] | Problem]:
         """Every name that is held or ignored, with the sources that say it."""
         async for rows in self.batches("list_mentions", MENTIONS_AT_ONCE, {"alias": "", "status": ""}):
             for row in rows:
                 async for some in self.sightings(row["id"]):
-                    yield mention(row, some)
+                    yield attempted(f"{MENTIONS}: {row['name']}", mention, row, some)
 
     def sightings(self, mention_id: UUID) -> AsyncIterator[list[Row]]:
         """Once at least, though there be none."""
         return self.batches("list_sightings", SIGHTINGS_AT_ONCE, {"kind": "", "ref": ""}, mention_id=mention_id)
 
-    async def histories(self) -> AsyncIterator[tuple[str, list[dict[str, Any]]]]:
+    async def histories(self) -> AsyncIterator[tuple[str, list[dict[str, Any] | Problem]]]:
         """Some states of a page at once, oldest first, and where they lie in a folder."""
         with Shelf() as shelf:
             paths = Paths(shelf)
@@ -106,7 +145,7 @@ class Export:
                 for row in rows:
                     path = f"{HISTORY}/{paths.take(row['type'], row['slug']).removesuffix('.md')}.jsonl"
                     async for some in self.states(row["id"], row["version"]):
-                        yield path, [revision(row, state) for state in some]
+                        yield path, [attempted(path, revision, row, state) for state in some]
 
     async def states(self, page_id: UUID, last: int) -> AsyncIterator[list[Row]]:
         """Those of a page up to its last version."""
@@ -127,6 +166,39 @@ async def exporting(database: Database, scope: Scope) -> AsyncIterator[Export]:
             yield Export(connection, scope, total, await connection.value(EXPORTS["find_language"], **wiki))
 
 
+def is_changed(original: Row, now: Row) -> bool:
+    """Whether a page is not what it was when it was imported."""
+    return (original["fields_hash"], original["body_hash"]) != (now["fields_hash"], now["body_hash"])
+
+
+def page_files(
+    rows: Sequence[Row], known: frozenset[str], originals: Mapping[UUID, Original], files: Files
+) -> list[PageFile | Problem]:
+    """The files of some pages. A name can take a millisecond to compare: this belongs beside the event loop."""
+    found = []
+    for row in rows:
+        path, origin = files.of_page(row["id"]), row["metadata"].get(ORIGIN)
+        original = originals.get(row["id"]) if path == origin else None
+        found.append(page_file(path, row, known, origin, original, files))
+    return found
+
+
+def page_file(
+    path: str, row: Row, known: frozenset[str], origin: Any, original: Original | None, files: Files
+) -> PageFile | Problem:
+    """The file of a page: the one that it came from, as far as it still says what the page does."""
+
+    def make() -> PageFile:
+        said = note(row, known, path)
+        if original is None:
+            return PageFile(path, said, origin)
+        file, now, targets = original
+        place = Place(path, Format(file["format"]), files, targets)
+        return PageFile(path, said, origin, exported(said, file, now, place))
+
+    return attempted(path, make)
+
+
 def note(row: Row, known: frozenset[str], path: str) -> Note:
     """The note of a page's row. What names a known source without citing it stays metadata, or it would be cited.
 
@@ -139,6 +211,7 @@ def note(row: Row, known: frozenset[str], path: str) -> Note:
     if uncited:
         del metadata["sources"]
     related = row["related"] or ()
+    unanswered = [target.partition(": ") for target in row["unanswered"]]
     natural = slugs(row["headings"]) == row["section_slugs"]
     return Note(
         type=row["type"],
@@ -148,9 +221,12 @@ def note(row: Row, known: frozenset[str], path: str) -> Note:
         body=row["body_md"],
         aliases=tuple(name for name in row["names"] if normalise(name) != normalise(row["title"])),
         tags=tuple(row["tags"]),
-        parent=row["parent"],
+        parent=row["parent"] or next((name for relation, _, name in unanswered if relation == PARENT), None),
         status=row["status"],
-        links=tuple(one["page"] for one in related),
+        links=(
+            *(one["page"] for one in related),
+            *(name for relation, _, name in unanswered if relation == RELATED),
+        ),
         reasons={one["page"]: tuple(sorted(one["reasons"])) for one in related if one["reasons"] != [REASON]},
         sources=(*cited_sources(row["citations"] or ()), *uncited),
         metadata=metadata,
@@ -159,6 +235,11 @@ def note(row: Row, known: frozenset[str], path: str) -> Note:
         former_slugs=tuple(row["former_slugs"]),
         section_slugs=() if natural else tuple(row["section_slugs"]),
     )
+
+
+def redirect(row: Row) -> Note:
+    """The note of a slug that leads to a page which is not there."""
+    return replace(EMPTY, slug=row["slug"], title=row["slug"].replace("-", " "), redirect_to=row["target"])
 
 
 def cited_sources(citations: Any) -> Iterator[Citation]:

@@ -5,7 +5,8 @@ import os
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, Protocol, TypeVar
 from zipfile import ZIP_DEFLATED, ZipInfo
@@ -15,38 +16,63 @@ import orjson
 from content.note_texts import to_markdown, to_record
 from db.database import Database
 from db.scope import Scope
+from db.shelf import Shelf, shelf_statements
 
 from ..errors import BadInput, Unavailable
 from ..owners import ENGLISH
 from .exporting import MENTIONS_AT_ONCE, ORIGIN, PAGES_AT_ONCE, SOURCES_AT_ONCE, PageFile, exporting
 from .folders import Folder
 from .importing import Progress, silent
-from .layout import ABOUT, FORMAT, MENTIONS, SOURCES
+from .layout import ABOUT, ERRORS, FORMAT, MENTIONS, ORIGINALS, SOURCES
+from .originals import in_line
+from .pieces import Problem
+from .problems import Problems, attempted
 from .zip_entries import GrowingZip
 
 T = TypeVar("T")
+TOLD = shelf_statements("originals")
 
 
 @dataclass(frozen=True, slots=True)
 class ExportResult:
-    """How many pages and versions of sources were written out."""
+    """How many pages and versions of sources were written out; and what could not be, which an export lists as well.
+
+    `failed` counts what is missing, `errors` tell of the first ten thousand.
+    """
 
     pages: int
     sources: int
+    failed: int = 0
+    errors: tuple[Problem, ...] = ()
+
+
+Files = Sequence[tuple[str, bytes]]
+Lines = Sequence[bytes]
 
 
 class Target(Protocol):
-    """Where an export goes. What the wiki is comes first, then sources, names, pages and what they were."""
+    """Where an export goes. What the wiki is comes first, then sources, names, pages, what they were, and what is
+    missing."""
+
+    def page(self, page: PageFile) -> bytes:
+        """The form in which it keeps a page."""
+
+    def record(self, kind: str, value: dict[str, Any]) -> bytes:
+        """The form in which it keeps a source, a name, a state of a page or an error."""
 
     def begin(self, language: str) -> None: ...
 
-    def add_sources(self, sources: Sequence[dict[str, Any]]) -> None: ...
+    def add_sources(self, lines: Lines) -> None: ...
 
-    def add_mentions(self, mentions: Sequence[dict[str, Any]]) -> None: ...
+    def add_mentions(self, lines: Lines) -> None: ...
 
-    def add_pages(self, pages: Sequence[PageFile]) -> None: ...
+    def add_pages(self, files: Files) -> None: ...
 
-    def add_states(self, path: str, states: Sequence[dict[str, Any]]) -> None: ...
+    def add_originals(self, lines: Lines) -> None: ...
+
+    def add_states(self, path: str, lines: Lines) -> None: ...
+
+    def add_errors(self, errors: Sequence[Problem], lines: Lines) -> None: ...
 
     def finish(self) -> None: ...
 
@@ -105,24 +131,92 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
 
 
 async def written(database: Database, scope: Scope, target: Target, history: bool, report: Progress) -> ExportResult:
-    """Everything into the target. Files are written beside the event loop."""
+    """Everything into the target. Files are written beside the event loop. A part that cannot be written is listed as
+    missing, and stops no other."""
     pages = sources = 0
+    missing = Problems()
     async with exporting(database, scope) as export:
+        shelf = Told()
         await put(target.begin, export.language)
         async for some in together(export.sources(), SOURCES_AT_ONCE):
-            await put(target.add_sources, some)
-            sources += len(some)
-        async for some in together(export.mentions(), MENTIONS_AT_ONCE):
-            await put(target.add_mentions, some)
+            lines = await rendered(some, source_label, partial(target.record, "source"), missing)
+            await put(target.add_sources, [data for _, data in lines])
+            sources += len(lines)
+        async for names in together(export.mentions(), MENTIONS_AT_ONCE):
+            lines = await rendered(names, mention_label, partial(target.record, "mention"), missing)
+            await put(target.add_mentions, [data for _, data in lines])
         async for files in together(export.pages(), PAGES_AT_ONCE):
-            await put(target.add_pages, files)
-            pages += len(files)
-            report("Writing", pages, export.total, files[-1].path)
+            made = await rendered(files, page_label, target.page, missing)
+            await put(target.add_pages, made)
+            paths = {path for path, _ in made}
+            there = [one for one in files if isinstance(one, PageFile) and one.path in paths]
+            shelf.keep(there)
+            pages += sum(one.note.redirect_to is None for one in there)
+            report("Writing", min(pages, export.total), export.total, files[-1].path)
+        for records in shelf.records():
+            await put(target.add_originals, records)
         if history:
             async for path, states in export.histories():
-                await put(target.add_states, path, states)
+                lines = await rendered(states, partial(state_label, path), partial(target.record, "revision"), missing)
+                await put(target.add_states, path, [data for _, data in lines])
+    if missing.count:
+        told = [target.record("error", asdict(problem)) for problem in missing.told]
+        await put(target.add_errors, missing.told, told)
     await put(target.finish)
-    return ExportResult(pages, sources)
+    return ExportResult(pages, sources, missing.count, tuple(missing.told))
+
+
+async def rendered(
+    parts: Sequence[T | Problem], label: Callable[[T], str], make: Callable[[T], bytes], missing: Problems
+) -> list[tuple[str, bytes]]:
+    """Label and bytes of each, made beside the event loop; why there are none is added to what is missing."""
+
+    def render() -> list[tuple[str, bytes] | Problem]:
+        found: list[tuple[str, bytes] | Problem] = []
+        for part in parts:
+            if isinstance(part, Problem):
+                found.append(part)
+                continue
+            path = label(part)
+            data = attempted(path, make, part)
+            found.append(data if isinstance(data, Problem) else (path, data))
+        return found
+
+    found = await asyncio.to_thread(render)
+    missing.extend(one for one in found if isinstance(one, Problem))
+    return [one for one in found if not isinstance(one, Problem)]
+
+
+def page_label(page: PageFile) -> str:
+    return page.path
+
+
+def source_label(source: dict[str, Any]) -> str:
+    return f"{SOURCES}: {source['kind']}/{source['ref']}"
+
+
+def state_label(path: str, state: dict[str, Any]) -> str:
+    return path
+
+
+def mention_label(mention: dict[str, Any]) -> str:
+    return f"{MENTIONS}: {mention['name']}"
+
+
+class Told:
+    """What the files of pages do not say, until all of these are written."""
+
+    def __init__(self) -> None:
+        self.shelf = Shelf()
+        self.shelf.make(TOLD["make_tables"])
+
+    def keep(self, files: Iterable[PageFile]) -> None:
+        self.shelf.put_all(TOLD["add_record"], ({"record": line(one.exported.record)} for one in files if one.exported))
+
+    def records(self) -> Iterator[list[bytes]]:
+        for rows in self.shelf.some(PAGES_AT_ONCE, TOLD["list_records"]):
+            yield [record for (record,) in rows]
+        self.shelf.close()
 
 
 async def put(step: Callable[..., None], *given: Any) -> None:
@@ -151,27 +245,43 @@ class FolderTarget:
     def __init__(self, folder: Folder) -> None:
         self.folder, self.growing = folder, ""
 
+    def page(self, page: PageFile) -> bytes:
+        return text_of(page)
+
+    def record(self, kind: str, value: dict[str, Any]) -> bytes:
+        return line(value)
+
     def begin(self, language: str) -> None:
         self.folder.write(ABOUT, line(about(language)))
 
-    def add_sources(self, sources: Sequence[dict[str, Any]]) -> None:
-        for source in sources:
-            self.folder.append(SOURCES, line(source))
+    def add_sources(self, lines: Lines) -> None:
+        for data in lines:
+            self.folder.append(SOURCES, data)
 
-    def add_mentions(self, mentions: Sequence[dict[str, Any]]) -> None:
-        for mention in mentions:
-            self.folder.append(MENTIONS, line(mention))
+    def add_mentions(self, lines: Lines) -> None:
+        for data in lines:
+            self.folder.append(MENTIONS, data)
 
-    def add_pages(self, pages: Sequence[PageFile]) -> None:
-        for page in pages:
-            self.folder.write(page.path, to_markdown(page.note).encode())
+    def add_pages(self, files: Files) -> None:
+        for path, data in files:
+            self.folder.write(path, data)
 
-    def add_states(self, path: str, states: Sequence[dict[str, Any]]) -> None:
+    def add_originals(self, lines: Lines) -> None:
+        for data in lines:
+            self.folder.append(ORIGINALS, data)
+
+    def add_states(self, path: str, lines: Lines) -> None:
         if path != self.growing:
             self.folder.end(self.growing)
             self.growing = path
-        for state in states:
-            self.folder.append(path, line(state))
+        for data in lines:
+            self.folder.append(path, data)
+
+    def add_errors(self, errors: Sequence[Problem], lines: Lines) -> None:
+        """What an earlier export wrote of a page that is missing now stays."""
+        for error in errors:
+            self.folder.keep(error.path)
+        self.folder.write(ERRORS, b"".join(lines))
 
     def finish(self) -> None:
         self.folder.finish()
@@ -185,29 +295,41 @@ class ZipTarget:
         self.open: IO[bytes] | None = None
         self.path = ""
 
+    def page(self, page: PageFile) -> bytes:
+        return text_of(page)
+
+    def record(self, kind: str, value: dict[str, Any]) -> bytes:
+        return line(value)
+
     def begin(self, language: str) -> None:
         self.zip.writestr(entry(ABOUT), line(about(language)))
 
-    def add_sources(self, sources: Sequence[dict[str, Any]]) -> None:
-        self.append(SOURCES, map(line, sources))
+    def add_sources(self, lines: Lines) -> None:
+        self.append(SOURCES, lines)
 
-    def add_mentions(self, mentions: Sequence[dict[str, Any]]) -> None:
-        self.append(MENTIONS, map(line, mentions))
+    def add_mentions(self, lines: Lines) -> None:
+        self.append(MENTIONS, lines)
 
-    def append(self, path: str, lines: Iterable[bytes]) -> None:
+    def append(self, path: str, lines: Lines) -> None:
         """To the entry that is being written, which is over when the next one begins."""
         if self.open is None or self.path != path:
             self.end()
             self.open, self.path = self.zip.open(entry(path), "w", force_zip64=True), path
         self.open.writelines(lines)
 
-    def add_pages(self, pages: Sequence[PageFile]) -> None:
+    def add_pages(self, files: Files) -> None:
         self.end()
-        for page in pages:
-            self.zip.writestr(entry(page.path), to_markdown(page.note))
+        for path, data in files:
+            self.zip.writestr(entry(path), data)
 
-    def add_states(self, path: str, states: Sequence[dict[str, Any]]) -> None:
-        self.append(path, map(line, states))
+    def add_originals(self, lines: Lines) -> None:
+        self.append(ORIGINALS, lines)
+
+    def add_states(self, path: str, lines: Lines) -> None:
+        self.append(path, lines)
+
+    def add_errors(self, errors: Sequence[Problem], lines: Lines) -> None:
+        self.append(ERRORS, lines)
 
     def end(self) -> None:
         """Of the entry that is being written."""
@@ -226,31 +348,48 @@ class LinesTarget:
     def __init__(self, file: IO[bytes]) -> None:
         self.file = file
 
+    def page(self, page: PageFile) -> bytes:
+        return line(record(page))
+
+    def record(self, kind: str, value: dict[str, Any]) -> bytes:
+        return line({kind: value})
+
     def begin(self, language: str) -> None:
         """Other readers know lines of sources and of pages: what need not be said is not."""
         if language != ENGLISH:
             self.file.write(line({"wiki": about(language)}))
 
-    def add_sources(self, sources: Sequence[dict[str, Any]]) -> None:
-        self.file.writelines(line({"source": source}) for source in sources)
+    def add_sources(self, lines: Lines) -> None:
+        self.file.writelines(lines)
 
-    def add_mentions(self, mentions: Sequence[dict[str, Any]]) -> None:
-        self.file.writelines(line({"mention": mention}) for mention in mentions)
+    def add_mentions(self, lines: Lines) -> None:
+        self.file.writelines(lines)
 
-    def add_pages(self, pages: Sequence[PageFile]) -> None:
-        self.file.writelines(line(record(page)) for page in pages)
+    def add_pages(self, files: Files) -> None:
+        self.file.writelines(data for _, data in files)
 
-    def add_states(self, path: str, states: Sequence[dict[str, Any]]) -> None:
-        self.file.writelines(line({"revision": state}) for state in states)
+    def add_originals(self, lines: Lines) -> None:
+        """Lines say all of their pages themselves."""
+
+    def add_states(self, path: str, lines: Lines) -> None:
+        self.file.writelines(lines)
+
+    def add_errors(self, errors: Sequence[Problem], lines: Lines) -> None:
+        self.file.writelines(lines)
 
     def finish(self) -> None:
         self.file.flush()
 
 
+def text_of(page: PageFile) -> bytes:
+    """The file of a page."""
+    return page.exported.file if page.exported else to_markdown(page.note).encode()
+
+
 def record(page: PageFile) -> dict[str, Any]:
-    """A page's line, with the file that it came from: so it lies there again when a folder is made of it."""
+    """A page's line, with the file that it came from: so it is there again when a folder is made of it."""
     origin = {} if page.origin is None else {ORIGIN: page.origin}
-    return to_record(page.note) | origin
+    return to_record(page.note) | origin | (in_line(page.exported) if page.exported else {})
 
 
 def line(record: dict[str, Any]) -> bytes:

@@ -56,6 +56,10 @@ class Folder:
             os.makedirs(os.path.dirname(target))
             os.replace(draft, target)
 
+    def keep(self, path: str) -> None:
+        """What an earlier export wrote there is not removed. A path that it did not write is not touched."""
+        self.shelf.put(FOLDERS["keep"], path=path)
+
     def append(self, path: str, data: bytes) -> None:
         """A piece of a file that is put in its place at the end."""
         if path not in self.growing:

@@ -8,17 +8,14 @@ texts wait on the disk.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from content.inline_tags import inline_tags
-from content.limits import TAGS_MAX
 from content.mention_records import MentionRecord
-from content.names import normalise
-from content.notes import Note
+from content.notes import BadNote, Note
 from content.revision_records import RevisionRecord
 from content.source_records import SourceRecord
 from db.database import Database
@@ -27,37 +24,42 @@ from db.scope import Scope
 from db.shelf import Shelf
 from db.sql import statements
 
-from ..drafts import PageDraft
 from ..errors import BadInput, Conflict, LimitExceeded
+from ..long_texts import read_through
 from ..owners import set_language
 from ..sources import SourceDraft, add_source
 from ..upserting import Prepared, count_new_words, prepared, upsert_pages
 from ..writing import check_may_write
 from .archives import unpacked
+from .formats import SNIFFED_NOTES, Format, Reader, Survey
 from .histories import Histories
 from .layout import ABOUT
 from .listing import NoteList
 from .mentions import Told, hold
-from .names import Vault, names
-from .paths import is_own as is_own_path
-from .pieces import Piece, Problem, WikiRecord, about, pieces, read_all
+from .names import Vault
+from .originals import (
+    draft,
+    keep_originals,
+    records,
+    told,
+)
+from .pieces import NoteFile, Piece, Problem, WikiRecord, about, pieces, read_all
 from .places import Found, Kept, Placed, Places
 from .problems import Problems
-from .sources import Sources, find_sources, wiki
-from .spool import Spool
-from .ties import REASON, Tied, Ties, Written, problem
+from .sources import find_sources, wiki
+from .spool import Given, Spool
+from .ties import Tied, Ties, Written, problem, unknown_type
 from .waiting import Waiting
 
 __all__ = ["ImportResult", "Problem", "Progress", "import_path"]
 
 T = TypeVar("T")
 IMPORTS = statements("imports")
-ORIGIN = "imported_from"
-EDIT_SUMMARY = "Imported"
 ARCHIVE = ".zip"
 LONGEST_CHAIN = 10  # of stubs that lead to stubs
 TIED_AT_ONCE = 500
 READ_AT_ONCE = 10
+TYPES_TOLD = 1_000
 KNOWN_AT_ONCE = COUNTED_AT_ONCE = 2_000
 WRITTEN_AT_ONCE = 50
 GROWN = ("aliases", "link_targets", "links", "old_slugs", "pages", "sections")
@@ -77,6 +79,8 @@ class ImportResult:
 
     `links` are the references that the imported pages have now; `broken_links` the names in texts and in `parent`,
     `related` and `links` that no page answers to. `errors` may also tell of a page that was imported without a tie.
+    `warnings` tell of what was imported and should be looked at, such as a relation to a page that is not there yet.
+    `format` is the tool that the folder was taken for; `left_out` counts other files, by what they end in.
     """
 
     created: int
@@ -87,6 +91,9 @@ class ImportResult:
     broken_links: int
     sources: int
     errors: tuple[Problem, ...]
+    warnings: tuple[Problem, ...] = ()
+    format: Format = Format.MARKDOWN
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 def silent(step: str, done: int, total: int, current: str) -> None:
@@ -94,38 +101,56 @@ def silent(step: str, done: int, total: int, current: str) -> None:
 
 
 async def import_path(
-    database: Database, scope: Scope, path: Path, *, report: Progress = silent, unpacked_most: int | None = None
+    database: Database,
+    scope: Scope,
+    path: Path,
+    *,
+    report: Progress = silent,
+    unpacked_most: int | None = None,
+    format: Format = Format.AUTO,
 ) -> ImportResult:
     """Import the folder, the `.zip` of one, or the `.jsonl` file, into the scope's wiki.
 
-    A zip may unpack to `unpacked_most` bytes, else to as many as any.
+    A zip may unpack to `unpacked_most` bytes, else to as many as any. `format` is the tool that made the folder, where
+    that is not to be found out.
     """
     with ExitStack() as stack:
-        problems = Problems()
+        problems, survey = Problems(), Survey()
         if path.suffix.lower() == ARCHIVE and await asyncio.to_thread(path.is_file):
-            path = await asyncio.to_thread(stack.enter_context, unpacked(path, problems, unpacked_most))
+            path = await asyncio.to_thread(stack.enter_context, unpacked(path, problems, unpacked_most, survey))
         spool, shelf = stack.enter_context(Spool()), stack.enter_context(Shelf())
-        return await Import(database, scope, report, spool, shelf, problems).run(path)
+        return await Import(database, scope, report, spool, shelf, problems, survey, format).run(path)
 
 
 class Import:
     """One run, and what has come of it so far. What it knows of notes is on the shelf, what they say in the spool."""
 
     def __init__(
-        self, database: Database, scope: Scope, report: Progress, spool: Spool, shelf: Shelf, problems: Problems
+        self,
+        database: Database,
+        scope: Scope,
+        report: Progress,
+        spool: Spool,
+        shelf: Shelf,
+        problems: Problems,
+        survey: Survey,
+        format: Format,
     ) -> None:
         self.database, self.scope, self.report, self.spool, self.problems = database, scope, report, spool, problems
+        self.survey, self.reader = survey, Reader(format, survey)
         self.shelf, self.list, self.places = shelf, NoteList(shelf), Places(shelf)
-        self.histories = Histories(shelf)
-        self.vault = Vault(shelf, is_export=False)
+        self.histories, self.warnings = Histories(shelf), Problems()
+        self.vault = Vault(shelf)
+        self.unknown_types: dict[str, tuple[int, str]] = {}
         self.sources_added = self.created = self.touched = self.kept = self.broken = self.total = 0
 
     async def run(self, path: Path) -> ImportResult:
         await self.know()
-        if said := await asyncio.to_thread(about, path):
-            self.vault.is_export = True
+        said = await asyncio.to_thread(about, path)
+        if said:
             await self.speak(ABOUT, said)
-        await asyncio.to_thread(self.list.fill, pieces(path, Waiting(self.shelf)), self.problems)
+        await asyncio.to_thread(self.list.fill, pieces(path, Waiting(self.shelf), self.survey), self.problems)
+        await asyncio.to_thread(self.recognise, path, said is not None)
         await self.read()
         await self.place()
         await self.write()
@@ -135,6 +160,20 @@ class Import:
         await self.redirect(ties)
         await self.histories.write(self.database, self.scope, self.problems)
         return await self.result(failed)
+
+    def recognise(self, path: Path, is_export: bool) -> None:
+        """Find out which tool made the folder, and leave out what it keeps for itself."""
+        if is_export:
+            self.reader = replace(self.reader, format=Format.CAIRN)
+            for told, line in records(path, self.problems):
+                self.vault.keep_record(told, line)
+        elif path.is_file():
+            self.reader = replace(self.reader, format=Format.LINES)
+        elif self.reader.format is Format.AUTO:
+            self.reader = replace(self.reader, format=self.survey.recognised(self.list.files(SNIFFED_NOTES)))
+        if self.reader.format is Format.LOGSEQ and self.survey.graph is not None:
+            self.survey.left["logseq/"] += self.list.drop(f"{self.survey.graph}logseq/")
+        self.vault.format = self.reader.format
 
     async def know(self) -> None:
         """Which file is which page already. Refuses who may not write here, before anything is read."""
@@ -158,13 +197,14 @@ class Import:
         """The notes; the sources among them are kept at once, so that pages can cite them."""
         done, total = 0, self.list.total()
         for some in self.list.some(READ_AT_ONCE):
-            contents = await asyncio.to_thread(read_all, some)
+            contents = await asyncio.to_thread(read_all, some, self.reader)
             mentions: list[Told] = []
             for piece, one in zip(some, contents, strict=True):
                 done += 1
                 self.report("Reading", done, total, piece.label)
-                if isinstance(one, Note):
-                    self.add(done, piece, one)
+                if isinstance(one, NoteFile | Note):
+                    note = one.note if isinstance(one, NoteFile) else one
+                    await read_through(length(note), self.add_read, done, piece, one)
                 elif isinstance(one, SourceRecord):
                     await self.add_source(piece, one)
                 elif isinstance(one, MentionRecord):
@@ -189,15 +229,30 @@ class Import:
         except BadInput as error:
             self.problems.append(problem(label, error))
 
-    def add(self, id: int, piece: Piece, note: Note) -> None:
-        found = Found(id, piece.label, note, not piece.is_line)
-        self.places.add(found, self.spool.keep(note))
+    def add_read(self, id: int, piece: Piece, read: NoteFile | Note) -> None:
+        """A note as it was read, with what an export says of its file besides."""
+        try:
+            note, given = told(read, self.vault.record(piece.label))
+        except BadNote as error:
+            self.problems.append(Problem(piece.label, BadInput.code, str(error)))
+        else:
+            self.add(id, piece, note, given)
+
+    def add(self, id: int, piece: Piece, note: Note, given: Given | None) -> None:
+        found = Found(id, piece.label, note, not piece.is_line, self.reader.type_of_folder(piece.label))
+        self.places.add(found, self.spool.keep(note, given))
+        unknown = note.metadata.get("category") if note.type is None and not note.redirect_to else None
+        if isinstance(unknown, str) and (unknown in self.unknown_types or len(self.unknown_types) < TYPES_TOLD):
+            count, first = self.unknown_types.get(unknown, (0, piece.label))
+            self.unknown_types[unknown] = count + 1, first
         if not note.redirect_to:
             self.vault.add(found)
 
     async def add_source(self, piece: Piece, record: SourceRecord) -> None:
         draft = SourceDraft(
-            record.kind, record.ref, record.content, record.title, record.captured_at, record.metadata, record.version
+            *(record.kind, record.ref, record.content, record.title, record.captured_at, record.metadata),
+            version=record.version,
+            restored=True,
         )
         try:
             self.sources_added += (await add_source(self.database, self.scope, draft)).created
@@ -227,7 +282,8 @@ class Import:
         sources = await find_sources(self.database, self.scope, [note for _, note in notes])
         for place, (placed, note) in enumerate(notes, number):
             self.report("Writing", place + 1, self.total, placed.label)
-            wanted = draft(placed, note, self.vault, sources)
+            given = self.spool.take_given(placed.place) if self.vault.is_export else None
+            wanted = await read_through(length(note), draft, placed, note, given, self.vault, sources)
             try:
                 ready.append((placed, await prepared(wanted)))
             except BadInput as error:
@@ -255,12 +311,16 @@ class Import:
         for some in self.places.to_tie(TIED_AT_ONCE):
             written = [Written(one.placed, self.spool.take(one.placed.place), one.page_id) for one in some]
             await ties.prepare(written)
-            for kept, note in zip(some, written, strict=True):
+            changed = {one.page_id for one in some if one.changed}
+            for note in written:
                 tied = await ties.tie(note)
-                self.touched += kept.changed or tied.changed
+                changed |= {note.page_id} if tied.changed else set()
                 self.count(tied)
                 done += 1
                 self.report("Linking", done, self.kept, note.placed.label)
+            changed |= await ties.relate(written)
+            await keep_originals(self.database, self.scope, self.vault, self.spool, written)
+            self.touched += sum(one.page_id in changed for one in some)
             await ties.keep_dates(written)
 
     async def redirect(self, ties: Ties) -> None:
@@ -270,7 +330,8 @@ class Import:
             before, left = len(left), [stub for stub in left if not await self.led(ties, *stub)]
             if len(left) == before:
                 break
-        self.broken += len(left)
+        for label, place in left:
+            self.count(await ties.remember_redirect(label, self.spool.take(place)))
 
     async def led(self, ties: Ties, label: str, place: int) -> bool:
         """Whether there is a page where it leads."""
@@ -281,7 +342,8 @@ class Import:
         return True
 
     def count(self, tied: Tied) -> None:
-        self.broken += tied.broken
+        self.broken += len(tied.broken)
+        self.warnings.extend(tied.broken)
         self.problems.extend(tied.problems)
 
     async def result(self, failed: int) -> ImportResult:
@@ -291,6 +353,8 @@ class Import:
                 row = await connection.one(IMPORTS["count_links"], **wiki(self.scope), page_ids=page_ids)
             assert row is not None
             links, broken = links + row["links"], broken + row["broken"]
+        for type, (count, first) in self.unknown_types.items():
+            self.warnings.append(unknown_type(type, count, first))
         return ImportResult(
             created=self.created,
             changed=self.touched - self.created,
@@ -300,41 +364,15 @@ class Import:
             broken_links=broken + self.broken,
             sources=self.sources_added,
             errors=tuple(self.problems.told),
+            warnings=tuple(self.warnings.told),
+            format=self.reader.format,
+            left_out=dict(sorted((+self.survey.left).items())),
         )
 
 
-def draft(placed: Placed, note: Note, vault: Vault, sources: Sources) -> PageDraft:
-    """The page that a note asks for. What the note does not have stays as it is on the page.
-
-    An export has told every name of its pages; of other files the name is one too. A file that an export named after
-    its page is not where the page came from.
-    """
-    is_own = vault.is_export and note.slug is not None and is_own_path(placed.label, placed.type, placed.slug)
-    origin = {ORIGIN: placed.label} if placed.is_file and not is_own else {}
-    uncited = sources.uncited(note)
-    return PageDraft(
-        type=placed.type,
-        title=note.title,
-        slug=placed.slug,
-        summary=note.summary,
-        body=vault.body(placed, note.body),
-        aliases=[name for name in (note.aliases if vault.is_export else names(placed, note)) if normalise(name)],
-        tags=tags(placed, note, vault) or None,
-        metadata=note.metadata | origin | ({"sources": uncited} if uncited else {}),
-        status="archived" if note.status == "archived" else None,
-        edit_summary=EDIT_SUMMARY,
-        alias_source=REASON,
-        former_slugs=note.former_slugs,
-        section_slugs=note.section_slugs,
-    )
-
-
-def tags(placed: Placed, note: Note, vault: Vault) -> tuple[str, ...]:
-    """Those of the header, then those that stand in the text. An export has told all tags of its pages."""
-    if not placed.is_file or vault.is_export:
-        return note.tags
-    told = {tag.casefold() for tag in note.tags}
-    return (*note.tags, *(tag for tag in inline_tags(note.body) if tag.casefold() not in told))[:TAGS_MAX]
+def length(note: Note) -> int:
+    """Characters of its text and names, by which reading it belongs beside the event loop or not."""
+    return len(note.body) + sum(map(len, note.aliases))
 
 
 async def one_ahead(makes: Iterable[Coroutine[Any, Any, T]]) -> AsyncIterator[T]:

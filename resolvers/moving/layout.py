@@ -3,10 +3,13 @@
 ABOUT = ".cairn/wiki.json"
 SOURCES = ".cairn/sources.jsonl"
 MENTIONS = ".cairn/mentions.jsonl"
+ERRORS = ".cairn/errors.jsonl"
+"""What an export could not write: a line for each page, source or name that is missing in it."""
+ORIGINALS = ".cairn/originals.jsonl"
 HISTORY = ".cairn/history"
 LIST = ".cairn/files"
 FORMAT = {"format": "cairn", "version": 1}
-OWN = frozenset({ABOUT, SOURCES, MENTIONS})
+OWN = frozenset({ABOUT, ERRORS, SOURCES, MENTIONS, ORIGINALS})
 """What an import reads of it, besides the histories."""
 
 

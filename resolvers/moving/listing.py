@@ -26,6 +26,15 @@ class NoteList:
         self.shelf.put_all(PIECES["add_piece"], (row(one) for one in sound(found, unsound)))
         problems.take(unsound)
 
+    def drop(self, folder: str) -> int:
+        """Leave out the notes of a folder; how many that were."""
+        return self.shelf.put(PIECES["drop_pieces"], folder=folder)
+
+    def files(self, size: int) -> Iterator[str]:
+        """The files of some notes."""
+        for rows in self.shelf.some(size, PIECES["list_files"], most=size):
+            yield from (os.fsdecode(file) for (file,) in rows)
+
     def total(self) -> int:
         return self.shelf.count(PIECES["count_pieces"])
 

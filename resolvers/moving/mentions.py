@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from content.limits import QUOTE
 from content.mention_records import MentionRecord, SightingRecord
 from content.names import normalise
 from db.database import Database
@@ -48,10 +49,12 @@ def checked(one: MentionRecord) -> MentionRecord:
         checks.one_of(one.suggested_type, PAGE_TYPES, "suggested_type")
     return replace(
         one,
-        name=checks.alias(one.name),
+        name=checks.alias(one.name, restored=True),
         first_seen_at=one.first_seen_at and checks.moment(one.first_seen_at, "first_seen_at"),
         last_seen_at=one.last_seen_at and checks.moment(one.last_seen_at, "last_seen_at"),
-        sightings=tuple(replace(each, quote=checks.optional(each.quote, "quote")) for each in one.sightings),
+        sightings=tuple(
+            replace(each, quote=checks.optional(each.quote, "quote", QUOTE.stored)) for each in one.sightings
+        ),
     )
 
 

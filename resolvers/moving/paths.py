@@ -6,7 +6,7 @@ from itertools import chain, count
 
 from db.shelf import Shelf, shelf_statements
 
-from .pieces import MARKDOWN
+from .formats import MARKDOWN
 
 PATHS = shelf_statements("paths")
 PART_MAX = 200  # bytes; file systems allow 255

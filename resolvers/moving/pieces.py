@@ -10,25 +10,26 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
-from os.path import basename, splitext
+from os.path import basename
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from content.mention_records import MentionRecord, mention_from_record
-from content.notes import BadNote, Note, from_markdown, from_record
-from content.revision_records import RevisionRecord, revision_from_record
+from content.notes import BadNote, Note, check_size, from_record
+from content.revision_records import RevisionRecord, check_state, revision_from_record
 from content.source_records import SourceRecord, source_from_record
 
 from ..errors import BadInput, LimitExceeded
-from .layout import ABOUT, HISTORY, MENTIONS, SOURCES, is_in_history
+from .formats import MARKDOWN, Format, Reader, Survey
+from .layout import ABOUT, ERRORS, HISTORY, MENTIONS, SOURCES, is_in_history
 from .waiting import Waiting
 
-NOTE_MAX = 8_000_000  # bytes: a million characters, escaped where need be
+NOTE_MAX = 16_000_000  # bytes: all that a page may hold, escaped where need be, and thousands of citations
 ABOUT_MAX = 10_000  # bytes
-MARKDOWN = (".md", ".markdown")
 LINES = ".jsonl"
+MISSING = "MISSING"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,15 @@ class WikiRecord:
     language: str | None = None
 
 
-Read = Note | SourceRecord | MentionRecord | RevisionRecord | WikiRecord
+@dataclass(frozen=True, slots=True)
+class NoteFile:
+    """A note, and the file that it was read from as it came."""
+
+    note: Note
+    file: bytes
+
+
+Read = Note | NoteFile | SourceRecord | MentionRecord | RevisionRecord | WikiRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +70,15 @@ class Problem:
     message: str
 
 
-def pieces(root: Path, waiting: Waiting) -> Iterator[Piece | Problem]:
-    """Every note there is, and what is no note but looks like one: sources first, else as they come.
+def pieces(root: Path, waiting: Waiting, survey: Survey | None = None) -> Iterator[Piece | Problem]:
+    """Every note there is, and what is no note but looks like one: sources first, else as they come. The survey gets
+    all that is passed over.
 
     Folders that are still to be looked into are `waiting`; at the end none is. Raises BadInput, when the first one is
     asked for, where there are none and it is no export of an empty wiki: as lines, that is an empty file.
     """
     if root.is_dir():
-        found: Iterator[Piece | Problem] = chain(exported(root, waiting), in_folder(root, waiting))
+        found: Iterator[Piece | Problem] = chain(exported(root, waiting), in_folder(root, waiting, survey or Survey()))
     elif root.suffix == LINES and root.is_file():
         found = in_lines(str(root))
     elif root.exists():
@@ -100,6 +110,12 @@ def about(root: Path) -> WikiRecord | None:
         return None
 
 
+def error_from(value: Any) -> Problem:
+    """What an export says that it lacks: it is lacking in what is made of it, too."""
+    path, message = (value.get(name) if isinstance(value, dict) else None for name in ("path", "message"))
+    return Problem(str(path)[:1_000], MISSING, f"the export does not hold it: {str(message)[:1_000]}")
+
+
 def wiki_from(value: Any) -> WikiRecord:
     language = value.get("language") if isinstance(value, dict) else None
     return WikiRecord(language if isinstance(language, str) else None)
@@ -107,7 +123,7 @@ def wiki_from(value: Any) -> WikiRecord:
 
 def exported(root: Path, waiting: Waiting) -> Iterator[Piece]:
     """What the pages of an export rest on, what its sources say besides, and what the pages were."""
-    for name in (SOURCES, MENTIONS):
+    for name in (ERRORS, SOURCES, MENTIONS):
         path = os.path.join(root, name)
         if os.path.isfile(path):
             yield from in_lines(path)
@@ -121,14 +137,17 @@ def exported(root: Path, waiting: Waiting) -> Iterator[Piece]:
                     yield from in_lines(entry.path)
 
 
-def read_all(pieces: Iterable[Piece]) -> list[Read | Problem]:
-    return [readable(piece) for piece in pieces]
+PLAIN = Reader(Format.MARKDOWN, Survey())
 
 
-def readable(piece: Piece) -> Read | Problem:
+def read_all(pieces: Iterable[Piece], reader: Reader = PLAIN) -> list[Read | Problem]:
+    return [readable(piece, reader) for piece in pieces]
+
+
+def readable(piece: Piece, reader: Reader = PLAIN) -> Read | Problem:
     """What it holds, or why that is nothing."""
     try:
-        return read(piece)
+        return read(piece, reader)
     except BadNote as error:
         return Problem(piece.label, BadInput.code, str(error))
     except LimitExceeded as error:
@@ -137,15 +156,30 @@ def readable(piece: Piece) -> Read | Problem:
         return unreadable(piece.label, error)
 
 
-def read(piece: Piece) -> Read:
-    """What it holds. BadNote, LimitExceeded or OSError say why that is nothing."""
+def read(piece: Piece, reader: Reader = PLAIN) -> Read | Problem:
+    """What it holds. BadNote, LimitExceeded or OSError say why that is nothing.
+
+    What is too large to be stored is refused here, beside the event loop, and before anything works on it.
+    """
+    found = parsed(piece, reader)
+    if isinstance(found, NoteFile):
+        check_size(found.note)
+    elif isinstance(found, Note):
+        check_size(found)
+    elif isinstance(found, RevisionRecord):
+        check_state(found)
+    return found
+
+
+def parsed(piece: Piece, reader: Reader) -> Read | Problem:
     if piece.size > NOTE_MAX:
         raise LimitExceeded(f"the note has {piece.size:,} bytes: at most {NOTE_MAX:,} are allowed")
+    data = data_of(piece)
     try:
-        text = data_of(piece).decode()
+        text = data.decode()
     except UnicodeDecodeError as error:
         raise BadNote(f"byte {error.start} is not UTF-8: save the file as UTF-8") from None
-    return from_line(piece, text) if piece.is_line else from_markdown(splitext(basename(piece.file))[0], text)
+    return from_line(piece, text) if piece.is_line else NoteFile(reader.note(piece.label, text), data)
 
 
 def data_of(piece: Piece) -> bytes:
@@ -155,12 +189,14 @@ def data_of(piece: Piece) -> bytes:
         return file.read(piece.size)
 
 
-def from_line(piece: Piece, text: str) -> Read:
+def from_line(piece: Piece, text: str) -> Read | Problem:
     """A page, or what else a wiki holds: that has files of its own in an export, elsewhere it says what it is."""
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
         raise BadNote(f"the line is not JSON: {error}") from None
+    if piece.file.endswith(ERRORS):
+        return error_from(value)
     if piece.file.endswith(SOURCES):
         return source_from_record(value)
     if piece.file.endswith(MENTIONS):
@@ -173,12 +209,14 @@ def from_line(piece: Piece, text: str) -> Read:
         return source_from_record(value["source"])
     if isinstance(value, dict) and set(value) == {"mention"}:
         return mention_from_record(value["mention"])
+    if isinstance(value, dict) and set(value) == {"error"}:
+        return error_from(value["error"])
     if isinstance(value, dict) and set(value) == {"wiki"}:
         return wiki_from(value["wiki"])
     return from_record(value)
 
 
-def in_folder(root: Path, waiting: Waiting) -> Iterator[Piece | Problem]:
+def in_folder(root: Path, waiting: Waiting, survey: Survey) -> Iterator[Piece | Problem]:
     """Hidden files and folders are not looked at; links to folders are not followed. No list is made of what a folder
     holds."""
     top, inside = os.path.join(root, ""), os.path.realpath(root)
@@ -188,10 +226,15 @@ def in_folder(root: Path, waiting: Waiting) -> Iterator[Piece | Problem]:
             with os.scandir(folder) as entries:
                 for entry in entries:
                     if entry.is_dir(follow_symlinks=False):
-                        if not entry.name.startswith("."):
+                        if entry.name.startswith("."):
+                            survey.hidden(entry.name)
+                        else:
                             waiting.add(entry.path)
                     elif is_looked_at(entry):
+                        survey.note(label(top, entry.path))
                         yield from in_entry(entry, top, inside)
+                    elif not entry.name.startswith("."):
+                        survey.other(label(top, entry.path), entry.path)
         except OSError as error:
             yield unreadable(label(top, folder), error)
 

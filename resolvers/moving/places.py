@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from content.notes import BadNote, Note
+from content.notion import without_id
 from content.slugs import NoSlug, numbered, slugify
 from db.shelf import Shelf, shelf_statements
 
@@ -27,6 +28,8 @@ class Found:
     label: str
     note: Note
     is_file: bool = False
+    folder_type: str | None = None
+    """The type that its folder gives, where the note says none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +79,13 @@ class Places:
         if note.redirect_to:
             self.shelf.put(PLACES["add_stub"], **here)
             return
-        facts = {"type": note.type or DEFAULT_TYPE, "slug": note.slug, "title": note.title}
+        facts = {"type": note.type or self.known_type(found) or DEFAULT_TYPE, "slug": note.slug, "title": note.title}
         self.shelf.put(PLACES["add_note"], **here, is_file=found.is_file, **facts)
+
+    def known_type(self, found: Found) -> str | None:
+        """The type of the page that the file is already, else what its folder gives: a page's type never changes."""
+        row = self.shelf.first(PLACES["find_known_type"], label=found.label) if found.is_file else None
+        return row[0] if row else found.folder_type
 
     def place(self) -> Iterator[list[tuple[int, str] | Problem]]:
         """Some notes after the other: their numbers and slugs, or why there is none."""
@@ -87,7 +95,7 @@ class Places:
     def placed(self, row: Sequence[Any]) -> tuple[int, str] | Problem:
         id, label, is_file, type, given, title, place, known = row
         try:
-            folder = basename(dirname(label)) if is_file else ""
+            folder = without_id(basename(dirname(label)))[0] if is_file else ""
             slug = given or self.free(known, title, folder)
             self.check(type, slug)
         except (NoSlug, BadNote) as error:

@@ -1,10 +1,17 @@
-"""What went wrong in an import: counted to the last, told as far as anybody reads."""
+"""What went wrong in an import or an export: counted to the last, told as far as anybody reads."""
 
-from collections.abc import Iterable
+import logging
+from collections.abc import Callable, Iterable
+from typing import ParamSpec, TypeVar
 
 from .pieces import Problem
 
 TOLD = 10_000
+UNWRITABLE = "UNWRITABLE"
+log = logging.getLogger(__name__)
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class Problems:
@@ -28,3 +35,13 @@ class Problems:
         room = TOLD - len(self.told)
         self.told += sorted(others.told, key=lambda problem: problem.path)[:room]
         self.count += others.count
+
+
+def attempted(path: str, make: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | Problem:
+    """What is made of one part of a wiki for an export, or why it is missing there: the other parts are written."""
+    try:
+        return make(*args, **kwargs)
+    except Exception as error:
+        log.exception("An export lacks %s", path)
+        reason = str(error) if isinstance(error, ValueError) else type(error).__name__
+        return Problem(path, UNWRITABLE, f"it could not be written out: {reason}")

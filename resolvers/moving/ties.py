@@ -16,6 +16,7 @@ from db.sql import statements
 
 from ..errors import BadInput, CairnError, Conflict, NotFound
 from ..hierarchy import set_parent
+from ..link_targets import PARENT, RELATED, Relation, write_redirect, write_relations
 from ..links import link_pages
 from ..page_slugs import title_slug
 from ..pages import add_former_slugs
@@ -29,6 +30,7 @@ from .sources import Sources, find_sources, wiki
 IMPORTS = statements("imports")
 REASON = "import"
 EXACT = "/wiki/"
+BROKEN_RELATION = "BROKEN_RELATION"
 
 
 class Change(Protocol):
@@ -47,11 +49,11 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Tied:
-    """What came of one note: whether its page changed, what went wrong, how many names nobody answers to."""
+    """What came of one note: whether its page changed, what went wrong, which names nobody answers to yet."""
 
     changed: bool
     problems: list[Problem]
-    broken: int
+    broken: list[Problem]
 
 
 class Ties:
@@ -64,7 +66,7 @@ class Ties:
 
     async def prepare(self, notes: Sequence[Written]) -> None:
         """Find every page that these name and every tie that they have, in a few statements."""
-        names = {name for note in notes for name in asked(note.note)}
+        names = {name for note in notes for _, name in self.asked(note)}
         self.named = await find_named(self.database, self.scope, sorted(names))
         page_ids = [note.page_id for note in notes]
         async with self.database.connection() as connection:
@@ -79,8 +81,39 @@ class Ties:
                 changed = (await change()).changed or changed
             except (BadInput, Conflict, NotFound) as error:
                 problems.append(problem(note.placed.label, error))
-        names = asked(note.note)
-        return Tied(changed, problems, sum(self.find(name, note) is None for name in names))
+        broken = [
+            unanswered(note.placed.label, relation, name)
+            for relation, name in self.asked(note)
+            if self.find(name, note) is None
+        ]
+        return Tied(changed, problems, broken)
+
+    def asked(self, note: Written) -> list[tuple[str, str]]:
+        """How it wants to be tied to other pages, and their names."""
+        parent = self.parent(note)
+        return [*([(PARENT, parent)] if parent else []), *((RELATED, name) for name in note.note.links)]
+
+    def parent(self, note: Written) -> str | None:
+        """The page above it, by what the note says or where its file lies."""
+        return note.note.parent or self.vault.parent(note.placed)
+
+    async def relate(self, notes: Sequence[Written]) -> set[UUID]:
+        """Remember all that the notes name, found or not, and link what is found; the pages that changed by it."""
+        relations = [relation for note in notes for relation in self.relations(note)]
+        page_ids = [note.page_id for note in notes]
+        if not relations and not any(self.before[page_id]["is_related"] for page_id in page_ids):
+            return set()
+        async with writing(self.database, self.scope) as writer:
+            return await write_relations(writer, page_ids, relations)
+
+    def relations(self, note: Written) -> Iterator[Relation]:
+        """All but the references that an export gives for other reasons: those are not the file's."""
+        for relation, name in self.asked(note):
+            reasons = note.note.reasons.get(name, (REASON,)) if relation == RELATED else (REASON,)
+            if REASON in reasons or self.find(name, note) is None:
+                meant = None if name.startswith(EXACT) else self.vault.find(name, note.placed)
+                type, slug, alias = (meant.type, meant.slug, normalise(meant.slug)) if meant else address(name)
+                yield Relation(note.page_id, relation, name, type, slug, alias)
 
     async def keep_dates(self, notes: Sequence[Written]) -> None:
         """A page that says what its file says is as old as its file."""
@@ -104,24 +137,36 @@ class Ties:
             slug = stub.slug or title_slug(stub.title)
             saved = await add_former_slugs(self.database, self.scope, page_id, [slug])
         except BadInput as error:
-            return Tied(False, [problem(label, error)], 0)
-        return Tied(saved.changed, [], 0)
+            return Tied(False, [problem(label, error)], [])
+        return Tied(saved.changed, [], [])
+
+    async def remember_redirect(self, label: str, stub: Note) -> Tied:
+        """Keep where a stub leads until there is such a page."""
+        name = stub.redirect_to or ""
+        try:
+            slug = stub.slug or title_slug(stub.title)
+        except BadInput as error:
+            return Tied(False, [problem(label, error)], [])
+        async with writing(self.database, self.scope) as writer:
+            await write_redirect(writer, slug, label, name, *address(name))
+        return Tied(False, [], [unanswered(label, "redirectTo", name)])
 
     def missing(self, note: Written) -> Iterator[Callable[[], Awaitable[Change]]]:
         """What would make the page as its note has it. What is tied already stays."""
         page_id, here = note.page_id, (self.database, self.scope)
-        before, parent = self.before[page_id], note.note.parent
+        before, parent = self.before[page_id], self.parent(note)
         parent_id = self.find(parent, note) if parent else None
         if parent_id and parent_id != before["parent_page_id"]:
             yield partial(set_parent, *here, page_id, parent_id=parent_id)
         standing = before["linked"] or {}
         for other, reasons in self.related(note).items():
-            for reason in sorted(reasons.difference(standing.get(str(other), ()))):
-                yield partial(link_pages, *here, page_id, other, reason=reason)
+            for reason in sorted(reasons.difference([REASON], standing.get(str(other), ()))):
+                yield partial(link_pages, *here, page_id, other, reason=reason, restored=True)
         for (section, source_id), citation in self.sources.cited(note.note).items():
             yield partial(
                 cite_source, *here, page_id=page_id, section_slug=section, source_id=source_id,
                 line_start=citation.line_start, line_end=citation.line_end, summary=citation.summary,
+                restored=True,
             )  # fmt: skip
 
     def related(self, note: Written) -> dict[UUID, set[str]]:
@@ -165,9 +210,18 @@ def address(name: str) -> tuple[str | None, str, str]:
     return (type if typed else None), slug, normalise(bare)
 
 
-def asked(note: Note) -> tuple[str, ...]:
-    """The names of all pages that it wants to be tied to."""
-    return (*filter(None, [note.parent]), *note.links)
+def unknown_type(type: str, count: int, first: str) -> Problem:
+    files = "this file has it" if count == 1 else f"{count:,} files have it, this one first"
+    message = (
+        f'"{type[:80]}" is no type of Cairn\'s ({files}): the page is what its folder says, else a reference, and the '
+        f"type is kept as category in its metadata. Types are {', '.join(TEMPLATES)}"
+    )
+    return Problem(first, "UNKNOWN_TYPE", message)
+
+
+def unanswered(path: str, relation: str, name: str) -> Problem:
+    message = f'{relation}: no page answers to "{name[:200]}" yet; the tie is made when one does'
+    return Problem(path, BROKEN_RELATION, message)
 
 
 def problem(path: str, error: CairnError) -> Problem:

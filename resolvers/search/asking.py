@@ -212,8 +212,8 @@ class Search:
             found,
             total=row["total"],
             total_is_exact=row["total"] < COUNTED,
-            types=tuple(map(tuple, row["types"])),
-            tags=tuple(map(tuple, row["tags"])),
+            types=tuple(map(tuple, row["types"] or ())),
+            tags=tuple(map(tuple, row["tags"] or ())),
         )
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from content.comments import uncommented
 from content.languages import language_of
-from content.words import ANALYSER, ANALYSERS, UNCOMMENTED
+from content.words import ANALYSER, ANALYSERS, TAGGED, UNCOMMENTED
 from db.ids import new_id
 from db.scope import Scope
 from db.sql import statements
@@ -78,11 +78,17 @@ async def write_search(writer: Writer, *pages: Findable, later: bool = False) ->
 
 async def find_editions(writer: Writer, page_ids: Sequence[UUID]) -> tuple[str, list[Edition]]:
     """The wiki's language and what there is to write; the first pages of a wiki open its index."""
+    language, found = writer.editions or await read_editions(writer)
+    if not found:
+        state = await writer.value(INDEX["open_scope"], page_ids=page_ids, analyser=ANALYSER)
+        language, found = (language, [(ANALYSER, state)]) if state else await read_editions(writer)
+    writer.editions = language, found
+    return language, [Edition(analyser, state == "ready") for analyser, state in found]
+
+
+async def read_editions(writer: Writer) -> tuple[str, list[tuple[int, str]]]:
     rows = await writer.all(INDEX["find_analysers"])
-    if rows[0]["analyser"] is None:
-        await writer.run(INDEX["open_scope"], page_ids=page_ids, analyser=ANALYSER)
-        rows = await writer.all(INDEX["find_analysers"])
-    return rows[0]["language"], [Edition(row["analyser"], row["state"] == "ready") for row in rows]
+    return rows[0]["language"], [(row["analyser"], row["state"]) for row in rows if row["analyser"] is not None]
 
 
 async def write_pages(writer: Writer, pages: Sequence[Findable], language: str, edition: Edition, later: bool) -> None:
@@ -146,6 +152,7 @@ def row_of(letter: str, analyser: int, said: Said) -> dict[str, Any]:
     title, summary = analyse(said.title), analyse(said.summary)
     others = other_words(title, map(analyse, said.names))
     headings = [heading for given in said.headings if (heading := " ".join(analyse(given)))]
+    tags = [word for tag in said.tags for word in analyse(tag)] if analyser >= TAGGED else []
     body = said.words.split(" ") if said.words else []
     return {
         "page_ids": said.page_id,
@@ -156,12 +163,12 @@ def row_of(letter: str, analyser: int, said: Said) -> dict[str, Any]:
         "tags": APART.join(said.tags),
         "titles": " ".join(title),
         "names": " ".join(others),
-        "leads": " ".join([*headings, *summary]),
+        "leads": " ".join([*headings, *tags, *summary]),
         "bodies": said.words,
         "marks": APART.join(marks(letter, said.type, said.tags, headings)),
         "title_words": len(title),
         "words": len(title) + len(summary) + len(body),
-        "text_words": " ".join(vocabulary([*summary, *body])),
+        "text_words": " ".join(vocabulary([*tags, *summary, *body])),
         "name_words": " ".join(vocabulary([*title, *others])),
     }
 
@@ -179,7 +186,7 @@ async def restate_search(writer: Writer, pages: Sequence[Page]) -> None:
             writer.gathered[page.id] = found._replace(page=page)
     if pages:
         statuses = [page.status for page in pages]
-        await writer.run(INDEX["mark_pages"], page_ids=[page.id for page in pages], statuses=statuses)
+        await writer.later(INDEX["mark_pages"], page_ids=[page.id for page in pages], statuses=statuses)
 
 
 async def forget_search(writer: Writer, page_id: UUID) -> None:

@@ -15,6 +15,7 @@ COMPOUND = re.compile(r"\w(?:::|->|[./\\])(\w+)\W*$")  # std::vector: its last p
 SIGNED = re.compile(r"\W*\w+(?:\+\+|#)\W*")  # C++ is not C, though its name is kept as that
 SIGN = re.compile(r"\w(?:\+\+|#)")  # somewhere in a word
 WHOLE = "\x01"  # no name has a character so small: what goes on is another name
+NEXT_WORD = "!"  # the first character behind the space: the name goes on with another word, not with more letters
 PART, PART_TRUST, MENDED_TRUST = 8.0, 0.9, 0.95
 FORM = 16.0  # behind every name that is asked for as it is written
 MOST_AMONG, LONGEST = 12, 4  # words of a question that is read for names among them, and of such a name
@@ -40,14 +41,14 @@ def keys(reading: Reading, text: str, weights: Mapping[str, float]) -> list[Key]
 
 
 def possible(reading: Reading, text: str, weights: Mapping[str, float]) -> Iterator[Key]:
-    whole = normalise(text)
+    whole, end = normalise(text), NEXT_WORD if text[-1:].isspace() else LAST
     if not SIGNED.fullmatch(text):
-        yield Key(whole, whole + LAST)
+        yield Key(whole, whole + end)
     if reading.mended:
-        yield Key(reading.mended_text, reading.mended_text + LAST, MENDED_TRUST)
+        yield Key(reading.mended_text, reading.mended_text + end, MENDED_TRUST)
     if part := COMPOUND.search(text):
         name = normalise(part[1])
-        yield Key(name, name + LAST, PART_TRUST, PART)
+        yield Key(name, name + end, PART_TRUST, PART)
     for form in reading.forms:
         if whole.endswith(reading.words[-1]):
             yield exactly(whole.removesuffix(reading.words[-1]) + form, FORM)

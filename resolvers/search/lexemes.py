@@ -5,9 +5,10 @@ share a letter; the rows say whose they are.
 """
 
 from collections.abc import Iterable
-from unicodedata import normalize
 from uuid import UUID
 from zlib import crc32
+
+from content.normalization import normalize
 
 LETTERS = range(0x1000, 0xD000)  # 49,152 characters of three bytes each
 MARK = ":"  # no word has one

@@ -11,7 +11,7 @@ from db.sql import Statement, statements
 
 from .keys import COMPOUND, Key, keys
 from .lexemes import heading_mark, one_of, quoted
-from .reading import FEW_WORDS, Reading
+from .reading import FEW_WORDS, Reading, is_contracted
 from .weights import BUDGET, FEEDBACK, FEEDBACK_PAGES, HEAVIEST, OPEN
 
 RANKING = statements("search_ranking")
@@ -189,16 +189,17 @@ def unfinished(reading: Reading, text: str) -> tuple[str | None, str | None]:
     """Names that go on where the question ends: any name, and the title."""
     if not 0 < len(reading.words) <= FEW_WORDS or not text[-1:].isalnum():
         return None, None
-    last = reading.words[-1]
-    if (len(last) < 2 and last.isascii()) or (COMPOUND.search(text) and last not in reading.unknown):
+    last, is_whole = reading.words[-1], is_contracted(text)
+    if (len(last) < 2 and last.isascii() and not is_whole) or (COMPOUND.search(text) and last not in reading.unknown):
         return None, None
     spelled = [[reading.letter + word] for word in reading.words]
     for place, options in enumerate(reading.options):
         spelled[place] += [reading.letter + option.word for option in options if OPEN < option.trust < 1]
-    return going_on(spelled), going_on(spelled, "A")
+    return going_on(spelled, is_whole=is_whole), going_on(spelled, "A", is_whole=is_whole)
 
 
-def going_on(spelled: Sequence[Sequence[str]], weight: str = "") -> str:
-    """All these words, of which the last one may be longer, in places of that weight."""
-    whole = [one_of(words, weight and f":{weight}") for words in spelled[:-1]]
-    return "&".join([*whole, one_of(spelled[-1], f":*{weight}")])
+def going_on(spelled: Sequence[Sequence[str]], weight: str = "", *, is_whole: bool = False) -> str:
+    """All these words, of which the last one may be longer unless it `is_whole`, in places of that weight."""
+    tag = weight and f":{weight}"
+    whole = [one_of(words, tag) for words in spelled[:-1]]
+    return "&".join([*whole, one_of(spelled[-1], tag if is_whole else f":*{weight}")])

@@ -1,5 +1,6 @@
 """What a question means in one wiki: the lexemes of its words, what its last word may become, what was mistyped."""
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,8 @@ from .weights import BUDGET, IDLE, MENDED, OPEN
 
 WORDS = statements("search_words")
 LAST = "\U0010ffff"
+# `what's`, `don't`, `I'll`: the end of a contraction is a whole word. Not so in `O'S` and `l'e`, where a name goes on.
+CONTRACTION = re.compile(r"(?:\w\w|\bi)['’‘ʼ＇](?:s|t|d|m|ll|re|ve)$", re.IGNORECASE)
 MOST_WORDS, MOST_BESIDES = 64, 1_000  # of a question are read; of what must be or must not be said
 FEW_WORDS, SOME_WORDS = 6, 8  # up to here the last word may be unfinished; two letters be wrong in a short word
 MOST_LONGER, MOST_OPEN, FEW_OPEN = 24, 5, 2  # words that go on: fetched, and used for a last word unknown or known
@@ -143,7 +146,12 @@ async def read(
 
 def may_go_on(text: str, words: Sequence[str]) -> bool:
     """Is someone still typing the last word?"""
-    return len(words) <= FEW_WORDS and text[-1:].isalnum()
+    return len(words) <= FEW_WORDS and text[-1:].isalnum() and not is_contracted(text)
+
+
+def is_contracted(text: str) -> bool:
+    """Whether the text ends in a contraction or a possessive, whose last letters begin no longer word."""
+    return CONTRACTION.search(text) is not None
 
 
 def lexemes_of(rows: Sequence[Row], found: dict[str, int]) -> dict[str, tuple[str, ...]]:

@@ -11,6 +11,7 @@ from .link_kinds import LinkKindMutations
 from .links import LinkMutations
 from .mentions import MentionMutations
 from .names import NameMutations
+from .onboarding import OnboardingMutations
 from .pages import PageMutations
 from .promotions import PromotionMutations
 from .sections import SectionMutations
@@ -34,6 +35,7 @@ class Mutation(
     CompilingMutations,
     UpkeepMutations,
     LanguageMutations,
+    OnboardingMutations,
 ):
     pass
 

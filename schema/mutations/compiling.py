@@ -11,21 +11,19 @@ from db.scope import Scope
 from resolvers import compiling, jobs
 from resolvers.errors import BadInput
 from selection import Step
-from selection.arguments import identifier
 
-from ..fields import source
+from ..fields import OlderOwner, OwnerName, source
 from ..jobs import WikiCompileJob
-from ..payloads import IDS
-from .scoping import Request
+from ..payloads import IDS, UserError, user_error
+from .scoping import Request, scope_named
+
+NO_IDEA = "No idea of this account waits to be compiled: retain some first, with its accountId in their metadata."
 
 
-def scope_of(context: Any, tenant_id: str | None, *owners: str | None) -> Scope:
+async def scope_of(context: Any, tenant_id: str | None, **where: str | None) -> Scope:
     """The wiki that is meant. Whether the caller may is decided where the transaction opens."""
-    scope: Scope = context.scope
-    spellings = ("owner_id", "user_id", "agent_id")
-    AS_ADMIN.check(scope, tenant_id, **dict(zip(spellings, owners, strict=False)))
-    owner = next((one for one in owners if one is not None), None)
-    return scope if owner is None else scope.in_owner(identifier(owner))
+    AS_ADMIN.check(context.scope, tenant_id, **where)
+    return await scope_named(context, **where)
 
 
 async def ask_for_compile(
@@ -33,12 +31,10 @@ async def ask_for_compile(
     parent: Any,
     wanted: frozenset[str],
     tenant_id: str | None = None,
-    owner_id: str | None = None,
-    user_id: str | None = None,
-    agent_id: str | None = None,
     model_id: str | None = None,
+    **where: str | None,
 ) -> list[tuple[Any, ...]]:
-    scope = scope_of(context, tenant_id, owner_id, user_id, agent_id)
+    scope = await scope_of(context, tenant_id, **where)
     options = None if model_id is None else {"modelId": model_id[:200]}
     return [(await jobs.ask_for_compile(context.database, scope, options=options),)]
 
@@ -50,6 +46,7 @@ class WikiCursorReset:
     user_id: strawberry.ID = strawberry.field(description="The same.")
     cursor_cleared: bool = strawberry.field(description="False when there was none.")
     pages_archived: int = strawberry.field(description="How many pages were put away, with force.")
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
 
 
 @strawberry.type(description="A journal whose ideas are compiled in bulk.")
@@ -61,6 +58,40 @@ class WikiJournalImport:
     dispatched: bool = strawberry.field(description="Was a job asked for?")
     dispatched_at: datetime | None = strawberry.field(description="When.")
     error: str | None = strawberry.field(description="Why not.")
+    user_errors: list[UserError] = strawberry.field(
+        default_factory=list, description="What is wrong with the input. Empty where there only is nothing to do."
+    )
+
+
+async def reset_cursor(context: Any, *, force: bool, dry_run: bool, **where: str | None) -> WikiCursorReset:
+    scope = await scope_of(context, **where)
+    done = await compiling.reset_cursor(context.database, scope, force=force, dry_run=dry_run)
+    return WikiCursorReset(
+        tenant_id=strawberry.ID(str(scope.tenant_id)),
+        owner_id=strawberry.ID(str(scope.owner_id)),
+        user_id=strawberry.ID(str(scope.owner_id)),
+        cursor_cleared=done.cursor_cleared,
+        pages_archived=done.pages_archived,
+    )
+
+
+async def import_journal(context: Any, account_id: str, limit: int | None, **where: str | None) -> WikiJournalImport:
+    scope = await scope_of(context, **where)
+    job_id, error, user_errors = None, NO_IDEA, []
+    try:
+        job_id = await compiling.import_journal(context.database, scope, account_id, limit)
+    except BadInput as refused:
+        error, user_errors = refused.message, [user_error(refused)]
+    return WikiJournalImport(
+        account_id=strawberry.ID(account_id),
+        tenant_id=strawberry.ID(str(scope.tenant_id)),
+        user_id=strawberry.ID(str(scope.owner_id)),
+        agent_id=strawberry.ID(str(scope.owner_id)),
+        dispatched=job_id is not None,
+        dispatched_at=None if job_id is None else datetime.now(UTC),
+        error=None if job_id else error,
+        user_errors=user_errors,
+    )
 
 
 @strawberry.type
@@ -73,9 +104,10 @@ class CompilingMutations:
     )
     def compile_wiki_now(
         tenant_id: strawberry.ID,
-        owner_id: strawberry.ID | None = None,
-        user_id: strawberry.ID | None = None,
-        agent_id: strawberry.ID | None = None,
+        owner: OwnerName = None,
+        owner_id: OlderOwner = None,
+        user_id: OlderOwner = None,
+        agent_id: OlderOwner = None,
         model_id: str | None = None,
     ) -> WikiCompileJob | None: ...
 
@@ -84,44 +116,28 @@ class CompilingMutations:
         self,
         info: Request,
         tenant_id: strawberry.ID,
-        owner_id: strawberry.ID | None = None,
-        user_id: strawberry.ID | None = None,
-        force: bool = False,
-        dry_run: bool = False,
+        owner: OwnerName = None,
+        owner_id: OlderOwner = None,
+        user_id: OlderOwner = None,
+        force: bool | None = False,
+        dry_run: bool | None = False,
     ) -> WikiCursorReset:
-        scope = scope_of(info.context, tenant_id, owner_id, user_id)
-        done = await compiling.reset_cursor(info.context.database, scope, force=force, dry_run=dry_run)
-        return WikiCursorReset(
-            tenant_id=strawberry.ID(str(scope.tenant_id)),
-            owner_id=strawberry.ID(str(scope.owner_id)),
-            user_id=strawberry.ID(str(scope.owner_id)),
-            cursor_cleared=done.cursor_cleared,
-            pages_archived=done.pages_archived,
-        )
+        where = {"tenant_id": tenant_id, "owner": owner, "owner_id": owner_id, "user_id": user_id}
+        return await reset_cursor(info.context, force=bool(force), dry_run=bool(dry_run), **where)
 
-    @strawberry.mutation(description="Compile the ideas of a journal that were retained, in bulk; for admins.")
+    @strawberry.mutation(
+        description="Compile in bulk up to the last retained idea of a journal, or the last of `limit`; for admins."
+    )
     async def bootstrap_journal_import(
         self,
         info: Request,
         account_id: strawberry.ID,
         tenant_id: strawberry.ID,
-        owner_id: strawberry.ID | None = None,
-        user_id: strawberry.ID | None = None,
-        agent_id: strawberry.ID | None = None,
+        owner: OwnerName = None,
+        owner_id: OlderOwner = None,
+        user_id: OlderOwner = None,
+        agent_id: OlderOwner = None,
         limit: int | None = None,
     ) -> WikiJournalImport:
-        scope = scope_of(info.context, tenant_id, owner_id, user_id, agent_id)
-        job_id, error = None, "There are no ideas of a journal to compile: retain them first."
-        try:
-            job_id = await compiling.import_journal(info.context.database, scope, account_id, limit)
-        except BadInput as refused:
-            error = refused.message
-        return WikiJournalImport(
-            account_id=account_id,
-            tenant_id=strawberry.ID(str(scope.tenant_id)),
-            user_id=strawberry.ID(str(scope.owner_id)),
-            agent_id=strawberry.ID(str(scope.owner_id)),
-            dispatched=job_id is not None,
-            dispatched_at=None if job_id is None else datetime.now(UTC),
-            error=None if job_id else error,
-        )
+        where = {"tenant_id": tenant_id, "owner": owner, "owner_id": owner_id, "user_id": user_id, "agent_id": agent_id}
+        return await import_journal(info.context, account_id, limit, **where)

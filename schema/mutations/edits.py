@@ -57,7 +57,7 @@ class EditMutations:
     async def edit_wiki_page(self, info: Request, input: EditWikiPageInput) -> WikiEditPayload:
         saving = edits.edit_page(
             info.context.database,
-            scope_in(info, input),
+            await scope_in(info, input),
             input.address(),
             old_text=input.old_text,
             new_text=input.new_text,
@@ -72,7 +72,7 @@ class EditMutations:
     async def append_to_wiki_page(self, info: Request, input: AppendToWikiPageInput) -> WikiEditPayload:
         saving = edits.append_to_page(
             info.context.database,
-            scope_in(info, input),
+            await scope_in(info, input),
             input.address(),
             text=input.text,
             section_slug=input.section_slug,

@@ -41,7 +41,7 @@ class LanguageMutations:
         "their own language keep it."
     )
     async def set_wiki_language(self, info: Request, input: SetWikiLanguageInput) -> WikiLanguagePayload:
-        scope = scope_in(info, input)
+        scope = await scope_in(info, input)
         try:
             done = await set_wiki_language(info.context.database, scope, input.language)
         except BadInput as error:

@@ -28,7 +28,7 @@ class WikiLinksPayload:
 class LinkKindMutations:
     @strawberry.mutation(description="Take back links of a kind that follows from evidence alone; for admins.")
     async def drop_wiki_links(self, info: Request, input: DropWikiLinksInput) -> WikiLinksPayload:
-        scope = scope_in(info, input)
+        scope = await scope_in(info, input)
         try:
             done = await link_kinds.drop_link_kind(info.context.database, scope, input.kind, dry_run=input.dry_run)
         except BadInput as error:

@@ -30,7 +30,7 @@ class MentionMutations:
         try:
             saved = await mentions.record_mention(
                 info.context.database,
-                scope_in(info, input),
+                await scope_in(info, input),
                 name=input.name,
                 source_id=id_of(input.source_id),
                 quote=input.quote,

@@ -7,10 +7,11 @@ from strawberry.scalars import JSON
 
 from resolvers import hierarchy, pages, upserting
 from resolvers.drafts import PageDraft, SectionDraft
+from resolvers.errors import BadInput
 from resolvers.records import Saved
 
 from ..enums import WikiPageStatus, WikiPageType
-from ..payloads import WikiDeletionPayload, WikiPagePayload, WikiScopePayload, page_payload
+from ..payloads import WikiDeletionPayload, WikiPagePayload, WikiScopePayload, page_payload, user_error
 from .scoping import InWiki, Request, cleared, id_of, optional_id, required, scope_in
 
 
@@ -110,13 +111,13 @@ def changes(input: UpdateWikiPageInput) -> dict[str, Any]:
 class PageMutations:
     @strawberry.mutation(description="Make a page.")
     async def create_wiki_page(self, info: Request, input: CreateWikiPageInput) -> WikiPagePayload:
-        return await page_payload(pages.create_page(info.context.database, scope_in(info, input), input.draft()))
+        return await page_payload(pages.create_page(info.context.database, await scope_in(info, input), input.draft()))
 
     @strawberry.mutation(description="Make a page, or bring the one of that type and slug up to date.")
     async def upsert_wiki_page(self, info: Request, input: UpsertWikiPageInput) -> WikiPagePayload:
         saving = upserting.upsert_page(
             info.context.database,
-            scope_in(info, input),
+            await scope_in(info, input),
             input.draft(status=input.status and input.status.value),
             mark_compiled=input.mark_compiled,
             expected_version=input.expected_version,
@@ -155,7 +156,10 @@ class PageMutations:
 
     @strawberry.mutation(description="Put every page of a wiki away, for its admins.")
     async def archive_wiki_scope(self, info: Request, input: ArchiveWikiScopeInput) -> WikiScopePayload:
-        archived = await pages.archive_scope(info.context.database, scope_in(info, input))
+        try:
+            archived = await pages.archive_scope(info.context.database, await scope_in(info, input))
+        except BadInput as error:
+            return WikiScopePayload(user_errors=[user_error(error)])
         return WikiScopePayload(pages_archived=archived)
 
     @strawberry.mutation(description="Delete a page and all it owns for good, for admins of its wiki.")

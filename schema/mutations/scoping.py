@@ -6,12 +6,14 @@ from uuid import UUID
 import strawberry
 from strawberry.types.info import Info
 
-from db.access import check_tenant
+from db.access import IN_OWNER
 from db.scope import Scope
 from resolvers.context import Context
 from resolvers.errors import BadInput
 from resolvers.unset import UNSET
 from selection.arguments import identifier
+
+from ..search_rows import owner_named
 
 Request = Info[Context, Any]
 
@@ -19,14 +21,25 @@ Request = Info[Context, Any]
 @strawberry.input(description="In whose wiki. The caller's own when nothing is named.")
 class InWiki:
     tenant_id: strawberry.ID | None = strawberry.field(default=None, description="Must be the credential's.")
-    owner_id: strawberry.ID | None = strawberry.field(default=None, description="Another wiki that the caller may use.")
+    owner: str | None = strawberry.field(
+        default=None, description="Another wiki that the caller may use, by its owner's slug or id."
+    )
+    owner_id: strawberry.ID | None = strawberry.field(
+        default=None, description="Another wiki that the caller may use.", deprecation_reason="Use owner."
+    )
 
 
-def scope_in(info: Request, wiki: InWiki) -> Scope:
+async def scope_in(info: Request, wiki: InWiki) -> Scope:
     """Whether the caller may write there is decided where the transaction opens."""
-    scope = info.context.scope
-    check_tenant(scope, wiki.tenant_id)
-    return scope if wiki.owner_id is None else scope.in_owner(identifier(wiki.owner_id))
+    IN_OWNER.check(info.context.scope, wiki.tenant_id, owner=wiki.owner, owner_id=wiki.owner_id)
+    return await scope_named(info.context, owner=wiki.owner, owner_id=wiki.owner_id)
+
+
+async def scope_named(context: Any, **where: str | None) -> Scope:
+    """The caller at work in the wiki that is named, or in its own."""
+    scope: Scope = context.scope
+    owner_id = await owner_named(context, where)
+    return scope if owner_id is None else scope.in_owner(owner_id)
 
 
 def id_of(text: strawberry.ID | str) -> UUID:

@@ -68,15 +68,15 @@ class SourceMutations:
     @strawberry.mutation(description="Retain a piece of evidence; the very same one twice is kept once.")
     async def add_wiki_source(self, info: Request, input: AddWikiSourceInput) -> WikiSourcePayload:
         try:
-            saved = await sources.add_source(info.context.database, scope_in(info, input), draft_of(input))
+            saved = await sources.add_source(info.context.database, await scope_in(info, input), draft_of(input))
         except BadInput as error:
             return WikiSourcePayload(user_errors=[user_error(error)])
         return WikiSourcePayload(source_id=saved.source_id, created=saved.created)
 
     @strawberry.mutation(description="Retain evidence, and let the wiki be compiled. The same again changes nothing.")
     async def retain_wiki_sources(self, info: Request, input: RetainWikiSourcesInput) -> WikiRetentionPayload:
-        drafts = [draft_of(one) for one in input.sources]
-        return await retention_payload(retaining.retain_sources(info.context.database, scope_in(info, input), drafts))
+        drafts, scope = [draft_of(one) for one in input.sources], await scope_in(info, input)
+        return await retention_payload(retaining.retain_sources(info.context.database, scope, drafts))
 
     @strawberry.mutation(description="Say that a source was used for a section.")
     async def cite_wiki_source(self, info: Request, input: CiteWikiSourceInput) -> WikiCitationPayload:

@@ -1,5 +1,6 @@
 """Pages built again from their sources, and sources forgotten."""
 
+from collections.abc import Awaitable
 from uuid import UUID
 
 import strawberry
@@ -52,7 +53,11 @@ class WikiForgettingPayload:
     )
 
 
-def rebuilding_by(job_id: UUID) -> WikiRebuildPayload:
+async def rebuild_payload(asking: Awaitable[UUID]) -> WikiRebuildPayload:
+    try:
+        job_id = await asking
+    except BadInput as error:
+        return WikiRebuildPayload(user_errors=[user_error(error)])
     return WikiRebuildPayload(compile_job_id=strawberry.ID(str(job_id)))
 
 
@@ -61,11 +66,11 @@ class UpkeepMutations:
     @strawberry.mutation(description="Write every section of a page anew that cites sources, from those alone.")
     async def rebuild_wiki_page(self, info: Request, input: RebuildWikiPageInput) -> WikiRebuildPayload:
         context = info.context
-        return rebuilding_by(await rebuilding.rebuild_page(context.database, context.scope, id_of(input.page_id)))
+        return await rebuild_payload(rebuilding.rebuild_page(context.database, context.scope, id_of(input.page_id)))
 
     @strawberry.mutation(description="The same for all active pages of a wiki, for admins.")
     async def rebuild_wiki(self, info: Request, input: RebuildWikiInput) -> WikiRebuildPayload:
-        return rebuilding_by(await rebuilding.rebuild_wiki(info.context.database, scope_in(info, input)))
+        return await rebuild_payload(rebuilding.rebuild_wiki(info.context.database, await scope_in(info, input)))
 
     @strawberry.mutation(
         description="Erase a source, and by a job all that was written from it. For who may delete pages for good."

@@ -16,6 +16,7 @@ from app.server.serve import bind, config_of
 from app.settings import Settings
 from db.scope import Role
 from resolvers.tokens import mint
+from tests.loop_thread import nothing_of_ours_holds_the_loop
 
 SECRET = "a secret of the tests, long enough for HS256"
 
@@ -61,7 +62,8 @@ async def serving(dsn: str, data_dir: Path, **settings: Any) -> AsyncIterator[Se
     url = f"http://127.0.0.1:{listening.getsockname()[1]}"
     try:
         async with httpx.AsyncClient(base_url=url, timeout=30) as http:
-            yield Service(url, http)
+            with nothing_of_ours_holds_the_loop():
+                yield Service(url, http)
     finally:
         server.should_exit = True
         await running

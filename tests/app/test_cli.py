@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import jwt
 import orjson
 import pytest
 import typer
@@ -17,7 +18,9 @@ from app.cli.output import CONTROL
 from db.database import Database
 from resolvers.api_keys import scope_of_key
 from resolvers.errors import Unauthenticated
+from resolvers.tokens import scope_of
 from tests.app.command_line import COMMAND, ROOT, Ran
+from tests.app.service import SECRET
 
 Cairn = Callable[..., Ran]
 
@@ -88,7 +91,10 @@ def test_help_waits_for_nothing_that_is_slow_to_import() -> None:
     [
         (["nope"], "No such command 'nope'. Try: cairn --help"),
         (["tenants", "create"], "Missing argument 'SLUG'. Try: cairn tenants create --help"),
-        (["search", "x", "--tenant", "a"], "Missing option '--owner'. Try: cairn search --help"),
+        (
+            ["search", "x", "--tenant", "a"],
+            "Missing option '--owner' (env var: 'CAIRN_OWNER'). Try: cairn search --help",
+        ),
         (["search", "x", *MARA, "--limit", "51"], "should be less than or equal to 50"),
         (["page", "austin", *MARA], "write it as TYPE/SLUG"),
         (["page", "city/austin", *MARA], "write it as TYPE/SLUG"),
@@ -204,9 +210,9 @@ def test_tenants_and_owners_are_listed(acme: Cairn) -> None:
 @pytest.mark.parametrize(
     ("words", "code"),
     [
-        (["tenants", "create", "acme"], "CONFLICT"),
+        (["tenants", "create", "acme"], "SLUG_TAKEN"),
         (["tenants", "create", "A B"], "BAD_USER_INPUT"),
-        (["owners", "create", "mara", "--tenant", "acme", "--kind", "user"], "CONFLICT"),
+        (["owners", "create", "mara", "--tenant", "acme", "--kind", "user"], "SLUG_TAKEN"),
         (["owners", "create", "x", "--tenant", "acme", "--kind", "user", "--language", "klingon"], "BAD_USER_INPUT"),
         (["owners", "language", "mara", "klingon", "--tenant", "acme"], "BAD_USER_INPUT"),
         (["owners", "language", "nobody", "german", "--tenant", "acme"], "NOT_FOUND"),
@@ -243,6 +249,34 @@ def test_a_grant_is_given_and_taken_back(acme: Cairn) -> None:
     assert json.loads(acme("grants", "remove", *words, "--json").out)["removed"] is False
 
 
+def test_grants_are_listed(acme: Cairn) -> None:
+    assert acme("grants", "list", "--tenant", "acme").out.startswith("No grants. To give one: cairn grants add")
+    acme("grants", "add", "--tenant", "acme", "--owner", "team", "--grantee", "mara", "--role", "member")
+    (listed,) = json.loads(acme("grants", "list", "--tenant", "acme", "--json").out)
+    assert (listed["owner"], listed["grantee"], listed["role"]) == ("team", "mara", "member")
+    shown = acme("grants", "list", "--tenant", "acme", "--grantee", "mara").out.split()
+    assert shown[:7] == ["owner", "grantee", "role", "since", "team", "mara", "member"]
+    assert acme("grants", "list", "--tenant", "acme", "--owner", "mara", "--json").out == "[]\n"
+    assert acme("grants", "list", "--tenant", "acme", "--owner", "nobody", "--json").error["code"] == "NOT_FOUND"
+
+
+def test_a_token_says_who_acts_with_it(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAIRN_JWT_SECRET", SECRET)
+    assert acme("owners", "create", "scout", "--tenant", "acme", "--kind", "agent").code == 0
+
+    def acting(owner: str, *options: str) -> tuple[str, bool]:
+        made = json.loads(acme("token", "--tenant", "acme", "--owner", owner, *options, "--json").out)
+        scope = scope_of(jwt.decode(made["token"], SECRET, algorithms=["HS256"]))
+        return scope.actor.kind.value, scope.actor.id == made["ownerId"]
+
+    assert acting("scout") == ("agent", True)
+    assert acting("mara") == ("user", True)
+    assert acting("team") == ("service", True)
+    assert acting("scout", "--role", "service") == ("service", True)
+    assert acting("scout", "--actor", "user") == ("user", True)
+    assert acme("token", "--tenant", "acme", "--owner", "scout", "--actor", "compiler").code == 2
+
+
 async def open_with(dsn: str, key: str) -> tuple[str, int]:
     database = Database(dsn, size=1)
     await database.open()
@@ -258,11 +292,11 @@ def test_a_key_opens_until_it_is_revoked(acme: Cairn, dsn: str) -> None:
     issued = json.loads(acme("keys", "create", *words, "--expires", "90d", "--json").out)
     assert asyncio.run(open_with(dsn, issued["key"])) == ("reader", 2)
     (listed,) = json.loads(acme("keys", "list", "--tenant", "acme", "--json").out)
-    assert (listed["name"], listed["owners"], listed["state"]) == ("crawler", ["mara", "team"], "good")
+    assert (listed["name"], listed["owners"], listed["state"]) == ("crawler", ["mara", "team"], "active")
     assert acme("keys", "revoke", issued["id"], "--tenant", "acme").code == 0
     shown = acme("keys", "list", "--tenant", "acme").out
     assert issued["key"].removeprefix("cairn_") not in shown
-    assert shown.split()[6:11] == ["crawler", "reader", "mara", "team", "revoked"]
+    assert shown.split()[7:13] == ["crawler", "reader", "user", "mara", "team", "revoked"]
     with pytest.raises(Unauthenticated):
         asyncio.run(open_with(dsn, issued["key"]))
 
@@ -278,7 +312,7 @@ def test_an_import_tells_what_failed_and_keeps_the_rest(acme: Cairn, tmp_path: P
     result = json.loads(ran.out)
     assert result.pop("errors")[0]["path"] == "bad.md"
     counted = {"created": 1, "changed": 0, "unchanged": 0, "failed": 1, "sources": 0, "links": 0, "brokenLinks": 1}
-    assert result == counted
+    assert result == counted | {"format": "obsidian", "leftOut": {}, "warnings": []}
     again = acme(*words)
     assert again.out.startswith("0 created, 0 changed, 1 unchanged, 1 failed; 0 links, 1 broken; 0 new sources.\n")
     assert "bad.md" in again.out
@@ -293,12 +327,29 @@ def test_what_was_exported_can_be_imported(acme: Cairn, tmp_path: Path) -> None:
         assert (done.code, done.out) == (0, f"1 pages and 0 sources are in {tmp_path / name}.\n")
         again = acme("import", str(tmp_path / name), "--tenant", "acme", "--owner", "team", "--json")
         assert json.loads(again.out)["failed"] == 0
-    assert (tmp_path / "folder" / "Austin.md").read_text().endswith("---\n\nHot.\n")
+    assert (tmp_path / "folder" / "Austin.md").read_text() == "---\ntags: [city]\n---\nHot.", "as it came"
     shown = acme("export", str(tmp_path / "folder"), *MARA, "--json")
-    assert json.loads(shown.out) == {"pages": 1, "sources": 0, "path": str(tmp_path / "folder")}
+    told = {"pages": 1, "sources": 0, "path": str(tmp_path / "folder"), "failed": 0, "errors": []}
+    assert json.loads(shown.out) == told
     assert "an export is not printed" in acme("export", "-", *MARA).err
     refused = acme("export", str(tmp_path / "notes"), *MARA)
     assert (refused.code, "new or empty" in refused.err) == (1, True)
+
+
+def test_an_export_that_lacks_a_page_names_it_and_exits_with_1(
+    acme: Cairn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*_: object) -> bytes:
+        raise ValueError("it is too hot")
+
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "Austin.md").write_text("Hot.")
+    assert acme("import", str(tmp_path / "notes"), *MARA).code == 0
+    monkeypatch.setattr("resolvers.moving.files.text_of", failing)
+    ran = acme("export", str(tmp_path / "folder"), *MARA)
+    assert (ran.code, "1 could not be written" in ran.out, "Austin.md" in ran.out) == (1, True, True)
+    told = json.loads(acme("export", str(tmp_path / "wiki.zip"), *MARA, "--json").out)
+    assert (told["pages"], told["failed"], told["errors"][0]["code"]) == (0, 1, "UNWRITABLE")
 
 
 def test_what_was_imported_is_found_and_shown(acme: Cairn, tmp_path: Path) -> None:

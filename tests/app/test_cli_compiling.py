@@ -1,10 +1,17 @@
 """Evidence in, a compile asked for, pages out: from the terminal."""
 
+import asyncio
 import json
+import os
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
+import asyncpg
 import pytest
 
+from app.cli import compiling
+from resolvers import jobs
 from tests.app.test_cli import MARA, Cairn, acme, cairn
 
 __all__ = ["acme", "cairn"]
@@ -99,3 +106,113 @@ def test_a_wiki_is_linted_and_swept(telling: Cairn, notes: Path) -> None:
     ran = json.loads(telling("lint", *MARA, "--sweep", "--json").out)
     assert ran["jobId"] is None
     assert {one["name"]: one["total"] for one in ran["checks"]}["earned_names"] == 0
+
+
+def test_lint_fails_on_findings_of_the_severity_that_is_asked_for(telling: Cairn, notes: Path) -> None:
+    notes.write_text(json.dumps({"kind": "daily_note", "ref": "n", "content": "page entity Momofuku\nA place."}))
+    assert telling("retain", str(notes), *MARA).code == 0
+    assert telling("compile", *MARA, "--wait").code == 0
+    checks = json.loads(telling("lint", *MARA, "--json").out)["checks"]
+    assert {one["severity"] for one in checks if one["total"]} == {"info"}, "an orphan"
+    assert telling("lint", *MARA).code == 0
+    assert telling("lint", *MARA, "--fail-on", "error").code == 0
+    assert telling("lint", *MARA, "--fail-on", "warning").code == 0
+    ran = telling("lint", *MARA, "--fail-on", "info", "--json")
+    assert ran.code == 1
+    assert json.loads(ran.out)["checks"] == checks
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next attempt follows at once."""
+    monkeypatch.setattr(jobs, "PAUSE", timedelta())
+    monkeypatch.setattr(compiling, "RETRY_PAUSE", 0.01)
+
+
+def retained(cairn: Cairn, notes: Path, *contents: str, wiki: tuple[str, ...] = MARA) -> None:
+    lines = [{"kind": "daily_note", "ref": f"n-{n}", "content": content} for n, content in enumerate(contents)]
+    notes.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert cairn("retain", str(notes), *wiki).code == 0
+
+
+@pytest.mark.usefixtures("impatient")
+def test_waiting_tries_a_failed_attempt_again(telling: Cairn, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAIRN_PLANNER", "tests.compiler.story:Stumbling")
+    retained(telling, notes, "page entity Momofuku\nFood.")
+    ran = telling("compile", *MARA, "--wait")
+    assert (ran.code, ran.out) == (0, "Compiled: 1 sources, 1 new pages, 1 sections, 0 names held.\n")
+    assert (
+        "Attempt 1 failed: Planning 1 source (daily_note/n-0) failed: ValueError: the model is away. The next"
+        in ran.err
+    )
+
+
+def test_waiting_does_not_wait_for_the_pause_of_an_attempt_that_failed_before(
+    telling: Cairn, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiling, "RETRY_PAUSE", 3600)
+    monkeypatch.setattr(compiling, "PAUSE", 3600)
+    retained(telling, notes, "page entity Momofuku\nFood.")
+    postponed = "UPDATE compile_jobs SET attempt = 1, error = 'x', run_after = now() + interval '1 hour'"
+    in_database(postponed)
+    assert telling("compile", *MARA, "--wait").code == 0
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_job_that_is_given_up_is_an_error_that_says_why(
+    telling: Cairn, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CAIRN_SECTION_WRITER", "tests.compiler.story:Mute")
+    retained(telling, notes, "page entity Momofuku\nFood.")
+    for command in (["compile"], ["rebuild", "--all"]):
+        if command == ["rebuild", "--all"]:
+            monkeypatch.setenv("CAIRN_SECTION_WRITER", "tests.compiler.story:Scribe")
+            assert telling("compile", *MARA, "--wait").code == 0
+            monkeypatch.setenv("CAIRN_SECTION_WRITER", "tests.compiler.story:Mute")
+        ran = telling(*command, *MARA, "--wait", "--json")
+        assert ran.code == 1
+        assert (ran.error["code"], ran.error["attempt"]) == ("COMPILE_FAILED", jobs.ATTEMPTS_MAX)
+        assert "was tried 5 times and failed" in ran.error["message"]
+        assert "section overview of the entity “Momofuku” failed: RuntimeError: no words." in ran.error["message"]
+
+
+def test_waiting_leaves_the_jobs_of_other_owners_alone(telling: Cairn, notes: Path) -> None:
+    retained(telling, notes, "page entity Lisbon\nA city.", wiki=("--tenant", "acme", "--owner", "team"))
+    retained(telling, notes, "page entity Momofuku\nFood.")
+    assert telling("compile", *MARA, "--wait").code == 0
+    assert telling("page", "entity/lisbon", "--tenant", "acme", "--owner", "team").code == 1
+    assert in_database("SELECT count(*) FROM compile_jobs WHERE status = 'pending'") == 1
+
+
+def test_waiting_tells_what_a_worker_did_before_and_what_would_make_a_page(telling: Cairn, notes: Path) -> None:
+    retained(telling, notes, "hold Chef João", "hold Chef João\nhold Ana")
+    first = telling("compile", *MARA, "--wait").out.splitlines()
+    held = "2 names held: a name gets its page with its third source within 30 days. Nearest: Chef João (2), Ana (1)."
+    assert first[1:] == [held]
+    again = telling("compile", *MARA, "--wait").out.splitlines()
+    assert again[0].startswith("Nothing new was left to read. A worker has compiled until 20")
+    assert again[1:] == first
+    told = json.loads(telling("compile", *MARA, "--wait", "--json").out)
+    assert told["held"]["total"] == 2
+    assert told["lastCompiled"]["metrics"]["sources_read"] == 2
+
+
+def test_waiting_ends_where_a_budget_puts_the_rest_off(telling: Cairn, notes: Path) -> None:
+    retained(telling, notes, "page entity Momofuku\nFood.")
+    in_database("UPDATE compile_jobs SET dedupe_key = dedupe_key || '9', run_after = now() + interval '1 hour'")
+    ran = telling("compile", *MARA, "--wait")
+    assert ran.code == 0
+    assert "A budget is used up: a worker goes on from 20" in ran.out
+
+
+def in_database(sql: str) -> Any:
+    """The value of a statement in the database of the tests."""
+
+    async def run() -> Any:
+        connection = await asyncpg.connect(os.environ["CAIRN_DATABASE_URL"])
+        try:
+            return await connection.fetchval(sql)
+        finally:
+            await connection.close()
+
+    return asyncio.run(run())

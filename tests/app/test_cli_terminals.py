@@ -56,7 +56,7 @@ def test_closed_streams_stop_no_command(terminal: Terminal) -> None:
     for command in ("search warm --json", "search warm", "append topic/cafe -"):
         line = f"{shlex.join(COMMAND)} {command} {shlex.join(MARA)} <&- >&-"
         ran = subprocess.run(line, shell=True, cwd=ROOT, env=terminal.environment, capture_output=True, timeout=60)
-        told = b"cairn: There is nothing to append in this.\n" if "append" in command else b""
+        told = b"cairn: text: There is nothing to append in this.\n" if "append" in command else b""
         assert ran.stderr == told
 
 

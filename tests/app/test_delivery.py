@@ -1,18 +1,23 @@
 """How answers travel: again only when they have changed, and compressed for those who take it."""
 
+import asyncio
 import gzip
 import threading
 from pathlib import Path
 from typing import Any
 
 import httpx
+import orjson
 import pytest
 
-from app import compression
+from app import compression, delivery
 from app.compression import takes_gzip
+from app.delivery import PIECE, send_body
 from app.etags import matches
+from resolvers.drafts import PageDraft
+from resolvers.pages import create_page
 from tests.app.service import Service, serving
-from tests.wiki import Wiki
+from tests.wiki import Wiki, close_wiki, open_wiki
 
 TITLES = "{ recentWikiPages { title bodyMd } }"
 
@@ -141,3 +146,53 @@ def test_what_accept_encoding_says(accepted: str | None, taken: bool) -> None:
 )
 def test_what_if_none_match_says(given: str | None, same: bool) -> None:
     assert matches(given, '"a"') is same
+
+
+# -- clients that read slowly
+
+
+async def test_a_large_answer_is_sent_in_pieces_and_comes_whole() -> None:
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    body = bytes(range(256)) * 4_000
+    await send_body(send, body)
+    assert b"".join(message["body"] for message in sent) == body
+    assert [message["more_body"] for message in sent] == [True, True, True, False]
+    assert max(len(message["body"]) for message in sent) <= PIECE
+
+
+async def test_who_takes_nothing_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(delivery, "STALLED", 0.05)
+    with pytest.raises(TimeoutError):
+        await send_body(lambda message: asyncio.sleep(60), b"x" * (PIECE + 1))
+
+
+async def test_one_tenant_leaves_so_much_unread_and_others_are_answered(
+    service: Service, wiki: Wiki, token: str, dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delivery, "UNREAD_MAX", 10_000_000)
+    stranger = await open_wiki(dsn)
+    for number in range(10):
+        draft = PageDraft("topic", f"Large {number}", body="water " * 150_000)
+        await create_page(wiki.database, wiki.scope, draft)
+    await create_page(stranger.database, stranger.scope, PageDraft("topic", "Large", body="water " * 150_000))
+    query = "{ wikiPages(first: 10) { nodes { bodyMd } } }"
+    body = orjson.dumps({"query": query})
+    host, _, port = service.url.removeprefix("http://").partition(":")
+    reader, writer = await asyncio.open_connection(host, int(port), limit=1000)
+    head = (
+        "POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        f"Authorization: Bearer {token}\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    writer.write(head.encode() + body)
+    await reader.readuntil(b"\r\n")
+    answer = await service.post(query, token)
+    assert (answer.status_code, answer.json()["errors"][0]["extensions"]["code"]) == (429, "THROTTLED")
+    other = service.token(stranger.scope.tenant_id, stranger.scope.owner_id)
+    for allowed, asked in ((token, "{ viewer { role } }"), (other, query)):
+        assert (await service.post(asked, allowed)).status_code == 200
+    writer.transport.abort()
+    await close_wiki(stranger)

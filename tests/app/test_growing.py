@@ -10,6 +10,9 @@ import pytest
 from compiler.compiler import Compiler
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
 from db.scope import Role
+from resolvers.drafts import PageDraft
+from resolvers.mentions import record_mention
+from resolvers.pages import archive_page, create_page
 from tests.app.service import Service, serving
 from tests.app.test_cli import MARA, Cairn, acme, cairn
 from tests.compiler.austin import retain, visits
@@ -107,3 +110,25 @@ def test_an_admin_does_the_same_from_a_terminal(acme: Cairn, tmp_path: Path) -> 
     assert "Nothing was changed" in acme("links", "drop", "deterministic:*", *MARA, "--dry-run").out
     assert f"{dry['links']} links lost a reason deterministic" in acme("links", "drop", "deterministic:*", *MARA).out
     assert acme("links", "drop", "planner", *MARA).code == 1
+
+
+async def test_the_page_that_a_name_became_is_shown_when_archived_only_if_asked_for(
+    service: Service, wiki: Wiki
+) -> None:
+    here = wiki.database, wiki.scope
+    page = (await create_page(*here, PageDraft("topic", "Bats", body="Text."))).page_id
+    mention = await record_mention(*here, name="Bats", source_id=await wiki.add_source())
+    await wiki.look.execute(
+        "UPDATE mentions SET status = 'promoted', promoted_page_id = $1 WHERE id = $2", page, mention.mention_id
+    )
+    token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.ADMIN)
+    document = """{ wikiMentions { nodes { seen: promotedPage { title }
+        kept: promotedPage(includeArchived: true) { title } } } }"""
+
+    async def shown() -> list[dict[str, Any]]:
+        nodes: list[dict[str, Any]] = (await service.ask(document, token))["data"]["wikiMentions"]["nodes"]
+        return nodes
+
+    assert await shown() == [{"seen": {"title": "Bats"}, "kept": {"title": "Bats"}}]
+    await archive_page(*here, page)
+    assert await shown() == [{"seen": None, "kept": {"title": "Bats"}}]

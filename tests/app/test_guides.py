@@ -19,6 +19,9 @@ from graphql import parse
 from app.demo import load_sample
 from db.scope import Role
 from resolvers.api_keys import create_api_key
+from resolvers.drafts import PageDraft
+from resolvers.pages import create_page
+from resolvers.sources import cite_source
 from schema.root import GRAPHQL
 from selection import Limits
 from selection.operation import parsed
@@ -147,3 +150,56 @@ async def test_a_page_that_changes_during_a_walk_or_after_it_is_found(service: S
     assert held == {"Page 0": "changed meanwhile"} | {f"Page {n}": "as it was" for n in (1, 2, 4)} | {
         "Page 3": "changed later"
     }
+
+
+SHOWN = """See [[Chef Café]], [[chef-cafe|the chef]], [[topic/Kilns.md#Firing]] and [[Nobody]].
+
+- 2026-04-03: “Hot.” [^day%201] [^day%201] [^later], and a note of mine[^own].
+
+[^own]: Not evidence.
+
+[by slug](wiki:kilns), [gone](wiki:gone), [by path](/wiki/topic/kilns), `[[Kilns]] [^later]`
+
+```
+[[Kilns]] [^later]
+```
+"""
+READ = """See [Chef Café](/wiki/entity/chef-cafe), [the chef](/wiki/entity/chef-cafe), [topic/Kilns.md#Firing](/wiki/topic/kilns#Firing) and Nobody.
+
+- 2026-04-03: “Hot.” [1](#evidence-1) [1](#evidence-1) [2](#evidence-2), and a note of mine[^own].
+
+[^own]: Not evidence.
+
+[by slug](/wiki/topic/kilns), [gone](#), [by path](/wiki/topic/kilns), `[[Kilns]] [^later]`
+
+```
+[[Kilns]] [^later]
+```
+"""  # noqa: E501
+
+
+async def test_a_body_becomes_markdown_that_every_renderer_knows(
+    service: Service, wiki: Wiki, token: str, tmp_path: Path
+) -> None:
+    if (node := shutil.which("node")) is None:
+        pytest.skip("no Node here")
+    await create_page(wiki.database, wiki.scope, PageDraft("entity", "Chef Café"))
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Kilns"))
+    page = await create_page(wiki.database, wiki.scope, PageDraft("topic", "Shown", body=SHOWN))
+    for ref in ("day 1", "later"):
+        source_id = await wiki.add_source("daily_note", ref)
+        await cite_source(wiki.database, wiki.scope, page_id=page.page_id, section_slug="overview", source_id=source_id)
+    (document,) = (block.text for block in blocks("graphql") if block.guide == "rendering.md")
+    (program,) = (block.text for block in blocks("js") if block.guide == "rendering.md")
+    answer = await service.ask(document, token, pageId=str(page.page_id))
+    (tmp_path / "readable.mjs").write_text(program)
+    (tmp_path / "page.json").write_bytes(orjson.dumps(answer["data"]["node"]))
+    (tmp_path / "run.mjs").write_text(
+        "import { readFileSync } from 'node:fs'; import { readable } from './readable.mjs';"
+        "console.log(JSON.stringify(readable(JSON.parse(readFileSync('page.json', 'utf8')))));"
+    )
+    ran = await asyncio.to_thread(subprocess.run, [node, "run.mjs"], cwd=tmp_path, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    shown = orjson.loads(ran.stdout)
+    assert shown["body"].strip() == READ.strip()
+    assert [note["ref"] for note in shown["notes"]] == ["day 1", "later"]

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import http.client
 import json
+import types
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -209,3 +210,14 @@ async def test_questions_made_to_hurt(service: Service, token: str, wiki: Wiki) 
             answer = await asyncio.to_thread(posted, service.url, token, body)
             assert "errors" not in answer, name
             assert held.longest < LONGEST, name
+
+
+async def test_what_is_refused_keeps_nothing_of_each_request(service: Service, token: str) -> None:
+    """An error that is known of a document and raised again and again would hold the frames of all who sent it."""
+    depths = []
+    for _ in range(3):
+        for _ in range(20):
+            await service.ask("{ nothing }", token)
+        gc.collect()
+        depths.append(sum(type(thing) is types.TracebackType for thing in gc.get_objects()))
+    assert depths[2] - depths[1] < 20

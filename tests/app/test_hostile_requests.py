@@ -63,6 +63,21 @@ async def test_plans_are_built_beside_the_event_loop(
     assert [name.rpartition("_")[0] for name in threads] == ["plans"]
 
 
+@pytest.mark.parametrize(
+    "besides",
+    [{f"k{n}": n for n in range(64_000)}, {"extensions": {f"k{n}": n for n in range(64_000)}}, {"mine": [[]] * 64_000}],
+    ids=["keys", "extensions", "values"],
+)
+async def test_a_request_holds_little_besides_its_variables(
+    service: Service, token: str, besides: dict[str, Any]
+) -> None:
+    headers = {"authorization": f"Bearer {token}"}
+    answer = await service.http.post("/graphql", json={"query": "{ viewer { role } }"} | besides, headers=headers)
+    assert (answer.status_code, codes(answer.json())) == (413, {"LIMIT_EXCEEDED"})
+    few = {"query": "{ viewer { role } }", "extensions": {"a": [1] * 500}, "mine": "x" * 60_000}
+    assert (await service.http.post("/graphql", json=few, headers=headers)).status_code == 200
+
+
 LISTS = [
     ("query($v: [ID!]!) { nodes(ids: $v) { id } }", ["x"] * 1001),
     ("query($v: [String!]!) { wikiPages(filter: {tags: $v}) { nodes { id } } }", ["x"] * 1001),

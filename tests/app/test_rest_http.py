@@ -75,7 +75,7 @@ async def test_a_stale_expected_version_is_a_conflict(rest: Rest) -> None:
     both = await rest.post("/pages/austin/restore", {"version": 1, "expected_version": 1}, headers={"if-match": '"2"'})
     assert refused(both) == (422, "BAD_USER_INPUT")
     taken = await rest.post("/pages", PAGE | {"slug": "austin"})
-    assert refused(taken) == (409, "CONFLICT")
+    assert refused(taken) == (409, "SLUG_TAKEN")
 
 
 async def test_of_two_editors_one_wins_and_the_other_is_told(rest: Rest) -> None:
@@ -226,7 +226,11 @@ async def test_each_refusal_has_its_status_and_its_code(rest: Rest) -> None:
 
 
 async def test_a_path_that_is_asked_otherwise_says_how(service: Service) -> None:
-    for path, allowed in (("/pages", "GET, HEAD, POST"), ("/pages/a", "DELETE, GET, HEAD"), ("/pages/a/edit", "POST")):
+    for path, allowed in (
+        ("/pages", "GET, HEAD, POST"),
+        ("/pages/a", "DELETE, GET, HEAD, PATCH"),
+        ("/pages/a/edit", "POST"),
+    ):
         assert (await service.http.put(PATH + path)).headers["allow"] == allowed
 
 

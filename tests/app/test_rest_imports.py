@@ -1,17 +1,21 @@
 """Notes that come over REST, and what is refused of them."""
 
+import asyncio
 import io
 import zipfile
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
+import orjson
 import pytest
 
 from app.rest import imports
+from content.note_texts import to_markdown
+from content.notes import Note
 from db.scope import Role
 from tests.app.rest_client import Rest, refused
 from tests.app.service import Service, serving
-from tests.wiki import Wiki, check
+from tests.wiki import Wiki, check, close_wiki, open_wiki
 
 ZIP = {"content-type": "application/zip"}
 NOTES = {"A.md": "See [[B]].", "folder/B.md": "---\ntags: [x]\n---\nText.", "../out.md": "Out."}
@@ -51,6 +55,26 @@ async def test_what_was_exported_comes_back(rest: Rest) -> None:
     assert (await rest.get("/export.zip")).status_code == 200
 
 
+async def test_an_export_that_lacks_a_page_says_so_and_holds_the_others(
+    rest: Rest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(note: Note) -> str:
+        if note.title == "Austin":
+            raise ValueError("it is too hot")
+        return to_markdown(note)
+
+    for title in ("Austin", "Boston"):
+        await rest.page(title)
+    monkeypatch.setattr("resolvers.moving.files.to_markdown", failing)
+    answer = await rest.get("/export.zip")
+    assert (answer.status_code, answer.headers["x-cairn-export-missing"]) == (207, "1")
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as zip:
+        assert set(zip.namelist()) == {".cairn/wiki.json", ".cairn/errors.jsonl", "topic/boston.md"}
+        error = orjson.loads(zip.read(".cairn/errors.jsonl"))
+    assert (error["path"], error["code"]) == ("topic/austin.md", "UNWRITABLE")
+    assert "it is too hot" in error["message"]
+
+
 async def test_lines_are_imported_too(rest: Rest) -> None:
     lines = b'{"title": "Austin", "body": "Hot."}\n{"title": 7}\n'
     for kind in ("application/jsonl", "application/x-ndjson; charset=utf-8"):
@@ -62,7 +86,7 @@ async def test_what_is_no_zip_is_refused(rest: Rest) -> None:
     for content in (b"", b"PK", b"\xff" * 1000, zipped({"A.md": "x"})[:-30]):
         answer = await rest.ask("POST", "/import", content=content, headers=ZIP)
         assert refused(answer) == (422, "BAD_USER_INPUT")
-    assert imports.at_work == 0
+    assert not imports.at_work
 
 
 async def test_other_kinds_and_readers_are_refused(rest: Rest, service: Service, wiki: Wiki) -> None:
@@ -89,6 +113,34 @@ async def test_few_imports_are_at_work_at_once(rest: Rest, monkeypatch: pytest.M
     monkeypatch.setattr(imports, "AT_ONCE", 0)
     answer = await rest.ask("POST", "/import", content=zipped(NOTES), headers=ZIP)
     assert (*refused(answer), answer.headers["retry-after"]) == (503, "UNAVAILABLE", "1")
+
+
+async def test_uploads_that_trickle_keep_no_other_tenant_from_importing(
+    service: Service, wiki: Wiki, dsn: str, rest: Rest
+) -> None:
+    stranger, coming = await open_wiki(dsn), asyncio.Event()
+    other = Rest(service.http, service.token(stranger.scope.tenant_id, stranger.scope.owner_id))
+
+    async def trickle() -> AsyncIterator[bytes]:
+        yield b'{"title": "Austin", '
+        await coming.wait()
+        yield b'"body": "Hot."}'
+
+    kind = {"content-type": "application/jsonl"}
+    uploads = [
+        asyncio.create_task(rest.ask("POST", "/import", content=trickle(), headers=kind))
+        for _ in range(imports.AT_ONCE)
+    ]
+    while imports.at_work[wiki.scope.tenant_id] < imports.AT_ONCE:
+        await asyncio.sleep(0.01)
+    answer = await rest.ask("POST", "/import", content=zipped(NOTES), headers=ZIP)
+    assert refused(answer) == (503, "UNAVAILABLE")
+    answer = await other.ask("POST", "/import", content=zipped(NOTES), headers=ZIP)
+    assert answer.status_code == 200, answer.text
+    coming.set()
+    assert {(await upload).status_code for upload in uploads} == {200}
+    assert not imports.at_work
+    await close_wiki(stranger)
 
 
 HOSTILE = {
@@ -122,3 +174,17 @@ async def test_an_export_tells_what_pages_were_when_it_is_asked(rest: Rest) -> N
     ]
     assert [name for name in told if name not in plain] == [name for name in told if name.startswith(".cairn/history/")]
     assert len(told) == len(plain) + 1
+
+
+async def test_an_upload_is_recognised_and_says_what_it_left_and_what_is_to_be_looked_at(rest: Rest) -> None:
+    page = "A page 0123456789abcdef0123456789abcdef"
+    sent = zipped({f"{page}.md": "# A page\n\nText.", f"{page}/oven.png": "", "Tasks.csv": "Name\n"})
+    said = (await rest.ask("POST", "/import", content=sent, headers=ZIP)).json()
+    assert (said["format"], said["left_out"]) == ("notion", {".csv": 1, ".png": 1})
+    assert (await rest.get("/pages/a-page")).json()["title"] == "A page"
+    lost = zipped({"A.md": "---\nparent: Nowhere\n---\nA."})
+    said = (await rest.ask("POST", "/import?format=obsidian", content=lost, headers=ZIP)).json()
+    assert (said["format"], said["errors"]) == ("obsidian", [])
+    assert [(one["path"], one["code"]) for one in said["warnings"]] == [("A.md", "BROKEN_RELATION")]
+    answer = await rest.ask("POST", "/import?format=roam", content=lost, headers=ZIP)
+    assert answer.status_code == 422

@@ -90,6 +90,13 @@ async def test_a_related_page_must_be_there_and_be_one(rest: Rest, wiki: Wiki) -
     await check(wiki)
 
 
+async def test_a_slug_that_is_taken_is_a_conflict(rest: Rest) -> None:
+    await rest.page("Austin", slug="austin")
+    answer = await rest.post("/pages", {"title": "Other", "type": "topic", "content": "", "slug": "austin"})
+    problem = answer.json()
+    assert (answer.status_code, problem["code"], problem["field"]) == (409, "SLUG_TAKEN", "slug")
+
+
 async def test_a_slug_that_types_share_wants_the_type(rest: Rest) -> None:
     await rest.page("Austin")
     await rest.page("Austin", "entity")
@@ -128,6 +135,27 @@ async def test_an_archived_page_is_out_of_sight_until_it_is_brought_back(rest: R
     assert (await rest.post("/pages/austin/unarchive")).json()["status"] == "active"
     assert (await rest.get("/pages/austin")).status_code == 200
     await check(wiki)
+
+
+async def test_versions_of_an_archived_page_are_compared_only_when_they_are_asked_for(rest: Rest) -> None:
+    await rest.page("Austin")
+    await rest.ask("PUT", "/pages/austin", json={"title": "Austin", "content": "Other."})
+    await rest.ask("DELETE", "/pages/austin")
+    path = "/pages/austin/diff?from=1&to=1"
+    assert refused(await rest.get(path)) == (404, "NOT_FOUND")
+    assert (await rest.get(f"{path}&include_archived=true")).status_code == 200
+
+
+async def test_slugs_and_tags_are_found_however_their_letters_are_put_together(rest: Rest) -> None:
+    """A file system or a keyboard may send a letter and its mark where a page has both as one."""
+    whole, apart = "\u0439\u043e\u0433\u0430", "\u0438\u0306\u043e\u0433\u0430"
+    await rest.page(whole, tags=[apart])
+    for slug in (whole, apart):
+        for query in ("", "?type=topic"):
+            page = (await rest.get(f"/pages/{slug}{query}")).json()
+            assert (page["slug"], page["tags"], page["redirected_from"]) == (whole, [whole], None)
+        found = (await rest.get("/pages", params={"tag": slug})).json()
+        assert [page["slug"] for page in found["items"]] == [whole]
 
 
 async def test_pages_are_listed_by_what_they_are_and_in_pieces(rest: Rest) -> None:
@@ -255,3 +283,121 @@ async def test_a_reader_may_read_and_not_write(rest: Rest, service: Service, wik
         await reader.post("/sources", {"kind": "url", "ref": "a", "content": "b"}),
     ):
         assert refused(answer) == (403, "FORBIDDEN")
+
+
+async def test_a_patch_changes_what_it_names_and_nothing_else(rest: Rest, wiki: Wiki) -> None:
+    for title in ("Barton", "Zilker"):
+        await rest.page(title)
+    made = await rest.page("Austin", content="See [[Zilker]].", tags=["old"], related=["barton"])
+    changed = await rest.ask("PATCH", "/pages/austin", json={"summary": "A city.", "edit_summary": "Said what it is"})
+    assert changed.status_code == 200
+    assert changed.json() == made | {
+        "summary": "A city.",
+        "version": 2,
+        "updated_at": changed.json()["updated_at"],
+    }
+    assert (await rest.get("/pages/austin")).headers["etag"] == changed.headers["etag"]
+    assert (await rest.get("/pages/austin/history")).json()["items"][0]["edit_summary"] == "Said what it is"
+    every = {"title": "Austin, Texas", "summary": None, "tags": ["city"], "aliases": ["ATX"], "related": ["zilker"]}
+    page = (await rest.ask("PATCH", "/pages/austin", json=every)).json()
+    assert {name: page[name] for name in every} == every | {"aliases": ["atx", "austin texas"]}
+    assert page["slug"] == "austin"
+    assert [link["slug"] for link in page["links"]] == ["zilker"]
+    bare = (await rest.ask("PATCH", "/pages/austin", json={"tags": [], "aliases": [], "related": []})).json()
+    assert (bare["tags"], bare["aliases"], bare["related"]) == ([], ["austin texas"], [])
+    assert [link["slug"] for link in bare["links"]] == ["zilker"], "what the text says stays linked"
+    again = await rest.ask("PATCH", "/pages/austin", json={"tags": [], "aliases": [], "related": []})
+    assert again.json() == bare
+    await check(wiki)
+
+
+async def test_a_patch_that_is_refused_changes_nothing(rest: Rest, wiki: Wiki) -> None:
+    made = await rest.page("Austin")
+    for body, field in (
+        ({"related": ["nobody"], "summary": "x", "aliases": ["ATX"]}, "related.0"),
+        ({"related": ["austin"]}, "related.0"),
+        ({"title": None}, "title"),
+        ({"title": " "}, "title"),
+        ({"slug": "other"}, "slug"),
+        ({"aliases": ["a", ""]}, "aliases.1"),
+        ({}, "title"),
+    ):
+        answer = await rest.ask("PATCH", "/pages/austin", json=body)
+        assert refused(answer) == (422, "BAD_USER_INPUT"), body
+        assert answer.json()["field"] == field
+    assert (await rest.get("/pages/austin")).json() == made
+    assert refused(await rest.ask("PATCH", "/pages/nobody", json={"summary": "x"})) == (404, "NOT_FOUND")
+
+
+async def test_a_patch_builds_on_the_version_that_its_client_has_seen(rest: Rest) -> None:
+    await rest.page("Austin")
+    tag = (await rest.get("/pages/austin")).headers["etag"]
+    key = {"if-match": tag, "idempotency-key": "p-1"}
+    first = await rest.ask("PATCH", "/pages/austin", json={"summary": "A."}, headers=key)
+    again = await rest.ask("PATCH", "/pages/austin", json={"summary": "A."}, headers=key)
+    assert (first.status_code, again.content, again.headers["idempotency-replayed"]) == (200, first.content, "true")
+    stale = await rest.ask("PATCH", "/pages/austin", json={"summary": "B."}, headers={"if-match": tag})
+    assert refused(stale) == (412, "PRECONDITION_FAILED")
+    told = await rest.ask("PATCH", "/pages/austin", json={"summary": "B.", "expected_version": 1})
+    assert (refused(told), told.json()["current_version"]) == ((409, "CONFLICT"), 2)
+
+
+async def test_readers_patch_nothing(rest: Rest, service: Service, wiki: Wiki) -> None:
+    await rest.page("Austin")
+    reader = Rest(service.http, service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER))
+    assert refused(await reader.ask("PATCH", "/pages/austin", json={"summary": "x"})) == (403, "FORBIDDEN")
+
+
+async def test_an_alias_that_is_gone_breaks_the_links_that_said_it(rest: Rest) -> None:
+    await rest.page("Austin")
+    await rest.ask("PATCH", "/pages/austin", json={"aliases": ["ATX"]})
+    linking = await rest.page("Trip", content="To [[ATX]].")
+    assert linking["links"][0]["slug"] == "austin"
+    await rest.ask("PATCH", "/pages/austin", json={"aliases": []})
+    assert (await rest.get("/pages/trip")).json()["links"][0]["broken"]
+
+
+async def test_lists_and_searches_narrow_to_what_changed_since(rest: Rest, wiki: Wiki) -> None:
+    await rest.page("Old", content="Brisket.")
+    await wiki.look.execute("UPDATE pages SET updated_at = '2026-01-02T03:04:05Z'")
+    await rest.page("New", content="Brisket.")
+    for path, since, found in (
+        ("/pages", "2026-01-02T03:04:05Z", {"old", "new"}),
+        ("/pages", "2026-01-02T03:04:06", {"new"}),
+        ("/pages", "2026-01-02T04:04:06%2B01:00", {"new"}),
+        ("/pages", "2026-01-02", {"old", "new"}),
+        ("/search?q=brisket", "2026-02-01", {"new"}),
+        ("/search?q=brisket", "2026-01-01", {"old", "new"}),
+    ):
+        answer = await rest.get(f"{path}{'&' if '?' in path else '?'}updated_since={since}")
+        assert {item["slug"] for item in answer.json()["items"]} == found, (path, since)
+    for bad in ("yesterday", "7", "", "2026-01-02T04:04:06+01:00", "0001-01-01T00:00:00%2B14:00"):
+        answer = await rest.get(f"/pages?updated_since={bad}")
+        assert refused(answer) == (422, "BAD_USER_INPUT"), bad
+
+
+@pytest.mark.parametrize(
+    ("path", "field", "known"),
+    [
+        ("/pages?typ=entity", "typ", "cursor, limit, order, status, tag, type, updated_since"),
+        ("/pages?type=entity&Limit=3", "Limit", "cursor, limit, order, status, tag, type, updated_since"),
+        ("/pages/austin?expand=links", "expand", "include_archived, type, version"),
+        ("/search?q=a&page=2", "page", "cursor, limit, q, tag, type, updated_since"),
+        ("/sources/01a20000-0000-7000-8000-000000000000?x", "x", None),
+    ],
+)
+async def test_an_unknown_parameter_is_refused_with_those_that_there_are(
+    rest: Rest, path: str, field: str, known: str | None
+) -> None:
+    answer = await rest.get(path)
+    if path.endswith("?x"):
+        answer = await rest.get(f"{path}=1")
+    assert refused(answer) == (422, "BAD_USER_INPUT")
+    assert answer.json()["field"] == field
+    assert (known or "This path has none.") in answer.json()["detail"]
+
+
+async def test_an_unknown_parameter_of_a_write_leaves_nothing_written(rest: Rest, wiki: Wiki) -> None:
+    answer = await rest.post("/pages?draft=true", {"title": "Austin", "type": "topic", "content": "x"})
+    assert refused(answer) == (422, "BAD_USER_INPUT")
+    assert await wiki.rows("pages") == []

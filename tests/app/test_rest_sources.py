@@ -80,4 +80,4 @@ async def test_a_page_is_built_again(rest: Rest, wiki: Wiki) -> None:
 async def test_what_is_wrong_with_a_value_is_said_in_our_words_alone(rest: Rest) -> None:
     answer = await rest.post("/sources", NOTE | {"captured_at": "tomorrow"})
     assert refused(answer) == (422, "BAD_USER_INPUT")
-    assert answer.json()["detail"] == "captured_at: Input should be a text like 2026-11-20T10:00:00Z."
+    assert answer.json()["detail"] == "captured_at: must be a text like 2026-11-20T10:00:00Z."

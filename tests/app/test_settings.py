@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from app.settings import Settings, kept_secret, signing_secret
+from app.settings import Settings, kept_secret, signing_secret, values_of
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "settings.md"
 
@@ -26,7 +26,8 @@ def table() -> list[str]:
         default = (
             "the user's data folder" if field.default_factory else "" if field.default is None else f"`{field.default}`"
         )
-        rows.append(f"| `CAIRN_{name.upper()}` | {default} | {field.description} |")
+        values = ": " * bool(values_of(name)) + ", ".join(f"`{value}`" for value in values_of(name))
+        rows.append(f"| `CAIRN_{name.upper()}` | {default} | {field.description}{values} |")
     return rows
 
 

@@ -60,7 +60,7 @@ async def test_a_slow_write_is_explained_and_not_done_again(
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
         await service.ask(text, token)
         await asyncio.wait_for(until(records, "slow operation explained"), 10)
-    assert len(of(records, "slow operation")[0]["statements"]) == 10
+    assert len(of(records, "slow operation")[0]["statements"]) == 8
     assert len(await wiki.rows("pages")) == 1
     assert "hunter2" not in str(records)
 

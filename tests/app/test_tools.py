@@ -8,6 +8,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
 from app.tools import resources
+from app.tools.catalogue import TOOLS
 from db.scope import Role
 from resolvers.drafts import PageDraft
 from resolvers.upserting import prepared, upsert_pages
@@ -79,6 +80,14 @@ async def test_what_is_wrong_with_an_argument_is_told_with_its_name(mara: Agent)
     for argument, wrong in (("kind", "rumour"), ("captured_at", "yesterday")):
         _, text = await mara.refused("wiki_remember", content="Cold.", **{argument: wrong})
         assert text.startswith(f"BAD_USER_INPUT: {argument}: ")
+
+
+async def test_a_slug_that_is_taken_is_told_with_what_to_do(mara: Agent) -> None:
+    await mara.call("wiki_create", title="Austin", type="topic", content="Text.", slug="austin")
+    error, text = await mara.refused("wiki_create", title="Other", type="topic", content="Text.", slug="austin")
+    assert (error["code"], error["field"]) == ("SLUG_TAKEN", "slug")
+    assert text.startswith("SLUG_TAKEN: slug: ")
+    assert "another slug" in text
 
 
 async def test_the_older_names_do_the_same(mara: Agent) -> None:
@@ -170,6 +179,17 @@ async def test_the_longest_titles_can_be_passed_by_cursor(mara: Agent) -> None:
         part = await mara.call("wiki_list", limit=1, cursor=cursor)
         seen, cursor = [*seen, part["pages"][0]["page"]], part["next_cursor"]
     assert seen == ["topic/duck-0", "topic/duck-1", "topic/duck-2"]
+
+
+async def test_a_list_may_begin_with_what_changed_since(mara: Agent, wiki: Wiki) -> None:
+    await mara.call("wiki_create", title="Old", type="topic", content="Quack.")
+    await wiki.look.execute("UPDATE pages SET updated_at = '2026-01-02T03:04:05Z'")
+    await mara.call("wiki_create", title="New", type="topic", content="Quack.")
+    for since, found in (("2026-01-02T03:04:05Z", ["New", "Old"]), ("2026-01-02T03:04:06", ["New"])):
+        part = await mara.call("wiki_list", updated_since=since)
+        assert [page["title"] for page in part["pages"]] == found
+    error, _ = await mara.refused("wiki_list", updated_since="yesterday")
+    assert error["code"] == "BAD_USER_INPUT"
 
 
 async def test_lists_are_walked_by_cursor_and_fit_their_budget(mara: Agent) -> None:
@@ -337,4 +357,4 @@ async def test_clients_of_either_protocol_are_answered(service: Service, token: 
     async with agent(service, token, mode) as either:
         assert "Search before you answer" in str(either.client.instructions)
         assert (await either.call("wiki_list"))["total"] == 0
-        assert len((await either.client.list_tools()).tools) == 16
+        assert len((await either.client.list_tools()).tools) == len(TOOLS)

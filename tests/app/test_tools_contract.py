@@ -1,6 +1,7 @@
 """What tools are listed: the names and schemas that agents know."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +10,21 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 
 from app.cli.commands import main
-from app.tools.catalogue import TOOLS
+from app.tools.catalogue import BY_NAME, TOOLS, listed_tools
+from app.tools.tool import Tool
 
 LISTED = Path(__file__).with_name("mcp_tools.json")
 NAMES = {
     "wiki_create", "wiki_edit", "wiki_read", "wiki_list", "wiki_search", "wiki_history", "knowledge_search",
-    "knowledge_write", "knowledge_list", "knowledge_delete", "search_wiki", "read_wiki_page",
+    "knowledge_write", "knowledge_list", "knowledge_delete",
 }  # fmt: skip
-WRITING = {"wiki_create", "wiki_edit", "wiki_remember", "knowledge_write", "knowledge_delete"}
+OLDER = {"search_wiki", "read_wiki_page"}
+WRITING = {
+    "wiki_create", "wiki_edit", "wiki_append", "wiki_update", "wiki_restore", "wiki_remember", "knowledge_write",
+    "knowledge_delete",
+}  # fmt: skip
+TOKENS = 8_000
+"""Of all that a client puts into a prompt before the first question: a tokenizer makes one of some four characters."""
 
 
 def listed() -> list[dict[str, Any]]:
@@ -33,6 +41,17 @@ def test_the_listed_tools_are_those_that_were_agreed() -> None:
 
 def test_every_public_name_is_there() -> None:
     assert {tool.name for tool in TOOLS} >= NAMES
+    assert BY_NAME.keys() >= OLDER
+
+
+def test_the_list_costs_a_prompt_no_more_than_was_agreed() -> None:
+    def tokens(tools: Sequence[Tool]) -> int:
+        listed = [tool.listed().model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools]
+        return len(json.dumps(listed, separators=(",", ":"), ensure_ascii=False)) // 4
+
+    assert tokens(listed_tools()) < TOKENS
+    assert tokens(listed_tools(may_write=False)) < TOKENS * 2 // 3
+    assert tokens(listed_tools(with_older_names=True)) > tokens(listed_tools()) + 500, "which is why they are left out"
 
 
 def test_hints_say_which_tools_write() -> None:
@@ -61,4 +80,4 @@ def test_the_command_line_lists_them_too(capsys: pytest.CaptureFixture[str]) -> 
     assert main(["tools", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == listed()
     assert main(["tools"]) == 0
-    assert "wiki_read(page, offset, max_chars)\n    Read a page" in capsys.readouterr().out
+    assert "wiki_read(page, offset, version, max_chars)\n    Read a page" in capsys.readouterr().out

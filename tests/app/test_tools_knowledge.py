@@ -11,7 +11,7 @@ from app.tools.seeding import plant
 from tests.app.agents import Agent, agent
 from tests.app.command_line import COMMAND, ROOT, environment
 from tests.app.service import Service, serving
-from tests.wiki import Wiki
+from tests.wiki import Wiki, check
 
 
 async def test_an_entry_is_written_found_listed_and_deleted(mara: Agent, wiki: Wiki) -> None:
@@ -53,6 +53,54 @@ async def test_search_gives_five_entries_in_their_budget(mara: Agent) -> None:
     assert "3 more did not fit" in text
     assert some[0]["content"] == "Springs are cold. " * 50
     assert 1200 < len(text) <= 1300
+
+
+async def test_an_empty_list_says_how_it_is_filled(mara: Agent) -> None:
+    text = await mara.text("knowledge_list")
+    assert "no knowledge entries" in text.lower()
+    assert "knowledge_write" in text
+
+
+async def test_topics_are_listed_by_name_whatever_their_case(mara: Agent) -> None:
+    for topic, tags in (("beta", ["x", "y"]), ("Alpha", []), ("alpine", None), ("Zebra", ["z"])):
+        await mara.call("knowledge_write", topic=topic, content="Text.", tags=tags)
+    text = await mara.text("knowledge_list")
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    assert rows[1:] == [
+        "| Alpha | - | user |", "| alpine | - | user |", "| beta | x, y | user |",
+        "| Zebra | z | user |",
+    ]  # fmt: skip
+    seen, cursor = [], None
+    while cursor or not seen:
+        part = await mara.call("knowledge_list", limit=2, cursor=cursor)
+        seen, cursor = [*seen, *(entry["topic"] for entry in part["entries"])], part["next_cursor"]
+    assert seen == ["Alpha", "alpine", "beta", "Zebra"]
+
+
+@pytest.mark.parametrize("query", ["", " ", '""', "(", "?!", "the", "the of", "*", "\0"])
+async def test_a_search_for_nothing_finds_nothing(mara: Agent, query: str) -> None:
+    await mara.call("knowledge_write", topic="discord_setup", content="The bot of the house.", tags=["discord"])
+    await mara.call("knowledge_write", topic="prices", content="Ten.")
+    assert (await mara.call("knowledge_search", query=query))["entries"] == []
+
+
+async def test_tags_are_searched_by_their_words(mara: Agent, wiki: Wiki) -> None:
+    await mara.call("knowledge_write", topic="bot guide", content="Create it.", tags="discord-setup,Machine Learning")
+    await mara.call("knowledge_write", topic="prices", content="Ten.", tags="money")
+    for query in (
+        "discord",
+        "discord setup",
+        "machine learning",
+        "Learning",
+        "machines",
+        "discor",
+        "tag:discord-setup",
+    ):
+        assert [one["topic"] for one in (await mara.call("knowledge_search", query=query))["entries"]] == ["bot guide"]
+    assert [hit["page"] for hit in (await mara.call("wiki_search", query="money"))["results"]] == ["reference/prices"]
+    await mara.call("knowledge_write", topic="prices", content="Ten.", tags=["costs"])
+    assert (await mara.call("knowledge_search", query="money"))["entries"] == []
+    await check(wiki)
 
 
 async def test_the_hot_index_follows_what_is_called_and_read(

@@ -20,3 +20,4 @@ async def test_a_client_that_starts_the_server_works_in_the_wiki_that_it_names(
     async with local_agent(dsn, tmp_path, *where, "--role", "reader") as reader:
         assert (await reader.call("wiki_read", page="austin"))["content"] == "A city."
         assert (await reader.refused("wiki_remember", content="x"))[0]["code"] == "FORBIDDEN"
+        assert "wiki_create" not in {tool.name for tool in (await reader.client.list_tools()).tools}

@@ -94,6 +94,17 @@ def joined(sections: tuple[SectionProposal, ...], more: SectionProposal) -> tupl
 
 
 @dataclass
+class Stumbling(Story):
+    """A planner that fails at first, as one whose model is away for a moment."""
+
+    async def plan(self, sources: Sequence[SourceText], knowledge: Knowledge) -> Plan:
+        if not self.plans:
+            self.plans += 1
+            raise ValueError("the model is away")
+        return await super().plan(sources, knowledge)
+
+
+@dataclass
 class Scribe:
     """The writer: what the sources say of the page, a line each. `pause` seconds are how long it thinks."""
 
@@ -104,6 +115,13 @@ class Scribe:
         self.written.append(task)
         await asyncio.sleep(self.pause)
         return "\n".join(f"- {line}" for source in task.sources for line in said(source, task.page_title))
+
+
+class Mute:
+    """A writer that never has a word to say."""
+
+    async def write(self, task: SectionTask) -> str:
+        raise RuntimeError("no words")
 
 
 def said(source: SourceText, title: str) -> list[str]:

@@ -53,6 +53,19 @@ async def test_its_words_are_in_no_table_any_more(wiki: Wiki) -> None:
     assert not await wiki.rows("links")
 
 
+async def test_errors_of_jobs_say_nothing_of_it_any_more(wiki: Wiki) -> None:
+    class Quoting(Story):
+        async def plan(self, sources, knowledge):
+            raise ValueError(f"cannot read {sources[0].content}")
+
+    (source_id,) = await retain(wiki, f"page entity Momofuku\nThe {WORD}.")
+    (job,) = await compile_all(wiki, story(Quoting()))
+    assert WORD in job["error"]
+    await forget(wiki, source_id)
+    assert not await found_in(wiki, WORD)
+    assert all(row["error"] is None or "erased" in row["error"] for row in await wiki.rows("compile_jobs"))
+
+
 async def test_a_tombstone_says_what_was_forgotten_when_by_whom_and_why(wiki: Wiki) -> None:
     (first,) = await retain(wiki, f"page entity Momofuku\nThe {WORD}.")
     (second,) = await retain(wiki, f"page entity Momofuku\nThe {WORD} again.")

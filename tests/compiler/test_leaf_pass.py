@@ -7,10 +7,11 @@ import pytest
 
 from compiler.caps import Caps
 from compiler.planner import Plan
-from compiler.worker import work
+from compiler.worker import work, work_once
 from content.names import normalise
 from db.ids import new_id
 from resolvers.drafts import PageDraft, SectionDraft
+from resolvers.errors import BadInput, Unavailable
 from resolvers.mentions import record_mention
 from resolvers.pages import archive_page, create_page
 from tests.compiler.story import Scribe, Story, cited, compile_all, pages, retain, story
@@ -231,6 +232,22 @@ async def test_links_keep_who_asked_for_them(wiki: Wiki) -> None:
     assert (await pages(wiki))["Momofuku"]["hubness_score"] == 3
 
 
+async def test_an_error_of_the_aggregation_is_a_metric_of_its_job(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(*_: object) -> None:
+        raise BadInput("The lists could not be written.")
+
+    await retain(wiki, "page entity Momofuku\nOne.")
+    with monkeypatch.context() as patched:
+        patched.setattr("compiler.leaf_pass.aggregate", broken)
+        await work_once(wiki.database, story(), "test")
+    (job,) = await wiki.rows("compile_jobs")
+    assert job["metrics"]["aggregation_error"] == "The lists could not be written."
+    assert await pages(wiki) == {}, "the batch is whole or absent"
+    await wiki.look.execute("UPDATE compile_jobs SET run_after = now() WHERE id = $1", job["id"])
+    (job,) = await compile_all(wiki)
+    assert (job["status"], job["metrics"]["aggregation_error"]) == ("succeeded", None)
+
+
 async def test_a_source_ties_ten_links_at_most(wiki: Wiki) -> None:
     await retain(wiki, "\n".join(f"page entity Place {chr(65 + n) * 3}\nFood." for n in range(9)))
     await compile_all(wiki)
@@ -299,14 +316,28 @@ async def test_what_a_person_writes_meanwhile_is_not_lost(wiki: Wiki) -> None:
 async def test_a_planner_that_fails_leaves_nothing_and_is_tried_again(wiki: Wiki) -> None:
     class Broken(Story):
         async def plan(self, sources, knowledge):
-            raise ValueError("a secret")
+            raise ValueError("no plan\0\ud800 today")
 
     await retain(wiki, "page entity Momofuku\nFood.")
     (job,) = await compile_all(wiki, story(Broken()))
-    assert (job["status"], job["error"], job["attempt"]) == ("pending", "ValueError", 1)
+    assert (job["status"], job["error"], job["attempt"]) == (
+        "pending",
+        "Planning 1 source (daily_note/day-0) failed: ValueError: no plan? today.",
+        1,
+    )
     await wiki.look.execute("UPDATE compile_jobs SET run_after = created_at")
     (job,) = await compile_all(wiki)
     assert (job["status"], job["error"]) == ("succeeded", None)
+
+
+async def test_a_writer_that_fails_says_which_section(wiki: Wiki) -> None:
+    class Broken(Scribe):
+        async def write(self, task) -> str:
+            raise Unavailable("The model is away.")
+
+    await retain(wiki, "page entity Momofuku\nFood.")
+    (job,) = await compile_all(wiki, story(scribe=Broken()))
+    assert job["error"] == "Writing the section overview of the entity “Momofuku” failed: The model is away."
 
 
 async def test_the_statements_of_a_batch_grow_with_the_batch_and_not_with_the_wiki(wiki: Wiki) -> None:

@@ -1,17 +1,30 @@
-"""Hooks of schemathesis: bodies as the bytes that they are, and most requests in the wiki that is there."""
+"""Hooks of schemathesis: exports to be imported, whole and broken, and most requests in the wiki that is there."""
 
 import os
 import random
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import schemathesis
+from hypothesis import strategies as st
 from schemathesis.core.parameters import ParameterLocation
 
 OWNER = UUID(os.environ["CAIRN_OWNER"])
 FOREIGN = 0.05  # of the requests that name an owner name one whose wiki the credential may not use
 
+ZIP, LINES = (Path(name).read_bytes() for name in os.environ["CAIRN_EXPORTS"].split())
+
+
+def uploads(whole: bytes) -> st.SearchStrategy[bytes]:
+    """The export as it is, an end or a beginning of it, and any bytes."""
+    places = st.integers(0, len(whole))
+    return st.just(whole) | places.map(lambda at: whole[at:]) | places.map(lambda at: whole[:at]) | st.binary()
+
+
+schemathesis.openapi.media_type("application/zip", uploads(ZIP))
+schemathesis.openapi.media_type("application/jsonl", uploads(LINES), aliases=["application/x-ndjson"])
 schemathesis.serializer.alias(
     ["application/zip", "application/jsonl", "application/x-ndjson"], "application/octet-stream"
 )

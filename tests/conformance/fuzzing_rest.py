@@ -12,7 +12,7 @@ EXAMPLES = 100
 # be too large to be read at all (413). No 5xx ever is allowed.
 CONFIGURATION = """
 [dictionaries.slugs]
-values = ["austin-texas", "lisbon", "kissaten", "paula-reis", "nobody"]
+values = ["austin-texas", "lisbon", "kissaten", "paula-reis", "{CAIRN_SLUG}", "nobody"]
 [dictionaries.tags]
 values = ["*"]
 [dictionaries.words]

@@ -36,6 +36,7 @@ async def generated(
             *(sys.executable, "-m", "schemathesis.cli", "run", url, *options),
             *("--header", f"Authorization: Bearer {environment['CAIRN_TOKEN']}"),
             *("--seed", seed, "--max-examples", count, "--request-timeout", str(SECONDS)),
+            *("--max-response-time", str(SECONDS)),
             *("--generation-database", "none", "--continue-on-failure", "--no-color"),
             patience=3600,
             cwd=Path(folder),

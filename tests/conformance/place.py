@@ -1,4 +1,7 @@
-"""A Cairn to turn suites on: the real service over a Postgres of its own, with the sample wikis in it."""
+"""A Cairn to turn suites on: the real service over a Postgres of its own, with the sample wikis in it.
+
+The wiki that requests are generated for also has pages whose fields are as long and as strange as they may be.
+"""
 
 import tempfile
 from collections.abc import AsyncIterator, Callable
@@ -13,11 +16,15 @@ from app.settings import Settings
 from db.database import Database
 from db.embedded import EmbeddedServer
 from db.migrate import migrate
-from db.scope import Role
+from db.scope import Actor, ActorKind, Role, Scope
+from resolvers.moving.files import export_path
 from resolvers.tokens import mint
 from tests.app.service import SECRET, serving
+from tests.full_wiki import fill, slug_of
 
 QUIET: Any = {"log_level": "error", "log_format": "console", "slow_operation": 0}
+STRANGE = ("\U0001f600", "\x01", "e\u0301", "a, ")
+EXPORTS = ("wiki.zip", "wiki.jsonl")
 WHERE = """SELECT t.tenant_id, o.id, p.id FROM tenants t JOIN owners o USING (tenant_id)
     JOIN pages p ON p.tenant_id = t.tenant_id AND p.owner_id = o.id
     WHERE o.slug = $1 ORDER BY p.slug = $2 DESC, p.slug LIMIT 1"""
@@ -33,12 +40,12 @@ async def sample_service(told: Callable[[str], None]) -> AsyncIterator[dict[str,
             configure(Settings(**QUIET))
             await migrate(dsn)
             told("Loading the sample wikis")
-            environment = await filled(dsn)
+            environment = await filled(dsn, data_dir)
             async with serving(dsn, data_dir, **QUIET) as service:
                 yield environment | {"CAIRN_URL": f"{service.url}/graphql"}
 
 
-async def filled(dsn: str) -> dict[str, str]:
+async def filled(dsn: str, folder: Path) -> dict[str, str]:
     database = Database(dsn, size=2)
     await database.open()
     try:
@@ -47,12 +54,18 @@ async def filled(dsn: str) -> dict[str, str]:
         _, _, lisbon = await place(database, "mara", "lisbon")
         elsewhere, ada, foreign = await place(database, "ada", "")
         ids = await known_ids(database, mara)
+        scope = Scope(tenant, mara, Role.ADMIN, Actor(ActorKind.USER, "mara"), (mara,))
+        full = await fill(database, scope, STRANGE, length=20_000)
+        for name in EXPORTS:
+            await export_path(database, scope, folder / name, history=True)
     finally:
         await database.close()
     return {
         "CAIRN_TENANT": str(tenant),
         "CAIRN_OWNER": str(mara),
-        "CAIRN_IDS": " ".join(map(str, (*ids, foreign))),
+        "CAIRN_IDS": " ".join(map(str, (*ids, *full, foreign))),
+        "CAIRN_EXPORTS": " ".join(str(folder / name) for name in EXPORTS),
+        "CAIRN_SLUG": slug_of(0),
         "CAIRN_PAGE": str(austin),
         "CAIRN_OTHER_PAGE": str(lisbon),
         "CAIRN_FOREIGN_PAGE": str(foreign),

@@ -63,6 +63,26 @@ def test_line_ends_and_indentation_are_those_of_the_text(text: str, old: str, ne
 
 
 @pytest.mark.parametrize(
+    ("text", "old", "new", "after"),
+    [
+        ("  a\n# h  \r\n\tb\n", "a\n# h\nb", "a\n# h\nnew\nb", "  a\n# h  \r\nnew\r\n\tb\n"),
+        ("  a  \n    b\n", "  a\nb", "  a\nnew\nb", "  a  \nnew\n    b\n"),
+        ("\ta\r\n  b  \n    c\n", "a\nb\nc\n", "a\nc\n", "\ta\r\n    c\n"),
+        ("\ta\r\n  b\n", "a\nb\n", "a\n", "\ta\r\n"),
+        ("  a b  \r\n", "a b\t", "a c\t", "  a c  \r\n"),
+        ("  a\r\n\r\n  b\n", "a\n\nb", "a\n\nnew\n\nb", "  a\r\n\r\n  new\r\n\r\n  b\n"),
+        ("    a\n    b", "  a\n  b", "  a\n    b", "    a\n      b"),
+        ("  a\n  b\nc", "a\nb\n", "new", "  newc"),
+        ("  a\n  b\nc", "a\nb\n", "", "c"),
+        ("  a  \nb", "a\n", "a\nnew\n", "  a  \n  new\nb"),
+    ],
+)
+def test_whole_lines_keep_their_own_whitespace_also_inside_the_match(text: str, old: str, new: str, after: str) -> None:
+    found = edit(text, old, new)
+    assert (found.matched_by, found.text) == ("lines", after)
+
+
+@pytest.mark.parametrize(
     ("text", "old", "after"),
     [
         ("  foo\n  bar\n  baz\n", "foo\nbar\n", "  baz\n"),
@@ -203,6 +223,37 @@ def test_a_word_is_changed_and_every_other_character_stays(
     own = [found for found in re.finditer(r"\S+", target) if not found[0].startswith("target")][chosen]
     wanted = before + target[: own.start()] + "CHANGED" + target[own.end() :] + after
     assert edit(before + target + after, old, new).text == wanted
+
+
+INDENTS, TRAILS = st.sampled_from(["", "  ", "\t", "    "]), st.sampled_from(["", "", "  "])
+
+
+@given(
+    st.lists(st.tuples(INDENTS, TRAILS, st.sampled_from(["\n", "\r\n"]), INDENTS), min_size=2, max_size=6),
+    st.sampled_from(["replace", "insert", "delete"]),
+    st.data(),
+)
+def test_an_edit_of_lines_leaves_every_other_line_as_it_is(
+    drawn: list[tuple[str, str, str, str]], kind: str, data: st.DataObject
+) -> None:
+    """Each line is indented, and ended, in a way of its own, and quoted in another."""
+    shown = [f"{indent}- line {n}{trail}{end}" for n, (indent, trail, end, _) in enumerate(drawn)]
+    told = [f"{indent}- line {n}\n" for n, (_, _, _, indent) in enumerate(drawn)]
+    place = data.draw(st.integers(0, len(told) - 1))
+    indent, trail, end, told_indent = drawn[place]
+    wanted, left = list(told), list(shown)
+    if kind == "delete":
+        del wanted[place], left[place]
+    elif kind == "insert":
+        wanted.insert(place, "NEW\n")
+    else:
+        wanted[place], left[place] = f"{told_indent}NEW\n", f"{indent}NEW{trail}{end}"
+    found = edit("".join(shown), "".join(told), "".join(wanted))
+    if found.matched_by == "lines":
+        after = found.text.splitlines(keepends=True)
+        if kind == "insert":
+            assert after.pop(place).strip() == "NEW"
+        assert after == left
 
 
 @given(quoted())

@@ -1,8 +1,13 @@
 """Texts that cannot be stored are refused."""
 
+from pathlib import Path
+
 import pytest
 
-from content.limits import BadText, clean
+from content import limits
+from content.limits import BOUNDS, BadText, Bound, clean
+
+LIMITS = Path(__file__).parents[2] / "docs" / "limits.md"
 
 
 @pytest.mark.parametrize("text", ["", "plain", "emoji 🚀 \U0010ffff", "tab\tline\n\x01"])
@@ -14,3 +19,24 @@ def test_ordinary_text_passes(text: str) -> None:
 def test_text_that_cannot_be_stored_is_refused(text: str, where: str) -> None:
     with pytest.raises(BadText, match=where):
         clean(text)
+
+
+def test_the_documentation_has_every_bound() -> None:
+    """To bring it up to date, put the rows that are expected into docs/limits.md."""
+    expected = [f"| {bound.field} | {bound.most:,} {bound.unit} |" for bound in BOUNDS]
+    _, _, rest = LIMITS.read_text(encoding="utf-8").partition("## What a field may hold\n")
+    rows = [line for line in rest.partition("\n## ")[0].splitlines() if line.startswith("| ")]
+    assert rows[1:] == expected
+
+
+def test_the_table_holds_every_bound() -> None:
+    assert sorted(bound.field for bound in vars(limits).values() if isinstance(bound, Bound)) == sorted(
+        bound.field for bound in BOUNDS
+    )
+
+
+def test_what_was_once_stored_can_be_stored_again() -> None:
+    bound = Bound("title", 500)
+    bound.most = 200
+    assert (bound.limit(), bound.limit(restored=True)) == (200, 500)
+    assert all(bound.stored == bound.most for bound in BOUNDS if bound.fixed)

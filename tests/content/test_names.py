@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from content.folding import fold, fold_letters
-from content.names import ALIAS_MAX, NEITHER, normalise, parted
+from content.limits import NAME
+from content.names import NEITHER, normalise, parted
 
 
 @pytest.mark.parametrize(
@@ -56,7 +57,7 @@ def test_composed_and_decomposed_spellings_are_one() -> None:
 
 
 def test_a_long_name_is_cut() -> None:
-    assert len(normalise("long " * 1000)) <= ALIAS_MAX
+    assert len(normalise("long " * 1000)) <= NAME.most
 
 
 @given(st.text())

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.notes import BadNote, Citation, Note, from_fields, from_markdown, from_record
+from content.notes import BadNote, Citation, Note, check_size, from_fields, from_markdown, from_record
 from tests.content.strategies import JSON, TEXTS
 
 PAGE = """---
@@ -132,14 +132,10 @@ def test_sources_of_another_kind_stay_as_they_were(sources: Any) -> None:
 @pytest.mark.parametrize(
     ("header", "words"),
     [
-        ("slug: Not A Slug", "slug 'Not A Slug'"),
+        ("slug: Not A Slug", 'slug "Not A Slug"'),
         ("slug: index", "slug"),
         ("title: [a, b]", "title is not a single text"),
         ("tags: {a: b}", "tags"),
-        (f"title: {'x' * 501}", "501 characters"),
-        (f"tags: [{'x' * 101}]", "tag has 101"),
-        (f"tags: {list(range(51))}", "51 tags"),
-        (f"aliases: ['{'x' * 201}']", "alias has 201"),
         ("sources: [{ref: a, lines: 9-3}]", "no range"),
         ("sources: [{ref: a, lines: 0}]", "no range"),
         ("a: [", "line 3"),
@@ -148,6 +144,22 @@ def test_sources_of_another_kind_stay_as_they_were(sources: Any) -> None:
 def test_a_bad_note_says_what_to_mend(header: str, words: str) -> None:
     with pytest.raises(BadNote, match=words):
         note(header)
+
+
+@pytest.mark.parametrize(
+    ("header", "words"),
+    [
+        (f"title: {'x' * 501}", "title has 501 characters"),
+        (f"summary: {'x' * 2_001}", "summary has 2,001 characters"),
+        (f"tags: [{'x' * 101}]", "tag has 101"),
+        (f"tags: {list(range(51))}", "51 tags"),
+        (f"aliases: ['{'x' * 501}']", "alias has 501"),
+        (f"aliases: {list(range(1_001))}", "1,001 names"),
+    ],
+)
+def test_a_note_that_is_too_large_is_read_and_then_refused(header: str, words: str) -> None:
+    with pytest.raises(BadNote, match=words):
+        check_size(note(header))
 
 
 @pytest.mark.parametrize("text", ["a\0", "\udc80", "---\nx: y"])

@@ -1,14 +1,13 @@
 """The grammar of search."""
 
 from datetime import UTC, datetime, timedelta
-from time import process_time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from content.limits import UNSTORABLE
-from content.search_query import QUERY_MAX, SearchQuery, parse, understand
+from content.search_query import DEMANDS_MAX, QUERY_MAX, SearchQuery, parse, understand
 from content.templates import TEMPLATES
 from content.words import words
 
@@ -137,6 +136,13 @@ def test_what_is_quoted_comes_back(phrases: list[str]) -> None:
     assert parse(" ".join(f'-tag:"{one}"' for one in phrases)).excluded_tags == tuple(phrases)
 
 
+def test_a_query_makes_thirty_two_demands_and_the_rest_is_words() -> None:
+    query = parse(" ".join(f'"two {n}"' for n in range(40)) + " tag:food")
+    assert len(query.phrases) == DEMANDS_MAX == 32
+    assert query.tags == ()
+    assert {"39", "food"} <= set(words(query.words))
+
+
 @given(LINES, LINES)
 def test_a_query_is_the_sum_of_its_lines(one: str, other: str) -> None:
     if '"' in parse(one).words + parse(other).words:
@@ -151,11 +157,9 @@ def test_a_query_is_the_sum_of_its_lines(one: str, other: str) -> None:
     "unit",
     ['"', '-"', '" ', 'tag:"', ':"', "-", "- ", "a:", "type:", "a", "-a ", '"a b" ', "東", "updated:2", "ﷺ", "\0"],
 )
-def test_a_hostile_text_is_read_in_time_and_only_so_far(unit: str) -> None:
+def test_a_hostile_text_is_read_only_so_far(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))
-    started = process_time()
     assert parse(text) == parse(text[:QUERY_MAX])
-    assert process_time() - started < 5
 
 
 @pytest.mark.parametrize(

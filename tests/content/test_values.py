@@ -7,8 +7,8 @@ import orjson
 import pytest
 from hypothesis import given
 
-from content.limits import BadText
-from content.values import DEPTH_MAX, VALUES_MAX, jsonable, scalar
+from content.limits import METADATA_DEPTH, METADATA_VALUES, BadText
+from content.values import bounded, jsonable, scalar
 from tests.content.strategies import JSON
 
 
@@ -28,14 +28,28 @@ def test_what_json_cannot_hold_is_refused(value: Any) -> None:
         jsonable([value])
 
 
-def test_depth_and_number_are_limited() -> None:
+def test_what_a_caller_gives_is_limited_in_depth_and_number() -> None:
     deep: list[Any] = []
-    for _ in range(DEPTH_MAX + 1):
+    for _ in range(METADATA_DEPTH.most - 1):
         deep = [deep]
-    with pytest.raises(BadText, match="nested"):
+    assert bounded({"a": deep}) == {"a": deep}
+    with pytest.raises(BadText, match="too deep"):
+        bounded({"a": [deep]})
+    many = [0] * (METADATA_VALUES.most - 2)
+    assert bounded({"a": many}) == {"a": many}
+    with pytest.raises(BadText, match="too many"):
+        bounded({"a": [0, *many]})
+
+
+def test_a_file_holds_what_a_caller_may_give_some_levels_deeper() -> None:
+    deep: list[Any] = []
+    for _ in range(METADATA_DEPTH.most - 1):
+        deep = [deep]
+    assert jsonable({"revision": {"metadata": {"a": deep, "b": [0] * METADATA_VALUES.most}}})
+    for _ in range(100):
+        deep = [deep]
+    with pytest.raises(BadText, match="too deep"):
         jsonable(deep)
-    with pytest.raises(BadText, match="more than"):
-        jsonable([0] * VALUES_MAX)
 
 
 def test_a_scalar_is_written_as_yaml_would() -> None:

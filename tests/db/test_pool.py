@@ -11,7 +11,7 @@ import pytest
 
 from db.database import Database
 from db.embedded import EmbeddedServer
-from db.pool import Exhausted, Pool
+from db.pool import BORROWER, Exhausted, Pool
 from resolvers.errors import Unavailable
 from resolvers.refusals import in_our_words
 
@@ -45,6 +45,54 @@ async def test_it_grows_as_it_is_used_and_keeps_what_it_has(pool: Pool) -> None:
     async with pool.lend() as one, pool.lend() as other:
         assert await one.fetchval(WHO) != await other.fetchval(WHO)
     assert (pool.total, len(pool.idle), pool.opened) == (2, 2, 2)
+
+
+async def lent_to(pool: Pool, borrower: str, order: list[str], release: asyncio.Event) -> None:
+    BORROWER.set(borrower)
+    async with pool.lend():
+        order.append(borrower)
+        await release.wait()
+
+
+async def test_who_has_the_fewest_comes_next(pool: Pool) -> None:
+    """A borrower that asks for everything keeps no other one waiting behind all of its requests."""
+    order: list[str] = []
+    release = [asyncio.Event() for _ in range(4)]
+    tasks = []
+    for number, borrower in enumerate(("greedy", "greedy", "greedy", "modest")):
+        tasks.append(asyncio.create_task(lent_to(pool, borrower, order, release[number])))
+        while len(order) + len(pool.waiting) <= number:
+            await asyncio.sleep(0.01)
+    while len(order) < 2:
+        await asyncio.sleep(0.01)
+    release[0].set()
+    await tasks[0]
+    while len(order) < 3:
+        await asyncio.sleep(0.01)
+    assert order == ["greedy", "greedy", "modest"]
+    for event in release:
+        event.set()
+    await asyncio.gather(*tasks)
+    assert not pool.lent
+
+
+async def test_one_borrower_fills_half_of_the_queue(shared_dsn: str) -> None:
+    database = Database(shared_dsn, size=1, queue=4)
+    await database.open()
+    pool = database.pool
+    assert pool is not None
+    order: list[str] = []
+    release = asyncio.Event()
+    async with pool.lend():
+        tasks = [asyncio.create_task(lent_to(pool, "greedy", order, release)) for _ in range(5)]
+        modest = asyncio.create_task(lent_to(pool, "modest", order, release))
+        done, _ = await asyncio.wait(tasks, timeout=5, return_when=asyncio.FIRST_COMPLETED)
+        assert all(isinstance(task.exception(), Exhausted) for task in done)
+        assert sum(waiter.borrower == "greedy" for waiter in pool.waiting) == 2
+        assert sum(waiter.borrower == "modest" for waiter in pool.waiting) == 1
+        release.set()
+    await asyncio.gather(*tasks, modest, return_exceptions=True)
+    await database.close()
 
 
 async def test_lending_costs_no_round_trip(pool: Pool) -> None:

@@ -23,6 +23,9 @@ class Case:
     per_page: float = 0
     """Blocks for each page of the wiki: for what is counted, ranked or sorted over all that matches."""
 
+    is_steady: bool = False
+    """Whether it takes no more blocks than before, but for the depth of an index, however much others have grown."""
+
     @property
     def document(self) -> str:
         text = f"{{ {self.root}{self.arguments and f'({self.arguments})'} {self.selection} }}"
@@ -34,8 +37,8 @@ class Case:
 
 
 TYPES = {
-    "tenant": "ID!", "page": "ID!", "hub": "ID!", "leaf": "ID!", "ids": "[ID!]!", "slug": "String!", "after": "String",
-    "since": "DateTime!", "prefix": "String!", "common": "String!", "rare": "String!",
+    "tenant": "ID!", "owner": "ID!", "page": "ID!", "hub": "ID!", "leaf": "ID!", "ids": "[ID!]!", "slug": "String!",
+    "after": "String", "since": "DateTime!", "prefix": "String!", "common": "String!", "rare": "String!",
     "alias": "String!", "mistake": "String!",
 }  # fmt: skip
 
@@ -45,6 +48,7 @@ def values(wiki: Wiki) -> dict[str, Any]:
     author, middle = Author(wiki), wiki.pages // 20 * 10
     return {
         "tenant": str(wiki.tenant_id),
+        "owner": str(wiki.owner_id),
         "page": str(wiki.page(middle)),
         "hub": str(wiki.page(0)),
         "leaf": str(wiki.page(wiki.pages - 3)),
@@ -74,9 +78,11 @@ RESULTS = """{
 WORDS = {"search_pages_words_ix", "page_names_owner_ix"}
 
 
-def of_page(id: str, selection: str, indexes: Set[str] = frozenset(), per_page: float = 0) -> Case:
+def of_page(
+    id: str, selection: str, indexes: Set[str] = frozenset(), per_page: float = 0, *, is_steady: bool = False
+) -> Case:
     """What hangs on a page that is known by its id."""
-    return Case("node", f"id: {id}", f"{{ id ... on WikiPage {{ {selection} }} }}", indexes, per_page)
+    return Case("node", f"id: {id}", f"{{ id ... on WikiPage {{ {selection} }} }}", indexes, per_page, is_steady)
 
 
 CASES = {
@@ -92,15 +98,15 @@ CASES = {
     "node": Case("node", "id: $page", "{ id ... on WikiPage { title } }", {"pages_pk"}),
     "entities": Case("_entities", REPRESENTED, "{ ... on WikiPage { id title } }", {"pages_pk"}),
     "nodes": Case("nodes", "ids: $ids", "{ id ... on WikiPage { title } }", {"pages_pk"}),
-    "pages by title": Case("wikiPages", "first: 20, after: $after", LIST, {"pages_title_ix"}),
+    "pages by title": Case("wikiPages", "first: 20, after: $after", LIST, {"pages_lower_title_ix"}),
     "pages by update": Case("wikiPages", "orderBy: UPDATED, first: 20, after: $after", LIST, {"pages_updated_ix"}),
     "pages by age": Case("wikiPages", "orderBy: CREATED, first: 20, after: $after", LIST),
     "pages by hubness": Case("wikiPages", "orderBy: HUBNESS, first: 20, after: $after", LIST, {"pages_hubness_ix"}),
-    "pages backwards": Case("wikiPages", "last: 20", "{ nodes { id title } }", {"pages_title_ix"}),
+    "pages backwards": Case("wikiPages", "last: 20", "{ nodes { id title } }", {"pages_lower_title_ix"}),
     "pages of types": Case("wikiPages", "filter: {types: [DECISION]}, first: 20, after: $after", LIST),
     "pages with a tag": Case("wikiPages", 'filter: {tags: ["tag-7"]}, first: 20, after: $after', LIST, per_page=0.1),
     "pages with two tags": Case("wikiPages", 'filter: {tags: ["tag-7", "tag-8"]}', LIST, {"pages_tags_ix"}),
-    "archived pages": Case("wikiPages", "filter: {status: ARCHIVED}, first: 20", LIST, {"pages_title_ix"}),
+    "archived pages": Case("wikiPages", "filter: {status: ARCHIVED}, first: 20", LIST, {"pages_lower_title_ix"}),
     # Planned for its values each time: nothing tells a plan without them how few pages are so new.
     "pages since": Case("wikiPages", "filter: {updatedSince: $since}, first: 20", LIST, {"pages_updated_ix"}),
     "pages by prefix": Case("wikiPages", "filter: {titlePrefix: $prefix}", LIST, {"page_names_owner_ix"}),
@@ -114,8 +120,11 @@ CASES = {
     # In the order of their hubness: each page that links here is looked at, however few are shown.
     "backlinks of a hub": Case("wikiBacklinks", "pageId: $hub, limit: 20", ROW, {"links_to_ix"}, per_page=1),
     "backlinks of a page": Case("wikiBacklinks", "pageId: $page, limit: 20", ROW, {"links_to_ix"}),
-    "connected with a hub": Case("wikiConnectedPages", "pageId: $hub, limit: 20", ROW, {"links_to_ix"}, per_page=1),
-    "connected with a page": Case("wikiConnectedPages", "pageId: $page, limit: 20", ROW, {"links_to_ix"}),
+    "connected from a hub": Case("wikiConnectedPages", "pageId: $hub, limit: 20", ROW, per_page=1),
+    "connected from a page": Case("wikiConnectedPages", "pageId: $page, limit: 20", ROW),
+    "connected both ways": Case(
+        "wikiConnectedPages", "pageId: $page, limit: 20, direction: BOTH", ROW, {"links_to_ix"}
+    ),
     "backlinks in place": of_page(
         "$hub", "backlinks(first: 20) { edges { kinds node { id title } } }", {"links_to_ix"}, per_page=1
     ),
@@ -124,7 +133,9 @@ CASES = {
         "$hub", "children { id title } childrenConnection(first: 20) { nodes { id } }", {"pages_parent_ix"}
     ),
     "ancestors": of_page("$leaf", "ancestors { id title }", {"pages_pk"}),
-    "descendants": of_page("$hub", "descendants(first: 80, depth: 2) { nodes { id } }", {"pages_parent_ix"}),
+    "descendants": of_page(
+        "$hub", "descendants(first: 80, depth: 2) { nodes { id } }", {"pages_parent_ix"}, is_steady=True
+    ),
     "links": of_page(
         "$page", "links { nodes { kind toPage { id } } } brokenLinks { nodes { slug } }", {"link_targets_pk"}
     ),
@@ -156,7 +167,7 @@ CASES = {
     "neighbourhood": Case(
         "wikiNeighbourhood", "pageId: $page", "{ nodes { id label } edges { source target } }", {"links_pair_uq"}
     ),
-    "tags": Case("wikiTags", "", "{ nodes { tag count } }", per_page=1),
+    "tags": Case("wikiTags", "", "{ nodes { tag count } }", per_page=0.3, is_steady=True),
     "mentions": Case("wikiMentions", "first: 20, after: $after", NAMED, {"mentions_seen_ix"}),
     "open mentions": Case("wikiMentions", "first: 20, status: OPEN, after: $after", NAMED, {"mentions_seen_ix"}),
     "sources": Case("wikiSources", "first: 20, after: $after", EVIDENCE, {"sources_captured_ix"}),
@@ -175,6 +186,7 @@ CASES = {
         pages { totalCount nodes { id } } shownOn { totalCount nodes { id } } names { totalCount nodes { id } } } }""",
         {"sources_ref_uq", "section_sources_source_ix", "links_to_ix"},
         per_page=0.2,
+        is_steady=True,
     ),
     # As many pages as a search may weigh: a bound, however many say the words.
     "search by a common word": Case("wikiSearch", f"{IN}, query: $common", HITS, WORDS, per_page=0.4),
@@ -196,11 +208,16 @@ CASES = {
     # Each lexeme of the page is looked up, to find those that say what it is about.
     "related": Case("relatedWikiPages", "pageId: $page", HITS, {"search_pages_words_ix"}, per_page=1.2),
     # The names that begin so are read up to a bound, however many there are.
+    "pages by name": Case(
+        "wikiNamedPages", "name: $prefix, includeArchived: true", "{ kind page { slug } }", {"page_names_owner_ix"}
+    ),
     "suggestions": Case("wikiSuggest", "prefix: $prefix", SUGGESTED, {"page_names_owner_ix"}),
     "suggestions for a letter": Case("wikiSuggest", 'prefix: "n", limit: 20', SUGGESTED, {"page_names_owner_ix"}),
+    "suggestions inside names": Case("wikiSuggest", "prefix: $rare", SUGGESTED, WORDS),
     "search from a telephone": Case("mobileWikiSearch", "query: $alias", HITS, WORDS),
     "viewer": Case("viewer", "", "{ role tenant { name } owner { name } scopes { nodes { name role } } }"),
     "owners": Case("wikiOwners", "", "{ nodes { name role } }"),
     "rate limit": Case("rateLimit", "", "{ limit cost remaining used resetAt }"),
-    "jobs": Case("wikiCompileJobs", IN, "{ id status }"),
+    "jobs": Case("wikiCompileJobs", f"{IN}, ownerId: $owner", "{ id status }"),
+    "jobs of a tenant": Case("wikiCompileJobs", IN, "{ id status }"),
 }

@@ -11,16 +11,39 @@ from db.database import Database
 from db.ids import new_id
 from db.scope import Actor, ActorKind, Role, Scope
 from resolvers.api_keys import create_api_key, list_api_keys, revoke_api_key, scope_of_key
-from resolvers.errors import CairnError, NotFound, Unauthenticated
+from resolvers.errors import BadInput, CairnError, NotFound, Unauthenticated
+from resolvers.owners import OwnerKind, create_owner
 from resolvers.tenants import create_tenant
 
 
-async def test_an_api_key_works_as_a_service_for_its_owners(
-    database: Database, tenant_id: UUID, mara: UUID, ines: UUID
-) -> None:
+async def test_an_api_key_works_for_its_owners(database: Database, tenant_id: UUID, mara: UUID, ines: UUID) -> None:
     issued = await create_api_key(database, tenant_id, "nightly import", Role.MEMBER, [mara, ines])
     found = await scope_of_key(database, issued.key)
-    assert found == Scope(tenant_id, mara, Role.MEMBER, Actor(ActorKind.SERVICE, str(issued.id)), (mara, ines))
+    assert found == Scope(tenant_id, mara, Role.MEMBER, Actor(ActorKind.USER, str(issued.id)), (mara, ines))
+
+
+@pytest.mark.parametrize(
+    ("kind", "role", "actor"),
+    [
+        (OwnerKind.AGENT, Role.MEMBER, ActorKind.AGENT),
+        (OwnerKind.USER, Role.ADMIN, ActorKind.USER),
+        (OwnerKind.SHARED, Role.MEMBER, ActorKind.SERVICE),
+        (OwnerKind.AGENT, Role.SERVICE, ActorKind.SERVICE),
+    ],
+)
+async def test_who_acts_with_a_key_is_what_its_owner_is_unless_the_key_says_so(
+    database: Database, tenant_id: UUID, kind: OwnerKind, role: Role, actor: ActorKind
+) -> None:
+    owner = await create_owner(database, tenant_id, kind, "one", "One")
+    usual = await create_api_key(database, tenant_id, "usual", role, [owner.id])
+    assert (await scope_of_key(database, usual.key)).actor == Actor(actor, str(usual.id))
+    for said in (ActorKind.AGENT, ActorKind.USER, ActorKind.SERVICE):
+        issued = await create_api_key(database, tenant_id, "said", role, [owner.id], actor_kind=said)
+        assert (await scope_of_key(database, issued.key)).actor == Actor(said, str(issued.id))
+    listed = [key.actor_kind for key in await list_api_keys(database, tenant_id)]
+    assert listed == [actor, ActorKind.AGENT, ActorKind.USER, ActorKind.SERVICE]
+    with pytest.raises(BadInput, match="agent, a user or a service"):
+        await create_api_key(database, tenant_id, "x", role, [owner.id], actor_kind=ActorKind.COMPILER)
 
 
 async def test_a_key_is_shown_once_and_stored_as_its_hash(database: Database, tenant_id: UUID, mara: UUID) -> None:
@@ -91,5 +114,5 @@ async def test_a_key_needs_a_name_owners_of_the_tenant_and_a_future(
             {"name": "  "}, {"name": "nul\0"}, {"owner_ids": []}, {"expires_at": past}, {"expires_at": datetime.max}
         )
     ]  # fmt: skip
-    assert fields == ["name", "name", "ownerIds", "expiresAt", "expiresAt"]
+    assert fields == ["name", "name", "owners", "expiresAt", "expiresAt"]
     assert isinstance(await problem(owner_ids=[mara, new_id()]), NotFound)

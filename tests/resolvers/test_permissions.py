@@ -14,13 +14,14 @@ from db.access import readable
 from db.database import Connection, Database
 from db.ids import new_id
 from db.scope import Actor, ActorKind, Role, Scope
-from db.sql import DIALECT, Statement
+from db.sql import Statement
 from db.tables import owners
 from resolvers.errors import CairnError, Forbidden, NotFound
 from resolvers.owners import Grant, OwnerKind, create_owner, grant, revoke
 from resolvers.permissions import Action, Relation, allowed, authorise
 from resolvers.tenants import create_tenant
 from selection import in_tenant
+from selection.plan import DIALECT
 
 ROLES = list(Role)
 ANY_ROLE, ANY_RELATION, ANY_ACTION = st.sampled_from(ROLES), st.sampled_from(Relation), st.sampled_from(Action)

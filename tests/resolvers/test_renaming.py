@@ -190,7 +190,7 @@ async def copy_page(wiki: Wiki, page_id: UUID, number: int) -> None:
     ids = [new_id() for _ in range(number)]
     for table, own, copied in (
         ("pages", "id", "type, slug || '-' || n, title || ' ' || n, body_md"),
-        ("link_targets", "from_page_id", "target, space, type, slug, alias, to_page_id"),
+        ("link_targets", "from_page_id", "target, space, type, slug, alias, text, to_page_id"),
         ("links", "from_page_id", "gen_random_uuid(), to_page_id, kind, reasons"),
         ("sections", "page_id", "gen_random_uuid(), section_slug, heading, body_md, position"),
     ):

@@ -12,6 +12,7 @@ from resolvers.drafts import PageDraft
 from resolvers.pages import archive_page, create_page
 from resolvers.search.asking import search
 from resolvers.search.results import Asked, Found
+from resolvers.upserting import upsert_page
 from tests.wiki import Wiki, close_wiki, open_wiki
 
 
@@ -102,6 +103,21 @@ async def test_equal_scores_keep_one_order(wiki: Wiki) -> None:
         await make(wiki, "Same title")
     orders = {tuple(await found(wiki, "same title")) for _ in range(5)}
     assert len(orders) == 1
+
+
+@pytest.mark.parametrize(
+    "query", ["kiln", "how does the old kiln on that hill warm the whole town"], ids=["few", "many"]
+)
+async def test_of_equal_scores_the_last_compiled_leads_and_never_compiled_is_last(wiki: Wiki, query: str) -> None:
+    """Whatever the ids say: the pages are made in another order than they are compiled."""
+    pages = {name: await make(wiki, f"Kiln {name}", "The old kiln on the hill.") for name in ("none", "west", "east")}
+    scores = {hit.score for hit in (await search(wiki.database, wiki.scope, Asked(query))).hits}
+    assert len(scores) == 1, "otherwise this test says nothing"
+    for name in ("east", "west"):
+        draft = PageDraft(type="topic", title=f"Kiln {name}", slug=f"kiln-{name}")
+        await upsert_page(wiki.database, wiki.scope, draft, mark_compiled=True)
+    assert await found(wiki, query) == [pages["west"], pages["east"], pages["none"]]
+    assert await found(wiki, query, 1) == [pages["west"]], "also where the list ends among equals"
 
 
 async def test_a_new_alias_finds_at_once(wiki: Wiki) -> None:

@@ -65,6 +65,33 @@ async def test_the_page_that_is_meant_comes_first(library: Wiki, query: str, tit
     assert (await titles(library, query))[0] == title
 
 
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("what's", {"Release notes: What's new"}),
+        ("what’s", {"Release notes: What's new"}),
+        ("franklin's", {"Franklin Barbecue"}),
+        ("I'll", set()),
+    ],
+)
+async def test_the_end_of_a_contraction_begins_no_word(library: Wiki, query: str, expected: set[str]) -> None:
+    for title in ("Something else", "Little things", "Release notes: What's new", "Sean O'Sullivan"):
+        await create_page(library.database, library.scope, PageDraft("topic", title))
+    found = set(await titles(library, query))
+    assert expected <= found
+    assert not found & {"Something else", "Little things"}
+    assert "Sean O'Sullivan" in await titles(library, "o's"), "a name goes on behind its first letter"
+
+
+async def test_after_a_space_nothing_is_completed(library: Wiki) -> None:
+    for title in ("Z", "Z machine", "Zebra crossing", "Z-order", "Zork"):
+        await create_page(library.database, library.scope, PageDraft("topic", title))
+    assert set(await titles(library, "z")) == {"Z", "Z machine", "Zebra crossing", "Z-order", "Zork"}
+    for query in ("z ", "z\t", "Z  "):
+        assert set(await titles(library, query)) == {"Z", "Z machine", "Z-order"}, query
+    assert await titles(library, "zeb ") == []
+
+
 @pytest.mark.parametrize("word", ["brisket", "espresso", "templates", "barbecue", "descaled", "ссылки", "喫茶店"])
 async def test_what_a_beginning_has_found_the_next_letter_does_not_lose(library: Wiki, word: str) -> None:
     whole = (await titles(library, word))[0]

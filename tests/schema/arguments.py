@@ -21,7 +21,7 @@ from tests.schema.wikis import SECTION_SLUGS
 from tests.schema.world import Row, World
 
 HUBS, TITLES, SEEN = ("-hubness_score", "-id"), ("title", "id"), ("-last_seen_at", "-id")
-ORDERS = {"TITLE": TITLES, "UPDATED": ("-updated_at", "-id"), "CREATED": ("-id",), "HUBNESS": HUBS}
+ORDERS = {"TITLE": ("lower", "id"), "UPDATED": ("-updated_at", "-id"), "CREATED": ("-id",), "HUBNESS": HUBS}
 CURSORS: dict[str, tuple[str, tuple[str, ...]]] = {
     "childrenConnection": ("pages", TITLES),
     "pages": ("pages", TITLES),
@@ -43,6 +43,7 @@ CURSORS: dict[str, tuple[str, tuple[str, ...]]] = {
     "wikiTags": ("tags", ("-count", "-tag")),
     "links": ("links", ("id",)),
     "brokenLinks": ("link_targets", ("target",)),
+    "spaceLinks": ("link_targets", ("target",)),
     "revisions": ("revisions", ("-version",)),
 }
 LIFTED = ("wikiSearch", "mobileWikiSearch", "wikiSearchResults", "relatedWikiPages", "wikiHotIndex")
@@ -53,7 +54,7 @@ QUERIES = [
     '"latte mocha" -river', "type:entity latte", "tag:coffee", "status:archived latte", "latte in:title", "-latte",
 ]  # fmt: skip
 PREFIXES = ["", "L", "LATTE", "latte m", "é", "%", 'Say "hi', "日", "!!!", "also", "once-1", "latte-1", "a" * 300]
-SPELLINGS = ("ownerId", "userId", "agentId")
+SPELLINGS = ("owner", "ownerId", "userId", "agentId")
 NONSENSE = ["", "nonsense", "5", str(UUID(int=0)), "é", "' OR true --"]
 
 
@@ -114,10 +115,14 @@ class Values:
     def text(self, name: str) -> str:
         if name == "query":
             return self.rng.choice(QUERIES)
+        if name == "owner":
+            return self.row("owners")["slug"] if self.chance(0.6) else self.identifier("ownerId", name)
         if name in ("prefix", "titlePrefix"):
             return self.rng.choice(PREFIXES)
         if name in ("tags", "excludedTags"):
             return self.rng.choice(TAGS)
+        if name == "name" and self.chance(0.8):
+            return str(self.row("page_names")["name"])
         return self.rng.choice([*SECTION_SLUGS, "unknown"])
 
     def cursor(self, field: str, order: str) -> str:

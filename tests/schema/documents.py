@@ -27,7 +27,7 @@ from tests.schema.arguments import SPELLINGS, Subject, Values
 from tests.schema.world import World
 
 ABSENT = object()
-NEEDS_PYTHON = {"excerpt"}
+NEEDS_PYTHON = {"bodyHtml", "excerpt"}
 CHANGES = {"rateLimit", "wikiLint"}
 OF_GATEWAYS = {"_service"}
 """It has tests of its own."""

@@ -25,7 +25,7 @@ from tests.schema.world import Row, World, owner_id, tenant_id
 
 TEXTS = {
     "name": "A new name", "title": "A new title", "ref": "a-new-ref", "query": "latte", "prefix": "latte",
-    "sectionSlug": "overview",
+    "sectionSlug": "overview", "owner": "space", "grantee": "new", "owners": "alice",
 }  # fmt: skip
 TABLES = {"sourceId": "sources", "mentionId": "mentions", **dict.fromkeys(("ownerId", "userId", "agentId"), "owners")}
 UNKNOWN = str(UUID(int=7))

@@ -5,13 +5,17 @@ from pathlib import Path
 
 from graphql import (
     GraphQLNamedType,
+    get_named_type,
     is_enum_type,
     is_input_object_type,
     is_interface_type,
     is_introspection_type,
     is_object_type,
+    is_scalar_type,
+    is_specified_scalar_type,
 )
 
+from schema import v0
 from schema.root import GRAPHQL, sdl
 
 ROOT = Path(__file__).parents[2]
@@ -71,6 +75,8 @@ def stored(type_name: str, field_name: str) -> bool:
         ("WikiRevision", "tags"),
         ("WikiLink", "reasons"),
         ("UserError", "field"),
+        ("WikiCursorReset", "userErrors"),
+        ("WikiJournalImport", "userErrors"),
         ("MobileWikiSearchHit", "matchingMemoryIds"),
         ("WikiSnippet", "highlights"),
         ("WikiSearchFacets", "types"),
@@ -89,6 +95,7 @@ def test_the_names_that_clients_know_are_there() -> None:
         "wikiSearchResults": "tenantId ownerId userId agentId query! filter first after explain!",
         "relatedWikiPages": "pageId! limit",
         "diffWikiRevisions": "pageId! from! to!",
+        "wikiNamedPages": "tenantId ownerId userId agentId name! type includeArchived! limit",
         "wikiSuggest": "tenantId ownerId userId agentId prefix! limit",
         "wikiBacklinks": "pageId!",
         "wikiConnectedPages": "pageId!",
@@ -109,3 +116,26 @@ def test_the_names_that_clients_know_are_there() -> None:
     assert is_object_type(page)
     assert set(names.split()) <= set(page.fields)
     assert all(value == value.upper() for type_ in ours() if is_enum_type(type_) for value in type_.values)
+
+
+def test_every_scalar_of_ours_says_where_it_is_specified() -> None:
+    ours_alone = [type_ for type_ in ours() if is_scalar_type(type_) and not is_specified_scalar_type(type_)]
+    assert {type_.name for type_ in ours_alone} == {"DateTime", "JSON", "_Any"}
+    for schema in (GRAPHQL, v0.GRAPHQL):
+        scalars = [type_ for type_ in schema.type_map.values() if is_scalar_type(type_)]
+        bare = [one.name for one in scalars if not is_specified_scalar_type(one) and not one.specified_by_url]
+        assert bare == []
+
+
+def test_every_payload_has_user_errors() -> None:
+    """A mutation whose answer is the thing itself has none: what is wrong with its input is an error of the field."""
+    assert GRAPHQL.mutation_type is not None
+    bare = set()
+    for name, field in GRAPHQL.mutation_type.fields.items():
+        payload = get_named_type(field.type)
+        assert is_object_type(payload)
+        if "userErrors" not in payload.fields:
+            bare.add(name)
+        else:
+            assert str(payload.fields["userErrors"].type) == "[UserError!]!"
+    assert bare == {"compileWikiNow"}

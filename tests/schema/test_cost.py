@@ -31,11 +31,64 @@ async def told(engine: Engine, context: Context, text: str, **variables: Any) ->
         ("{ a: recentWikiPages(limit: 7) { %s id } b: recentWikiPages(limit: 5) { id } }", 1 + 7 + 5),
         ("query($n: Int = 4) { recentWikiPages(limit: $n) { id %s } }", 1 + 4),
         ("{ recentWikiPages(limit: 7) @skip(if: true) { title %s } }", 1),
+        ("{ recentWikiPages(limit: 7) { tags aliases %s } }", 1 + 7 + 7 * 5),
+        ("{ recentWikiPages(limit: 7) { aliases(limit: 1) %s } }", 1 + 7 + 7),
+        ("{ recentWikiPages(limit: 7) { sections { bodyMd } %s } }", 1 + 7 + 7 * 13),
+        ("{ recentWikiPages(limit: 7) { sections(limit: 0) { bodyMd } %s } }", 1 + 7),
+        ("query($n: Int = 8) { recentWikiPages(limit: 7) { sections(limit: $n) { id } %s } }", 1 + 7 + 7 * 2),
+        (
+            "{ recentWikiPages(limit: 7) { sections { sources(first: 3) { nodes { id } } } %s } }",
+            1 + 7 * (1 + 13 + 150),
+        ),
         ('{ mobileWikiSearch(query: "latte", limit: 3) { page { id %s } } }', 1 + 3 + 20),
     ],
 )
 async def test_an_answer_says_what_it_cost(engine: Engine, context: Recorder, more: str, text: str, cost: int) -> None:
     assert await told(engine, context, text % more) == {"requested": cost, "limit": 20_000}
+
+
+LISTED = "id type slug title summary lastCompiledAt updatedAt"
+SCREENS = {
+    "recent pages": (f"{{ recentWikiPages {{ {LISTED} aliases tags }} }}", 1 + 50 * 6),
+    "search": (f'{{ mobileWikiSearch(query: "latte") {{ score page {{ {LISTED} aliases }} }} }}', 21 + 20 * 6),
+    "a page": (
+        """query ($id: ID!) { node(id: $id) { ... on WikiPage {
+            title bodyMd status tags aliases sourceMemoryCount sourceMemoryIds
+            sections { id sectionSlug heading bodyMd position lastSourceAt }
+            parent { id title } children { id title summary }
+            promotedFromSection { sectionSlug sectionHeading parentPage { id title } } } } }""",
+        1 + 5 + 10 + 13 + 50,
+    ),
+    "backlinks": (f"query ($id: ID!) {{ wikiBacklinks(pageId: $id) {{ {LISTED} aliases }} }}", 1 + 100 * 6),
+    "connected": (f"query ($id: ID!) {{ wikiConnectedPages(pageId: $id) {{ {LISTED} aliases }} }}", 1 + 100 * 6),
+}
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+async def test_a_usual_screen_costs_less_than_a_twentieth_of_the_limit(
+    engine: Engine, context: Recorder, screen: str
+) -> None:
+    text, cost = SCREENS[screen]
+    variables = {"id": str(context.scope.owner_id)} if "$id" in text else {}
+    assert await told(engine, context, text, **variables) == {"requested": cost, "limit": 20_000}
+    assert cost * 20 < 20_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{ recentWikiPages(limit: 100) { backlinks(first: 100) { nodes { aliases } } } }",
+        "{ recentWikiPages(limit: 100) { children(limit: 100) { sections(limit: 200) { bodyMd } } } }",
+        "{ recentWikiPages(limit: 100) { "
+        + " ".join(f"s{n}: sections(limit: 200) {{ bodyMd }}" for n in range(5))
+        + "} }",
+    ],
+)
+async def test_small_lists_of_many_rows_are_refused_before_any_sql(
+    engine: Engine, context: Recorder, text: str
+) -> None:
+    assert code(await ask(engine, context, text)) == "LIMIT_EXCEEDED"
+    assert not context.statements
 
 
 async def test_a_refusal_says_it_too(engine: Engine, database: Database) -> None:

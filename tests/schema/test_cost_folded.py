@@ -1,5 +1,6 @@
 """What a plan may return: counted beforehand where it can be, and the same either way."""
 
+from math import ceil
 from typing import Any
 
 from hypothesis import given
@@ -8,7 +9,7 @@ from hypothesis import strategies as some
 from selection.binds import Fixed
 from selection.cost import Cost
 
-sizes = some.tuples(some.integers(0, 9), some.booleans())
+sizes = some.tuples(some.integers(0, 9), some.integers(1, 4), some.booleans())
 trees: Any = some.recursive(
     some.tuples(sizes, some.just([])), lambda below: some.tuples(sizes, some.lists(below, max_size=4)), max_leaves=12
 )
@@ -18,9 +19,9 @@ REQUEST: Any = None
 def plant(cost: Cost, trees: list[Any]) -> int:
     """Puts the lists below the cost, and says how many rows those are."""
     total = 0
-    for (size, is_fixed), below in trees:
-        child = cost.add(Fixed(size) if is_fixed else lambda request, size=size: size)
-        total += size * (1 + plant(child, below))
+    for (size, per_row, is_fixed), below in trees:
+        child = cost.add(Fixed(size) if is_fixed else lambda request, size=size: size, per_row)
+        total += ceil(size / per_row) + size * plant(child, below)
     return total
 
 
@@ -36,6 +37,6 @@ def test_what_is_counted_beforehand_changes_no_sum(trees: list[Any]) -> None:
 @given(some.lists(some.integers(0, 9), max_size=4))
 def test_what_is_fixed_throughout_is_one_number(fixed: list[int]) -> None:
     cost = Cost()
-    plant(cost, [((size, True), [((size, True), [])]) for size in fixed])
+    plant(cost, [((size, 2, True), [((size, 1, True), [])]) for size in fixed])
     cost.fold()
     assert not cost.below

@@ -51,7 +51,8 @@ async def test_each_check_finds_what_it_is_for(wiki: Wiki) -> None:
     await wiki.look.execute("UPDATE sources SET forgotten_at = '2020-01-01' WHERE ref = 'n0'")
     found = await linted(wiki)
     assert {name: one["total"] for name, one in found.items()} == {
-        "unfinished_forgetting": 1, "broken_links": 3, "unknown_spaces": 3, "expired": 1, "duplicate_aliases": 2,
+        "unfinished_forgetting": 1, "broken_links": 3, "unknown_spaces": 3, "broken_space_links": 0,
+        "private_links": 0, "expired": 1, "duplicate_aliases": 2,
         "missing_sources": 4, "decision_shape": 1, "missing_pages": 1, "earned_names": 1, "orphans": 7, "stale": 1,
         "oversize": 1, "missing_summaries": 6, "slug_drift": 1,
     }  # fmt: skip
@@ -62,6 +63,13 @@ async def test_each_check_finds_what_it_is_for(wiki: Wiki) -> None:
         {"title": "Chef João", "type": None, "slug": None, "detail": "seen in 3 sources", "page": None}
     ]
     assert found["slug_drift"]["findings"][0]["detail"] == "momofuku"
+
+
+async def test_a_page_titled_index_has_the_slug_that_its_title_asks_for(wiki: Wiki) -> None:
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Index"))
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Index", slug="elsewhere"))
+    (found,) = (await linted(wiki))["slug_drift"]["findings"]
+    assert (found["slug"], found["detail"]) == ("elsewhere", "index-page")
 
 
 async def test_a_topic_of_lists_needs_no_sources_of_its_own(wiki: Wiki) -> None:

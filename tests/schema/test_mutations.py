@@ -85,6 +85,19 @@ async def test_what_is_wrong_with_an_input_is_told_with_its_path(change: Ask) ->
     assert not payload["created"]
 
 
+async def test_a_taken_slug_has_a_code_of_its_own(change: Ask) -> None:
+    first = {"type": "TOPIC", "title": "Austin", "slug": "austin"}
+    page = (await change("createWikiPage", **first))["page"]
+    (error,) = (await change("createWikiPage", **first))["userErrors"]
+    assert (error["code"], error["field"]) == ("SLUG_TAKEN", ["slug"])
+    other = (await change("createWikiPage", type="TOPIC", title="Texas"))["page"]
+    (error,) = (await change("updateWikiPage", pageId=other["id"], slug="austin"))["userErrors"]
+    assert (error["code"], error["field"]) == ("SLUG_TAKEN", ["slug"])
+    await change("updateWikiPage", pageId=page["id"], slug="atx")
+    (error,) = (await change("createWikiPage", **first))["userErrors"]
+    assert error["code"] == "SLUG_TAKEN"
+
+
 async def test_upsert_leaves_alone_what_it_does_not_mention(change: Ask) -> None:
     await make(change, summary="A city.", sections=[{"sectionSlug": "summary", "bodyMd": "Hot."}])
     payload = await change(

@@ -12,6 +12,7 @@ from resolvers.drafts import PageDraft
 from resolvers.pages import archive_page, create_page
 from resolvers.search.memory import memory_of
 from resolvers.search.reindexing import reindex
+from resolvers.upserting import upsert_page
 from selection import Engine
 from tests.schema.asking import Recorder
 from tests.wiki import Wiki, close_wiki, open_wiki
@@ -87,3 +88,18 @@ async def test_a_question_that_is_still_asked_stays_in_the_cache(engine: Engine,
         await found(engine, wiki, text=FERRY.replace("ferry", f"harbour{number} ferry"))
     assert len(memory.understood.entries) == 3
     assert any(one is kept[0] for one in memory.understood.entries.values())
+
+
+async def test_of_equal_scores_the_last_compiled_leads_there_too(engine: Engine, wiki: Wiki) -> None:
+    drafts = {name: PageDraft("topic", f"Kiln {name}", slug=f"kiln-{name}") for name in ("none", "west", "east")}
+    for draft in drafts.values():
+        await create_page(wiki.database, wiki.scope, draft)
+    for name in ("east", "west"):
+        await upsert_page(wiki.database, wiki.scope, drafts[name], mark_compiled=True)
+    context = Recorder(wiki.database, wiki.scope, ANY_COST)
+    text = '{ mobileWikiSearch(query: "kiln", limit: 2) { score page { title } } }'
+    hits = orjson.loads((await engine.execute(text, {}, None, context)).body)["data"]["mobileWikiSearch"]
+    assert [hit["page"]["title"] for hit in hits] == ["Kiln west", "Kiln east"]
+    assert hits[0]["score"] == hits[1]["score"]
+    assert len(context.statements) == 1
+    assert not context.searches

@@ -6,9 +6,12 @@ import asyncpg
 import pytest
 
 from db.database import Database
+from resolvers.drafts import PageDraft
+from resolvers.pages import create_page
 from selection import Engine
 from tests.schema.asking import Recorder, data
 from tests.schema.world import World
+from tests.wiki import Wiki
 
 TEXT = "query ($p: String!) { wikiSuggest(prefix: $p, limit: 20) { name kind page { id title slug status } } }"
 
@@ -39,7 +42,10 @@ async def test_a_page_is_suggested_once_by_its_best_name(engine: Engine, context
 
 async def test_a_whole_name_comes_first_and_then_the_shorter_ones(engine: Engine, context: Recorder) -> None:
     names = [one["name"] for one in await suggested(engine, context, "latte")]
-    assert [len(name) for name in names] == sorted(map(len, names))
+    begun = [name for name in names if name.lower().startswith("latte")]
+    assert names[: len(begun)] == begun, "before those in which a later word begins so"
+    for some in (begun, names[len(begun) :]):
+        assert [len(name) for name in some] == sorted(map(len, some))
     whole = await suggested(engine, context, "latte mocha")
     assert whole[0]["name"] == "Latte mocha"
 
@@ -63,6 +69,35 @@ async def test_a_whole_name_says_more_than_the_beginning_of_a_title(
     finally:
         await look.execute(delete, *key)
         await look.close()
+
+
+async def test_words_inside_names_come_after_names_that_begin_so(engine: Engine, wiki: Wiki) -> None:
+    drafts = [
+        PageDraft("topic", "Kiln"), PageDraft("topic", "Kilns of Porto"), PageDraft("topic", "Old-kiln"),
+        PageDraft("entity", "The oak kiln"), PageDraft("topic", "Oven", aliases=("Marta's kiln",)),
+        PageDraft("topic", "Skilnet"), PageDraft("topic", "Oak", body="kiln"),
+    ]  # fmt: skip
+    for draft in drafts:
+        await create_page(wiki.database, wiki.scope, draft)
+    context = Recorder(wiki.database, wiki.scope, 10**6)
+
+    async def names(prefix: str) -> list[str]:
+        return [one["name"] for one in await suggested(engine, context, prefix)]
+
+    assert await names("kil") == ["Kiln", "Kilns of Porto", "Old-kiln", "Marta's kiln", "The oak kiln"]
+    assert await names("oak ki") == ["The oak kiln"]
+    assert await names("oak k\u0131lns") == []
+    assert await names("k") == ["Kiln", "Kilns of Porto"], "one letter is no word"
+    assert await names("kiln ") == ["Kiln", "Old-kiln", "Marta's kiln", "The oak kiln"]
+    assert len(context.statements) == 5
+
+
+async def test_after_a_space_no_word_is_completed(engine: Engine, wiki: Wiki) -> None:
+    for title in ("Z", "Z machine", "Zebra"):
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", title))
+    context = Recorder(wiki.database, wiki.scope, 10**6)
+    assert [one["name"] for one in await suggested(engine, context, "z ")] == ["Z", "Z machine"]
+    assert len(await suggested(engine, context, "z")) == 3
 
 
 @pytest.mark.parametrize("prefix", ["", "   ", "?!", "no such name"])

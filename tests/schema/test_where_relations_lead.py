@@ -2,8 +2,10 @@
 
 from itertools import pairwise
 from typing import Any
+from uuid import UUID
 
 from resolvers.drafts import PageDraft
+from resolvers.hierarchy import set_parent
 from resolvers.pages import create_page
 from resolvers.renaming import rename_page
 from schema.root import make_engine
@@ -16,6 +18,16 @@ BY_SLUG = """query ($tenant: ID!, $slug: String!) {
 LINKS = (
     "query ($id: ID!) { node(id: $id) { ... on WikiPage { links { nodes { fromPage { title } toPage { title } } } } } }"
 )
+CONNECTED = """query ($id: ID!) {
+    backlinks: wikiBacklinks(pageId: $id) { title }
+    connected: wikiConnectedPages(pageId: $id) { title }
+    outgoing: wikiConnectedPages(pageId: $id, direction: OUTGOING) { title }
+    incoming: wikiConnectedPages(pageId: $id, direction: INCOMING) { title }
+    both: wikiConnectedPages(pageId: $id, direction: BOTH) { title }
+    node(id: $id) { ... on WikiPage {
+        connected: connectedPages { nodes { title } }
+        incoming: connectedPages(direction: INCOMING) { nodes { title } }
+        both: connectedPages(direction: BOTH) { nodes { title } } } } }"""
 NEAR = "query ($id: ID!, $depth: Int!) { wikiNeighbourhood(pageId: $id) { nodes(depth: $depth) { label } } }"
 
 
@@ -48,6 +60,30 @@ async def test_a_link_has_two_ends(wiki: Wiki) -> None:
     assert (await asked(wiki, LINKS, id=first))["node"]["links"]["nodes"] == [
         {"fromPage": {"title": "Harbours"}, "toPage": {"title": "Lighthouses"}}
     ]
+
+
+async def test_connected_pages_are_those_that_a_page_links_to(wiki: Wiki) -> None:
+    """The opposite of backlinks. The other directions are there for who asks."""
+    _, second, _ = await chain(wiki, "Harbours", "Lighthouses", "Moorings")
+    found = await asked(wiki, CONNECTED, id=second)
+    titles = {key: [page["title"] for page in pages] for key, pages in found.items() if key != "node"}
+    assert titles == {
+        "backlinks": ["Harbours"],
+        "connected": ["Moorings"],
+        "outgoing": ["Moorings"],
+        "incoming": ["Harbours"],
+        "both": ["Moorings", "Harbours"],
+    }
+    on_page = {key: [page["title"] for page in pages["nodes"]] for key, pages in found["node"].items()}
+    assert on_page == {key: titles[key] for key in ("connected", "incoming", "both")}
+
+
+async def test_a_page_that_is_linked_to_twice_is_connected_once(wiki: Wiki) -> None:
+    first, second = await chain(wiki, "Harbours", "Lighthouses")
+    await set_parent(wiki.database, wiki.scope, UUID(second), parent_id=UUID(first))
+    found = await asked(wiki, CONNECTED, id=first)
+    assert [page["title"] for page in found["connected"]] == ["Lighthouses"]
+    assert [page["title"] for page in found["both"]] == ["Lighthouses"]
 
 
 async def test_a_neighbourhood_ends_after_three_links(wiki: Wiki) -> None:

@@ -12,6 +12,7 @@ from resolvers.tool_calls import NO_PAGE, today
 from tests.schema.draws import NASTY, TAGS, WORDS, Draws, Row
 
 SECTION_SLUGS = ["overview", "notes", "visits", "related", "日本"]
+KEY = 1 << 32  # between the id of an owner and that of its API key
 REASONS = ["text", "planner", "deterministic:city", "co_mention:x", "manual", '"quoted"', "é,{}"]
 
 
@@ -21,9 +22,11 @@ class WikiMaker(Draws):
     def __init__(self, tables: dict[str, list[Row]], seed: int) -> None:
         super().__init__(seed)
         self.tables, self.scope = tables, dict[str, UUID]()
+        self.authors: list[str] = []
 
     def fill(self, tenant: UUID, owner: UUID, count: int) -> None:
         self.scope = {"tenant_id": tenant, "owner_id": owner}
+        self.authors = [str(owner), str(UUID(int=owner.int + KEY)), 'o"h']
         pages: list[Row] = []
         for number in range(count):
             pages.append(self.page(number, pages))
@@ -169,7 +172,7 @@ class WikiMaker(Draws):
                 tags=self.rng.sample(TAGS, 2),
                 edit_summary=self.maybe("", "Restored to version 1"),
                 author_kind=self.rng.choice(["agent", "user", "compiler", "service"]),
-                author_id=self.rng.choice(["", "marco", 'o"h']),
+                author_id=self.rng.choice(self.authors),
                 created_at=self.moment(),
             )
 
@@ -183,6 +186,7 @@ class WikiMaker(Draws):
                 type=self.maybe("entity", "topic"),
                 slug=name[:20],
                 alias=normalise(name),
+                text=self.maybe("As *written*", name),
                 to_page_id=self.rng.choice(pages)["id"] if self.chance(0.4) else None,
             )
 

@@ -12,7 +12,8 @@ from db.database import Database
 from db.scope import Actor, ActorKind, Role, Scope
 from db.tables import metadata
 from resolvers.search.reindexing import reindex
-from tests.schema.wikis import WikiMaker
+from tests.schema.draws import START
+from tests.schema.wikis import KEY, WikiMaker
 
 Row = dict[str, Any]
 Tables = dict[str, list[Row]]
@@ -20,6 +21,7 @@ Tables = dict[str, list[Row]]
 OWNERS = {"alice": "user", "bot": "agent", "space": "shared", "eve": "user", "new": "user"}
 GRANTS = [("alice", "space", "reader"), ("bot", "space", "member"), ("bot", "alice", "admin"), ("new", "bot", "reader")]
 WITHOUT_PAGES = "new"
+READ = {"pages": "*, lower(title)"}  # lists go by titles in small letters, as Postgres makes them
 
 
 def tenant_id(number: int) -> UUID:
@@ -28,6 +30,11 @@ def tenant_id(number: int) -> UUID:
 
 def owner_id(tenant: int, name: str) -> UUID:
     return UUID(int=(tenant << 64) + 1 + list(OWNERS).index(name))
+
+
+def key_id(tenant: int, name: str) -> UUID:
+    """Of an API key that speaks for that owner."""
+    return UUID(int=owner_id(tenant, name).int + KEY)
 
 
 def make_world(pages_per_wiki: int = 40, seed: int = 7) -> Tables:
@@ -49,6 +56,10 @@ def add_tenant(tables: Tables, tenant: int, maker: WikiMaker) -> None:
         tables["owners"].append(
             {**ids, "id": owner_id(tenant, name), "kind": kind, "slug": name, "name": f"{name.title()} é"}
         )
+        tables["api_keys"].append({
+            **ids, "key_hash": key_id(tenant, name).bytes, "id": key_id(tenant, name), "name": f'Key of "{name}"',
+            "role": "member", "owner_ids": [owner_id(tenant, name)], "created_at": START,
+        })  # fmt: skip
     for grantee, owner, role in GRANTS:
         row = {"owner_id": owner_id(tenant, owner), "grantee_id": owner_id(tenant, grantee), "role": role}
         tables["grants"].append({**ids, **row})
@@ -111,8 +122,8 @@ async def read_back(dsn: str) -> World:
     await connection.set_type_codec("jsonb", schema="pg_catalog", encoder=str, decoder=orjson.loads)
     try:
         tables = {
-            table.name: [dict(row) for row in await connection.fetch(f"SELECT * FROM {table.name}")]
-            for table in metadata.sorted_tables
+            table: [dict(row) for row in await connection.fetch(f"SELECT {READ.get(table, '*')} FROM {table}")]
+            for table in (one.name for one in metadata.sorted_tables)
         }
         texts = {text for rows in tables.values() for row in rows for text in texts_of(row)}
         places = await connection.fetch("SELECT t, rank() OVER (ORDER BY t) FROM unnest($1::text[]) t", list(texts))

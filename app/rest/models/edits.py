@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from content.slugs import SLUG_MAX
+from content.limits import SLUG
 
 from .given import EditSummary, ExpectedVersion, Given, Text
 
@@ -16,7 +16,7 @@ class Edit(Given):
     new_text: Text
     replace_all: Annotated[bool, Field(description="Wherever it stands, not in one place alone.")] = False
     section: Annotated[
-        str | None, Field(min_length=1, max_length=SLUG_MAX, description="A section's slug; else the whole text.")
+        str | None, Field(min_length=1, max_length=SLUG.most, description="A section's slug; else the whole text.")
     ] = None
     edit_summary: EditSummary = None
     expected_version: ExpectedVersion = None

@@ -4,12 +4,14 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from content.limits import BODY_MAX, SUMMARY_MAX
+from content.limits import BODY, EDIT_SUMMARY
 
 VERSION_MAX = 2**31 - 1
 MEMBERS_MAX = 50  # of a body
-Text = Annotated[str, Field(max_length=BODY_MAX)]
-EditSummary = Annotated[str | None, Field(max_length=SUMMARY_MAX, description="What to say of it in the history.")]
+Text = Annotated[str, Field(max_length=BODY.most)]
+EditSummary = Annotated[
+    str | None, Field(max_length=EDIT_SUMMARY.most, description="What to say of it in the history.")
+]
 ExpectedVersion = Annotated[
     int | None, Field(ge=1, le=VERSION_MAX, description="Refuse with 409 if it has another; If-Match says the same.")
 ]

@@ -26,6 +26,7 @@ class Revision(Shown):
     edit_summary: str | None
     author_type: Literal["agent", "user", "compiler", "service"]
     author_id: str
+    author_name: str
     created_at: datetime
 
 

@@ -12,7 +12,10 @@ class ImportFault(Shown):
 
 
 class Imported(Shown):
-    """What came of an import, as `cairn import` says it; the first thousand of the errors."""
+    """What came of an import, as `cairn import` says it; the first thousand of the errors and of the warnings.
+
+    `format` is the tool that the notes were taken to come from; `left_out` counts files that are no notes.
+    """
 
     created: int
     changed: int
@@ -21,4 +24,7 @@ class Imported(Shown):
     sources: int
     links: int
     broken_links: int
+    format: str
+    left_out: dict[str, int]
+    warnings: list[ImportFault]
     errors: list[ImportFault]

@@ -6,12 +6,11 @@ from uuid import UUID
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
-from content.limits import TITLE_MAX
+from content.limits import CONTENT, REF, SOURCE_TITLE
 from resolvers.retaining import BATCH_MAX
-from resolvers.sources import REF_MAX
 from schema.enums import WikiSourceKind
 
-from .given import Given, Text
+from .given import Given
 from .pages import PageName
 from .shown import Listed, Shown
 
@@ -23,7 +22,7 @@ def as_text(value: object) -> object:
     try:
         datetime.fromisoformat(value)  # type: ignore[arg-type]  # what is no text is an error too
     except (TypeError, ValueError):
-        raise ValueError("Input should be a text like 2026-11-20T10:00:00Z") from None
+        raise ValueError("must be a text like 2026-11-20T10:00:00Z") from None
     return value
 
 
@@ -39,9 +38,9 @@ class NewSource(Given):
     """A piece of evidence. Other content under the same kind and ref is its next version."""
 
     kind: SourceKind
-    ref: Annotated[str, Field(min_length=1, max_length=REF_MAX, description="Its name where it comes from.")]
-    content: Annotated[Text, Field(min_length=1)]
-    title: Annotated[str | None, Field(max_length=TITLE_MAX)] = None
+    ref: Annotated[str, Field(min_length=1, max_length=REF.most, description="Its name where it comes from.")]
+    content: Annotated[str, Field(min_length=1, max_length=CONTENT.most)]
+    title: Annotated[str | None, Field(max_length=SOURCE_TITLE.most)] = None
     captured_at: Annotated[Moment | None, Field(description="When it is from; now if left out.")] = None
     metadata: dict[str, Any] | None = None
 

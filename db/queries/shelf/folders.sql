@@ -11,6 +11,10 @@ INSERT OR IGNORE INTO before VALUES (:path);
 -- A file of this one.
 INSERT OR IGNORE INTO now VALUES (:path);
 
+-- name: keep
+-- A file of the earlier one that this one could not write again.
+INSERT OR IGNORE INTO now SELECT path FROM before WHERE path = :path;
+
 -- name: list_gone
 -- What the earlier one had and this one has not.
 SELECT path FROM before WHERE path NOT IN (SELECT path FROM now) ORDER BY path;

@@ -17,3 +17,11 @@ SELECT count(*) FROM pieces;
 -- Lines in the order of their file, those of histories by their files, then files by their paths.
 SELECT label, file, start, size, is_line FROM pieces
 ORDER BY is_line DESC, is_history, CASE WHEN is_history THEN file WHEN is_line THEN '' ELSE label END, id;
+
+-- name: drop_pieces
+-- Those of a folder that are no notes.
+DELETE FROM pieces WHERE is_line = 0 AND substr(label, 1, length(:folder)) = :folder;
+
+-- name: list_files
+-- The files of some notes.
+SELECT file FROM pieces WHERE is_line = 0 ORDER BY label LIMIT :most;

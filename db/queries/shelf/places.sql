@@ -2,6 +2,7 @@
 -- The pages that were files before, the notes that were read, the page of each, names that lead elsewhere, and the
 -- numbers that slugs were given.
 CREATE TABLE known (type TEXT, label TEXT, slug TEXT, page_id BLOB, PRIMARY KEY (type, label)) WITHOUT ROWID;
+CREATE INDEX known_label ON known (label);
 CREATE TABLE found (
     id INTEGER PRIMARY KEY, label TEXT, is_file INTEGER, type TEXT, slug TEXT, title TEXT, place INTEGER
 );
@@ -19,6 +20,10 @@ CREATE TABLE numbers (slug TEXT PRIMARY KEY, next INTEGER) WITHOUT ROWID;
 -- Which file became which page before: of several pages the oldest.
 INSERT INTO known VALUES (:type, :label, :slug, :page_id) ON CONFLICT (type, label)
 DO UPDATE SET slug = excluded.slug, page_id = excluded.page_id WHERE excluded.page_id < known.page_id;
+
+-- name: find_known_type
+-- The type of the page that a file is already: of several the one that a file without a type has.
+SELECT type FROM known WHERE label = :label ORDER BY type <> 'reference', type LIMIT 1;
 
 -- name: add_note
 -- A note that was read, and where its text waits.

@@ -31,6 +31,43 @@ def test_a_decision_and_its_reason(text: str, title: str, why: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("We decided against using Kafka because of cost.", "Against using Kafka"),
+        ("We opted against Kafka since it is dear.", "Against Kafka"),
+        ("Marco and I decided against using Kafka.", "Against using Kafka"),
+        ("We chose not to use Kafka because of cost.", "We chose not to use Kafka"),
+        ("We decided to not use Kafka.", "Not use Kafka"),
+        ("Decidimos não usar o Kafka porque é caro.", "Não usar o Kafka"),
+        ("Optámos por não usar o Kafka.", "Não usar o Kafka"),
+        ("Hemos decidido no usar Kafka porque es caro.", "No usar Kafka"),
+        ("Nous avons décidé de ne pas utiliser Kafka parce que c'est cher.", "Ne pas utiliser Kafka"),
+        ("Wir haben uns gegen Kafka entschieden, weil es teuer ist.", "Gegen Kafka"),
+        ("Wir haben uns dagegen entschieden, Kafka zu nutzen, weil es teuer ist.",
+         "Wir haben uns dagegen entschieden, Kafka zu nutzen"),
+        ("Wir haben beschlossen, Kafka nicht zu nutzen.", "Kafka nicht zu nutzen"),
+        ("Abbiamo deciso di non usare Kafka perché costa.", "Non usare Kafka"),
+        ("Мы решили не использовать Kafka, потому что дорого.", "Не использовать Kafka"),
+        ("我们决定不使用Kafka，因为太贵。", "不使用Kafka"),
+        ("費用が高いので、Kafkaを使わないことにした。", "Kafkaを使わない"),
+        ("비용 때문에 Kafka를 사용하지 않기로 했다.", "Kafka를 사용하지 않기로 했다"),
+        ("Kafka를 쓰지 말기로 결정했습니다.", "Kafka를 쓰지 말기로 결정했습니다"),
+        ("เราตัดสินใจไม่ใช้ Kafka เพราะแพง", "ไม่ใช้ Kafka"),
+    ],
+)  # fmt: skip
+def test_a_decision_against_something_keeps_its_sense(text: str, title: str) -> None:
+    assert [one for one, _ in read(text)] == [title]
+    (page,) = [page for page in compiled([note(0, text)]).all if page.card.type == "decision"]
+    assert page.card.title == title
+    assert page.card.summary == text, "the summary says all of it"
+
+
+def test_a_decision_and_its_opposite_are_two_pages() -> None:
+    wiki = compiled([note(0, "We decided to drop the shop."), note(1, "We decided against dropping the shop.")])
+    assert set(titles(wiki, "decision")) == {"Drop the shop", "Against dropping the shop"}
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "Have we decided to move?",

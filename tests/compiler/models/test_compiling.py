@@ -92,7 +92,11 @@ async def test_a_model_that_fails_leaves_nothing_but_its_usage_and_is_tried_agai
 ) -> None:
     await retain(wiki, "Momofuku is a restaurant.")
     (job,) = await compile_all(wiki, Oracle(lambda shown: answer).compiler())
-    assert (job["status"], job["attempt"], job["error"]) == ("pending", 1, reason)
+    assert (job["status"], job["attempt"], job["error"]) == (
+        "pending",
+        1,
+        f"Planning 1 source (daily_note/day-0) failed: {reason}",
+    )
     assert job["run_after"] > datetime.now(UTC) + timedelta(seconds=20)
     assert job["metrics"]["usage"].get("requests", 0) == requests
     assert await wiki.rows("pages") == await wiki.rows("mentions") == []
@@ -107,7 +111,7 @@ async def test_a_model_that_is_too_slow_fails(wiki: Wiki) -> None:
     oracle.answer = slowly  # type: ignore[method-assign]
     await retain(wiki, "Momofuku.")
     (job,) = await compile_all(wiki, oracle.compiler(Terms(timeout=0.05)))
-    assert job["error"] == "oracle did not answer in time: raise CAIRN_MODEL_TIMEOUT, or wait."
+    assert job["error"].endswith("failed: oracle did not answer in time: raise CAIRN_MODEL_TIMEOUT, or wait.")
 
 
 async def test_what_it_makes_up_is_left_out_and_counted(wiki: Wiki) -> None:

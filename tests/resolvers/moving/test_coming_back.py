@@ -1,6 +1,5 @@
 """A wiki written out and read in again is the same wiki, to the byte."""
 
-import re
 from dataclasses import replace
 from datetime import UTC, datetime
 from io import BytesIO
@@ -10,16 +9,11 @@ from zipfile import ZipFile
 import orjson
 import pytest
 
-from content.inline_tags import inline_tags
-from content.names import normalise
-from content.notes import from_markdown
-from content.sections import parse, render
 from resolvers.links import link_pages
 from resolvers.moving.files import export_path, export_zip
 from resolvers.moving.importing import import_path
 from resolvers.owners import set_language
 from resolvers.pages import update_page
-from tests.content.test_vault import VAULT
 from tests.resolvers.moving.exports import a_wiki, exported, files
 from tests.resolvers.moving.vaults import counts, imported, run, write
 from tests.wiki import Wiki, check
@@ -159,32 +153,6 @@ async def test_a_zip_is_the_folder(wiki: Wiki, tmp_path: Path) -> None:
     file = BytesIO()
     await export_zip(copy.database, copy.scope, file)
     assert file.getvalue() == (tmp_path / "wiki.zip").read_bytes()
-
-
-async def test_a_vault_keeps_the_text_of_every_note(wiki: Wiki, tmp_path: Path) -> None:
-    if not VAULT.is_dir():
-        pytest.skip("the vault is not here")
-    await run(wiki, VAULT)
-    first = await exported(wiki, tmp_path / "first")
-    notes = {path.relative_to(VAULT).as_posix(): path for path in VAULT.rglob("*.md")}
-    assert {name for name in first if not name.startswith(".cairn")} == set(notes)
-    for name, path in notes.items():
-        before = from_markdown(path.stem, path.read_text(encoding="utf-8"))
-        after = from_markdown(path.stem, first[name].decode())
-        assert words(after.body) == words(render(parse(before.body))), name
-        assert (after.title, after.tags) == (before.title, (*before.tags, *inline_tags(before.body)))
-        assert {normalise(alias) for alias in before.aliases} <= {
-            normalise(after.title),
-            *map(normalise, after.aliases),
-        }
-    copy = await wiki.neighbour()
-    assert (await run(copy, tmp_path / "first")).errors == ()
-    assert await exported(copy, tmp_path / "second") == first
-
-
-def words(text: str) -> list[str]:
-    """Without the targets of links: a name that several notes go by is spelled as the slug of the one that it means."""
-    return re.sub(r"\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]", r"\1", re.sub(r"!\[\[[^\[\]]*\]\]", "!", text)).split()
 
 
 async def test_dates_of_files_are_kept(wiki: Wiki, tmp_path: Path) -> None:

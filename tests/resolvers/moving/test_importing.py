@@ -11,6 +11,7 @@ from db.scope import Role
 from resolvers.errors import BadInput, Forbidden
 from resolvers.moving.files import export_folder
 from resolvers.moving.importing import import_path
+from resolvers.moving.pieces import NOTE_MAX
 from resolvers.pages import update_page
 from tests.resolvers.moving.vaults import backlinks, by_path, counts, imported, run, write
 from tests.wiki import Wiki
@@ -156,7 +157,7 @@ async def test_bad_files_are_told_and_stop_no_other(wiki: Wiki, tmp_path: Path) 
             "yaml.md": "---\ntags: [a\n---\nText.",
             "latin.md": "caf\xe9".encode("latin-1"),
             "nul.md": "a\0b",
-            "huge.md": b"x" * 8_000_001,
+            "huge.md": b"x" * (NOTE_MAX + 1),
             "nameless.md": "---\ntitle: '!!!'\n---\nText.",
             "one.md": "---\nslug: same\n---\nOne.",
             "two.md": "---\nslug: same\n---\nTwo.",
@@ -265,7 +266,7 @@ async def test_each_line_of_a_jsonl_file_is_a_page(wiki: Wiki, tmp_path: Path) -
 
 async def test_a_line_longer_than_a_note_may_be_is_refused(wiki: Wiki, tmp_path: Path) -> None:
     path = tmp_path / "pages.jsonl"
-    lines = [{"title": "Long", "body": "x" * 8_000_001}, {"title": "Short", "body": "x"}]
+    lines = [{"title": "Long", "body": "x" * (NOTE_MAX + 1)}, {"title": "Short", "body": "x"}]
     path.write_bytes(b"\n".join(map(orjson.dumps, lines)))
     result = await run(wiki, path)
     assert [(problem.path, problem.code) for problem in result.errors] == [("pages.jsonl:1", "LIMIT_EXCEEDED")]

@@ -1,14 +1,13 @@
 """A real vault becomes a wiki: the documentation of Obsidian, which writes links in every way that it teaches."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
+from tests.content.test_vault import VAULT
 from tests.resolvers.moving.vaults import backlinks, counts, run
 from tests.wiki import Wiki
 
-VAULT = Path(__file__).parents[4] / "shared" / "data" / "vaults" / "obsidian-help"
 needs_vault = pytest.mark.skipif(not VAULT.is_dir(), reason="the vault of Obsidian's documentation is not here")
 
 # The notes in which grep -i finds [[Callouts, [[Daily notes and [[Obsidian Web Clipper/Templates.

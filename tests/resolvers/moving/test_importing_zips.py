@@ -8,6 +8,7 @@ import pytest
 
 from resolvers.errors import BadInput
 from resolvers.moving import archives as note_archives
+from resolvers.moving.pieces import NOTE_MAX
 from tests.resolvers.moving.vaults import counts, run
 from tests.wiki import Wiki
 
@@ -23,7 +24,7 @@ async def test_a_hostile_zip_is_refused_in_parts(wiki: Wiki, tmp_path: Path) -> 
     path = a_zip(
         tmp_path / "bad.zip",
         {"good.md": b"Good.", "../out.md": b"Out.", "/abs.md": b"Abs.", "a\\..\\b.md": b"B.", "c/../../d.md": b"D.",
-         "huge.md": b"x" * 8_000_001, ".hidden.md": b"H", "picture.png": b"P"},
+         "huge.md": b"x" * (NOTE_MAX + 1), ".hidden.md": b"H", "picture.png": b"P"},
     )  # fmt: skip
     result = await run(wiki, path)
     assert counts(result)[0] == 1

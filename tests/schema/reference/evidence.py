@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from content.html import html
 from tests.schema.reference.lists import Paged, limited
 from tests.schema.reference.rows import Row, Rows
 
@@ -37,8 +38,12 @@ class Sections(Evidence):
     def citations(self, section: Row, **paging: Any) -> Row:
         return self.cited(paging, section_id=section["id"])
 
+    def body_html(self, section: Row) -> str:
+        return html(section["body_md"], self.rows.link_places(section["page_id"]))
+
     def source_count(self, section: Row) -> int:
-        return len(self.rows.where("section_sources", section_id=section["id"]))
+        cited = {row["source_id"] for row in self.rows.where("section_sources", section_id=section["id"])}
+        return len({(row["kind"], row["ref"]) for row in self.rows.tables["sources"] if row["id"] in cited})
 
 
 class Promotions(Evidence):
@@ -135,8 +140,9 @@ class Mentions(Evidence):
         ]
         return limited(kept, limit, 5, 5)
 
-    def promoted_page(self, mention: Row) -> Row | None:
-        return self.rows.page(mention["promoted_page_id"])
+    def promoted_page(self, mention: Row, include_archived: bool = False) -> Row | None:
+        find = self.rows.page if include_archived else self.rows.active_page
+        return find(mention["promoted_page_id"])
 
     def sources(self, mention: Row, **paging: Any) -> Row:
         return self.of((row["source_id"] for row in self.rows.where("sightings", mention_id=mention["id"])), paging)

@@ -31,6 +31,7 @@ TYPES: Mapping[str, type[Any]] = {
     "WikiChange": pages.Changes,
     "WikiRevision": pages.Revisions,
     "WikiLink": pages.Links,
+    "WikiSpaceLink": pages.SpaceLinks,
     "WikiSection": evidence.Sections,
     "WikiPromotion": evidence.Promotions,
     "WikiSource": evidence.Sources,
@@ -48,6 +49,7 @@ TYPES: Mapping[str, type[Any]] = {
     "MobileWikiSearchHit": search.Hits,
     "WikiSearchEdge": search.Hits,
     "WikiRelatedPage": search.Hits,
+    "WikiNamedPage": search.Suggestions,
     "WikiSuggestion": search.Suggestions,
 }
 

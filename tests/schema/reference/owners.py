@@ -6,6 +6,15 @@ from tests.schema.reference.lists import Paged
 from tests.schema.reference.rows import Row, Rows
 
 
+def author_name(rows: Rows, author_id: str) -> str:
+    """Of an owner or an API key the name; of anybody else the id."""
+    for table in ("owners", "api_keys"):
+        for row in rows.tables[table]:
+            if str(row["id"]) == author_id:
+                return str(row["name"])
+    return author_id
+
+
 class Owners:
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
@@ -38,6 +47,9 @@ class Viewers:
 
     def actor_id(self, owner: Row) -> str:
         return self.rows.scope.actor.id
+
+    def actor_name(self, owner: Row) -> str:
+        return author_name(self.rows, self.rows.scope.actor.id)
 
     def scopes(self, owner: Row, **paging: Any) -> Row:
         found = [row for row in self.rows.tables["owners"] if self.rows.readable(row["id"])]

@@ -4,8 +4,10 @@ from itertools import groupby
 from typing import Any
 
 from content.deltas import Delta, restored
+from content.html import html
 from content.plain import excerpt
 from tests.schema.reference.lists import Paged, limited
+from tests.schema.reference.owners import author_name
 from tests.schema.reference.rows import Row, Rows
 
 HUBS = ("-hubness_score", "-id")
@@ -113,8 +115,12 @@ class Pages:
         found = self.rows.where("link_targets", from_page_id=page["id"], to_page_id=None, space=None)
         return Paged(self.rows, found, "target").part(**paging)
 
-    def connected_pages(self, page: Row, **paging: Any) -> Row:
-        return Paged(self.rows, connected(self.rows, page["id"]), *HUBS).part(**paging)
+    def space_links(self, page: Row, **paging: Any) -> Row:
+        found = [row for row in self.rows.where("link_targets", from_page_id=page["id"]) if row["space"]]
+        return Paged(self.rows, found, "target").part(**paging)
+
+    def connected_pages(self, page: Row, direction: str, **paging: Any) -> Row:
+        return Paged(self.rows, connected(self.rows, page["id"], direction), *HUBS).part(**paging)
 
     # -- evidence
 
@@ -132,7 +138,7 @@ class Pages:
         return Paged(self.rows, self.cited(page), "-created_at", "-id").part(**paging)
 
     def source_count(self, page: Row) -> int:
-        return len(self.cited_sources(page))
+        return len({(row["kind"], row["ref"]) for row in self.cited_sources(page)})
 
     def memories(self, page: Row) -> list[str]:
         """A memory is one, however many of its versions are cited."""
@@ -164,6 +170,9 @@ class Pages:
     def revision(self, page: Row, version: int) -> Row | None:
         return self.rows.one("revisions", page_id=page["id"], version=version)
 
+    def body_html(self, page: Row) -> str:
+        return html(page["body_md"], self.rows.link_places(page["id"]))
+
     def excerpt(self, page: Row, length: int) -> str:
         return excerpt(page["body_md"], length)
 
@@ -194,6 +203,9 @@ class Revisions(OnPage):
         elsewhere = {"page_id": revision["page_id"], "version": revision["facts_version"]}
         return self.rows.one("revisions", **elsewhere) or revision
 
+    def author_name(self, revision: Row) -> str:
+        return author_name(self.rows, revision["author_id"])
+
     def slug(self, revision: Row) -> str | None:
         return self.told(revision)["slug"]
 
@@ -214,6 +226,13 @@ class Links:
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
 
+    def text(self, link: Row) -> str | None:
+        """That of the first target by its name."""
+        ends = {"from_page_id": link["from_page_id"], "to_page_id": link["to_page_id"]}
+        written = [row for row in self.rows.where("link_targets", **ends) if row["text"] is not None]
+        first = next(iter(self.rows.sorted(written, "target")), None)
+        return first["text"] if first and link["kind"] == "reference" else None
+
     def from_page(self, link: Row) -> Row | None:
         return self.rows.page(link["from_page_id"])
 
@@ -221,9 +240,32 @@ class Links:
         return self.rows.page(link["to_page_id"])
 
 
-def connected(rows: Rows, id: Any) -> list[Row]:
+class SpaceLinks:
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+
+    def page(self, target: Row) -> Row | None:
+        owner, own = self.rows.one("owners", slug=target["space"]), self.rows.one("owners", id=target["owner_id"])
+        if owner is None or not self.rows.readable(owner["id"]):
+            return None
+        if owner["kind"] != "shared" and own and own["kind"] == "shared":
+            return None
+        named = [
+            *((1, row["id"]) for row in self.rows.where("pages", slug=target["slug"])),
+            *((2, row["page_id"]) for row in self.rows.where("old_slugs", slug=target["slug"])),
+            *((3, row["page_id"]) for row in self.rows.where("aliases", alias=target["alias"])),
+        ]
+        for _, id in sorted(named):
+            page = self.rows.active_page(id)
+            if page and page["owner_id"] == owner["id"] and target["type"] in (None, page["type"]):
+                return page
+        return None
+
+
+def connected(rows: Rows, id: Any, direction: str = "BOTH") -> list[Row]:
     into = {link["from_page_id"] for link in rows.where("links", to_page_id=id)}
-    return rows.active_pages(into | {link["to_page_id"] for link in rows.where("links", from_page_id=id)})
+    out = {link["to_page_id"] for link in rows.where("links", from_page_id=id)}
+    return rows.active_pages({"INCOMING": into, "OUTGOING": out, "BOTH": into | out}[direction])
 
 
 def is_of(kinds: list[str] | None, kind: str) -> bool:

@@ -9,12 +9,12 @@ from content.names import normalise
 from resolvers.context import Context
 from tests.schema.reference.history import Histories
 from tests.schema.reference.lists import Paged, limited, sized
-from tests.schema.reference.pages import HUBS, TITLES, connected
+from tests.schema.reference.pages import HUBS, connected
 from tests.schema.reference.rows import Row, Rows
 from tests.schema.reference.search import Searches
 from tests.schema.reference.times import moment
 
-ORDERS = {"TITLE": TITLES, "UPDATED": ("-updated_at", "-id"), "CREATED": ("-id",), "HUBNESS": HUBS}
+ORDERS = {"TITLE": ("lower", "id"), "UPDATED": ("-updated_at", "-id"), "CREATED": ("-id",), "HUBNESS": HUBS}
 KINDS = {
     "pages": "WikiPage",
     "sections": "WikiSection",
@@ -51,13 +51,16 @@ class Query:
     def wiki(self, tenant_id: str | None = None, **named: str | None) -> UUID | None:
         """The owner whose rows are read; None when there are none to see."""
         self.check_tenant(tenant_id)
-        spelled = {name for name in named.values() if name is not None}
+        spelled = {name.lower() for name in named.values() if name is not None}
         if len(spelled) > 1:
-            raise GraphQLError("ownerId, userId and agentId are spellings of one thing; give one of them.")
+            raise GraphQLError("owner, ownerId, userId and agentId are names of one thing; give one of them.")
         if not spelled:
             return self.rows.scope.owner_id
-        owner = identified(spelled.pop())
+        owner = self.owner_named(spelled.pop()) if named.get("owner") is not None else identified(spelled.pop())
         return owner if owner and self.rows.readable(owner) else None
+
+    def owner_named(self, name: str) -> UUID | None:
+        return identified(name) or next((row["id"] for row in self.rows.tables["owners"] if row["slug"] == name), None)
 
     def inside(self, table: str, where: Row) -> list[Row]:
         return self.rows.where(table, owner_id=self.wiki(**where))
@@ -95,8 +98,8 @@ class Query:
         pages = filter(self.seen, self.rows.active_pages(link["from_page_id"] for link in links))
         return limited(self.rows.sorted(pages, *HUBS), limit, 100)
 
-    def wiki_connected_pages(self, _: Any, page_id: str, limit: int | None) -> list[Row]:
-        pages = filter(self.seen, connected(self.rows, identified(page_id)))
+    def wiki_connected_pages(self, _: Any, page_id: str, direction: str, limit: int | None) -> list[Row]:
+        pages = filter(self.seen, connected(self.rows, identified(page_id), direction))
         return limited(self.rows.sorted(pages, *HUBS), limit, 100)
 
     # -- search: the ranking is tested elsewhere, here what is shown of what it finds
@@ -125,12 +128,20 @@ class Query:
     def diff_wiki_revisions(self, _: Any, page_id: str, **versions: int) -> Row | None:
         return self.histories.compared(identified(page_id), versions["from"], versions["to"])
 
+    def wiki_named_pages(
+        self, _: Any, name: str, limit: int | None, include_archived: bool, type: str | None = None, **where: Any
+    ) -> list[Row]:
+        found = self.searches.called(self.wiki(**where), name, type and type.lower(), include_archived)
+        return limited(found, limit, 5, 20)
+
     def wiki_suggest(self, _: Any, prefix: str, limit: int | None, **where: Any) -> list[Row]:
         return limited(self.searches.suggestions(self.wiki(**where), prefix), limit, 8, 20)
 
     def named(self, where: Row) -> UUID | None:
         """The owner that is asked for."""
         self.wiki(**where)
+        if (name := where.get("owner")) is not None:
+            return self.owner_named(name) or UUID(int=0)
         spelled = [name for spelling, name in where.items() if spelling != "tenant_id" and name is not None]
         return (identified(spelled[0]) or UUID(int=0)) if spelled else None
 
@@ -182,6 +193,8 @@ class Query:
     def wiki_compile_jobs(self, _: Any, limit: int | None, **where: Any) -> list[Row]:
         if self.rows.scope.role != "admin":
             raise GraphQLError("This needs a credential with the role admin.")
+        if all(where.get(name) is None for name in ("owner", "owner_id", "user_id", "agent_id")):
+            return limited(self.rows.sorted(self.rows.tables["compile_jobs"], "-id"), limit, 10)
         return limited(self.rows.sorted(self.inside("compile_jobs", where), "-created_at", "-id"), limit, 10)
 
     def node(self, _: Any, id: str) -> Row | None:

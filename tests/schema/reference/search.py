@@ -3,13 +3,16 @@
 from typing import Any
 from uuid import UUID
 
-from content.names import ALIAS_MAX, normalise
+from content.limits import NAME
+from content.names import normalise
 from content.snippets import Passage, html
+from content.words import words
 from resolvers.context import Context
 from resolvers.search.results import Asked, Filter, Found, Hit
 from tests.schema.reference.rows import Row, Rows
 from tests.schema.reference.times import moment
 
+MEANT = ["slug", "old_slug", "title", "alias"]
 CANDIDATES = 200
 KINDS = ["title", "alias", "slug", "old_slug"]
 
@@ -59,18 +62,51 @@ class Searches:
         hits = [{"page": self.rows.page(id), "score": score} for id, score in found]
         return [hit for hit in hits if hit["page"] and self.rows.readable(hit["page"]["owner_id"])]
 
+    def called(self, owner: UUID | None, name: str, type: str | None, include_archived: bool) -> list[Row]:
+        """Each page by the name that a link would find it by."""
+        wanted = {name[: NAME.most], normalise(name[: NAME.most])} - {""}
+        best: dict[UUID, tuple[bool, int, UUID, str]] = {}
+        for row in self.rows.where("page_names", owner_id=owner):
+            page = self.rows.page(row["page_id"])
+            if row["name"] not in wanted or not page or type not in (None, page["type"]):
+                continue
+            if include_archived or page["status"] == row["status"] == "active":
+                kind = "slug" if page["slug"] == name[: NAME.most] else row["kind"]
+                found = (page["status"] != "active", MEANT.index(kind), page["id"], kind)
+                best[page["id"]] = min(best.get(page["id"], found), found)
+        return [{"page_id": page_id, "kind": kind} for *_, page_id, kind in sorted(best.values())]
+
     def suggestions(self, owner: UUID | None, prefix: str) -> list[Row]:
-        """Each page by its best name."""
-        start = normalise(prefix[:ALIAS_MAX])
-        begun = [
-            row for row in self.rows.where("page_names", owner_id=owner) if start and row["name"].startswith(start)
-        ]
+        """Each page by its best name: those that begin so first, then those with a later word that does."""
+        start, is_whole = normalise(prefix[: NAME.most]), prefix[: NAME.most][-1:].isspace()
+        names = [row for row in self.rows.where("page_names", owner_id=owner) if start]
+        begun = [row for row in names if begins(row["name"], start, is_whole)]
         begun = sorted(begun, key=lambda row: (row["name"].encode(), row["page_id"]))[:CANDIDATES]
+        begun = [{**row, "is_within": False} for row in begun if row["status"] == "active"]
+        inside = []
+        if len(start) >= 2 and words(start) and len({row["page_id"] for row in begun}) < 20:
+            inner = f" {spaced(start)}{' ' * is_whole}"
+            inside = [
+                {**row, "is_within": not begins(row["name"], start, is_whole)}
+                for row in names
+                if row["status"] == "active" and inner in f" {spaced(row['name'])} "
+            ]
         best: dict[UUID, Row] = {}
-        for row in sorted(begun, key=lambda row: (row["name"] != start, KINDS.index(row["kind"]), *length(row))):
-            if row["status"] == "active":
-                best.setdefault(row["page_id"], row)
-        return sorted(best.values(), key=lambda row: (*length(row), row["page_id"]))
+        for row in sorted([*begun, *inside], key=lambda row: (*rank(row, start), *length(row))):
+            best.setdefault(row["page_id"], row)
+        return sorted(best.values(), key=lambda row: (row["is_within"], *length(row), row["page_id"]))
+
+
+def begins(name: str, start: str, is_whole: bool) -> bool:
+    return name == start or name.startswith(f"{start} " if is_whole else start)
+
+
+def spaced(name: str) -> str:
+    return name.replace("'", " ").replace("-", " ")
+
+
+def rank(row: Row, start: str) -> tuple[bool, bool, int]:
+    return row["name"] != start, row["is_within"], KINDS.index(row["kind"])
 
 
 def length(row: Row) -> tuple[int, bytes]:

@@ -1,0 +1,125 @@
+"""Stored plans: the statements that GraphQL documents of commands come to, so that a command need not make them.
+
+To compile a document takes graphql-core, Strawberry, SQLAlchemy and the whole contract: a second of work for a
+statement that is always the same. `make schema` writes the plans anew (`python -m app.cli.plans`), and a test compares
+them.
+"""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from db.database import Database
+
+    from .wikis import Wiki
+
+DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
+    "page": {"type": "ENTITY", "slug": "a-slug"},
+    "find": {"query": "a query", "limit": 7},
+}
+"""Those whose plans are stored, with variables of the shape that they are always asked with."""
+FILE = "plans.json"
+SCOPE = ("tenant_id", "spans_tenant", "owners")
+COLUMNS = 8  # of what a search finds
+
+
+class Plan(NamedTuple):
+    """SQL that answers with one JSON value, and what its parameters are: `{"is": name}` or `{"value": …}`."""
+
+    sql: str
+    parameters: list[dict[str, Any]]
+
+    def arguments(self, values: Mapping[str, Any]) -> list[Any]:
+        return [values[one["is"]] if "is" in one else one["value"] for one in self.parameters]
+
+
+@cache
+def plans() -> dict[str, Plan]:
+    stored = json.loads((files("app.cli") / "queries" / FILE).read_text(encoding="utf-8"))
+    return {name: Plan(**plan) for name, plan in stored.items()}
+
+
+async def find_page(database: "Database", wiki: "Wiki", type: str, slug: str) -> Any:
+    """The page as `page.graphql` asks for it, with the rights of a reader; None where there is none."""
+    from content.limits import SLUG
+    from content.names import composed
+
+    values = {"type": type.lower(), "slug": composed(slug, SLUG)}
+    return (await run(database, wiki, "page", values))["wikiPage"]
+
+
+async def find_results(database: "Database", wiki: "Wiki", query: str, limit: int) -> Any:
+    """The results as `find.graphql` asks for them."""
+    from db.scope import Role
+    from resolvers.search.asking import search
+    from resolvers.search.results import Asked
+    from schema.search_rows import ANYTHING, results_row
+
+    asked = Asked(
+        text=query, first=limit, after=None, filter=ANYTHING, owner_id=wiki.owner.id, with_snippets=True,
+        with_counts=True, explained=False, with_cursors=False,
+    )  # fmt: skip
+    row = results_row(await search(database, wiki.scope(Role.READER), asked), asked)
+    values = {f"column {n}": [value] for n, value in enumerate(row)}
+    return (await run(database, wiki, "find", values))["wikiSearchResults"]
+
+
+async def run(database: "Database", wiki: "Wiki", name: str, values: Mapping[str, Any]) -> Any:
+    from db.scope import Role
+
+    scope, plan = wiki.scope(Role.READER), plans()[name]
+    known = {one: getattr(scope, one) for one in SCOPE}
+    owner = {"tenantId": wiki.tenant.id, "ownerId": wiki.owner.id}
+    value = await database.json(plan.sql, plan.arguments({**known, **owner, **values}))
+    return json.loads(value or b"null")
+
+
+async def compiled() -> dict[str, dict[str, Any]]:
+    """The plans as the engine makes them now, ready to be stored."""
+    from uuid import UUID
+
+    from db.scope import Actor, ActorKind, Role, Scope
+    from schema.root import make_engine
+    from selection.binds import Request
+    from selection.plan import Plan as Made
+
+    from .reading import stored
+
+    engine, made = make_engine(), {}
+    tenant, owner = UUID(int=1), UUID(int=2)
+    scope = Scope(tenant, owner, Role.READER, Actor(ActorKind.SERVICE, "cairn"), (owner, UUID(int=3)))
+    row = tuple(f"column {n}" for n in range(COLUMNS))
+    for name, variables in DOCUMENTS.items():
+        document = await engine.document(stored(name), None)
+        given = {"tenantId": str(UUID(int=4)), "ownerId": str(UUID(int=5)), **variables}
+        values, plan = await engine.planned(document.operation, given)
+        assert isinstance(plan, Made)
+        assert plan.whole is None, f"{name} is not one statement any more"
+        assert not plan.anew, f"{name} has no plan that is always the same"
+        found = [getattr(one, "value", one) for one in plan.parameters(Request(values, scope, [[row]]))]
+        names: dict[str, str] = {repr([column]): column for column in row}
+        names |= {repr(getattr(scope, one)): one for one in SCOPE}
+        names |= {repr(UUID(int=4)): "tenantId", repr(UUID(int=5)): "ownerId"}
+        names |= {repr(str(value).lower()): key for key, value in variables.items()}
+        varying = {place for place, _ in plan.varying}
+        parameters = [
+            {"is": names[repr(value)]} if place in varying else {"value": value} for place, value in enumerate(found)
+        ]
+        made[name] = {"sql": plan.sql, "parameters": parameters}
+    return made
+
+
+def text() -> str:
+    """The file, as it is committed."""
+    import asyncio
+
+    return json.dumps(asyncio.run(compiled()), indent=2) + "\n"
+
+
+if __name__ == "__main__":
+    import sys
+
+    sys.stdout.write(text())

@@ -1,0 +1,315 @@
+"""The API for operators at /api/admin: tenants, owners, API keys and tokens. Off unless CAIRN_ADMIN_TOKEN is set."""
+
+import hmac
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from typing import Annotated, Any, TypeVar
+from uuid import UUID
+
+import orjson
+from fastapi import APIRouter, Path, Query
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from content.limits import SLUG
+from content.slugs import is_slug
+from db.database import Database
+from db.scope import Actor, ActorKind, Role, Scope
+from resolvers import api_keys, owners, tenants
+from resolvers.buckets import Bucket, Rate
+from resolvers.credentials import bearer
+from resolvers.errors import BadInput, IdempotencyKeyNotAllowed, Unauthenticated
+from resolvers.shares import Lease, Share
+from resolvers.throttling import Account, Throttle
+from resolvers.tokens import Signing, issue_token
+from schema.root import make_engine
+
+from ..bounds import Bounds
+from ..idempotency import idempotency_key
+from ..request import Bodies
+from ..settings import Settings, signing_secret
+from .answers import answer, answer_write
+from .application import Contracted, describe, refuse
+from .asking import SENT, Caller, Limit, problems, reading
+from .door import Call, Door, WikiRoute
+from .models import admin as models
+
+PATH = "/api/admin"
+ABOUT = """
+For the operators of a service: customers (tenants), the owners of wikis in them, API keys and tokens. It is served only
+where `CAIRN_ADMIN_TOKEN` is set. Every error is a problem (RFC 9457). Lists go on with `cursor`, the `next` of what
+came before. `Idempotency-Key` is refused: slugs are taken once, and answers that hold a secret are never stored.
+"""
+BEARER = {"type": "http", "scheme": "bearer", "description": "The operators' token: CAIRN_ADMIN_TOKEN."}
+NOBODY = UUID(int=0)
+OPERATOR = Scope(NOBODY, NOBODY, Role.ADMIN, Actor(ActorKind.SERVICE, "operator"), ())
+"""Who asks here, for limits alone: no tenant has this id, so this scope reads and writes nothing."""
+
+T = TypeVar("T")
+
+
+class OperatorToken:
+    """The one credential that is accepted here."""
+
+    def __init__(self, token: str) -> None:
+        self.digest = sha256(token.encode()).digest()
+
+    async def scope(self, authorization: str | None, owner: str | None = None) -> Scope:
+        """The operator. Raises Unauthenticated for another token, after the same time however it differs."""
+        if not hmac.compare_digest(sha256(bearer(authorization).encode()).digest(), self.digest):
+            raise Unauthenticated("This is not the operators' token, which CAIRN_ADMIN_TOKEN sets.")
+        return OPERATOR
+
+
+class OperatorThrottle(Throttle):
+    """The rate of one credential, in each process by itself: shared buckets belong to tenants."""
+
+    def open(self, scope: Scope) -> Account:
+        rate = self.credential
+        return Account((Share(rate, local(rate)),) if rate.per_second else (), self.most_at_once)
+
+
+def local(rate: Rate) -> Callable[[float, float], Any]:
+    """Leases from a bucket that only this process has."""
+    bucket = Bucket(rate, rate.burst, time.monotonic())
+
+    async def ask(wanted: float, owed: float) -> Lease:
+        now = time.monotonic()
+        return Lease(bucket.take(wanted, owed, now), bucket.level(now))
+
+    return ask
+
+
+class AdminRoute(WikiRoute):
+    """A path that needs the operators' token."""
+
+    base = PATH
+
+
+class AdminApplication(Contracted):
+    """The application at /api/admin, and its contract."""
+
+    bearer = BEARER
+
+    def complete(self, operation: dict[str, Any], path: str, method: str) -> None:
+        describe(operation)
+        operation["security"] = [{"bearer": []}]
+
+
+def admin_application(settings: Settings, database: Database, bounds: Bounds) -> AdminApplication:
+    """Served beside the wiki, with the same bounds on bodies, rates and time."""
+    assert settings.admin_token is not None
+    application = paths()
+    throttle = OperatorThrottle(
+        database,
+        credential=Rate(settings.credential_rate, settings.credential_burst),
+        tenant=Rate(0, 1),
+        most_at_once=settings.max_concurrent,
+    )
+    application.state.signing = Signing(signing_secret(settings), settings.jwt_issuer, settings.jwt_audience)
+    application.state.door = Door(
+        make_engine(),
+        database,
+        OperatorToken(settings.admin_token.get_secret_value()),
+        replace(bounds, throttle=throttle),
+        Bodies(settings.max_body),
+        settings.compress_over,
+        settings.max_import,
+    )
+    return application
+
+
+def paths() -> AdminApplication:
+    """Every path; nothing is behind them yet."""
+    application = AdminApplication(
+        title="Cairn for operators",
+        version="1",
+        description=ABOUT.strip(),
+        servers=[{"url": PATH}],
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        root_path_in_servers=False,
+        exception_handlers={HTTPException: refuse},
+        telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
+    )
+    application.state.routers = [routes]
+    application.include_router(routes)
+    return application
+
+
+def contract_text() -> str:
+    """The OpenAPI document, as it is committed."""
+    return json.dumps(paths().openapi(), indent=2, ensure_ascii=False)
+
+
+routes = APIRouter(route_class=AdminRoute, tags=["admin"])
+TenantName = Annotated[str, Path(max_length=SLUG.most, description="The tenant's slug or id.", examples=["acme"])]
+AfterSlug = Annotated[str | None, Query(max_length=SLUG.most, description="`next` of the items before.")]
+AfterId = Annotated[UUID | None, Query(description="`next` of the items before.")]
+
+
+def check_no_idempotency_key(call: Call) -> None:
+    """A key that did nothing would promise what is not kept."""
+    if idempotency_key(call.request.scope) is not None:
+        raise IdempotencyKeyNotAllowed(
+            "Nothing is stored for repetitions here. Send this without Idempotency-Key; if the answer is lost, list "
+            "what there is."
+        )
+
+
+def check_cursor(cursor: str | None) -> None:
+    """A cursor of a list by slug is a slug."""
+    if cursor is not None and not is_slug(cursor):
+        raise BadInput("This is no cursor of this list. Send the `next` of an answer as it is.", "cursor")
+
+
+def listed(items: Sequence[T], limit: int, shown: Callable[[T], dict[str, Any]], cursor: str) -> dict[str, Any]:
+    """One page of `items`, of which there is one more than `limit` where there is another page."""
+    page = [shown(item) for item in items[:limit]]
+    return {"items": page, "next": page[-1][cursor] if len(items) > limit else None}
+
+
+async def created(call: Call, shown: dict[str, Any]) -> Response:
+    return await answer_write(call, orjson.dumps(shown), 201)
+
+
+@routes.get("/tenants", operation_id="listTenants", response_model=models.Tenants, responses=reading())
+async def list_tenants(call: Caller, limit: Limit = 50, cursor: AfterSlug = None) -> Response:
+    """The tenants of the service by slug."""
+    check_cursor(cursor)
+    found = await tenants.list_tenants(call.door.database, after=cursor, limit=limit + 1)
+    return await answer(call, listed(found, limit, tenant_shown, "slug"))
+
+
+@routes.post(
+    "/tenants",
+    operation_id="createTenant",
+    status_code=201,
+    response_model=models.Tenant,
+    responses=problems(*SENT),
+)
+async def create_tenant(call: Caller, given: models.NewTenant) -> Response:
+    """Make a tenant. A slug that is taken answers 409 `SLUG_TAKEN`."""
+    check_no_idempotency_key(call)
+    made = await tenants.create_tenant(call.door.database, given.slug, given.name or given.slug)
+    return await created(call, tenant_shown(made))
+
+
+@routes.get("/tenants/{tenant}/owners", operation_id="listOwners", response_model=models.Owners, responses=reading(404))
+async def list_owners(call: Caller, tenant: TenantName, limit: Limit = 50, cursor: AfterSlug = None) -> Response:
+    """The owners of a tenant by slug."""
+    check_cursor(cursor)
+    tenant_id = await tenant_named(call, tenant)
+    found = await owners.list_owners(call.door.database, tenant_id, after=cursor, limit=limit + 1)
+    return await answer(call, listed(found, limit, owner_shown, "slug"))
+
+
+@routes.post(
+    "/tenants/{tenant}/owners",
+    operation_id="createOwner",
+    status_code=201,
+    response_model=models.Owner,
+    responses=problems(*SENT, 404),
+)
+async def create_owner(call: Caller, tenant: TenantName, given: models.NewOwner) -> Response:
+    """Make an owner with an empty wiki. A slug that is taken answers 409 `SLUG_TAKEN`."""
+    check_no_idempotency_key(call)
+    tenant_id, kind = await tenant_named(call, tenant), owners.OwnerKind(given.kind.value)
+    name = given.name or given.slug
+    made = await owners.create_owner(call.door.database, tenant_id, kind, given.slug, name, given.language)
+    return await created(call, owner_shown(made))
+
+
+@routes.get("/tenants/{tenant}/keys", operation_id="listApiKeys", response_model=models.ApiKeys, responses=reading(404))
+async def list_keys(call: Caller, tenant: TenantName, limit: Limit = 50, cursor: AfterId = None) -> Response:
+    """The API keys of a tenant, the oldest first, without the keys themselves."""
+    tenant_id = await tenant_named(call, tenant)
+    found = await api_keys.list_api_keys(call.door.database, tenant_id, after=cursor, limit=limit + 1)
+    return await answer(call, listed(found, limit, key_shown, "id"))
+
+
+@routes.post(
+    "/tenants/{tenant}/keys",
+    operation_id="createApiKey",
+    status_code=201,
+    response_model=models.IssuedKey,
+    responses=problems(*SENT, 404),
+)
+async def create_key(call: Caller, tenant: TenantName, given: models.NewKey) -> Response:
+    """Make an API key and show it, this once. If the answer is lost, revoke the key by its id and make another."""
+    check_no_idempotency_key(call)
+    tenant_id, database = await tenant_named(call, tenant), call.door.database
+    named = await owners.find_owners(database, tenant_id, given.owners)
+    issued = await api_keys.create_api_key(
+        database,
+        tenant_id,
+        given.name,
+        Role(given.role.value),
+        [owner.id for owner in named],
+        given.expires_at,
+        ActorKind(given.actor) if given.actor else None,
+    )
+    return await created(call, {"id": str(issued.id), "key": issued.key, "expires_at": given.expires_at})
+
+
+@routes.delete("/tenants/{tenant}/keys/{id}", operation_id="revokeApiKey", status_code=204, responses=problems(404))
+async def revoke_key(call: Caller, tenant: TenantName, id: UUID) -> Response:
+    """End an API key from the next request on. Revoking it again changes nothing."""
+    await api_keys.revoke_api_key(call.door.database, await tenant_named(call, tenant), id)
+    return Response(status_code=204, headers={"Cache-Control": "no-store"})
+
+
+@routes.post(
+    "/tenants/{tenant}/tokens",
+    operation_id="createToken",
+    status_code=201,
+    response_model=models.IssuedToken,
+    responses=problems(*SENT, 404),
+)
+async def create_token(call: Caller, tenant: TenantName, given: models.NewToken) -> Response:
+    """Sign a short-lived token for an owner; 403 where tokens come from another issuer. It cannot be revoked."""
+    check_no_idempotency_key(call)
+    tenant_id = await tenant_named(call, tenant)
+    owner = await owners.find_owner(call.door.database, tenant_id, given.owner)
+    acting = ActorKind(given.actor) if given.actor else None
+    token = issue_token(call.request.app.state.signing, owner, Role(given.role.value), given.ttl, acting)
+    shown = {"tenant_id": str(tenant_id), "owner_id": str(owner.id), "role": given.role, "expires_in": given.ttl}
+    return await created(call, {"token": token, **shown})
+
+
+async def tenant_named(call: Call, name: str) -> UUID:
+    """The id of the tenant in the path. Raises NotFound."""
+    return (await tenants.find_tenant(call.door.database, name)).id
+
+
+def tenant_shown(tenant: tenants.Tenant) -> dict[str, Any]:
+    return {"id": str(tenant.id), "slug": tenant.slug, "name": tenant.name, "created_at": tenant.created_at}
+
+
+def owner_shown(owner: owners.Owner) -> dict[str, Any]:
+    return {
+        "id": str(owner.id),
+        "kind": owner.kind,
+        "slug": owner.slug,
+        "name": owner.name,
+        "language": owner.language,
+        "created_at": owner.created_at,
+    }
+
+
+def key_shown(key: api_keys.ApiKey) -> dict[str, Any]:
+    return {
+        "id": str(key.id),
+        "name": key.name,
+        "role": key.role,
+        "actor": key.actor_kind,
+        "owners": key.owners,
+        "state": key.state,
+        "created_at": key.created_at,
+        "expires_at": key.expires_at,
+        "revoked_at": key.revoked_at,
+    }

@@ -1,0 +1,161 @@
+"""A text as HTML that is safe to show on any page: its markdown, its links to pages and its citations.
+
+Nothing of a text becomes markup but what markdown makes of it: raw HTML is shown as it is written, an address leads to
+the web, to mail, to a telephone or to a path of this site, and whatever else is dropped. Elements and attributes are
+those of ELEMENTS and ATTRIBUTES, which a property test holds.
+"""
+
+import re
+from collections.abc import Mapping, MutableMapping, Sequence
+from typing import Any
+from urllib.parse import quote, unquote
+
+from markdown_it import MarkdownIt
+from markdown_it.common.utils import escapeHtml
+from markdown_it.renderer import RendererHTML
+from markdown_it.rules_block import StateBlock, reference
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+
+from .comments import uncommented
+from .links import Target, linked_page, wiki_link_at
+
+LONGEST = 200_000  # characters whose markdown is read; longer texts are shown as paragraphs
+MARKS_MAX = 20_000  # characters that may be markup: each costs the parser as much as many others
+MARKS = re.compile(r"[`*_~\[\]<>&\\!|]")
+PARAGRAPH = re.compile(r"(?:\r\n|\r|\n)(?:[ \t]*(?:\r\n|\r|\n))+")
+
+ELEMENTS = frozenset(
+    {
+        "a", "blockquote", "br", "code", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "img", "li", "ol", "p", "pre",
+        "s", "strong", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul",
+    }
+)  # fmt: skip
+ATTRIBUTES = frozenset({"alt", "class", "data-page-id", "href", "rel", "src", "start", "title"})
+# Where a link may lead: `//host` and `/\\host` are other sites, whatever they look like.
+ADDRESS = re.compile(r"https?://[^\s]+|mailto:[^\s]+|tel:[^\s]+|/(?![/\\])[^\s]*|#[^\s]*", re.IGNORECASE)
+IMAGE = re.compile(r"https?://[^\s]+", re.IGNORECASE)
+LANGUAGE = re.compile(r"[\w+#.-]{1,40}", re.ASCII)
+ALIGNMENT = re.compile(r"text-align:(left|right|center)")
+CITATION = re.compile(r"\[\^([^\[\]\s^\\]{1,1000})\]")
+
+Places = Mapping[str, Sequence[str | None] | None]
+"""By the key of a target the page that it means: type, slug, id, and the space it lies in where that is another one."""
+
+
+def html(text: str, places: Places) -> str:
+    """The text as HTML. A link that means no page has the class `wiki-link-broken` and leads nowhere."""
+    text = uncommented(text)
+    if len(text) > LONGEST or sum(1 for _ in MARKS.finditer(text)) > MARKS_MAX:
+        return plain_paragraphs(text)
+    shown: str = MARKDOWN.render(text, {"places": places})
+    return shown
+
+
+def plain_paragraphs(text: str) -> str:
+    """The text as it is written, in paragraphs: for one that would take too long to read as markdown."""
+    paragraphs = (part.strip() for part in PARAGRAPH.split(text))
+    return "".join(f"<p>{escapeHtml(part)}</p>\n" for part in paragraphs if part)
+
+
+def page_address(target: Target, places: Places) -> tuple[str, str] | None:
+    """The path of the page that a target means, and its id; nothing where it means none."""
+    place = places.get(target.target)
+    if not place:
+        return None
+    type_, slug, page_id, space = place
+    path = f"/wiki/{type_}/{quote(slug or '')}" + (f"?owner={quote(space)}" if space else "")
+    return path + (f"#{quote(target.anchor, safe='')}" if target.anchor else ""), str(page_id)
+
+
+# -- what markdown does not know: [[links]] and [^citations]
+
+
+def read_wiki_link(state: StateInline, silent: bool) -> bool:
+    if state.src[state.pos] not in "[!" or (target := wiki_link_at(state.src, state.pos)) is None:
+        return False
+    if not silent:
+        token = state.push("wiki_link", "a", 0)
+        token.meta = {"target": target}
+    state.pos = target.end
+    return True
+
+
+def read_citation(state: StateInline, silent: bool) -> bool:
+    match = CITATION.match(state.src, state.pos)
+    if match is None:
+        return False
+    if not silent:
+        token = state.push("citation", "sup", 0)
+        token.meta = {"label": match[1]}
+    state.pos = match.end()
+    return True
+
+
+def read_reference(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """A definition of an address. `[^1]: text` is none, though it looks like one."""
+    is_footnote = state.src.startswith("[^", state.bMarks[start] + state.tShift[start])
+    return not is_footnote and reference(state, start, end, silent)
+
+
+# -- how it is shown
+
+
+class Renderer(RendererHTML):
+    """The renderer of markdown-it, for addresses and attributes that are safe."""
+
+    def link_open(self, tokens: Sequence[Token], index: int, options: Any, env: MutableMapping[str, Any]) -> str:
+        address = str(tokens[index].attrs.get("href", ""))
+        title = tokens[index].attrs.get("title")
+        shown: dict[str, str] = {"title": str(title)} if title else {}
+        if target := linked_page(address):
+            return opened("a", link_attributes(target, env["places"]) | shown)
+        if not ADDRESS.fullmatch(address):
+            return "<a>"
+        outside = {} if address[0] in "/#" else {"rel": "nofollow noopener noreferrer"}
+        return opened("a", {"href": address} | outside | shown)
+
+    def wiki_link(self, tokens: Sequence[Token], index: int, options: Any, env: MutableMapping[str, Any]) -> str:
+        target: Target = tokens[index].meta["target"]
+        return f"{opened('a', link_attributes(target, env['places']))}{escapeHtml(target.text)}</a>"
+
+    def citation(self, tokens: Sequence[Token], index: int, options: Any, env: MutableMapping[str, Any]) -> str:
+        label: str = tokens[index].meta["label"]
+        attributes = {"class": "wiki-citation", "href": f"#citation-{quote(label)}"}
+        return f"<sup>{opened('a', attributes)}{escapeHtml(unquote(label))}</a></sup>"
+
+    def image(self, tokens: Sequence[Token], index: int, options: Any, env: MutableMapping[str, Any]) -> str:
+        token = tokens[index]
+        shown = self.renderInlineAsText(token.children, options, env) if token.children else ""
+        source = str(token.attrs.get("src", ""))
+        return opened("img", {"src": source, "alt": shown}) if IMAGE.fullmatch(source) else escapeHtml(shown)
+
+    def fence(self, tokens: Sequence[Token], index: int, options: Any, env: MutableMapping[str, Any]) -> str:
+        language = next(iter(tokens[index].info.split()), "")
+        attributes = {"class": f"language-{language}"} if LANGUAGE.fullmatch(language) else {}
+        return f"<pre>{opened('code', attributes)}{escapeHtml(tokens[index].content)}</code></pre>\n"
+
+    def cell(self, tokens: Sequence[Token], index: int, options: Any, env: MutableMapping[str, Any]) -> str:
+        """Of a table. Its alignment is a class: a policy for content may forbid styles."""
+        found = ALIGNMENT.fullmatch(str(tokens[index].attrs.get("style", "")))
+        return opened(tokens[index].tag, {"class": f"align-{found[1]}"} if found else {})
+
+    th_open = td_open = cell
+
+
+def link_attributes(target: Target, places: Places) -> dict[str, str]:
+    if found := page_address(target, places):
+        path, page_id = found
+        return {"class": "wiki-link", "href": path, "data-page-id": page_id}
+    return {"class": "wiki-link wiki-link-broken"}
+
+
+def opened(tag: str, attributes: Mapping[str, str]) -> str:
+    return "".join([f"<{tag}", *(f' {name}="{escapeHtml(value)}"' for name, value in attributes.items()), ">"])
+
+
+MARKDOWN = MarkdownIt("commonmark", {"html": False, "maxNesting": 20}, renderer_cls=Renderer)
+MARKDOWN.enable(["table", "strikethrough"])
+MARKDOWN.inline.ruler.before("link", "wiki_link", read_wiki_link)
+MARKDOWN.inline.ruler.before("link", "citation", read_citation)
+MARKDOWN.block.ruler.at("reference", read_reference)

@@ -1,0 +1,172 @@
+"""The tenant's own affairs, for its admins: owners, who may use whose wiki, and API keys."""
+
+from datetime import datetime
+from uuid import UUID
+
+import strawberry
+
+from db import relations
+from db.access import BY_ID, OF_TENANT_AS_ADMIN
+from db.scope import ActorKind, Role
+from resolvers import api_keys, owners
+from resolvers.errors import BadInput
+from resolvers.permissions import administered_tenant
+
+from ..api_keys import WikiApiKey
+from ..enums import WikiAuthorKind, WikiGrantRole, WikiOwnerKind, WikiRole
+from ..fields import source
+from ..owners import WikiOwner
+from ..payloads import UserError, kept, user_error
+from .scoping import Request, id_of
+
+
+@strawberry.input(description="A new owner with an empty wiki.")
+class CreateWikiOwnerInput:
+    kind: WikiOwnerKind = strawberry.field(description="An agent, a user, or a space that several share.")
+    slug: str = strawberry.field(description="Its name in commands and URLs, unique in the tenant.")
+    name: str | None = strawberry.field(default=None, description="Its name for people; the slug when left out.")
+    language: str = strawberry.field(
+        default=owners.ENGLISH, description="What its pages are written in, like german, de or de-AT."
+    )
+
+
+@strawberry.input(description="What one owner may do in another owner's wiki.")
+class GrantWikiAccessInput:
+    owner: str = strawberry.field(description="Whose wiki it is: the owner's slug or id.")
+    grantee: str = strawberry.field(description="The owner who may use it: its slug or id.")
+    role: WikiGrantRole = strawberry.field(description="It replaces the role of a grant that exists.")
+
+
+@strawberry.input(description="A grant that is to be taken back.")
+class RevokeWikiAccessInput:
+    owner: str = strawberry.field(description="Whose wiki it is: the owner's slug or id.")
+    grantee: str = strawberry.field(description="The owner who may use it no longer: its slug or id.")
+
+
+@strawberry.input(description="A new API key.")
+class CreateApiKeyInput:
+    name: str = strawberry.field(description="What the key is for; history shows it as the author.")
+    role: WikiRole = strawberry.field(description="What the key may do at most; no more than the caller itself.")
+    owners: list[str] = strawberry.field(
+        description="The owners that it speaks for, by slug or id; the first is whose wiki it works in."
+    )
+    expires_at: datetime | None = strawberry.field(default=None, description="When it ends by itself; null for never.")
+    actor: WikiAuthorKind | None = strawberry.field(
+        default=None,
+        description="The kind of author that history names: AGENT, USER or SERVICE. What its first owner is when "
+        "left out.",
+    )
+
+
+@strawberry.input(description="An API key that is to be revoked.")
+class RevokeApiKeyInput:
+    id: strawberry.ID = strawberry.field(description="The id of the key, not the key.")
+
+
+@strawberry.type(description="An owner after it was made.")
+class WikiOwnerPayload:
+    owner_id: strawberry.Private[UUID | None] = None
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
+    owner: WikiOwner | None = source(relations.owners.by_ids, "The owner.", access=BY_ID, step=kept("owner_id"))
+
+
+@strawberry.type(description="What one owner may do in another owner's wiki now.")
+class WikiAccessPayload:
+    owner_id: strawberry.Private[UUID | None] = None
+    grantee_id: strawberry.Private[UUID | None] = None
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
+    role: WikiGrantRole | None = strawberry.field(default=None, description="Of the grant; null when there is none.")
+    revoked: bool = strawberry.field(default=False, description="Whether a grant was taken back by this.")
+    owner: WikiOwner | None = source(relations.owners.by_ids, "Whose wiki it is.", access=BY_ID, step=kept("owner_id"))
+    grantee: WikiOwner | None = source(
+        relations.owners.by_ids, "The owner who may use it.", access=BY_ID, step=kept("grantee_id")
+    )
+
+
+@strawberry.type(description="An API key after it was made or revoked.")
+class WikiApiKeyPayload:
+    key_id: strawberry.Private[UUID | None] = None
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
+    key: str | None = strawberry.field(
+        default=None,
+        description="The key itself, from createApiKey alone and this once: it is stored as a hash and cannot be "
+        "shown again.",
+    )
+    api_key: WikiApiKey | None = source(
+        relations.api_keys.by_ids, "What may be known of it.", access=OF_TENANT_AS_ADMIN, step=kept("key_id")
+    )
+
+
+@strawberry.type
+class OnboardingMutations:
+    @strawberry.mutation(description="Make an owner with an empty wiki; for admins.")
+    async def create_wiki_owner(self, info: Request, input: CreateWikiOwnerInput) -> WikiOwnerPayload:
+        tenant_id = administered_tenant(info.context.scope)
+        try:
+            owner = await owners.create_owner(
+                info.context.database,
+                tenant_id,
+                owners.OwnerKind(input.kind),
+                input.slug,
+                input.slug if input.name is None else input.name,
+                input.language,
+            )
+        except BadInput as error:
+            return WikiOwnerPayload(user_errors=[user_error(error)])
+        return WikiOwnerPayload(owner_id=owner.id)
+
+    @strawberry.mutation(
+        description="Let one owner into another owner's wiki; a second grant replaces the first. For admins."
+    )
+    async def grant_wiki_access(self, info: Request, input: GrantWikiAccessInput) -> WikiAccessPayload:
+        tenant_id, database = administered_tenant(info.context.scope), info.context.database
+        owner, grantee = await owners.find_owners(database, tenant_id, [input.owner, input.grantee])
+        role = WikiGrantRole(input.role)
+        try:
+            await owners.grant(
+                database, tenant_id, owner_id=owner.id, grantee_id=grantee.id, role=owners.Grant(str(role.value))
+            )
+        except BadInput as error:
+            return WikiAccessPayload(user_errors=[user_error(error)])
+        return WikiAccessPayload(owner_id=owner.id, grantee_id=grantee.id, role=role)
+
+    @strawberry.mutation(
+        description="Take a grant back; it is no error when there is none. What spans the tenant needs no grant and "
+        "keeps its access. For admins."
+    )
+    async def revoke_wiki_access(self, info: Request, input: RevokeWikiAccessInput) -> WikiAccessPayload:
+        tenant_id, database = administered_tenant(info.context.scope), info.context.database
+        owner, grantee = await owners.find_owners(database, tenant_id, [input.owner, input.grantee])
+        revoked = await owners.revoke(database, tenant_id, owner_id=owner.id, grantee_id=grantee.id)
+        return WikiAccessPayload(owner_id=owner.id, grantee_id=grantee.id, revoked=revoked)
+
+    @strawberry.mutation(
+        description="Make an API key and show it, this once. An Idempotency-Key is refused, because the answer would "
+        "be stored. For admins."
+    )
+    async def create_api_key(self, info: Request, input: CreateApiKeyInput) -> WikiApiKeyPayload:
+        scope, database = info.context.scope, info.context.database
+        tenant_id = administered_tenant(scope)
+        try:
+            named = await owners.find_owners(database, tenant_id, api_keys.few_owners(input.owners))
+            issued = await api_keys.create_api_key(
+                database,
+                tenant_id,
+                input.name,
+                Role(input.role),
+                [owner.id for owner in named],
+                input.expires_at,
+                None if input.actor is None else ActorKind(input.actor),
+                maker=scope.role,
+            )
+        except BadInput as error:
+            return WikiApiKeyPayload(user_errors=[user_error(error)])
+        return WikiApiKeyPayload(key_id=issued.id, key=issued.key)
+
+    @strawberry.mutation(
+        description="End an API key from the next request on. Revoking it again changes nothing. For admins."
+    )
+    async def revoke_api_key(self, info: Request, input: RevokeApiKeyInput) -> WikiApiKeyPayload:
+        tenant_id, key_id = administered_tenant(info.context.scope), id_of(input.id)
+        await api_keys.revoke_api_key(info.context.database, tenant_id, key_id)
+        return WikiApiKeyPayload(key_id=key_id)

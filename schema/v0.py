@@ -1,0 +1,275 @@
+"""The contract of `/graphql/v0`: what clients ask that were there before this API, in the spellings that they know.
+
+States, triggers and kinds of links are texts in small letters here; the contract in `root` has enums. This one is
+frozen: it does not grow with the other. Each field has the mapping of its twin there, so that both contracts are read
+by the same statements and written by the same resolvers (docs/decisions/0052-older-clients.md).
+"""
+
+from datetime import datetime
+
+import strawberry
+from graphql import GraphQLSchema, build_schema, lexicographic_sort_schema, print_schema
+from strawberry.scalars import JSON
+from strawberry.schema.config import StrawberryConfig
+
+from db import relations
+from db.access import AS_ADMIN, AS_ADMIN_OF_TENANT, BY_ID, FOUND, IN_OWNER
+from selection import Engine, Limits, Resolvers, Step
+
+from .enums import WikiPageType
+from .errors import shown
+from .fields import column, expression, relation, source
+from .mutations.compiling import (
+    WikiCursorReset,
+    WikiJournalImport,
+    ask_for_compile,
+    import_journal,
+    reset_cursor,
+)
+from .mutations.scoping import Request
+from .payloads import IDS
+from .scalars import SCALARS
+from .search import HITS
+from .writes import install
+
+graph, hierarchy, jobs, links = relations.graph, relations.hierarchy, relations.jobs, relations.links
+pages, search, sections = relations.pages, relations.search, relations.sections
+
+
+@strawberry.type(name="WikiPageSection", description="A section of a page.")
+class Section:
+    id: strawberry.ID = column("Of the section.")
+    section_slug: str = column("Its name on the page, unique there.")
+    heading: str = column("Its heading; empty for the text before the first one.")
+    body_md: str = column("Its text as markdown, without the heading.")
+    position: int = column("Its place on the page, from 0.")
+    last_source_at: datetime | None = column("When its newest cited evidence was captured.")
+    aggregation: JSON | None = column("What a rollup section knows of the pages it lists.")
+
+
+@strawberry.type(name="WikiPage", description="A compiled page.")
+class Page:
+    id: strawberry.ID = column("Of the page.")
+    tenant_id: strawberry.ID = column("The tenant it lies in.")
+    owner_id: strawberry.ID = column("Whose wiki it lies in.")
+    user_id: strawberry.ID = column("The same as ownerId.", name="owner_id")
+    type: WikiPageType = column("What it is about.")
+    slug: str = column("Its name in URLs, unique with the type in its wiki.")
+    title: str = column("Its name for people.")
+    summary: str | None = column("One line that says what it is.")
+    body_md: str = column("The whole text as markdown.")
+    status: str = column("`active` or `archived`.")
+    tags: list[str] = column("Soft hints.")
+    version: int = column("Grows by one with every change of content.")
+    hubness_score: int = column("How much of a hub it is.")
+    last_compiled_at: datetime | None = column("When the compiler last touched it.")
+    created_at: datetime = column("When it was made.")
+    updated_at: datetime = column("When anything of it last changed.")
+    sections: list[Section] = relation(sections.of_page, "Its sections in order.", limit=50, most=200, per_row=4)
+    aliases: list[str] = relation(relations.aliases.texts, "Its other names, normalised.", limit=100, per_row=20)
+    source_memory_count: int = expression(pages.memory_count, "How many distinct memories it cites.")
+    source_memory_ids: list[strawberry.ID] = relation(
+        pages.memory_ids, "Refs of the memories it cites, newest citation first.", limit=10, most=50
+    )
+    parent: "Page | None" = relation(hierarchy.parent, "The active page above it.")
+    children: list["Page"] = relation(hierarchy.children, "The active pages right below it, by title.", limit=50)
+    promoted_from_section: "Promotion | None" = relation(
+        hierarchy.promoted_from, "The section of another page that grew into this one."
+    )
+
+    @relation(hierarchy.section_children, "The active pages that one of its sections lists.", limit=50)
+    def section_children(section_slug: str) -> list["Page"]: ...
+
+
+@strawberry.type(name="WikiPromotedFromSection", description="Where a promoted page came from.")
+class Promotion:
+    parent_page: Page = relation(sections.page, "The page whose section it was.")
+    section_slug: str = column("The slug of the section.")
+    section_heading: str = column("The heading of the section.", name="heading")
+
+
+@strawberry.type(name="WikiSearchResult", description="A page that a search found.")
+class SearchResult:
+    page: Page = relation(search.page, "The page.")
+    score: float = column("How well it matches: comparable within one search only.")
+    matched_alias: str | None = column("The name that matched, when one did that is not the title.")
+
+
+@strawberry.type(name="MobileWikiSearchResult", description="A page that a search found.")
+class MobileSearchResult:
+    page: Page = relation(search.page, "The page.")
+    score: float = column("How well it matches: comparable within one search only.")
+    matching_memory_ids: list[strawberry.ID] = expression(search.no_memories, "Always empty: pages are searched.")
+
+
+@strawberry.type(name="WikiGraphNode", description="An active page as a node of a drawing.")
+class GraphNode:
+    id: strawberry.ID = column("The id of the page.")
+    label: str = column("Its title.", name="title")
+    type: str = expression(graph.node_type, "Always `page`.")
+    entity_type: WikiPageType = column("The type of the page.", name="type")
+    slug: str = column("Its slug.")
+    strategy: str | None = expression(relations.owners.nothing, "Always null.")
+    edge_count: int = expression(graph.neighbour_count, "How many other active pages it is linked with.")
+    latest_thread_id: str | None = expression(relations.owners.nothing, "Always null.")
+
+
+@strawberry.type(name="WikiGraphEdge", description="That one page links to another.")
+class GraphEdge:
+    source: strawberry.ID = column("The page it starts from.", name="from_page_id")
+    target: strawberry.ID = column("The page it leads to.", name="to_page_id")
+    label: str = expression(graph.label, "Always `references`.")
+    weight: float = expression(graph.weight, "Always 0.5.")
+    kind: str = column("`reference`, `parent_of` or `child_of`; a reference counts before hierarchy.")
+
+
+@strawberry.type(name="WikiGraph", description="All active pages of a wiki and the links between them.")
+class Graph:
+    nodes: list[GraphNode] = relation(graph.nodes, "The greatest hubs first.", limit=1000, most=5000)
+
+    @relation(graph.edges, "One per directed pair between the greatest hubs.", limit=2000, most=10000)
+    def edges(among: int = 1000) -> list[GraphEdge]: ...
+
+
+@strawberry.type(name="WikiCompileJob", description="One run of the compiler over one wiki.")
+class CompileJob:
+    id: strawberry.ID = column("Of the job.")
+    tenant_id: strawberry.ID = column("Of the wiki.")
+    owner_id: strawberry.ID = column("Whose wiki it compiles.")
+    user_id: strawberry.ID = column("The same as ownerId.", name="owner_id")
+    status: str = column("`pending`, `running`, `succeeded`, `failed` or `cancelled`.")
+    trigger: str = expression(
+        jobs.older_trigger, "What asked for it: `memory_retain`, `bootstrap_import`, `admin`, `lint`, or what is newer."
+    )
+    dedupe_key: str = column("At most one open job has it.")
+    attempt: int = column("How often it was started.")
+    claimed_at: datetime | None = column("When a worker last took it.", name="started_at")
+    started_at: datetime | None = column("The same as claimedAt.")
+    finished_at: datetime | None = column("When it ended.")
+    error: str | None = column("Why the last attempt failed.")
+    metrics: JSON = expression(jobs.older_metrics, "What it did, also as `records_read` and `pages_upserted`.")
+    created_at: datetime = column("When it was asked for.")
+
+
+@strawberry.type(description="Everything that can be read.")
+class Query:
+    @source(pages.by_slug, "A page by type and slug.", owner=IN_OWNER.owner)
+    def wiki_page(
+        tenant_id: strawberry.ID,
+        type: WikiPageType,
+        slug: str,
+        owner_id: strawberry.ID | None = None,
+        user_id: strawberry.ID | None = None,
+    ) -> Page | None: ...
+
+    @source(search.hits, "Search in one wiki; the best first.", access=FOUND, step=HITS, most=50, least=1)
+    def wiki_search(
+        tenant_id: strawberry.ID,
+        query: str,
+        owner_id: strawberry.ID | None = None,
+        user_id: strawberry.ID | None = None,
+    ) -> list[SearchResult]: ...
+
+    @source(search.hits, "The same search for mobile clients.", access=FOUND, step=HITS, most=50, least=1)
+    def mobile_wiki_search(
+        query: str,
+        tenant_id: strawberry.ID | None = None,
+        owner_id: strawberry.ID | None = None,
+        user_id: strawberry.ID | None = None,
+        agent_id: strawberry.ID | None = None,
+    ) -> list[MobileSearchResult]: ...
+
+    @source(pages.recent, "The pages that changed last.", limit=50)
+    def recent_wiki_pages(
+        tenant_id: strawberry.ID | None = None,
+        owner_id: strawberry.ID | None = None,
+        user_id: strawberry.ID | None = None,
+        agent_id: strawberry.ID | None = None,
+    ) -> list[Page]: ...
+
+    @source(links.backlinks_of, "Active pages that link to a page, each once.", access=BY_ID, limit=100)
+    def wiki_backlinks(page_id: strawberry.ID) -> list[Page]: ...
+
+    @source(links.connected_from, "Active pages that a page links to, each once.", access=BY_ID, limit=100)
+    def wiki_connected_pages(page_id: strawberry.ID) -> list[Page]: ...
+
+    @source(relations.owners.listed, "The graph of a wiki.")
+    def wiki_graph(
+        tenant_id: strawberry.ID,
+        owner_id: strawberry.ID | None = None,
+        user_id: strawberry.ID | None = None,
+    ) -> Graph | None: ...
+
+    @source(
+        jobs.listed,
+        "The compile jobs of a wiki, newest first; of the whole tenant when no owner is named. For admins.",
+        access=AS_ADMIN_OF_TENANT,
+        owner=AS_ADMIN_OF_TENANT.named_owner,
+        limit=10,
+    )
+    def wiki_compile_jobs(
+        tenant_id: strawberry.ID,
+        owner_id: strawberry.ID | None = None,
+        user_id: strawberry.ID | None = None,
+    ) -> list[CompileJob]: ...
+
+
+@strawberry.type(description="Everything that can be changed, for admins.")
+class Mutation:
+    @source(
+        jobs.by_ids,
+        "Compile a wiki now: the job that will.",
+        access=AS_ADMIN,
+        step=Step(ask_for_compile, IDS),
+    )
+    def compile_wiki_now(
+        tenant_id: strawberry.ID,
+        owner_id: strawberry.ID | None = None,
+        user_id: strawberry.ID | None = None,
+        model_id: str | None = None,
+    ) -> CompileJob | None: ...
+
+    @strawberry.mutation(description="Compile a wiki from its first source on, from the next job on.")
+    async def reset_wiki_cursor(
+        self,
+        info: Request,
+        tenant_id: strawberry.ID,
+        owner_id: strawberry.ID | None = None,
+        user_id: strawberry.ID | None = None,
+        force: bool | None = False,
+        dry_run: bool | None = False,
+    ) -> WikiCursorReset:
+        where = {"tenant_id": tenant_id, "owner_id": owner_id, "user_id": user_id}
+        return await reset_cursor(info.context, force=bool(force), dry_run=bool(dry_run), **where)
+
+    @strawberry.mutation(
+        description="Compile in bulk up to the last retained idea of a journal, or the last of `limit`."
+    )
+    async def bootstrap_journal_import(
+        self,
+        info: Request,
+        account_id: strawberry.ID,
+        tenant_id: strawberry.ID,
+        owner_id: strawberry.ID | None = None,
+        user_id: strawberry.ID | None = None,
+        agent_id: strawberry.ID | None = None,
+        limit: int | None = None,
+    ) -> WikiJournalImport:
+        where = {"tenant_id": tenant_id, "owner_id": owner_id, "user_id": user_id, "agent_id": agent_id}
+        return await import_journal(info.context, account_id, limit, **where)
+
+
+STRAWBERRY = strawberry.Schema(Query, Mutation, config=StrawberryConfig(scalar_map=SCALARS))
+GRAPHQL: GraphQLSchema = STRAWBERRY._schema
+Resolvers(GRAPHQL)
+install(STRAWBERRY)
+
+
+def sdl() -> str:
+    """The contract as text, sorted."""
+    return print_schema(lexicographic_sort_schema(build_schema(STRAWBERRY.as_str()))) + "\n"
+
+
+def make_engine(limits: Limits | None = None) -> Engine:
+    """An engine for requests of this contract."""
+    return Engine(GRAPHQL, limits=limits, formatter=shown)

@@ -1,0 +1,70 @@
+"""Who wrote a version: the kind and the name of the author, by every API."""
+
+from typing import Any
+
+from db.scope import Actor, ActorKind, Role
+from resolvers.api_keys import create_api_key
+from resolvers.owners import OwnerKind, create_owner
+from tests.app.agents import agent
+from tests.app.rest_client import Rest
+from tests.app.service import Service
+from tests.wiki import Wiki
+
+HISTORY = """query ($tenant: ID!, $owner: ID!) {
+    wikiPage(tenantId: $tenant, ownerId: $owner, type: TOPIC, slug: "kiln") {
+        revisions { nodes { version authorKind authorName } }
+    }
+}"""
+VIEWER = "{ viewer { actorKind actorName } }"
+
+
+async def test_every_api_names_who_wrote(statements: list[str], service: Service, wiki: Wiki) -> None:
+    tenant_id = wiki.scope.tenant_id
+    scout = await create_owner(wiki.database, tenant_id, OwnerKind.AGENT, "scout", "Scout the agent")
+    key = await create_api_key(wiki.database, tenant_id, "nightly import", Role.MEMBER, [scout.id])
+    stranger = await wiki.neighbour()
+
+    def token(actor: Actor | None) -> str:
+        return service.token(tenant_id, scout.id, actor=actor)
+
+    writers = {
+        key.key: ("AGENT", "nightly import"),
+        token(Actor(ActorKind.AGENT, str(scout.id))): ("AGENT", "Scout the agent"),
+        token(Actor(ActorKind.USER, "ada@example.org")): ("USER", "ada@example.org"),
+        token(Actor(ActorKind.SERVICE, "0199f0c2-5d3e-7c1a-9f00-3a5b8c2d1e4f")): (
+            "SERVICE", "0199f0c2-5d3e-7c1a-9f00-3a5b8c2d1e4f",
+        ),
+        token(Actor(ActorKind.USER, str(stranger.scope.owner_id))): ("USER", "O"),
+    }  # fmt: skip
+    wanted: list[tuple[str, str]] = []
+    for n, (credential, author) in enumerate(writers.items()):
+        rest = Rest(service.http, credential)
+        if n == 0:
+            await rest.page("Kiln", content="Fires.")
+        else:
+            edited = await rest.post("/pages/kiln/edit", {"old_text": "Fires", "new_text": f"{n} Fires"})
+            assert edited.status_code == 200, edited.text
+        wanted.insert(0, author)
+        viewer = (await service.ask(VIEWER, credential))["data"]["viewer"]
+        assert (viewer["actorKind"], viewer["actorName"]) == author
+    credential = next(iter(writers))
+    where = {"tenant": str(tenant_id), "owner": str(scout.id)}
+    nodes = (await service.ask(HISTORY, token(None), **where))["data"]["wikiPage"]["revisions"]["nodes"]
+    assert [(node["authorKind"], node["authorName"]) for node in nodes] == wanted
+    items = (await Rest(service.http, credential).get("/pages/kiln/history")).json()["items"]
+    assert [(item["author_type"].upper(), item["author_name"]) for item in items] == wanted
+    async with agent(service, credential) as one:
+        versions = (await one.call("wiki_history", page="kiln"))["versions"]
+    assert [version["author"] for version in versions] == [f"{kind.lower()} {name}" for kind, name in wanted]
+    statements.clear()
+    await service.ask(HISTORY, token(None), **where)
+    assert len([sql for sql in statements if "revisions" in sql]) == 1, "names cost no statement of their own"
+
+
+async def test_an_owner_of_another_tenant_lends_nobody_its_name(service: Service, wiki: Wiki, dsn: str) -> None:
+    other: Any = await wiki.look.fetchrow(
+        "INSERT INTO tenants (tenant_id, slug, name) VALUES (gen_random_uuid(), 'far', 'Far') RETURNING tenant_id"
+    )
+    far = await create_owner(wiki.database, other["tenant_id"], OwnerKind.USER, "far", "Far away")
+    token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, actor=Actor(ActorKind.USER, str(far.id)))
+    assert (await service.ask(VIEWER, token))["data"]["viewer"]["actorName"] == str(far.id)

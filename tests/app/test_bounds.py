@@ -1,0 +1,160 @@
+"""What one door takes every door gives: the longest and strangest values, written and exported by each of them."""
+
+import asyncio
+import os
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from compiler.planner import NewPage, Plan, SectionProposal
+from content import limits
+from db.scope import Role
+from tests.app.agents import Agent
+from tests.app.command_line import COMMAND, ROOT
+from tests.app.rest_client import Rest
+from tests.app.service import Service
+from tests.compiler.story import Story, compile_all, retain, story
+from tests.full_wiki import body, line, longest, metadata, several
+from tests.wiki import Wiki, check
+
+ZIP = {"content-type": "application/zip"}
+LENGTH = 5_000  # of texts: their own bound would take minutes
+
+
+def slug(name: str) -> str:
+    return f"{name}-{longest(limits.SLUG, 'ab')}"[: limits.SLUG.most]
+
+
+async def by_graphql(service: Service, token: str, piece: str) -> None:
+    document = """mutation Create($input: CreateWikiPageInput!) {
+        createWikiPage(input: $input) { page { title summary tags bodyMd } } }"""
+    given = {
+        "type": "ENTITY",
+        "title": line(limits.TITLE, piece),
+        "slug": slug("graphql"),
+        "summary": longest(limits.SUMMARY, "\n"),
+        "bodyMd": body(piece, LENGTH),
+        "aliases": several(limits.ALIASES_AT_ONCE, limits.ALIAS, piece),
+        "tags": several(limits.TAGS, limits.TAG, piece),
+        "metadata": metadata(piece),
+        "editSummary": longest(limits.EDIT_SUMMARY, "\n"),
+    }
+    sent = {"query": document, "variables": {"input": given}}
+    headers = {"authorization": f"Bearer {token}"}
+    answer = (await service.http.post("/graphql", json=sent, headers=headers)).json()
+    assert "errors" not in answer, answer["errors"]
+    assert answer["data"]["createWikiPage"]["page"]["title"] == given["title"]
+
+
+async def by_rest(rest: Rest, piece: str) -> None:
+    await rest.page(
+        line(limits.TITLE, piece),
+        content=body(piece, LENGTH),
+        slug=slug("rest"),
+        tags=several(limits.TAGS, limits.TAG, piece),
+        edit_summary=longest(limits.EDIT_SUMMARY, "\n"),
+    )
+    given = {
+        "kind": "document",
+        "ref": line(limits.REF, piece),
+        "content": longest(limits.Bound("", LENGTH), piece),
+        "title": line(limits.SOURCE_TITLE, piece),
+        "metadata": metadata(piece),
+    }
+    assert (await rest.post("/sources", given)).status_code in (200, 201)
+
+
+async def by_tools(agent: Agent, piece: str) -> None:
+    await agent.call(
+        "wiki_create",
+        type="topic",
+        title=line(limits.TITLE, piece),
+        slug=slug("tools"),
+        summary=longest(limits.SUMMARY, "\n"),
+        content=body(piece, LENGTH),
+        tags=several(limits.TAGS, limits.TAG, piece),
+        aliases=several(limits.ALIASES_AT_ONCE, limits.ALIAS, piece),
+    )
+    await agent.call(
+        "wiki_remember",
+        content=longest(limits.Bound("", LENGTH), piece),
+        title=line(limits.SOURCE_TITLE, piece),
+        ref=f"m{line(limits.REF, piece)}"[: limits.REF.most - 1] + "x",
+    )
+    await agent.call("knowledge_write", topic=f"k{line(limits.TITLE, piece)}"[:-1], content="Text.", tags=["a", piece])
+
+
+async def by_import(rest: Rest, piece: str) -> None:
+    record = {
+        "title": line(limits.TITLE, piece),
+        "slug": slug("import"),
+        "body": body(piece, LENGTH),
+        "cairn": {
+            "summary": longest(limits.SUMMARY, "\n"),
+            "aliases": several(limits.ALIASES, limits.ALIAS, piece)[1:],
+        },
+        "tags": ["a"],
+        "deep": metadata(piece)["deep"],
+    }
+    headers = {"content-type": "application/jsonl"}
+    said = (await rest.ask("POST", "/import", content=orjson.dumps(record), headers=headers)).json()
+    assert (said["created"], said["errors"]) == (1, [])
+
+
+async def by_model(wiki: Wiki, piece: str) -> None:
+    """What a planner and a writer answer, of a source whose metadata is full."""
+    (source,) = await retain(wiki, "page entity Momofuku\nFood.", tags=several(limits.TAGS, limits.TAG, piece)[:20])
+    page = NewPage(
+        "entity",
+        line(limits.TITLE, piece),
+        (SectionProposal("overview", (source,), longest(limits.HEADING, piece)),),
+        longest(limits.SUMMARY, "\n"),
+        tuple(several(limits.ALIASES_AT_ONCE, limits.ALIAS, piece)),
+        tuple(several(limits.TAGS, limits.TAG, piece)),
+    )
+
+    class Long:
+        async def write(self, task: Any) -> str:
+            return longest(limits.Bound("", LENGTH), piece)
+
+    compiler = replace(story(Story(extra=Plan((page,)))), writer=Long())
+    (job,) = await compile_all(wiki, compiler)
+    assert job["status"] == "succeeded"
+
+
+def command(dsn: str, data_dir: Path, *arguments: str) -> None:
+    paths = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "CAIRN_DATA_DIR": str(data_dir)}
+    environment = {**paths, "CAIRN_DATABASE_URL": dsn, "CAIRN_SWEEP_AT": "never"}
+    ran = subprocess.run([*COMMAND, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+@pytest.mark.parametrize("piece", ["\x01", 'e\u0301", '])
+async def test_what_every_door_takes_comes_out_of_every_door(
+    service: Service, token: str, wiki: Wiki, mara: Agent, dsn: str, tmp_path: Path, piece: str
+) -> None:
+    rest = Rest(service.http, token)
+    await by_graphql(service, token, piece)
+    await by_rest(rest, piece)
+    await by_tools(mara, piece)
+    await by_import(rest, piece)
+    await by_model(wiki, piece)
+    await check(wiki)
+    exported = await rest.get("/export.zip?history=true")
+    assert exported.status_code == 200
+    copy = await wiki.neighbour()
+    other = Rest(service.http, service.token(copy.scope.tenant_id, copy.scope.owner_id, Role.ADMIN))
+    said = (await other.ask("POST", "/import", content=exported.content, headers=ZIP)).json()
+    assert said["errors"] == []
+    assert (await other.get("/export.zip?history=true")).content == exported.content
+    last = await wiki.neighbour()
+    lines = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
+    for made, one, path in (("export", copy, lines[0]), ("import", last, lines[0]), ("export", last, lines[1])):
+        told = ["--tenant", str(one.scope.tenant_id), "--owner", str(one.scope.owner_id)]
+        history = ["--history"] if made == "export" else []
+        await asyncio.to_thread(command, dsn, tmp_path, made, str(path), *history, *told)
+    assert lines[0].read_bytes() == lines[1].read_bytes()

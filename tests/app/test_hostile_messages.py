@@ -1,0 +1,143 @@
+"""WebSocket messages made to hurt: each ends its operation or its connection, and holds up nobody else."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+import orjson
+import pytest
+from websockets.exceptions import ConnectionClosed
+
+from app.subscriptions.frames import BoundedWebSocket
+from tests.app.service import Service
+from tests.app.streaming import SOON, initialised, open_socket
+from tests.loop_thread import heartbeat
+
+LONGEST = 0.05  # seconds of the loop's processor time
+EMPTY_LISTS = '{"type":"ping","payload":{"a":[' + "[]," * 450_000 + "[]]}}"
+DEEP = '{"type":"ping","payload":' + '{"a":' * 300 + "1" + "}" * 301
+STRANGE = {
+    "a ping of a megabyte": (EMPTY_LISTS, 1009),
+    "a deep ping": (DEEP, 4400),
+    "a wide ping": ('{"type":"ping","payload":{"a":[' + "[]," * 5_000 + "[]]}}", 4400),
+    "a deep payload of connection_init": (
+        '{"type":"connection_init","payload":' + '{"a":' * 300 + "1" + "}" * 301,
+        4400,
+    ),
+    "an operation": ('{"type":"subscribe","id":"1","payload":{"query":"{ a }"}}', 4401),
+    "a large operation": ('{"type":"subscribe","id":"1","payload":{"query":"' + "#" * 100_000 + '"}}', 1009),
+}
+
+
+@pytest.mark.parametrize("name", STRANGE)
+async def test_strangers_send_small_and_shallow_messages(service: Service, name: str) -> None:
+    text, code = STRANGE[name]
+    async with heartbeat() as held, open_socket(service) as socket:
+        with suppress(ConnectionClosed):
+            await socket.connection.send(text)
+        assert (await socket.closed())[0] == code
+    assert held.longest < LONGEST
+
+
+@pytest.mark.parametrize("text", [EMPTY_LISTS, DEEP])
+async def test_a_ping_is_small_and_shallow_with_a_credential_too(service: Service, token: str, text: str) -> None:
+    async with initialised(service, token) as socket:
+        await socket.connection.send(text)
+        assert (await socket.closed())[0] == 4400
+
+
+async def test_an_operation_of_many_values_ends_with_an_error_and_the_connection_stays(
+    service: Service, token: str
+) -> None:
+    payloads = [
+        {"query": "{ viewer { role } }", "variables": {"v": [[]] * 300_000}},
+        {"query": "{ viewer { role } }", "extensions": {f"k{n}": n for n in range(64_000)}},
+    ]
+    texts = [orjson.dumps({"type": "subscribe", "id": "many", "payload": one}).decode() for one in payloads]
+    async with initialised(service, token) as socket, heartbeat() as held:
+        for text in texts:
+            await socket.connection.send(text)
+            message = await socket.hear()
+            assert (message["type"], message["id"]) == ("error", "many")
+            assert message["payload"][0]["extensions"]["code"] == "LIMIT_EXCEEDED"
+        await socket.silence()
+    assert held.longest < 2 * LONGEST  # the client computes here as well
+
+
+class RawSocket:
+    """A WebSocket whose frames are written byte by byte; everything is masked with zeros, which changes nothing."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader, self.writer = reader, writer
+
+    @staticmethod
+    def frame(opcode: int, data: bytes = b"", *, is_last: bool = True) -> bytes:
+        assert len(data) < 126
+        return bytes([0x80 * is_last + opcode, 0x80 + len(data)]) + b"\0\0\0\0" + data
+
+
+@asynccontextmanager
+async def raw_socket(service: Service) -> AsyncIterator[RawSocket]:
+    host, _, port = service.url.removeprefix("http://").partition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(
+        b"GET /graphql HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
+        b"Sec-WebSocket-Protocol: graphql-transport-ws\r\n\r\n"
+    )
+    try:
+        await reader.readuntil(b"\r\n\r\n")
+        yield RawSocket(reader, writer)
+    finally:
+        writer.close()
+
+
+async def test_many_small_frames_leave_turns_for_others(service: Service) -> None:
+    async with raw_socket(service) as socket, heartbeat() as held:
+        socket.writer.write(socket.frame(0x9) * 40_000 + socket.frame(0x9, b"last"))
+        async with asyncio.timeout(60):
+            while not (await socket.reader.read(65_536)).endswith(b"last"):
+                pass
+    assert held.longest < LONGEST
+
+
+async def test_what_comes_in_small_pieces_is_read_whole(service: Service, token: str) -> None:
+    query = "{ viewer { role } } #" + "x" * 60_000
+    async with initialised(service, token) as socket:
+        await socket.connection.send(
+            [orjson.dumps({"type": "subscribe", "id": "1", "payload": {"query": query}}).decode()[at : at + 100]
+             for at in range(0, 60_200, 100)]
+        )  # fmt: skip
+        assert (await socket.hear())["payload"]["data"] == {"viewer": {"role": "ADMIN"}}
+        for _ in range(3):
+            await socket.say(type="subscribe", id="1", payload={"query": query})
+            while (await socket.hear())["type"] != "next":
+                pass
+
+
+async def test_a_message_comes_in_a_thousand_frames_at_most(service: Service) -> None:
+    async with raw_socket(service) as socket:
+        socket.writer.write(socket.frame(0x1, is_last=False) + socket.frame(0x0, is_last=False) * 1_100)
+        async with asyncio.timeout(SOON):
+            assert (await socket.reader.read()).startswith(b"\x88")
+
+
+async def test_pongs_do_not_pile_up_for_who_does_not_read_them(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unsent = []
+    handle_ping = BoundedWebSocket.handle_ping
+
+    def watched(self: BoundedWebSocket) -> None:
+        handle_ping(self)
+        unsent.append(self.transport.get_write_buffer_size())
+
+    monkeypatch.setattr(BoundedWebSocket, "handle_ping", watched)
+    async with raw_socket(service) as socket:
+        socket.reader._transport.pause_reading()  # type: ignore[attr-defined]
+        pings = socket.frame(0x9, b"x" * 125) * 1_000
+        for _ in range(100):
+            socket.writer.write(pings)
+            await socket.writer.drain()
+    assert len(unsent) > 50_000
+    assert max(unsent) < 500_000

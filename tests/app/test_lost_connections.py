@@ -1,0 +1,290 @@
+"""Postgres goes in the middle of a request: whatever it was doing, and whoever asked, the answer is UNAVAILABLE."""
+
+import asyncio
+import os
+import random
+import signal
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import asyncpg
+import httpx
+import pytest
+from asyncpg import InterfaceError
+
+from db.committing import committing, part
+from db.embedded import EmbeddedServer
+from db.migrate import migrate
+from resolvers.refusals import refusal
+from tests.app.service import Service, serving
+from tests.conftest import new_folder
+from tests.postgres_proxy import Loss, Proxy
+from tests.wiki import Wiki, check, close_wiki, open_wiki
+
+MAKE = """mutation($input: CreateWikiPageInput!) {
+  createWikiPage(input: $input) { page { title } userErrors { message } }
+}"""
+READ = "{ recentWikiPages(limit: 5) { title sections { heading } backlinks(first: 3) { nodes { title } } } }"
+BODY = "About [[Kilns]].\n\n## Notes\n\nSee [[Clay]]."
+STEPS = 100  # more round trips than any write here makes
+DOORS = ("graphql", "rest", "mcp")
+
+
+class Client:
+    """Makes and reads pages through one of the doors."""
+
+    def __init__(self, service: Service, token: str, door: str) -> None:
+        self.http, self.door, self.headers = service.http, door, {"authorization": f"Bearer {token}"}
+
+    async def make(self, title: str, key: str | None = None) -> httpx.Response:
+        more = {} if key is None else {"idempotency-key": key}
+        if self.door == "rest":
+            page = {"title": title, "type": "topic", "content": BODY, "tags": ["pottery"]}
+            return await self.send("/api/wiki/pages", page, more)
+        if self.door == "mcp":
+            return await self.call("wiki_create", {"title": title, "type": "topic", "content": BODY})
+        page = {"title": title, "type": "TOPIC", "bodyMd": BODY, "tags": ["pottery"], "aliases": [f"{title} too"]}
+        return await self.send("/graphql", {"query": MAKE, "variables": {"input": page}}, more)
+
+    async def read(self) -> httpx.Response:
+        if self.door == "rest":
+            return await self.http.get("/api/wiki/pages", headers=self.headers)
+        if self.door == "mcp":
+            return await self.call("wiki_search", {"query": "kilns"})
+        return await self.send("/graphql", {"query": READ}, {})
+
+    async def call(self, tool: str, arguments: dict[str, Any]) -> httpx.Response:
+        asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+        return await self.send("/mcp", asked, {"accept": "application/json, text/event-stream"})
+
+    async def send(self, path: str, body: Any, more: dict[str, str]) -> httpx.Response:
+        return await self.http.post(path, json=body, headers=self.headers | more)
+
+
+def told(answer: httpx.Response) -> set[str]:
+    """The codes of its errors, of whichever door."""
+    body = answer.json()
+    if "jsonrpc" in body:
+        result = body.get("result", {})
+        return {result["_meta"]["cairn/error"]["code"]} if result.get("isError") else set()
+    if "code" in body:
+        return {body["code"]}
+    return {error["extensions"]["code"] for error in body.get("errors", ())}
+
+
+def was_done(answer: httpx.Response) -> bool:
+    """Whether it was; if not, the answer says to come again, and when."""
+    if codes := told(answer):
+        assert codes == {"UNAVAILABLE"}, answer.text
+        assert answer.headers["retry-after"] == "1"
+        assert answer.status_code in (200, 503)
+    else:
+        assert answer.status_code in (200, 201), answer.text
+    return not codes
+
+
+@pytest.fixture
+async def proxy(dsn: str) -> AsyncIterator[Proxy]:
+    async with Proxy(dsn).open() as proxy:
+        yield proxy
+
+
+@pytest.fixture
+async def service(proxy: Proxy, tmp_path: Path) -> AsyncIterator[Service]:
+    async with serving(proxy.dsn, tmp_path) as service:
+        yield service
+
+
+async def titles(wiki: Wiki) -> list[str]:
+    return [row["title"] for row in await wiki.rows("pages")]
+
+
+@pytest.mark.parametrize("door", DOORS)
+async def test_a_backend_that_dies_at_any_step_of_a_write_leaves_all_or_nothing_and_says_come_again(
+    service: Service, token: str, wiki: Wiki, proxy: Proxy, door: str
+) -> None:
+    client = Client(service, token, door)
+    assert was_done(await client.make("Kilns"))
+    for step in range(1, STEPS):
+        lost, title = proxy.lost, f"Page {step}"
+        proxy.lose(step)
+        done = was_done(await client.make(title))
+        assert not done or title in await titles(wiki)
+        if done and proxy.lost == lost:
+            break
+    else:
+        pytest.fail("no write came to its end")
+    assert step > 4
+    await check(wiki)
+
+
+@pytest.mark.parametrize("door", DOORS)
+async def test_a_backend_that_dies_at_any_step_of_a_read_says_come_again(
+    service: Service, token: str, wiki: Wiki, proxy: Proxy, door: str
+) -> None:
+    client = Client(service, token, door)
+    assert was_done(await client.make("Kilns"))
+    for step in range(1, STEPS):
+        lost = proxy.lost
+        proxy.lose(step)
+        if was_done(await client.read()) and proxy.lost == lost:
+            break
+    else:
+        pytest.fail("no read came to its end")
+    assert proxy.lost > 0
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("door", ["graphql", "rest"])
+async def test_a_write_under_a_key_is_done_once_whatever_step_its_backend_died_at(
+    service: Service, token: str, wiki: Wiki, proxy: Proxy, door: str, when: Loss
+) -> None:
+    client = Client(service, token, door)
+    for step in range(1, STEPS):
+        lost, key, title = proxy.lost, uuid4().hex, f"Page {step}"
+        proxy.lose(step, when)
+        done = was_done(await client.make(title, key))
+        survived = done and proxy.lost == lost
+        while not done:
+            done = was_done(await client.make(title, key))
+        assert (await titles(wiki)).count(title) == 1
+        if survived:
+            break
+    else:
+        pytest.fail("no write came to its end")
+    await check(wiki)
+
+
+async def test_under_load_no_acknowledged_write_is_lost_while_backends_are_killed(
+    service: Service, token: str, wiki: Wiki
+) -> None:
+    """Any backend of the service at any moment: what is answered is done, or UNAVAILABLE."""
+    acknowledged: set[str] = set()
+    stop = asyncio.Event()
+
+    async def write(door: str, number: int) -> None:
+        client, count = Client(service, token, door), 0
+        while not stop.is_set():
+            count += 1
+            title = f"{door} {number} {count}"
+            if was_done(await client.make(title)):
+                acknowledged.add(title)
+            was_done(await client.read())
+
+    async def kill() -> None:
+        chance = random.Random(16)
+        connection = await asyncpg.connect(wiki.database.dsn)
+        for _ in range(40):
+            await asyncio.sleep(chance.uniform(0.01, 0.06))
+            await connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'cairn'"
+                " AND datname = current_database() AND pid <> pg_backend_pid() ORDER BY random() LIMIT 2"
+            )
+        await connection.close()
+        stop.set()
+
+    await asyncio.gather(kill(), *(write(door, number) for door in DOORS for number in range(2)))
+    found = await asyncpg.connect(wiki.database.dsn)
+    stored = {row["title"] for row in await found.fetch("SELECT title FROM pages")}
+    await found.close()
+    assert acknowledged
+    assert acknowledged <= stored
+
+
+async def test_an_immediate_stop_of_postgres_is_told_as_unavailable_and_ends_with_its_return(tmp_path: Path) -> None:
+    folder = Path(new_folder())
+    server = EmbeddedServer(folder)
+    with server as dsn:
+        await migrate(dsn)
+        wiki = await open_wiki(dsn)
+        async with serving(dsn, tmp_path) as service:
+            token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, wiki.scope.role)
+            clients = [Client(service, token, door) for door in DOORS]
+            acknowledged: set[str] = set()
+            stop = asyncio.Event()
+
+            async def write(client: Client) -> None:
+                count = 0
+                while not stop.is_set():
+                    count += 1
+                    title = f"{client.door} {count}"
+                    if was_done(await client.make(title)):
+                        acknowledged.add(title)
+                    elif not was_done(await client.read()):
+                        await asyncio.sleep(0.05)
+
+            async def fall() -> None:
+                await asyncio.sleep(0.5)
+                os.kill(int(server.postmaster()[0]), signal.SIGQUIT)
+                await asyncio.sleep(1)
+                await asyncio.to_thread(server.launch)
+                before = len(acknowledged)
+                async with asyncio.timeout(60):
+                    while len(acknowledged) < before + 6:
+                        await asyncio.sleep(0.05)
+                stop.set()
+
+            await asyncio.gather(fall(), *map(write, clients))
+            look = await asyncpg.connect(dsn)
+            stored = {row["title"] for row in await look.fetch("SELECT title FROM pages")}
+            await look.close()
+        with suppress(OSError, asyncpg.PostgresError, InterfaceError):
+            await close_wiki(wiki)
+    assert acknowledged <= stored
+
+
+# -- which errors are those of a connection
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        InterfaceError("connection is closed"),
+        InterfaceError("cannot perform operation: connection is closed"),
+        asyncpg.ConnectionDoesNotExistError("connection was closed in the middle of operation"),
+        asyncpg.CannotConnectNowError("the database system is starting up"),
+        asyncpg.AdminShutdownError("terminating connection due to administrator command"),
+        ConnectionResetError(),
+        ConnectionRefusedError(),
+        TimeoutError(),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_what_a_dead_connection_raises_is_unavailable(error: Exception) -> None:
+    told = refusal(error)
+    assert told is not None
+    assert told.code == "UNAVAILABLE"
+
+
+def test_a_connection_that_is_used_twice_at_once_is_a_fault_of_the_program() -> None:
+    assert refusal(InterfaceError("cannot perform operation: another operation is in progress")) is None
+
+
+@pytest.mark.parametrize("block", [committing, part])
+async def test_a_rollback_on_a_connection_that_is_gone_does_not_hide_why(dsn: str, block: Any) -> None:
+    connection = await asyncpg.connect(dsn)
+    await connection.execute("BEGIN")
+
+    async def fail() -> None:
+        async with block(connection):
+            connection.terminate()
+            raise LookupError("the first")
+
+    with pytest.raises(LookupError, match="the first"):
+        await fail()
+
+
+@pytest.mark.parametrize("block", [committing, part])
+async def test_a_commit_on_a_connection_that_is_gone_is_no_commit(dsn: str, block: Any) -> None:
+    connection = await asyncpg.connect(dsn)
+    await connection.execute("BEGIN")
+
+    async def lose() -> None:
+        async with block(connection):
+            connection.terminate()
+
+    with pytest.raises(InterfaceError, match="closed"):
+        await lose()

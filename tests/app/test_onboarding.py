@@ -1,0 +1,301 @@
+"""Owners, grants and API keys over GraphQL: for the admins of a tenant, in their own tenant, without a leaked key."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+import structlog
+
+from db.database import Database
+from db.scope import Actor, ActorKind, Role, Scope
+from resolvers.api_keys import create_api_key, list_api_keys
+from resolvers.errors import Forbidden
+from resolvers.owners import OwnerKind, create_owner, list_grants, list_owners
+from resolvers.tenants import create_tenant
+from tests.app.service import Service, serving
+from tests.wiki import Wiki
+
+ERRORS = "userErrors { code field message }"
+OWNER = f"""mutation($input: CreateWikiOwnerInput!) {{ createWikiOwner(input: $input) {{
+    owner {{ id kind slug name language }} {ERRORS} }} }}"""
+GRANT = f"""mutation($input: GrantWikiAccessInput!) {{ grantWikiAccess(input: $input) {{
+    role owner {{ slug }} grantee {{ slug }} {ERRORS} }} }}"""
+UNGRANT = f"""mutation($input: RevokeWikiAccessInput!) {{ revokeWikiAccess(input: $input) {{
+    role revoked owner {{ slug }} {ERRORS} }} }}"""
+SHOWN = "id name role owners { slug } actor state createdAt expiresAt revokedAt"
+KEY = f"""mutation($input: CreateApiKeyInput!) {{ createApiKey(input: $input) {{
+    key apiKey {{ {SHOWN} }} {ERRORS} }} }}"""
+REVOKE = f"""mutation($input: RevokeApiKeyInput!) {{ revokeApiKey(input: $input) {{
+    key apiKey {{ id state }} {ERRORS} }} }}"""
+KEYS = f"query($first: Int, $after: String) {{ wikiApiKeys(first: $first, after: $after) {{ nodes {{ {SHOWN} }} \
+pageInfo {{ endCursor hasNextPage }} totalCount }} }}"
+VIEWER = "{ viewer { role owner { slug } actorName } }"
+
+
+async def do(service: Service, token: str, document: str, **given: Any) -> dict[str, Any]:
+    """The payload of a mutation without user errors."""
+    answer = await service.ask(document, token, input=given)
+    assert "errors" not in answer, answer
+    (payload,) = answer["data"].values()
+    assert payload.pop("userErrors") == []
+    return dict(payload)
+
+
+async def faults(service: Service, token: str, document: str, **given: Any) -> list[tuple[str, list[str]]]:
+    (payload,) = (await service.ask(document, token, input=given))["data"].values()
+    return [(error["code"], error["field"]) for error in payload["userErrors"]]
+
+
+async def codes(service: Service, token: str, document: str, **given: Any) -> list[str]:
+    answer = await service.ask(document, token, **given)
+    assert not any((answer["data"] or {}).values())
+    return [error["extensions"]["code"] for error in answer["errors"]]
+
+
+async def test_an_admin_onboards_an_owner_whose_key_works(service: Service, token: str, wiki: Wiki) -> None:
+    made = await do(service, token, OWNER, kind="AGENT", slug="crawler", name="Crawler", language="de")
+    assert made["owner"] | {"id": ""} == {
+        "id": "", "kind": "AGENT", "slug": "crawler", "name": "Crawler", "language": "german",
+    }  # fmt: skip
+    await do(service, token, OWNER, kind="SHARED", slug="team")
+    ends = (datetime.now(UTC) + timedelta(days=90)).replace(microsecond=0)
+    issued = await do(
+        service, token, KEY, name="nightly", role="MEMBER", owners=["crawler", "team"], expiresAt=ends.isoformat()
+    )
+    shown = issued["apiKey"]
+    assert shown["owners"] == [{"slug": "crawler"}, {"slug": "team"}]
+    assert (shown["name"], shown["role"], shown["actor"], shown["state"]) == ("nightly", "MEMBER", "AGENT", "ACTIVE")
+    assert datetime.fromisoformat(shown["expiresAt"]) == ends
+    viewer = (await service.ask(VIEWER, issued["key"]))["data"]["viewer"]
+    assert viewer == {"role": "MEMBER", "owner": {"slug": "crawler"}, "actorName": "nightly"}
+
+
+async def test_a_slug_is_taken_once_and_what_is_wrong_names_its_field(service: Service, token: str) -> None:
+    await do(service, token, OWNER, kind="USER", slug="ada")
+    assert await faults(service, token, OWNER, kind="AGENT", slug="ada") == [("SLUG_TAKEN", ["slug"])]
+    assert await faults(service, token, OWNER, kind="USER", slug="Not A Slug") == [("BAD_USER_INPUT", ["slug"])]
+    assert await faults(service, token, OWNER, kind="USER", slug="b", name="") == [("BAD_USER_INPUT", ["name"])]
+    assert await faults(service, token, OWNER, kind="USER", slug="b", language="klingon") == [
+        ("BAD_USER_INPUT", ["language"])
+    ]
+    key = {"name": "x", "role": "MEMBER", "owners": ["ada"]}
+    for wrong, field in (
+        ({"owners": []}, "owners"),
+        ({"owners": ["ada"] * 101}, "owners"),
+        ({"name": ""}, "name"),
+        ({"expiresAt": "2020-01-01T00:00:00Z"}, "expiresAt"),
+        ({"actor": "COMPILER"}, "actor"),
+    ):
+        assert await faults(service, token, KEY, **key | wrong) == [("BAD_USER_INPUT", [field])]
+    for unknown in ("nobody", str(uuid4()), "\0", "x" * 10_000):
+        assert await codes(service, token, KEY, input=key | {"owners": ["ada", unknown]}) == ["NOT_FOUND"]
+    own = {"owner": "ada", "grantee": "ada", "role": "READER"}
+    assert await faults(service, token, GRANT, **own) == [("BAD_USER_INPUT", ["grantee"])]
+
+
+async def test_access_is_granted_replaced_and_revoked(service: Service, token: str, wiki: Wiki) -> None:
+    tenant_id = wiki.scope.tenant_id
+    for slug in ("ada", "team"):
+        await do(service, token, OWNER, kind="USER", slug=slug)
+    for role in ("READER", "ADMIN"):
+        granted = await do(service, token, GRANT, owner="team", grantee="ada", role=role)
+        assert granted == {"role": role, "owner": {"slug": "team"}, "grantee": {"slug": "ada"}}
+    (found,) = await list_grants(wiki.database, tenant_id)
+    assert (found.owner, found.grantee, found.role) == ("team", "ada", "admin")
+    for revoked in (True, False):
+        left = await do(service, token, UNGRANT, owner="team", grantee="ada")
+        assert left == {"role": None, "revoked": revoked, "owner": {"slug": "team"}}
+    assert await list_grants(wiki.database, tenant_id) == []
+
+
+async def test_keys_are_listed_in_pages_without_the_keys(service: Service, token: str, wiki: Wiki) -> None:
+    await do(service, token, OWNER, kind="USER", slug="ada")
+    keys = [await do(service, token, KEY, name=f"k{n}", role="READER", owners=["ada"]) for n in range(3)]
+    await do(service, token, REVOKE, id=keys[1]["apiKey"]["id"])
+    answer = await service.post(KEYS, token, {"first": 2})
+    first = answer.json()["data"]["wikiApiKeys"]
+    assert (first["totalCount"], first["pageInfo"]["hasNextPage"]) == (3, True)
+    after = first["pageInfo"]["endCursor"]
+    rest = (await service.ask(KEYS, token, first=2, after=after))["data"]["wikiApiKeys"]
+    listed = first["nodes"] + rest["nodes"]
+    assert [(key["name"], key["state"]) for key in listed] == [("k0", "ACTIVE"), ("k1", "REVOKED"), ("k2", "ACTIVE")]
+    assert not any(key["key"].removeprefix("cairn_") in answer.text for key in keys)
+
+
+async def test_the_list_is_one_statement(statements: list[str], service: Service, token: str) -> None:
+    await do(service, token, OWNER, kind="USER", slug="ada")
+    for n in range(3):
+        await do(service, token, KEY, name=f"k{n}", role="READER", owners=["ada"])
+    await service.ask(KEYS, token)
+    statements.clear()
+    await service.ask(KEYS, token)
+    assert len(statements) == 1
+
+
+async def test_a_revoked_key_opens_nothing_and_revoking_it_again_changes_nothing(
+    service: Service, token: str, wiki: Wiki
+) -> None:
+    await do(service, token, OWNER, kind="USER", slug="ada")
+    issued = await do(service, token, KEY, name="k", role="ADMIN", owners=["ada"])
+    for _ in range(2):
+        revoked = await do(service, token, REVOKE, id=issued["apiKey"]["id"])
+        assert revoked == {"key": None, "apiKey": {"id": issued["apiKey"]["id"], "state": "REVOKED"}}
+    assert (await service.post(VIEWER, issued["key"])).status_code == 401
+    assert await codes(service, token, REVOKE, input={"id": str(uuid4())}) == ["NOT_FOUND"]
+
+
+ANYTHING = [
+    (OWNER, {"kind": "USER", "slug": "eve"}),
+    (GRANT, {"owner": "ada", "grantee": "team", "role": "READER"}),
+    (UNGRANT, {"owner": "ada", "grantee": "team"}),
+    (KEY, {"name": "k", "role": "READER", "owners": ["ada"]}),
+    (REVOKE, {"id": str(uuid4())}),
+]
+
+
+@pytest.mark.parametrize("role", [role for role in Role if role is not Role.ADMIN])
+async def test_nobody_but_an_admin_may_do_or_see_any_of_it(
+    service: Service, token: str, wiki: Wiki, role: Role
+) -> None:
+    for slug in ("ada", "team"):
+        await do(service, token, OWNER, kind="USER", slug=slug)
+    tenant_id = wiki.scope.tenant_id
+    before = await list_owners(wiki.database, tenant_id)
+    ada = next(owner for owner in before if owner.slug == "ada")
+    for shown in (
+        service.token(tenant_id, ada.id, role),
+        (await create_api_key(wiki.database, tenant_id, "k", role, [ada.id])).key,
+    ):
+        for document, given in ANYTHING:
+            assert await codes(service, shown, document, input=given) == ["FORBIDDEN"]
+        assert await codes(service, shown, KEYS) == ["FORBIDDEN"]
+    assert await list_owners(wiki.database, tenant_id) == before
+    assert await list_grants(wiki.database, tenant_id) == []
+    assert len(await list_api_keys(wiki.database, tenant_id)) == 1
+
+
+@pytest.mark.parametrize("maker", list(Role))
+@pytest.mark.parametrize("role", list(Role))
+async def test_a_key_has_no_more_rights_than_its_maker(wiki: Wiki, maker: Role, role: Role) -> None:
+    rights = {Role.READER: 1, Role.MEMBER: 2, Role.SERVICE: 3, Role.ADMIN: 4}
+    made = create_api_key(wiki.database, wiki.scope.tenant_id, "k", role, [wiki.scope.owner_id], maker=maker)
+    if rights[role] > rights[maker]:
+        with pytest.raises(Forbidden, match=f"no API keys with the role {role}"):
+            await made
+        assert await list_api_keys(wiki.database, wiki.scope.tenant_id) == []
+    else:
+        assert (await made).key
+
+
+@pytest.fixture
+async def stranger(wiki: Wiki) -> tuple[Scope, UUID]:
+    """An admin of another tenant, and the id of an API key there."""
+    tenant = await create_tenant(wiki.database, "rival", "Rival")
+    owner = await create_owner(wiki.database, tenant.id, OwnerKind.USER, "eve", "Eve")
+    await create_owner(wiki.database, tenant.id, OwnerKind.USER, "adam", "Adam")
+    issued = await create_api_key(wiki.database, tenant.id, "theirs", Role.ADMIN, [owner.id])
+    return Scope(tenant.id, owner.id, Role.ADMIN, Actor(ActorKind.USER, str(owner.id)), (owner.id,)), issued.id
+
+
+async def test_an_admin_sees_and_touches_nothing_of_another_tenant(
+    service: Service, token: str, wiki: Wiki, stranger: tuple[Scope, UUID]
+) -> None:
+    theirs, key_id = stranger
+    await do(service, token, OWNER, kind="USER", slug="ada")
+    for eve in ("eve", str(theirs.owner_id)):
+        for document, given in (
+            (GRANT, {"owner": eve, "grantee": "ada", "role": "READER"}),
+            (GRANT, {"owner": "ada", "grantee": eve, "role": "READER"}),
+            (UNGRANT, {"owner": eve, "grantee": "ada"}),
+            (KEY, {"name": "k", "role": "READER", "owners": [eve]}),
+            (KEY, {"name": "k", "role": "READER", "owners": ["ada", eve]}),
+            (REVOKE, {"id": str(key_id)}),
+        ):
+            assert await codes(service, token, document, input=given) == ["NOT_FOUND"]
+    assert (await service.ask(KEYS, token))["data"]["wikiApiKeys"]["nodes"] == []
+    (key,) = await list_api_keys(wiki.database, theirs.tenant_id)
+    assert key.state == "active"
+    assert await list_grants(wiki.database, theirs.tenant_id) == []
+    # A slug of theirs is free here.
+    await do(service, token, OWNER, kind="USER", slug="eve")
+    assert len(await list_owners(wiki.database, theirs.tenant_id)) == 2
+
+
+NESTED = """mutation($input: CreateApiKeyInput!, $owner: CreateWikiOwnerInput!) {
+    createWikiOwner(input: $owner) { owner { slug } } ...Making }
+fragment Making on Mutation { again: createApiKey(input: $input) { key userErrors { code } } }"""
+
+
+async def test_an_answer_with_a_key_is_never_stored_for_repetitions(service: Service, token: str, wiki: Wiki) -> None:
+    await do(service, token, OWNER, kind="USER", slug="ada")
+    given = {"name": "k", "role": "READER", "owners": ["ada"]}
+    for document, variables in (
+        (KEY, {"input": given}),
+        (NESTED, {"input": given, "owner": {"kind": "USER", "slug": "bea"}}),
+    ):
+        answer = (await service.post(document, token, variables, **{"idempotency-key": str(uuid4())})).json()
+        (error,) = answer["errors"]
+        assert error["extensions"]["code"] == "IDEMPOTENCY_KEY_NOT_ALLOWED"
+        assert "without Idempotency-Key" in error["message"]
+    assert await list_api_keys(wiki.database, wiki.scope.tenant_id) == []
+    stored = await wiki.look.fetch("SELECT answer FROM idempotency_keys")
+    assert len(stored) == 1, "what made an owner beside it"
+    assert b"cairn_" not in stored[0]["answer"]
+
+
+async def test_the_other_mutations_repeat_their_answer(service: Service, token: str, wiki: Wiki) -> None:
+    headers = {"idempotency-key": "k-1"}
+    given = {"input": {"kind": "USER", "slug": "ada"}}
+    first, again = [await service.post(OWNER, token, given, **headers) for _ in range(2)]
+    assert again.content == first.content
+    assert again.headers["idempotency-replayed"] == "true"
+    assert first.json()["data"]["createWikiOwner"]["owner"]["slug"] == "ada"
+
+
+@pytest.fixture
+def records() -> Iterator[list[Any]]:
+    with structlog.testing.capture_logs() as records:
+        yield records
+
+
+async def everywhere(wiki: Wiki) -> str:
+    """Every row of every table, as text."""
+    tables = await wiki.look.fetch("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+    texts = [await wiki.look.fetchval(f'SELECT string_agg(t::text, chr(10)) FROM "{row[0]}" AS t') for row in tables]
+    return "\n".join(filter(None, texts))
+
+
+async def test_a_key_is_in_no_table_and_in_no_log(
+    dsn: str, tmp_path: Path, wiki: Wiki, records: list[Any], capfd: pytest.CaptureFixture[str]
+) -> None:
+    async with serving(dsn, tmp_path, slow_operation=0.000001, log_level="debug") as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.ADMIN)
+        await do(service, token, OWNER, kind="USER", slug="ada")
+        key = (await do(service, token, KEY, name="k", role="READER", owners=["ada"]))["key"]
+        await service.ask(VIEWER, key)
+    secret = key.removeprefix("cairn_")
+    assert [record for record in records if record["event"] == "slow operation"]
+    output = capfd.readouterr()
+    assert "/graphql" in output.err
+    assert secret not in output.err + output.out + str(records)
+    assert secret not in await everywhere(wiki)
+
+
+async def test_owners_are_found_by_one_statement(statements: list[str], wiki: Wiki) -> None:
+    """However many a key is to speak for."""
+    from resolvers.owners import find_owners
+
+    tenant_id = wiki.scope.tenant_id
+    made = [await create_owner(wiki.database, tenant_id, OwnerKind.USER, f"o{n}", "O") for n in range(4)]
+    database = Database(wiki.database.dsn, size=1)
+    await database.open()
+    try:
+        statements.clear()
+        found = await find_owners(database, tenant_id, ["o2", made[0].id, str(made[3].id), "o2"])
+    finally:
+        await database.close()
+    assert [owner.slug for owner in found] == ["o2", "o0", "o3", "o2"]
+    assert len([sql for sql in statements if "owners" in sql]) == 1

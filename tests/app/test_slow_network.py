@@ -1,0 +1,62 @@
+"""Postgres is far away: 300 ms for each packet, either way, and the limits are the usual ones."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from resolvers.drafts import PageDraft
+from resolvers.pages import create_page
+from tests.app.service import Service, serving
+from tests.postgres_proxy import Proxy
+from tests.wiki import Wiki, check
+
+FAR = 0.3  # seconds
+CREATE = """mutation($input: CreateWikiPageInput!) {
+  createWikiPage(input: $input) { page { id title sections { heading } aliases tags } userErrors { message } }
+}"""
+EDIT = """mutation($input: EditWikiPageInput!) {
+  editWikiPage(input: $input) { page { version } userErrors { message } }
+}"""
+PAGE = {
+    "title": "Pottery",
+    "type": "TOPIC",
+    "aliases": ["Pots"],
+    "tags": ["craft", "clay"],
+    "sections": [
+        {"heading": "Firing", "bodyMd": "See [[Kilns]] and [[Nothing]]."},
+        {"heading": "Clay", "bodyMd": "Of [[Old 1]]."},
+    ],
+}
+
+
+@pytest.fixture
+async def proxy(dsn: str) -> AsyncIterator[Proxy]:
+    async with Proxy(dsn).open() as proxy:
+        yield proxy
+
+
+@pytest.fixture
+async def service(proxy: Proxy, tmp_path: Path) -> AsyncIterator[Service]:
+    async with serving(proxy.dsn, tmp_path) as service:
+        yield service
+        proxy.delay = 0
+
+
+async def test_a_page_is_made_and_edited_within_the_limits_by_a_process_that_has_just_started(
+    service: Service, token: str, wiki: Wiki, proxy: Proxy
+) -> None:
+    """The first of each prepares its statements: no connection has seen them before."""
+    for title in ("Kilns", *(f"Old {n}" for n in range(20))):
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", title))
+    proxy.delay = FAR
+    made = await service.ask(CREATE, token, input=PAGE)
+    assert made["data"]["createWikiPage"]["userErrors"] == []
+    page = made["data"]["createWikiPage"]["page"]
+    assert [section["heading"] for section in page["sections"]] == ["Firing", "Clay"]
+    edit = {"pageId": page["id"], "oldText": "See [[Kilns]]", "newText": f"See [[{uuid4().hex}]]"}
+    edited = await service.ask(EDIT, token, input=edit)
+    assert edited["data"]["editWikiPage"] == {"page": {"version": 2}, "userErrors": []}
+    proxy.delay = 0
+    await check(wiki)

@@ -1,0 +1,110 @@
+"""No message of any door speaks Python or pydantic: who sends JSON reads JSON's words."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from graphql import GraphQLError
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+
+from app.mistakes import MESSAGES, said
+from app.rest.models.pages import NewPage
+from app.rest.models.sources import NewSources
+from app.settings import Settings
+from app.tools.catalogue import TOOLS
+from app.tools.failures import bad_arguments
+from schema.errors import in_json_words
+from schema.root import make_engine
+from tests.schema.asking import Recorder, ask
+from tests.wiki import Wiki
+
+PYTHON = re.compile(
+    r"Input should|Value error|\b(None|True|False|NoneType|dict|str|tuple|Python)\b|<class|\bvalid string\b"
+)
+FIELDS = ("kind", "ref", "content", "captured_at", "title", "type", "tags", "aliases", "metadata", "other")
+WRONG: list[Any] = [None, True, 7, -1, 1.5, "", "x", "x" * 5_000_000, [], [None], {}, {"a": None}, float("nan")]
+
+
+def shown(run: Any, *given: Any) -> list[str]:
+    try:
+        run(*given)
+    except ValidationError as error:
+        return [said(fault) for fault in error.errors(include_url=False, include_input=False)]
+    return []
+
+
+def messages_of_rest() -> Iterator[str]:
+    for model in (NewPage, NewSources):
+        adapter: TypeAdapter[Any] = TypeAdapter(model)
+        for wrong in WRONG:
+            yield from shown(adapter.validate_python, wrong)
+            for name in (
+                "kind",
+                "ref",
+                "content",
+                "captured_at",
+                "title",
+                "type",
+                "tags",
+                "aliases",
+                "metadata",
+                "other",
+            ):
+                yield from shown(adapter.validate_python, {name: wrong})
+
+
+def messages_of_tools() -> Iterator[str]:
+    for tool in TOOLS:
+        for wrong in WRONG:
+            for name in [*tool.takes.model_fields, "other"]:
+                try:
+                    tool.takes.model_validate({name: wrong})
+                except ValidationError as error:
+                    yield str(bad_arguments(error))
+
+
+def messages_of_settings() -> Iterator[str]:
+    for name in Settings.model_fields:
+        for wrong in ("x", "-1", "", "1.5", "true", "999999999999", "\x00"):
+            yield from shown(Settings.model_validate, {name: wrong})
+
+
+@pytest.mark.parametrize("door", [messages_of_rest, messages_of_tools, messages_of_settings])
+def test_mistakes_are_told_in_the_words_of_the_door(door: Any) -> None:
+    messages = set(door())
+    assert len(messages) > 10
+    assert [message for message in messages if PYTHON.search(message)] == []
+
+
+def test_every_message_can_be_made_or_falls_back() -> None:
+    assert said({"type": "int_type", "msg": "Input should be a valid integer"}) == MESSAGES["int_type"]
+    assert said({"type": "greater_than", "msg": "Input should be greater than 3"}) == "must be greater than 3"
+    assert said({"type": "something_new", "msg": "Input should be new"}) == "must be new"
+    assert said({"type": "literal_error", "msg": "", "ctx": {"expected": "'a' or 'b'"}}) == "must be a or b"
+
+
+@pytest.mark.parametrize(
+    ("query", "values"),
+    [
+        ("query ($n: Int) { recentWikiPages(limit: $n) { id } }", {"n": True}),
+        ("query ($n: Int!) { recentWikiPages(limit: $n) { id } }", {"n": None}),
+        ("query ($t: [WikiPageType!]) { wikiPages(filter: {types: $t}) { nodes { id } } }", {"t": [None]}),
+        ("query ($f: WikiPageFilter) { wikiPages(filter: $f) { nodes { id } } }", {"f": {"tags": [True], "x": None}}),
+        ("query ($i: ID!) { node(id: $i) { id } }", {"i": {"a": None, "b": False}}),
+        ("{ wikiPages(filter: null, orderBy: null) { nodes { id } } }", {}),
+    ],
+)
+async def test_graphql_shows_values_as_json(wiki: Wiki, query: str, values: dict[str, Any]) -> None:
+    answer = await ask(make_engine(), Recorder(wiki.database, wiki.scope, 10**6), query, **values)
+    assert answer["errors"]
+    for error in answer["errors"]:
+        assert not PYTHON.search(error["message"]), error["message"]
+
+
+@given(st.text(alphabet="None True'\"\\ False", max_size=60))
+def test_text_of_the_client_stays_as_it_is(text: str) -> None:
+    message = GraphQLError(f"Expected {text!r} and None.").message
+    assert in_json_words(message) == f"Expected {text!r} and null."

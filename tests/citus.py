@@ -1,0 +1,180 @@
+"""Citus in the tests: a stand-in for the extension, for servers that lack it, and the databases on a real coordinator.
+
+The stand-in keeps what was distributed, and refuses what Citus refuses of the session that changes its tables. What
+Citus refuses of queries is read off their text, in sql_rules.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import asyncpg
+
+from db.migrate import migrate
+
+STAND_IN = """
+CREATE SCHEMA citus_stand_in;
+CREATE TABLE citus_stand_in.spread (name text PRIMARY KEY, key text, beside text);
+
+INSERT INTO pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
+SELECT 4294960000, 'citus', oid, 'citus_stand_in'::regnamespace, false, '14.0-1'
+FROM pg_roles WHERE rolname = current_user;
+
+CREATE FUNCTION create_reference_table(name text) RETURNS void LANGUAGE sql
+AS $$ INSERT INTO citus_stand_in.spread VALUES (name) $$;
+
+CREATE FUNCTION create_distributed_table(
+    name text, key text, colocate_with text DEFAULT NULL, shard_count int DEFAULT NULL
+) RETURNS void LANGUAGE sql AS $$ INSERT INTO citus_stand_in.spread VALUES (name, key, colocate_with) $$;
+
+CREATE FUNCTION citus_stand_in.check_mode() RETURNS event_trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF coalesce(current_setting('citus.multi_shard_modify_mode', true), '') <> 'sequential' THEN
+        RAISE 'cannot execute parallel DDL after DDL command on a reference table'
+        USING HINT = 'Try re-running the transaction with SET LOCAL citus.multi_shard_modify_mode TO ''sequential'';';
+    END IF;
+END $$;
+CREATE EVENT TRIGGER citus_stand_in_mode ON ddl_command_start
+WHEN TAG IN ('CREATE TABLE', 'ALTER TABLE', 'DROP TABLE', 'CREATE INDEX', 'DROP INDEX')
+EXECUTE FUNCTION citus_stand_in.check_mode();
+"""
+
+
+async def install_stand_in(dsn: str) -> None:
+    """From now on this database looks as if Citus were installed in it. The role must be a superuser."""
+    await run(dsn, STAND_IN)
+
+
+async def spread_tables(dsn: str) -> dict[str, str | None]:
+    """Which tables were handed to Citus, with the column that they are distributed by; None for reference tables."""
+    async with connected(dsn) as connection:
+        rows = await connection.fetch("SELECT name, key FROM citus_stand_in.spread")
+        return {row["name"]: row["key"] for row in rows}
+
+
+# -- a coordinator that is there: CAIRN_TEST_CITUS_URL
+
+CATALOGUE = """
+SELECT md5(string_agg(line, E'\\n' ORDER BY line)) FROM (
+    SELECT format('%s %s %s %s', attrelid::regclass, attname, format_type(atttypid, atttypmod), attnotnull) AS line
+    FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+    WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'i') AND attnum > 0 AND NOT attisdropped
+    UNION ALL
+    SELECT format('%s %s', conrelid::regclass, pg_get_constraintdef(oid)) FROM pg_constraint
+    WHERE connamespace = 'public'::regnamespace AND contype <> 'n'
+    UNION ALL
+    SELECT format('%s %s', relname, relacl) FROM pg_class WHERE relnamespace = 'public'::regnamespace
+    UNION ALL
+    SELECT format('%s on %s', tgname, tgrelid::regclass) FROM pg_trigger WHERE NOT tgisinternal
+    UNION ALL
+    SELECT version_num FROM alembic_version
+) AS lines
+"""
+
+
+class Node(NamedTuple):
+    """A machine of a cluster; the coordinator is of group 0."""
+
+    host: str
+    port: int
+    group: int
+
+
+class Cluster:
+    """The databases of one run on a Citus coordinator, or on a plain server, where nothing has to be copied.
+
+    `CREATE DATABASE … TEMPLATE` does not copy what Citus keeps, so a database is made from nothing, and the one that
+    tests share is emptied between them: it is made anew only where a test has changed its tables.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.nodes: list[Node] = []
+        self.has_citus = False
+
+    async def look(self) -> None:
+        """Find the machines that the database of the URL is spread over."""
+        async with connected(self.url) as connection:
+            self.has_citus = await connection.fetchval("SELECT to_regclass('pg_dist_node') IS NOT NULL")
+            if self.has_citus:
+                sql = "SELECT nodename, nodeport, groupid FROM pg_dist_node WHERE noderole = 'primary'"
+                self.nodes = [Node(*row) for row in await connection.fetch(sql)]
+
+    def urls(self) -> list[str]:
+        """Of the database of the URL on every machine, the workers first."""
+        workers = (elsewhere(self.url, node.host, node.port) for node in self.nodes if node.group)
+        return [*workers, self.url]
+
+    async def make(self, name: str) -> str:
+        """A database without tables that is spread as that of the URL is."""
+        for url in self.urls():
+            await run(url, f"CREATE DATABASE {name}")
+            if self.has_citus:
+                await run(in_database(url, name), "CREATE EXTENSION citus")
+        made = in_database(self.url, name)
+        for node in sorted(self.nodes, key=lambda node: node.group):
+            call = "citus_add_node" if node.group else "citus_set_coordinator_host"
+            await run(made, f"SELECT {call}($1, $2)", node.host, node.port)
+        return made
+
+    async def drop(self, name: str) -> None:
+        for url in reversed(self.urls()):
+            await run(url, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+
+class Kept:
+    """One migrated database for test after test, each of which finds it empty."""
+
+    def __init__(self, cluster: Cluster, name: str) -> None:
+        self.cluster, self.name, self.dsn, self.catalogue = cluster, name, "", ""
+
+    async def make(self) -> None:
+        self.dsn = await self.cluster.make(self.name)
+        await migrate(self.dsn)
+        async with connected(self.dsn) as connection:
+            self.catalogue = await connection.fetchval(CATALOGUE)
+
+    async def clean(self) -> None:
+        """Nobody is connected, no tenant is there, and the tables are what the migrations have made."""
+        async with connected(self.dsn) as connection:
+            await connection.execute(
+                "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+            )
+            if await self.is_unchanged(connection):
+                await connection.execute("DELETE FROM tenants")
+                return
+        await self.cluster.drop(self.name)
+        await self.make()
+
+    async def is_unchanged(self, connection: asyncpg.Connection) -> bool:
+        try:
+            return bool(await connection.fetchval(CATALOGUE) == self.catalogue)
+        except asyncpg.UndefinedTableError:
+            return False
+
+
+@asynccontextmanager
+async def connected(dsn: str) -> AsyncIterator[asyncpg.Connection]:
+    connection = await asyncpg.connect(dsn)
+    try:
+        yield connection
+    finally:
+        await connection.close()
+
+
+async def run(dsn: str, statement: str, *values: object) -> None:
+    async with connected(dsn) as connection:
+        await connection.execute(statement, *values)
+
+
+def in_database(dsn: str, name: str) -> str:
+    return urlsplit(dsn)._replace(path=f"/{name}").geturl()
+
+
+def elsewhere(dsn: str, host: str, port: int) -> str:
+    """The same database and account on another machine."""
+    parts = urlsplit(dsn)
+    account = parts.netloc.rpartition("@")[0]
+    return parts._replace(netloc=f"{account}@{host}:{port}" if account else f"{host}:{port}", query="").geturl()

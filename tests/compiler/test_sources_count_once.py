@@ -1,0 +1,53 @@
+"""What sources say together: of a city, and of a name. The versions of one source count once."""
+
+import pytest
+
+from compiler.compiler import Compiler
+from compiler.extraction import ExtractivePlanner, ExtractiveWriter
+from resolvers.drafts import PageDraft
+from resolvers.pages import create_page
+from resolvers.retaining import retain_sources
+from resolvers.sources import SourceDraft
+from tests.compiler.story import compile_all, pages, retain
+from tests.wiki import Wiki
+
+
+@pytest.mark.parametrize(
+    "said", [{"place_city": "Toronto"}, {"place.city": "Toronto"}, {"place_address": "12345 Toronto, Canada"}]
+)
+async def test_the_city_is_read_wherever_the_metadata_say_it(wiki: Wiki, said: dict[str, str]) -> None:
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Toronto"))
+    await retain(wiki, "page entity Momofuku\nOne.", "to entity Momofuku\nTwo.", **said)
+    (job,) = await compile_all(wiki)
+    assert job["metrics"]["links_written_deterministic"] == 1
+    assert "deterministic:city:toronto" in {reason for found in (await wiki.references()).values() for reason in found}
+
+
+async def test_three_versions_of_a_source_count_once(wiki: Wiki) -> None:
+    """A city needs two sources, a name three: versions of one source are one, in one batch and in several."""
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Toronto"))
+    rules = Compiler(ExtractivePlanner(), ExtractiveWriter())
+    for compiled_between in (False, True):
+        for version in range(3):
+            about = f"Lunch with Marguerite Duval, part {version} of {compiled_between}. Marguerite Duval had clams."
+            draft = SourceDraft("daily_note", f"day-{compiled_between}", about)
+            await retain_sources(wiki.database, wiki.scope, [draft])
+            if compiled_between:
+                await compile_all(wiki, rules)
+        await compile_all(wiki, rules)
+        assert "Marguerite Duval" not in await pages(wiki)
+    mention = next(row for row in await wiki.rows("mentions") if row["alias"] == "marguerite duval")
+    assert (mention["mention_count"], mention["status"]) == (2, "open")
+    await retain_sources(wiki.database, wiki.scope, [SourceDraft("daily_note", "third", "Marguerite Duval called.")])
+    await compile_all(wiki, rules)
+    assert "Marguerite Duval" in await pages(wiki)
+
+
+async def test_versions_of_one_source_do_not_share_a_city(wiki: Wiki) -> None:
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Toronto"))
+    await retain(wiki, "page entity Momofuku\nOne.", city="Toronto")
+    await compile_all(wiki)
+    await retain(wiki, "to entity Momofuku\nAnother version.", city="Toronto")
+    await compile_all(wiki)
+    assert len(await wiki.rows("section_sources", "source_id")) == 2, "both versions are cited"
+    assert not [reason for found in (await wiki.references()).values() for reason in found if "city" in reason]

@@ -1,0 +1,126 @@
+"""A wiki whose every field is as long, and as strange, as a write accepts."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from content import limits
+from content.limits import Bound
+from db.database import Database
+from db.scope import Scope
+from resolvers.aliases import add_alias
+from resolvers.drafts import PageDraft
+from resolvers.links import link_pages
+from resolvers.mentions import ignore_mention, record_mention
+from resolvers.pages import archive_page, create_page, update_page
+from resolvers.sources import SourceDraft, add_source, cite_source
+
+# Texts that other formats need to escape, take for their own marks, or write with more bytes than others.
+PIECES = (
+    "x", "\U0001f600", "\x01", "e\u0301", '"', "\\", "#a ", "- ", "a: ", "a, ", "\u2028", "[[b]] ", "{}", "%41", "'",
+    "---", "\u0130", "\ufeff", "|", "&amp;", "\x7f", "\u202e",
+)  # fmt: skip
+LINES = ("\n", "\r\n", "a\n", "---\n", "# x\n", "> ", "* a\n", "\t")
+
+
+def longest(bound: Bound, piece: str = "x") -> str:
+    """A text of as many characters as the bound allows, of that piece again and again between two letters."""
+    return f"x{piece * bound.most}"[: bound.most - 1] + "x"
+
+
+def line(bound: Bound, piece: str) -> str:
+    """The same on one line, with no more than one space between two words."""
+    text = longest(bound, " ".join(f"x{piece}x".split()))
+    return text if text == " ".join(text.split()) else f"{' '.join(text.split())}x"
+
+
+def several(number: Bound, bound: Bound, piece: str) -> list[str]:
+    """As many as there may be, each another one, each as long as it may be."""
+    return [f"{n} {line(bound, piece)}"[: bound.most - 1] + "x" for n in range(number.most)]
+
+
+def metadata(piece: str) -> dict[str, Any]:
+    """As many bytes, and as deep, as an object may be."""
+    deep: Any = {piece: piece}
+    for _ in range(limits.METADATA_DEPTH.most - 3):
+        deep = [deep]
+    found: dict[str, Any] = {"deep": deep, "title": piece, "cairn": {"metadata": piece}, piece * 300: [None, 1.5, -1]}
+    spare = limits.METADATA.most - len(orjson.dumps(found | {"long": ""}))
+    found["long"] = piece * (spare // (len(orjson.dumps(piece)) - 2))
+    return found
+
+
+def values() -> dict[str, Any]:
+    """As many values as metadata may have."""
+    return {"values": [0] * (limits.METADATA_VALUES.most - 2)}
+
+
+def body(piece: str, length: int) -> str:
+    """A text of so many characters, with a section that has the longest heading."""
+    heading = longest(limits.HEADING, "h ")
+    start = f"Lead [[{longest(limits.LINK, 'n')}|{longest(limits.LINK_TEXT, 't')}]].\n\n## {heading}\n\nx"
+    return f"{start}{piece * length}"[: length - 1] + "x"
+
+
+def draft(piece: str, text: str = "\n", *, type: str = "entity", length: int = 5_000) -> PageDraft:
+    return PageDraft(
+        type=type,
+        title=line(limits.TITLE, piece),
+        slug=longest(limits.SLUG, "ab"),
+        summary=longest(limits.SUMMARY, text),
+        body=body(piece, length),
+        aliases=several(limits.ALIASES_AT_ONCE, limits.ALIAS, piece),
+        tags=several(limits.TAGS, limits.TAG, piece),
+        metadata=metadata(piece),
+        edit_summary=longest(limits.EDIT_SUMMARY, text),
+    )
+
+
+def slug_of(n: int) -> str:
+    """Of the page that is made of the piece at that place."""
+    return f"{n}-{longest(limits.SLUG, 'ab')}"[: limits.SLUG.most]
+
+
+async def fill(
+    database: Database, scope: Scope, pieces: Sequence[str] = PIECES, text: str = "\n", *, length: int = 5_000
+) -> list[UUID]:
+    """A page of each piece with all that can hang on one: evidence, links, names that are held, a past."""
+    here, ids = (database, scope), []
+    for n, piece in enumerate(pieces):
+        wanted = replace(draft(piece, text, length=length), slug=slug_of(n))
+        page = (await create_page(*here, wanted)).page_id
+        source = await add_source(
+            *here,
+            SourceDraft(
+                "document",
+                f"{n}{line(limits.REF, piece)}"[: limits.REF.most - 1] + "x",
+                longest(Bound("", length), piece),
+                longest(limits.SOURCE_TITLE, piece),
+                metadata=metadata(piece),
+            ),
+        )
+        await cite_source(
+            *here, page_id=page, section_slug="overview", source_id=source.source_id,
+            summary=longest(limits.CITATION_SUMMARY, text),
+        )  # fmt: skip
+        name = f"{n} {line(limits.ALIAS, piece)}"[: limits.ALIAS.most - 1] + "x"
+        quote = longest(limits.QUOTE, text)
+        held = await record_mention(*here, name=name, source_id=source.source_id, quote=quote)
+        if n % 2:
+            await ignore_mention(*here, held.mention_id)
+        if ids:
+            await link_pages(*here, page, ids[-1], reason=line(limits.REASON, piece))
+        await update_page(
+            *here,
+            page,
+            body=body(piece, length - 1),
+            metadata=values(),
+            edit_summary=longest(limits.EDIT_SUMMARY, text),
+        )
+        await add_alias(*here, page, name=f"more {line(limits.ALIAS, piece)}"[: limits.ALIAS.most - 1] + "x")
+        ids.append(page)
+    await archive_page(*here, ids[0])
+    return ids

@@ -1,0 +1,142 @@
+"""A way to Postgres over TCP that counts round trips, takes its time, and loses a backend when it is told to."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Literal
+from urllib.parse import parse_qs, urlsplit
+
+import asyncpg
+
+KEY_DATA = b"K\x00\x00\x00\x0c"  # BackendKeyData: the process number and a secret follow
+Loss = Literal["before", "after"]
+
+
+class Proxy:
+    """Each connection of a client leads to a connection of the server.
+
+    A round trip is whatever a client sends until the server answers. `trips` counts those of all connections, and
+    `delay` is added to every packet of either direction, in seconds.
+    """
+
+    def __init__(self, dsn: str) -> None:
+        self.upstream = urlsplit(dsn)
+        self.admin_dsn = dsn
+        self.delay = 0.0
+        self.trips = 0
+        self.lost = 0
+        self.doomed: dict[int, Loss] = {}
+        self.tasks: set[asyncio.Task[None]] = set()
+
+    def lose(self, trip: int, when: Loss = "before") -> None:
+        """Terminate the backend of a coming round trip, 1 for the next: before it executes, or before it answers."""
+        self.doomed = {self.trips + trip: when}
+
+    @property
+    def dsn(self) -> str:
+        port = self.server.sockets[0].getsockname()[1]
+        user = self.upstream.username or "postgres"
+        return f"postgresql://{user}@127.0.0.1:{port}{self.upstream.path}?sslmode=disable"
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator["Proxy"]:
+        self.server = await asyncio.start_server(self.accept, "127.0.0.1", 0)
+        try:
+            yield self
+        finally:
+            self.server.close()
+            for task in self.tasks:
+                task.cancel()
+            await asyncio.gather(*self.tasks, return_exceptions=True)
+
+    async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+        with suppress(OSError):
+            await Link(self, reader, writer).run()
+
+    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        given = parse_qs(self.upstream.query)
+        port = int(given.get("port", [str(self.upstream.port or 5432)])[0])
+        if folder := given.get("host"):
+            return await asyncio.open_unix_connection(f"{folder[0]}/.s.PGSQL.{port}")
+        return await asyncio.open_connection(self.upstream.hostname, port)
+
+    async def terminate(self, pid: int) -> None:
+        """End a backend for good; it is gone when this returns."""
+        self.lost += 1
+        connection = await asyncpg.connect(self.admin_dsn)
+        try:
+            assert await connection.fetchval("SELECT pg_terminate_backend($1, 10000)", pid)
+        finally:
+            await connection.close()
+
+
+class Link:
+    """One connection of a client, with that of the server that it leads to."""
+
+    def __init__(self, proxy: Proxy, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.proxy, self.reader, self.writer = proxy, reader, writer
+        self.is_asking = False
+        self.trip = 0
+        self.pid = 0
+
+    async def run(self) -> None:
+        try:
+            answers, requests = await self.proxy.connect()
+        except OSError:
+            self.writer.close()
+            return
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self.pump(self.reader, requests, self.asked))
+                tasks.create_task(self.pump(answers, self.writer, self.answered))
+        except* OSError:
+            pass
+        finally:
+            for end in (requests, self.writer):
+                end.close()
+
+    async def asked(self, data: bytes) -> bytes:
+        if not self.is_asking:
+            self.is_asking = True
+            self.proxy.trips += 1
+            self.trip = self.proxy.trips
+            if self.proxy.doomed.get(self.trip) == "before" and self.pid:
+                await self.proxy.terminate(self.pid)
+        return data
+
+    async def answered(self, data: bytes) -> bytes:
+        if not self.pid and (start := data.find(KEY_DATA)) >= 0:
+            self.pid = int.from_bytes(data[start + 5 : start + 9])
+        if self.is_asking and self.proxy.doomed.get(self.trip) == "after" and self.pid:
+            await self.proxy.terminate(self.pid)
+            raise ConnectionResetError
+        self.is_asking = False
+        return data
+
+    async def pump(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, look: object) -> None:
+        """Pass on what comes, in order, each packet `delay` later than it came."""
+        assert callable(look)
+        waiting: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
+        clock = asyncio.get_running_loop()
+
+        async def deliver() -> None:
+            while True:
+                due, data = await waiting.get()
+                await asyncio.sleep(due - clock.time())
+                sink.write(data)
+                await sink.drain()
+                if not data:
+                    raise ConnectionResetError
+
+        async def take() -> None:
+            while data := await source.read(65536):
+                waiting.put_nowait((clock.time() + self.proxy.delay, await look(data)))
+            waiting.put_nowait((clock.time() + self.proxy.delay, b""))
+
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(take())
+            tasks.create_task(deliver())

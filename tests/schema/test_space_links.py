@@ -1,0 +1,104 @@
+"""Links into other wikis of the tenant: listed with their space, found on read for those who may, and linted."""
+
+from typing import Any
+
+import pytest
+
+from db.scope import Role
+from resolvers.aliases import add_alias
+from resolvers.context import Context
+from resolvers.drafts import PageDraft
+from resolvers.linting import lint
+from resolvers.owners import Grant, grant
+from resolvers.pages import archive_page, create_page
+from schema.root import make_engine
+from tests.schema.asking import ask
+from tests.wiki import Wiki, check
+
+ENGINE = make_engine()
+TEXT = "[[team:kiln]], [[team:Clay|clay]], [[team:gone]], [[moon:x]], [t](wiki:team:old-kiln), [[kiln]]"
+QUERY = """query ($id: ID!) { node(id: $id) { ... on WikiPage {
+    spaceLinks { nodes { target space slug page { title ownerId } } } brokenLinks { nodes { target } }
+} } }"""
+
+
+async def team(wiki: Wiki, kind: str = "shared", slug: str = "team") -> Wiki:
+    """A wiki beside, of which the first one's owner has no grant."""
+    other = await wiki.neighbour()
+    await wiki.look.execute("UPDATE owners SET slug = $2, kind = $3 WHERE id = $1", other.scope.owner_id, slug, kind)
+    return other
+
+
+async def let_in(reader: Wiki, other: Wiki) -> None:
+    owners = {"owner_id": other.scope.owner_id, "grantee_id": reader.scope.owner_id}
+    await grant(reader.database, reader.scope.tenant_id, **owners, role=Grant.READER)
+
+
+async def linked(wiki: Wiki, page_id: Any) -> dict[str, str | None]:
+    answer = await ask(ENGINE, Context(wiki.database, wiki.scope), QUERY, id=str(page_id))
+    nodes = answer["data"]["node"]["spaceLinks"]["nodes"]
+    return {one["target"]: one["page"] and one["page"]["title"] for one in nodes}
+
+
+async def findings(wiki: Wiki) -> dict[str, list[str | None]]:
+    names = ("broken_links", "unknown_spaces", "broken_space_links", "private_links")
+    reports = {one.check.name: one for one in await lint(wiki.database, wiki.scope)}
+    return {name: [found.detail for found in reports[name].findings] for name in names}
+
+
+@pytest.fixture
+async def member(wiki: Wiki) -> Wiki:
+    return wiki.acting(Role.MEMBER)
+
+
+async def test_links_into_a_space_lead_there_for_those_who_may_read_it(member: Wiki) -> None:
+    other = await team(member)
+    kiln = await create_page(
+        other.database, other.scope, PageDraft("topic", "Kiln", former_slugs=["old-kiln"], body="Hot.")
+    )
+    clay = await create_page(other.database, other.scope, PageDraft("topic", "Earth"))
+    await add_alias(other.database, other.scope, clay.page_id, name="Clay")
+    page = await create_page(member.database, member.scope, PageDraft("topic", "Mine", body=TEXT))
+    unseen = dict.fromkeys(["moon:x", "team:clay", "team:gone", "team:kiln", "team:old-kiln"])
+    assert await linked(member, page.page_id) == unseen, "a wiki that nobody lets me read"
+    assert await findings(member) == {
+        "broken_links": ["kiln"],
+        "unknown_spaces": list(unseen),
+        "broken_space_links": [],
+        "private_links": [],
+    }
+    await let_in(member, other)
+    assert await linked(member, page.page_id) == unseen | {
+        "team:clay": "Earth", "team:kiln": "Kiln", "team:old-kiln": "Kiln",
+    }  # fmt: skip
+    assert await findings(member) == {
+        "broken_links": ["kiln"],
+        "unknown_spaces": ["moon:x"],
+        "broken_space_links": ["team:gone"],
+        "private_links": [],
+    }
+    await archive_page(other.database, other.scope, kiln.page_id)
+    assert (await linked(member, page.page_id))["team:kiln"] is None
+    assert "team:kiln" in (await findings(member))["broken_space_links"]
+    await check(member)
+
+
+async def test_a_shared_page_has_no_links_into_private_wikis(member: Wiki) -> None:
+    other = await team(member, "user", "mara")
+    await create_page(other.database, other.scope, PageDraft("topic", "Secret"))
+    await let_in(member, other)
+    page = await create_page(member.database, member.scope, PageDraft("topic", "Mine", body="[[mara:secret]]"))
+    assert await linked(member, page.page_id) == {"mara:secret": "Secret"}
+    await member.look.execute("UPDATE owners SET kind = 'shared' WHERE id = $1", member.scope.owner_id)
+    assert await linked(member, page.page_id) == {"mara:secret": None}
+    assert (await findings(member))["private_links"] == ["mara:secret"]
+    admin = member.acting(Role.ADMIN)
+    assert await linked(admin, page.page_id) == {"mara:secret": None}, "who sees both does not, either"
+
+
+async def test_spaces_of_other_tenants_are_unknown(member: Wiki, dsn: str) -> None:
+    await create_page(member.database, member.scope, PageDraft("topic", "Kiln"))
+    page = await create_page(member.database, member.scope, PageDraft("topic", "Mine", body="[[own:kiln]]"))
+    assert await linked(member, page.page_id) == {"own:kiln": None}
+    await member.look.execute("UPDATE owners SET slug = 'own' WHERE id = $1", member.scope.owner_id)
+    assert await linked(member, page.page_id) == {"own:kiln": "Kiln"}, "one's own wiki by its name"

@@ -1,0 +1,142 @@
+"""Where the citus extension is installed: how tables are made and distributed, and how the pools connect."""
+
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+import asyncpg
+import pytest
+
+from db.database import Database
+from db.migrate import migrate
+from db.sql import statements
+from db.tables import metadata
+from resolvers.drafts import PageDraft
+from resolvers.pages import create_page
+from tests.citus import Cluster, Kept, connected, elsewhere, install_stand_in, run, spread_tables
+from tests.conftest import new_name
+from tests.sql_rules import REFERENCE_TABLES, TENANT_TABLES, session_faults
+from tests.wiki import close_wiki, open_wiki
+
+MADE_AT = "SELECT oid FROM pg_database WHERE datname = current_database()"
+MODE = "SHOW plan_cache_mode"
+
+
+@pytest.fixture
+async def citus_dsn(dsn: str) -> str:
+    """A migrated database that looks like a Citus coordinator."""
+    await install_stand_in(dsn)
+    return dsn
+
+
+async def test_every_table_is_distributed_and_every_change_of_tables_is_sequential(empty_dsn: str) -> None:
+    await install_stand_in(empty_dsn)
+    await migrate(empty_dsn)
+    spread = {name: key for name, key in (await spread_tables(empty_dsn)).items() if name in metadata.tables}
+    assert {name for name, key in spread.items() if key == "tenant_id"} == TENANT_TABLES
+    assert {name for name, key in spread.items() if key is None} == REFERENCE_TABLES
+    assert set(spread) == set(metadata.tables)
+
+
+async def test_the_stand_in_refuses_parallel_changes_of_tables(citus_dsn: str) -> None:
+    connection = await asyncpg.connect(citus_dsn)
+    with pytest.raises(asyncpg.RaiseError, match="parallel DDL"):
+        await connection.execute("CREATE TABLE more (id int)")
+    await connection.execute(
+        "BEGIN; SET LOCAL citus.multi_shard_modify_mode TO 'sequential'; CREATE TABLE more (id int)"
+    )
+    await connection.close()
+
+
+def test_a_session_that_changes_tables_in_parallel_is_found() -> None:
+    change = "ALTER TABLE pages ADD COLUMN note text"
+    [finding] = session_faults(["BEGIN", change])
+    assert finding.startswith("ALTER TABLE pages: parallel DDL")
+    assert list(session_faults(["SET citus.multi_shard_modify_mode TO 'sequential'", change])) == []
+    assert list(session_faults(["SET LOCAL citus.multi_shard_modify_mode = parallel", change])) != []
+
+
+async def test_reads_keep_one_plan_on_plain_postgres(dsn: str) -> None:
+    database = Database(dsn, size=1)
+    await database.open()
+    async with database.searching() as connection:
+        assert await connection.raw.fetchval(MODE) == "force_generic_plan"
+    await database.close()
+
+
+async def test_no_plan_is_forced_on_citus(citus_dsn: str) -> None:
+    database = Database(citus_dsn, size=1)
+    await database.open()
+    for lend in (database.searching, database.connection):
+        async with lend() as connection:
+            assert await connection.raw.fetchval(MODE) == "auto"
+    assert "values" in await database.generic_plan("SELECT 1")
+    await database.close()
+
+
+async def test_every_connection_to_citus_has_run_the_hot_statements_before_it_is_lent(
+    citus_dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first statement of a connection takes Citus long: no request shall wait for it."""
+    executed: dict[asyncpg.Connection, list[str]] = {}
+
+    async def listening(connection: asyncpg.Connection) -> None:
+        executed[connection] = []
+        connection.add_query_logger(lambda record: executed[connection].append(record.query))
+
+    monkeypatch.setattr("db.database.prepare_connection", listening)
+    database = Database(citus_dsn, size=3)
+    await database.open()
+    await database.fill()
+    warming = {statement.sql for statement in statements("warming").values()}
+    assert database.pools()["reads"].idle == database.pools()["writes"].idle == 3
+    assert len(executed) == 6
+    assert all(warming <= set(queries) for queries in executed.values())
+    await database.close()
+
+
+async def test_plain_postgres_needs_no_warming_and_opens_connections_as_they_are_needed(dsn: str) -> None:
+    database = Database(dsn, size=3)
+    await database.open()
+    await database.fill()
+    assert database.pools()["reads"].size == database.pools()["writes"].size == 1
+    await database.close()
+
+
+# -- the databases that the suite has on a coordinator, tried on a plain server
+
+
+@pytest.fixture
+async def own_kept(server_dsn: str) -> AsyncIterator[Kept]:
+    cluster = Cluster(server_dsn)
+    await cluster.look()
+    kept = Kept(cluster, new_name())
+    await kept.make()
+    yield kept
+    await cluster.drop(kept.name)
+
+
+async def test_a_kept_database_is_empty_again_after_a_test_that_left_data_and_a_connection(own_kept: Kept) -> None:
+    wiki = await open_wiki(own_kept.dsn)
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Kilns"))
+    async with connected(own_kept.dsn) as connection:
+        made_at = await connection.fetchval(MADE_AT)
+    await own_kept.clean()
+    async with connected(own_kept.dsn) as connection:
+        for table in metadata.tables:
+            assert await connection.fetchval(f"SELECT count(*) FROM {table}") == 0
+        assert await connection.fetchval(MADE_AT) == made_at, "it was not made anew"
+    with suppress(asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+        await close_wiki(wiki)
+
+
+@pytest.mark.parametrize("change", ["ALTER TABLE pages ADD COLUMN note text", "DROP TABLE alembic_version"])
+async def test_a_kept_database_is_made_anew_after_a_test_that_changed_its_tables(own_kept: Kept, change: str) -> None:
+    await run(own_kept.dsn, change)
+    await own_kept.clean()
+    async with connected(own_kept.dsn) as connection:
+        assert await own_kept.is_unchanged(connection)
+
+
+def test_a_worker_is_reached_by_the_account_of_the_coordinator() -> None:
+    assert elsewhere("postgresql://me:secret@one:5432/wiki", "two", 6432) == "postgresql://me:secret@two:6432/wiki"
+    assert elsewhere("postgresql://one/wiki?host=/tmp", "two", 6432) == "postgresql://two:6432/wiki"
