@@ -76,7 +76,8 @@ class Wiki:
     def arguments(self, field: GraphQLField) -> Row:
         found = {name: self.value(name, one.type) for name, one in field.args.items() if is_required_argument(one)}
         source = self.tables["sources"][0]
-        return found | ({"kind": source["kind"].upper(), "ref": source["ref"]} if "ref" in found else {})
+        named = {"name": self.pages[0]["title"]} if "name" in found else {}
+        return found | named | ({"kind": source["kind"].upper(), "ref": source["ref"]} if "ref" in found else {})
 
 
 def call(operation: str, name: str, field: GraphQLField, given: Iterable[str]) -> str:

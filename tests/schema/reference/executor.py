@@ -44,6 +44,7 @@ TYPES: Mapping[str, type[Any]] = {
     "WikiGraphEdge": graph.Edges,
     "WikiOwner": owners.Owners,
     "WikiViewer": owners.Viewers,
+    "WikiApiKey": owners.ApiKeys,
     "WikiTenant": owners.Tenants,
     "WikiSearchHit": search.Hits,
     "MobileWikiSearchHit": search.Hits,

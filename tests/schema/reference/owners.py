@@ -1,5 +1,6 @@
 """Owners, and the caller among them."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 from tests.schema.reference.lists import Paged
@@ -25,6 +26,24 @@ class Owners:
         if role in ("service", "admin", "reader") or owner["id"] in self.rows.scope.owners:
             return role
         return self.rows.granted(owner["id"])
+
+
+class ApiKeys:
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+
+    def owners(self, key: Row) -> list[Row]:
+        """The owners that the key speaks for, in the key's order."""
+        found = (self.rows.one("owners", id=id) for id in key["owner_ids"])
+        return [owner for owner in found if owner]
+
+    def actor(self, key: Row) -> str:
+        return str(key["actor_kind"])
+
+    def state(self, key: Row) -> str:
+        if key["revoked_at"]:
+            return "revoked"
+        return "expired" if key["expires_at"] and key["expires_at"] <= datetime.now(UTC) else "active"
 
 
 class Viewers:

@@ -190,6 +190,11 @@ class Query:
     def wiki_owners(self, _: Any, **paging: Any) -> Row:
         return Paged(self.rows, filter(self.seen, self.rows.tables["owners"]), "slug", "id").part(**paging)
 
+    def wiki_api_keys(self, _: Any, **paging: Any) -> Row:
+        if self.rows.scope.role != "admin":
+            raise GraphQLError("This needs a credential with the role admin.")
+        return Paged(self.rows, self.rows.tables["api_keys"], "id").part(**paging)
+
     def wiki_compile_jobs(self, _: Any, limit: int | None, **where: Any) -> list[Row]:
         if self.rows.scope.role != "admin":
             raise GraphQLError("This needs a credential with the role admin.")
