@@ -56,6 +56,11 @@ def check_tenant(scope: Scope, tenant_id: str | None) -> None:
         raise forbidden("tenantId must be the tenant of the credential.")
 
 
+def check_admin(scope: Scope) -> None:
+    if scope.role is not Role.ADMIN:
+        raise forbidden("This needs a credential with the role admin.")
+
+
 class InOwner:
     """Rows of one wiki: the caller's own, or the one that `owner` names (or ownerId, userId or agentId)."""
 
@@ -82,8 +87,7 @@ class AsAdmin(InOwner):
     """The same, for credentials of the role admin alone."""
 
     def check(self, scope: Any, tenant_id: str | None = None, **named: Any) -> None:
-        if scope.role is not Role.ADMIN:
-            raise forbidden("This needs a credential with the role admin.")
+        check_admin(scope)
         super().check(scope, tenant_id, **named)
 
 
@@ -105,8 +109,7 @@ class OfTenantAsAdmin:
     arguments: Collection[str] = ()
 
     def check(self, scope: Any, **given: Any) -> None:
-        if scope.role is not Role.ADMIN:
-            raise forbidden("This needs a credential with the role admin.")
+        check_admin(scope)
 
     def criteria(self, row: FromClause, **named: Any) -> Collection[ColumnElement[bool]]:
         return []

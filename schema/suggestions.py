@@ -40,9 +40,10 @@ class SuggestionQueries:
         type: WikiPageType | None = None,
         include_archived: bool = False,
         tenant_id: strawberry.ID | None = None,
-        owner_id: strawberry.ID | None = None,
-        user_id: strawberry.ID | None = None,
-        agent_id: strawberry.ID | None = None,
+        owner: OwnerName = None,
+        owner_id: OlderOwner = None,
+        user_id: OlderOwner = None,
+        agent_id: OlderOwner = None,
     ) -> list[WikiNamedPage]: ...
 
     @source(
