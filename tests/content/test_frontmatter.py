@@ -56,7 +56,7 @@ def test_plain_values_are_values() -> None:
         ("---\na: 1\na: 2\n---\n", "line 3: .*duplicate"),
         ("---\na: b\nb: *x\n---\n", "line 3: .*alias"),
         ("---\na: !!python/object:os.system x\n---\n", "line 2: "),
-        ("---\na: !!binary eA==\n---\n", "line 1: .*bytes"),
+        ("---\na: !!binary eA==\n---\n", "line 1: .*binary data"),
         ("---\nb: c\na: x\0\n---\n", "NUL"),
         ("---\na: \ud800\n---\n", "surrogate"),
         ('---\na: "\\0"\n---\n', "NUL"),

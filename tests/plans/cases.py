@@ -217,6 +217,7 @@ CASES = {
     "search from a telephone": Case("mobileWikiSearch", "query: $alias", HITS, WORDS),
     "viewer": Case("viewer", "", "{ role tenant { name } owner { name } scopes { nodes { name role } } }"),
     "owners": Case("wikiOwners", "", "{ nodes { name role } }"),
+    "API keys": Case("wikiApiKeys", "", "{ nodes { name state owners { slug } } }"),
     "rate limit": Case("rateLimit", "", "{ limit cost remaining used resetAt }"),
     "jobs": Case("wikiCompileJobs", f"{IN}, ownerId: $owner", "{ id status }"),
     "jobs of a tenant": Case("wikiCompileJobs", IN, "{ id status }"),

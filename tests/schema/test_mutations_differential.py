@@ -41,13 +41,11 @@ class Failing(Context):
         super().__init__(database, scope)
         self.fails, self.fetched = fails, 0
 
-    async def fetch(
-        self, sql: str, arguments: Sequence[Any], anew: bool = False, rows: int | None = None
-    ) -> bytes | None:
+    async def fetch(self, sql: str, arguments: Sequence[Any], anew: bool = False) -> bytes | None:
         self.fetched += 1
         if self.fetched in self.fails:
             raise ZeroDivisionError
-        return await super().fetch(sql, arguments, anew, rows)
+        return await super().fetch(sql, arguments, anew)
 
 
 @pytest.fixture(scope="module")
