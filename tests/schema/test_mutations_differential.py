@@ -27,10 +27,10 @@ from selection.trail import TRAIL, Trail
 from tests.schema.mutation_documents import MutationDocuments
 from tests.schema.world import CALLERS, World
 
-SEED, COUNT = int(os.environ.get("SEED", "1")), int(os.environ.get("DOCUMENTS", "40"))
+SEED, COUNT = int(os.environ.get("SEED", "1")), int(os.environ.get("DOCUMENTS", "80"))
 UUIDS = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 TIMES = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+(Z|\+00:00)")
-MANY = 20  # runs
+MANY = 40  # runs
 DAY = 86_400  # seconds
 
 
