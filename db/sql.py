@@ -79,7 +79,7 @@ def whole(body: str, bodies: Mapping[str, str]) -> str:
     return f"{whole(bodies[beginning[1]], bodies)}\n{AFTER.sub('', body)}" if beginning else body
 
 
-WRITTEN = re.compile(r"\b(INSERT\s+INTO|DELETE\s+FROM|(?<!DO )UPDATE)\s+([a-z_]+)", re.IGNORECASE)
+WRITTEN = re.compile(r"\b(INSERT\s+INTO|DELETE\s+FROM|(?<!DO )(?<!FOR )UPDATE)\s+([a-z_]+)", re.IGNORECASE)
 READ = re.compile(r"\b(?:(?<!DELETE )FROM|JOIN|USING)\s+(?:LATERAL\s+)?([a-z_]+)\b(?!\s*\()", re.IGNORECASE)
 INSERTED, DELETED, UPDATED = "insert", "delete", "update"
 COMMENT = re.compile(r"\A(?:\s*--[^\n]*\n)+\s*")
