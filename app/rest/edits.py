@@ -44,7 +44,9 @@ async def edit(call: Caller, slug: Slug, given: Edit, type: Type = None) -> Resp
         except Conflict as error:
             raise expected.refusal(error) from None
         except BadInput as error:
-            raise BadInput(error.message, "editSummary" if error.field == "summary" else error.field) from None
+            if error.field == "summary":
+                error.field = "editSummary"
+            raise
         return await page_now(call, database, found.page_id)
 
     written = await write(call, work)

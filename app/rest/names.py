@@ -49,7 +49,9 @@ async def rename(call: Caller, slug: Slug, given: NewName, type: Type = None) ->
         except Conflict as error:
             raise expected.refusal(error) from None
         except BadInput as error:
-            raise BadInput(error.message, "editSummary" if error.field == "summary" else error.field) from None
+            if error.field == "summary":
+                error.field = "editSummary"
+            raise
         return await page_now(call, database, found.page_id)
 
     written = await write(call, work)

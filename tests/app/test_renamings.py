@@ -43,7 +43,7 @@ async def test_a_page_is_renamed_with_the_links_to_it(rest: Rest, wiki: Wiki) ->
     assert (await rest.get("/pages/austin")).json()["redirected_from"] == "austin"
     assert (await rest.get("/pages/linking-3")).json()["content"] == "[[Austin, Texas]]"
     assert refused(await rest.post("/pages/austin/rename", {"title": "X"}, headers=tag)) == (412, "PRECONDITION_FAILED")
-    assert refused(await rest.post("/pages/austin/rename", {"slug": "linking-1"})) == (409, "CONFLICT")
+    assert refused(await rest.post("/pages/austin/rename", {"slug": "linking-1"})) == (409, "SLUG_TAKEN")
     assert refused(await rest.post("/pages/austin/rename", {})) == (422, "BAD_USER_INPUT")
     assert refused(await rest.post("/pages/nobody/rename", {"slug": "x"})) == (404, "NOT_FOUND")
     await check(wiki)
