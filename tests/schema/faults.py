@@ -38,7 +38,7 @@ FAULTS = [
     Fault("db/access.py", "if tenant_id is not None and identifier", "if False and identifier"),
     Fault("db/relations/owners.py", '(ROLE == "reader", "reader")', '(ROLE == "nobody", "reader")'),
     Fault("resolvers/permissions.py", "if relation is None or not allowed", "if relation is None and not allowed"),
-    Fault("schema/mutations/scoping.py", ".check(info.context.scope, wiki.tenant_id, ", ".check(info.context.scope, None, "),
+    Fault("schema/mutations/scoping.py", ".scope, wiki.tenant_id, ", ".scope, None, "),
     # what is related
     Fault("db/relations/hierarchy.py", "tree.c.depth < deepest", "tree.c.depth <= deepest"),
     Fault("db/relations/pages.py", "and_(page.c.type == type, page.c.slug == slug)", "page.c.type == type"),
