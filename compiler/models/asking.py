@@ -33,8 +33,9 @@ from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RunUsage
 
-from resolvers.errors import Unavailable
+from resolvers.errors import CairnError, Unavailable
 
+from ..authors import Refused
 from .meter import Meter
 from .usage import Price, Usage
 
@@ -98,7 +99,7 @@ class Asker:
         cost = None if usage.cost is None else float(usage.cost)
         return Usage(usage.requests, usage.input_tokens, usage.output_tokens, cost).priced(self.price)
 
-    def in_our_words(self, error: Exception) -> Unavailable:
+    def in_our_words(self, error: Exception) -> CairnError:
         """Without what the provider says: that may hold parts of sources, or of a key."""
         if isinstance(error, ContentFilterError):
             return Malformed(f"The provider of {self.name} refused to answer about these sources.")
@@ -109,7 +110,12 @@ class Asker:
             )
         if isinstance(error, UnexpectedModelBehavior):
             return Malformed(f"{self.name} gave no answer that has the form asked for, {RETRIES + 1} times.")
-        return Unavailable(f"{self.name} {what_went_wrong(error)}")
+        message = f"{self.name} {what_went_wrong(error)}"
+        return Refused(message) if isinstance(error, FOR_OPERATORS) else Unavailable(message)
+
+
+FOR_OPERATORS = (ModelAuthenticationError, ModelQuotaExceededError, ModelNotFoundError)
+"""Errors that no retry mends: somebody has to change a setting or an account first."""
 
 
 def what_went_wrong(error: Exception) -> str:
