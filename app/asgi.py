@@ -13,10 +13,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from db.database import Database
 from db.migrate import pending
-from resolvers.credentials import Credentials
+from resolvers.auth.credentials import Credentials
+from resolvers.auth.jwks import Jwks
+from resolvers.auth.tokens import Tokens
 from resolvers.errors import Unavailable
-from resolvers.jwks import Jwks
-from resolvers.tokens import Tokens
 from schema import v0
 from schema.root import make_engine
 

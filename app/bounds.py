@@ -7,11 +7,11 @@ from typing import Self, TypeVar
 from db.database import Database
 from db.pool import BORROWER
 from db.scope import Role, Scope
-from resolvers.buckets import Rate
-from resolvers.changes import Change
 from resolvers.context import Context
-from resolvers.feed import Feed
-from resolvers.throttling import Account, Throttle
+from resolvers.rate_limits.buckets import Rate
+from resolvers.rate_limits.limiter import Account, Throttle
+from resolvers.subscriptions.changes import Change
+from resolvers.subscriptions.feed import Feed
 from selection import Answer, Engine
 from selection.cost import OPERATION
 from selection.trail import note_document

@@ -13,12 +13,12 @@ from content.frontmatter import split
 from db.database import Database
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
-from resolvers.compiling import pass_by
-from resolvers.mentions import record_mention
-from resolvers.moving.importing import ImportResult, Progress, import_path
-from resolvers.owners import Grant, Owner, OwnerKind, ensure_owner, grant
-from resolvers.sources import SourceDraft, add_source
-from resolvers.tenants import ensure_tenant
+from resolvers.auth.owners import Grant, Owner, OwnerKind, ensure_owner, grant
+from resolvers.import_export.importing import ImportResult, Progress, import_path
+from resolvers.sources.compile_requests import pass_by
+from resolvers.sources.mentions import record_mention
+from resolvers.sources.sources import SourceDraft, add_source
+from resolvers.tenants.tenants import ensure_tenant
 
 SAMPLE = statements("sample")
 ACTOR = Actor(ActorKind.SERVICE, "cairn demo")

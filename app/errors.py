@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from resolvers.errors import NoCredential, Unauthenticated, Unavailable
-from resolvers.refusals import explained
+from resolvers.transactions.db_errors import explained
 from schema.errors import masked
 from selection.trail import note_error
 

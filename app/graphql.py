@@ -8,10 +8,10 @@ from starlette.types import Receive, Scope, Send
 
 from db.database import Database
 from db.scope import Scope as Wiki
-from resolvers.credentials import Credentials
+from resolvers.auth.credentials import Credentials
 from resolvers.errors import CairnError, Forbidden, NoCredential, Unauthenticated, Unavailable
 from resolvers.idempotency import InProgress, KeyReused
-from resolvers.throttling import Throttled
+from resolvers.rate_limits.limiter import Throttled
 from selection import Engine
 from selection.engine import Answer
 from selection.operation import Invalid

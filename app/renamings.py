@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 import structlog
 
 from db.database import Database
-from resolvers.renamed_links import rewrite_rest
+from resolvers.pages.renaming import rewrite_rest
 
 log = structlog.get_logger()
 LOOKED_EVERY = 15.0  # seconds

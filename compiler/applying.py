@@ -9,11 +9,11 @@ from datetime import datetime
 from uuid import UUID
 
 from db.ids import new_id
-from resolvers.activity import record, record_each
-from resolvers.many_mentions import Sighted, sight_all
-from resolvers.references import Reference, assert_references
-from resolvers.revisions import save_all
-from resolvers.writer import Writer
+from resolvers.links.references import Reference, assert_references
+from resolvers.pages.update import save_all
+from resolvers.sources.mentions import Sighted, sight_all
+from resolvers.transactions.activity import record, record_each
+from resolvers.transactions.writer import Writer
 
 from .composing import Composition, PageChange
 from .deterministic_links import CO_MENTION, evident_references

@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 from db.database import Database
 from db.scope import Scope
 from resolvers.errors import CairnError
-from resolvers.jobs import Job
+from resolvers.jobs.queue import Job
 
 from .metrics import Metrics
 from .planner import Knowledge, Plan, Planner, SectionTask, SectionWriter, SourceText

@@ -15,12 +15,12 @@ from content.limits import ALIASES, TAGS
 from content.names import normalise
 from content.templates import TEMPLATES
 from db.database import Row
-from resolvers import outline
-from resolvers.drafts import SectionDraft
 from resolvers.errors import BadInput
 from resolvers.long_texts import read_through
-from resolvers.records import Page
-from resolvers.writer import Writer
+from resolvers.model import outline
+from resolvers.model.drafts import SectionDraft
+from resolvers.model.pages import Page
+from resolvers.transactions.writer import Writer
 
 from .guards import Guard
 from .linking import Links

@@ -13,8 +13,8 @@ import orjson
 
 from content.names import normalise
 from db.database import Row
-from resolvers.references import Reference
-from resolvers.writer import Writer
+from resolvers.links.references import Reference
+from resolvers.transactions.writer import Writer
 
 from .composing import PageChange
 from .extraction.metadata import cities, texts

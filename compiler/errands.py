@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from db.database import Database
-from resolvers.jobs import Job
+from resolvers.jobs.queue import Job
 
 from .compiler import Compiler
 from .forgetting.job import Forgetting

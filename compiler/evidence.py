@@ -8,8 +8,8 @@ from uuid import UUID
 
 from content.sections import Section
 from content.words import words
-from resolvers.records import Page
-from resolvers.writer import Writer
+from resolvers.model.pages import Page
+from resolvers.transactions.writer import Writer
 
 from .planner import SectionTask, SourceText
 from .stored import COMPILING, find_cards, find_citations, find_sources, source_of

@@ -9,7 +9,7 @@ from content.limits import HEADING, QUOTE
 from content.names import normalise
 from content.slugs import NoSlug, section_slug
 from db.tables import PAGE_TYPES
-from resolvers import checks
+from resolvers import validation as checks
 from resolvers.errors import BadInput
 
 from .matching import Wanted, wanted

@@ -6,8 +6,8 @@ from uuid import UUID
 
 from db.database import Database
 from db.scope import Scope
-from resolvers.writer import Writer
-from resolvers.writing import looking
+from resolvers.transactions.transaction import looking
+from resolvers.transactions.writer import Writer
 
 from .planner import MentionCard, PageCard, SourceText
 from .stored import find_cards, find_mentions, find_sources, names_among, source_of

@@ -18,12 +18,12 @@ from db.measuring import measure
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
 from resolvers.errors import CairnError, Unavailable
-from resolvers.jobs import BUCKET, Job, advance, finish, follow_up
-from resolvers.refusals import in_our_words
-from resolvers.search.gathering import found_together
-from resolvers.sweeping import ask
-from resolvers.writer import Writer
-from resolvers.writing import looking, writing
+from resolvers.jobs.queue import BUCKET, Job, advance, finish, follow_up
+from resolvers.search.index import found_together
+from resolvers.sources.compile_requests import ask
+from resolvers.transactions.db_errors import in_our_words
+from resolvers.transactions.transaction import looking, writing
+from resolvers.transactions.writer import Writer
 
 from .aggregation.aggregation_pass import aggregate
 from .applying import apply

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from content.links import Target, find_links, linkify
 from db.sql import statements
-from resolvers.writer import Writer
+from resolvers.transactions.writer import Writer
 
 from .guards import Guard
 from .stored import COMPILING

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from content.names import normalise
 from content.slugs import slugify
-from resolvers.writer import Writer
+from resolvers.transactions.writer import Writer
 
 from .metrics import Metrics
 from .planner import NewPage, PageCard

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 from datetime import time as clock
 
 from db.database import Database
-from resolvers.sweeping import sweep_all
+from resolvers.sources.compile_requests import sweep_all
 
 
 def now() -> datetime:

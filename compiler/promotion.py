@@ -12,9 +12,9 @@ from content.templates import TEMPLATES
 from db.database import Database, Row
 from db.sql import statements
 from resolvers.errors import Unavailable
-from resolvers.jobs import Job, advance, finish, follow_up
-from resolvers.writer import Writer
-from resolvers.writing import looking, writing
+from resolvers.jobs.queue import Job, advance, finish, follow_up
+from resolvers.transactions.transaction import looking, writing
+from resolvers.transactions.writer import Writer
 
 from .applying import apply
 from .authors import Stop, section_text

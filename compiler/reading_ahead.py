@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 
 from db.database import Database
 from db.scope import Scope
-from resolvers.writer import Writer
-from resolvers.writing import looking
+from resolvers.transactions.transaction import looking
+from resolvers.transactions.writer import Writer
 
 from .planner import Planner, SourceText
 from .stored import Cursor, find_batch

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from resolvers.activity import record
 from resolvers.errors import Unavailable
-from resolvers.jobs import advance, finish, follow_up
-from resolvers.revisions import save
-from resolvers.writer import Writer
-from resolvers.writing import looking, writing
+from resolvers.jobs.queue import advance, finish, follow_up
+from resolvers.pages.update import save
+from resolvers.transactions.activity import record
+from resolvers.transactions.transaction import looking, writing
+from resolvers.transactions.writer import Writer
 
 from .aggregation.aggregation_pass import list_anew
 from .authors import Stop

@@ -8,9 +8,9 @@ from uuid import UUID
 
 from content.names import normalise
 from resolvers.errors import Unavailable
-from resolvers.records import Page
-from resolvers.writer import Writer
-from resolvers.writing import looking
+from resolvers.model.pages import Page
+from resolvers.transactions.transaction import looking
+from resolvers.transactions.writer import Writer
 
 from .authors import planned, written
 from .evidence import NOTHING_GONE, Gone

@@ -1,8 +1,8 @@
 """A job that lets search read a wiki again, page by page: what it is asked meanwhile is answered as before."""
 
-from resolvers import jobs
+from resolvers.jobs import queue as jobs
 from resolvers.search.reindexing import FIRST, begin, finish, read_batch
-from resolvers.writing import writing
+from resolvers.transactions.transaction import writing
 
 from .leaf_pass import Run
 

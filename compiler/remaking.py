@@ -9,12 +9,12 @@ from uuid import UUID
 
 from content.sections import Section
 from content.words import words
-from resolvers import outline
-from resolvers.drafts import SectionDraft
 from resolvers.errors import BadInput
 from resolvers.long_texts import read_through
-from resolvers.records import Page
-from resolvers.writer import Writer
+from resolvers.model import outline
+from resolvers.model.drafts import SectionDraft
+from resolvers.model.pages import Page
+from resolvers.transactions.writer import Writer
 
 from .evidence import Evidence, Gone, Place, find_places, in_time, lost_words
 from .extraction.quoting import bullet

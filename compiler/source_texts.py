@@ -10,7 +10,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from db.database import Row
-from resolvers.writer import Writer
+from resolvers.transactions.writer import Writer
 
 from .planner import SourceText
 from .stored import COMPILING, find_sources, source_of

@@ -7,7 +7,7 @@ wrote, and weigh it against newer ones. There are no more of them than a section
 from collections.abc import Collection, Mapping, Sequence
 from uuid import UUID
 
-from resolvers.writer import Writer
+from resolvers.transactions.writer import Writer
 
 from .extraction.citing import marked_refs
 from .source_texts import Facts

@@ -9,8 +9,8 @@ from uuid import UUID
 from content.sections import Section
 from db.database import Row
 from db.sql import statements
-from resolvers.records import Page
-from resolvers.writer import Writer
+from resolvers.model.pages import Page
+from resolvers.transactions.writer import Writer
 
 from .planner import MentionCard, PageCard, SourceText
 

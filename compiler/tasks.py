@@ -6,9 +6,9 @@ from itertools import islice
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from resolvers import outline
-from resolvers.records import Page
-from resolvers.writer import Writer
+from resolvers.model import outline
+from resolvers.model.pages import Page
+from resolvers.transactions.writer import Writer
 
 from .planner import SectionTask
 from .source_texts import TEXTS, Facts

@@ -6,8 +6,8 @@ from uuid import UUID
 
 from content.names import normalise
 from db.ids import new_id
-from resolvers.records import Page
-from resolvers.writer import Writer
+from resolvers.model.pages import Page
+from resolvers.transactions.writer import Writer
 
 from .guards import Guard
 from .matching import match

@@ -9,8 +9,8 @@ from contextlib import suppress
 
 from db.database import Database
 from resolvers.errors import CairnError
-from resolvers.jobs import ATTEMPTS_MAX, Job, Lost, beat, claim, fail, release
-from resolvers.refusals import REFUSED, refusal
+from resolvers.jobs.queue import ATTEMPTS_MAX, Job, Lost, beat, claim, fail, release
+from resolvers.transactions.db_errors import REFUSED, refusal
 
 from .authors import Refused
 from .compiler import Compiler

@@ -1,1 +1,1 @@
-"""What the product does: one function per operation, one file per noun. No transport."""
+"""Operations of the product, one function each, in packages by noun. No transport."""

@@ -15,18 +15,18 @@ from selection.arguments import NOBODY, identifier
 from selection.cost import OPERATION
 from selection.errors import Final, TooExpensive
 
-from .changes import Change
+from .auth.owners import find_owner
 from .errors import CairnError, NotFound, Unavailable
-from .feed import Feed
-from .history import Comparison, compare_states
-from .owners import find_owner
-from .refusals import in_our_words
-from .search.asking import known_within, search
+from .knowledge.tool_calls import hot_index
+from .pages.history import Comparison, compare_states
+from .rate_limits.limiter import Account, Allowance
 from .search.related import related
-from .search.results import Asked, Found
-from .tenants import as_id
-from .throttling import Account, Allowance
-from .tool_calls import hot_index
+from .search.request import Asked, Found
+from .search.search import known_within, search
+from .subscriptions.changes import Change
+from .subscriptions.feed import Feed
+from .tenants.tenants import as_id
+from .transactions.db_errors import in_our_words
 
 
 class Context:

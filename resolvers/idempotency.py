@@ -20,9 +20,9 @@ from selection.engine import Answer
 from selection.trail import errors_noted, forget_errors
 
 from .errors import CairnError, LimitExceeded
-from .refusals import in_our_words
-from .tenants import list_tenants
-from .writing import looking
+from .tenants.tenants import list_tenants
+from .transactions.db_errors import in_our_words
+from .transactions.transaction import looking
 
 KEYS = statements("idempotency")
 KEPT_FOR = timedelta(hours=24)

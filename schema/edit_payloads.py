@@ -8,10 +8,10 @@ import strawberry
 
 from db import relations
 from db.access import BY_ID
-from resolvers.batches import Outcome
-from resolvers.edits import EditAmbiguous, EditFailed, SavedEdit
 from resolvers.errors import BadInput, CairnError, Conflict
-from resolvers.renaming import Renamed
+from resolvers.pages.batches import Outcome
+from resolvers.pages.edits import EditAmbiguous, EditFailed, SavedEdit
+from resolvers.pages.renaming import Renamed
 from selection import Step
 
 from .enums import WikiEditPass

@@ -7,7 +7,7 @@ import structlog
 from graphql import GraphQLError
 
 from resolvers.errors import CairnError
-from resolvers.refusals import explained
+from resolvers.transactions.db_errors import explained
 from selection.trail import request_id
 
 log = structlog.get_logger()

@@ -6,7 +6,7 @@ import strawberry
 
 from db import relations
 from db.access import AS_CHECKED
-from resolvers.linting import FINDINGS_MAX, Report, lint
+from resolvers.knowledge.lint import FINDINGS_MAX, Report, lint
 from selection import Step
 
 from .enums import WikiLintSeverity, WikiPageType

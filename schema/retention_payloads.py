@@ -9,7 +9,7 @@ import strawberry
 from db import relations
 from db.access import BY_ID
 from resolvers.errors import BadInput, CairnError
-from resolvers.retaining import Retained, Retention
+from resolvers.sources.retain import Retained, Retention
 from selection import Step
 
 from .fields import source

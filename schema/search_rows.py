@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from content.snippets import Passage, html
-from resolvers.search.results import DEFAULT, MOST, Asked, Filter, Found, Hit
+from resolvers.search.request import DEFAULT, MOST, Asked, Filter, Found, Hit
 
 Row = tuple[Any, ...]
 ANYTHING = Filter()

@@ -8,9 +8,9 @@ from sqlalchemy import DateTime, Integer, Text, Uuid
 
 from db import relations
 from db.access import HAPPENED, HAPPENED_AS_ADMIN
-from resolvers.changes import Topic
-from resolvers.feed import Watcher
-from resolvers.watching import watch_page, watch_wiki
+from resolvers.subscriptions.changes import Topic
+from resolvers.subscriptions.feed import Watcher
+from resolvers.subscriptions.follow import watch_page, watch_wiki
 from selection import Step
 from selection.arguments import identifier
 

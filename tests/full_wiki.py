@@ -11,12 +11,12 @@ from content import limits
 from content.limits import Bound
 from db.database import Database
 from db.scope import Scope
-from resolvers.aliases import add_alias
-from resolvers.drafts import PageDraft
-from resolvers.links import link_pages
-from resolvers.mentions import ignore_mention, record_mention
-from resolvers.pages import archive_page, create_page, update_page
-from resolvers.sources import SourceDraft, add_source, cite_source
+from resolvers.links.links import link_pages
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.aliases import add_alias
+from resolvers.pages.lifecycle import archive_page, create_page, update_page
+from resolvers.sources.mentions import ignore_mention, record_mention
+from resolvers.sources.sources import SourceDraft, add_source, cite_source
 
 # Texts that other formats need to escape, take for their own marks, or write with more bytes than others.
 PIECES = (

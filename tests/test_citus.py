@@ -10,8 +10,8 @@ from db.database import Database
 from db.migrate import migrate
 from db.sql import statements
 from db.tables import metadata
-from resolvers.drafts import PageDraft
-from resolvers.pages import create_page
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
 from tests.citus import Cluster, Kept, connected, elsewhere, install_stand_in, run, spread_tables
 from tests.conftest import new_name
 from tests.sql_rules import REFERENCE_TABLES, TENANT_TABLES, session_faults

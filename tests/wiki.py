@@ -19,7 +19,7 @@ from db.database import Database
 from db.ids import new_id
 from db.scope import Actor, ActorKind, Role, Scope
 from resolvers.search.lexemes import scope_letter
-from resolvers.sources import SourceDraft, add_source
+from resolvers.sources.sources import SourceDraft, add_source
 
 KINDS = ["title", "alias", "slug", "old_slug"]
 RANKS = {"slug": 1, "old_slug": 2, "alias": 3}

@@ -6,9 +6,9 @@ import orjson
 
 from db.database import Database
 from db.scope import Role
-from resolvers.changes import Change
 from resolvers.context import Context
 from resolvers.errors import CairnError
+from resolvers.subscriptions.changes import Change
 from schema.root import make_engine
 
 from .wikis import Wiki

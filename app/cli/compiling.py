@@ -44,7 +44,7 @@ def compile_wiki(
     from app.compiling import compiler_of
     from app.settings import Settings
     from db.scope import Role
-    from resolvers.jobs import ask_for_compile
+    from resolvers.jobs.queue import ask_for_compile
 
     from .session import session
     from .wikis import find_wiki
@@ -74,7 +74,7 @@ async def finished(database: "Database", scope: "Scope", compiler: "Compiler") -
     import asyncio
 
     from compiler.worker import run, worker_name
-    from resolvers.jobs import claim_in, find_open, hurry_retries
+    from resolvers.jobs.queue import claim_in, find_open, hurry_retries
 
     seen: set[UUID] = set()
     failures: set[tuple[UUID, int]] = set()
@@ -115,7 +115,7 @@ def is_put_off(job: "Row") -> bool:
 async def summed(database: "Database", scope: "Scope", job_ids: "Iterable[UUID]") -> dict[str, Any]:
     """The first of these jobs as it stands, with what all of them have done. Raises CompileFailed."""
     from compiler.metrics import Metrics
-    from resolvers.jobs import CompileFailed, find_job
+    from resolvers.jobs.queue import CompileFailed, find_job
 
     jobs = [await find_job(database, scope, job_id) for job_id in dict.fromkeys(job_ids)]
     for job in jobs:
@@ -133,8 +133,8 @@ async def summed(database: "Database", scope: "Scope", job_ids: "Iterable[UUID]"
 async def standing(database: "Database", scope: "Scope", done: dict[str, Any]) -> dict[str, Any]:
     """How the wiki stands after a compile: names that are held, work that is put off, and, where nothing was left to
     read, the job that a worker did before."""
-    from resolvers.jobs import find_last_compiled, find_open
-    from resolvers.mentions import find_nearest
+    from resolvers.jobs.queue import find_last_compiled, find_open
+    from resolvers.sources.mentions import find_nearest
 
     held = await find_nearest(database, scope, NEAREST)
     last = None if done["metrics"].get("sources_read") else await find_last_compiled(database, scope)

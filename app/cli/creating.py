@@ -53,8 +53,8 @@ def create(
 
     async def work(database: "Database") -> dict[str, Any]:
         from db.scope import Role
-        from resolvers.drafts import PageDraft
-        from resolvers.pages import create_page
+        from resolvers.model.drafts import PageDraft
+        from resolvers.pages.lifecycle import create_page
 
         from .answers import answered
 

@@ -56,8 +56,8 @@ def edit(
     old = given(old)
 
     async def work(database: "Database", scope: "Scope", page_id: "UUID") -> dict[str, Any]:
-        from resolvers.addresses import PageAddress
-        from resolvers.edits import edit_page
+        from resolvers.model.lookup import PageAddress
+        from resolvers.pages.edits import edit_page
 
         done = await edit_page(
             database,
@@ -102,8 +102,8 @@ def append(
     text = given(text)
 
     async def work(database: "Database", scope: "Scope", page_id: "UUID") -> dict[str, Any]:
-        from resolvers.addresses import PageAddress
-        from resolvers.edits import append_to_page
+        from resolvers.model.lookup import PageAddress
+        from resolvers.pages.edits import append_to_page
 
         done = await append_to_page(
             database,
@@ -137,8 +137,8 @@ def rename(
     """Give a page another name, also in the texts of the pages that link to it."""
 
     async def work(database: "Database", scope: "Scope", page_id: "UUID") -> dict[str, Any]:
-        from resolvers.renaming import rename_page
-        from resolvers.unset import UNSET
+        from resolvers.pages.renaming import rename_page
+        from resolvers.validation import UNSET
 
         done = await rename_page(
             database,
@@ -177,7 +177,7 @@ def merge(
     gone = [page_name(name) for name in gone]
 
     async def work(database: "Database", scope: "Scope", page_id: "UUID") -> dict[str, Any]:
-        from resolvers.merging import merge_many
+        from resolvers.pages.merging import merge_many
 
         from .pages import find_page_id
 

@@ -10,7 +10,7 @@ from .output import say, show, table
 
 if TYPE_CHECKING:
     from db.database import Database
-    from resolvers.moving.files import ExportResult
+    from resolvers.import_export.files import ExportResult
 
 
 def add_to(parent: typer.Typer) -> None:
@@ -36,7 +36,7 @@ def export_notes(
     """Write a wiki out, with archived pages, sources and the names that are held. `cairn import` of it gives the same
     wiki again. Exits with 1 when something could not be written; all else is in the export then."""
     from db.scope import Role
-    from resolvers.moving.files import export_path
+    from resolvers.import_export.files import export_path
 
     from .progress import progress
     from .session import session

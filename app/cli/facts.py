@@ -8,7 +8,7 @@ from db.database import Database
 from db.embedded import EmbeddedServer
 from db.migrate import MigrationRefused, pending
 from resolvers.errors import CairnError
-from resolvers.inventory import inventory
+from resolvers.tenants.tenants import inventory
 
 from .output import tell
 from .session import opened, reached

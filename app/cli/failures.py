@@ -11,7 +11,7 @@ def details(error: Exception) -> dict[str, Any]:
 
 def quoted(error: Exception) -> str | None:
     """For people, below the message: the text that an edit may have meant, and how its own was looked for."""
-    from resolvers.edits import EditFailed
+    from resolvers.pages.edits import EditFailed
 
     if not isinstance(error, EditFailed) or error.nearest is None:
         return None
@@ -25,8 +25,8 @@ def explained(error: Exception) -> tuple[str, str] | None:
     from app.mistakes import said
     from db.embedded import EmbeddedServerFailed
     from db.migrate import MigrationRefused
-    from resolvers import refusals
     from resolvers.errors import CairnError
+    from resolvers.transactions import db_errors as refusals
 
     if isinstance(error, (CairnError, EmbeddedServerFailed, MigrationRefused)):
         return error.code, str(error)

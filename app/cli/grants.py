@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from db.database import Database
-    from resolvers.owners import Granted
+    from resolvers.auth.owners import Granted
 
 app = typer.Typer(help="Who may use whose wiki.", no_args_is_help=True)
 Grantee = Annotated[str, typer.Option("--grantee", metavar="SLUG", help="The owner who may use it: slug or id.")]
 
 
 class GrantRole(StrEnum):
-    """As in resolvers.owners, which is slow to import."""
+    """As in resolvers.auth.owners, which is slow to import."""
 
     READER = "reader"
     MEMBER = "member"
@@ -39,7 +39,7 @@ def add(
     as_json: AsJson = False,
 ) -> None:
     """Let one owner into another's wiki. A second grant replaces the first."""
-    from resolvers.owners import Grant, grant
+    from resolvers.auth.owners import Grant, grant
 
     from .session import session
 
@@ -62,8 +62,8 @@ def list_all(
     as_json: AsJson = False,
 ) -> None:
     """List who may use whose wiki in a tenant."""
-    from resolvers.owners import find_owner, list_grants
-    from resolvers.tenants import find_tenant
+    from resolvers.auth.owners import find_owner, list_grants
+    from resolvers.tenants.tenants import find_tenant
 
     from .session import session
 
@@ -90,7 +90,7 @@ def list_all(
 @app.command("remove", epilog="Example: cairn grants remove --tenant acme --owner team --grantee mara")
 def remove(tenant: Tenant, owner: Owner, grantee: Grantee, as_json: AsJson = False) -> None:
     """Take a grant back. It is no error when there is none."""
-    from resolvers.owners import revoke
+    from resolvers.auth.owners import revoke
 
     from .session import session
 
@@ -106,7 +106,7 @@ def remove(tenant: Tenant, owner: Owner, grantee: Grantee, as_json: AsJson = Fal
 
 
 async def parties(database: "Database", tenant: str, owner: str, grantee: str) -> "tuple[UUID, UUID, UUID]":
-    from resolvers.owners import find_owner
+    from resolvers.auth.owners import find_owner
 
     from .wikis import find_wiki
 

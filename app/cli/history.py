@@ -77,7 +77,7 @@ def restore(
     """Make a new version of a page that says what an earlier one said."""
 
     async def work(database: "Database", scope: "Scope", page_id: "UUID") -> dict[str, Any]:
-        from resolvers.history import restore_state
+        from resolvers.pages.history import restore_state
 
         saved = await restore_state(database, scope, page_id, version, expected_version=expected_version)
         return {"version": saved.version, "changed": saved.changed}

@@ -11,7 +11,7 @@ from .output import say, show, table
 
 if TYPE_CHECKING:
     from db.database import Database
-    from resolvers.moving.importing import ImportResult
+    from resolvers.import_export.importing import ImportResult
 
 
 KINDS = {
@@ -54,8 +54,8 @@ def import_notes(
     """Bring notes into a wiki. The same again changes nothing. Exits with 1 when something could not be imported."""
     from db.scope import Role
     from resolvers.errors import BadInput
-    from resolvers.moving import formats
-    from resolvers.moving.importing import import_path
+    from resolvers.import_export import formats
+    from resolvers.import_export.importing import import_path
 
     from .progress import progress
     from .session import session

@@ -7,15 +7,15 @@ from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from db.database import Database, Row
+from resolvers.auth.owners import find_owner
 from resolvers.errors import CairnError, Unavailable
-from resolvers.owners import find_owner
 from resolvers.search.reindexing import demand_again, has_unsearchable, reindex, unread
-from resolvers.tenants import find_tenant, list_tenants
+from resolvers.tenants.tenants import find_tenant, list_tenants
 
 from .output import tell
 
 if TYPE_CHECKING:
-    from resolvers.moving.importing import Progress
+    from resolvers.import_export.importing import Progress
 
 AT_ONCE = 2
 GO_ON = "What was read stays read. To go on, run: cairn reindex"

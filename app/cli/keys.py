@@ -12,7 +12,7 @@ from .roles import ActorOption, RoleOption
 
 if TYPE_CHECKING:
     from db.database import Database
-    from resolvers.api_keys import ApiKey, IssuedKey
+    from resolvers.auth.api_keys import ApiKey, IssuedKey
 
 app = typer.Typer(help="API keys, for programs.", no_args_is_help=True)
 Owners = Annotated[
@@ -37,9 +37,9 @@ def create(
 ) -> None:
     """Make an API key and print it, this once. The first owner's wiki is the one it works in."""
     from db.scope import ActorKind, Role
-    from resolvers.api_keys import create_api_key
-    from resolvers.owners import find_owners
-    from resolvers.tenants import find_tenant
+    from resolvers.auth.api_keys import create_api_key
+    from resolvers.auth.owners import find_owners
+    from resolvers.tenants.tenants import find_tenant
 
     from .session import session
 
@@ -62,8 +62,8 @@ def create(
 @app.command("list", epilog="Example: cairn keys list --tenant acme --json")
 def list_all(tenant: Tenant, as_json: AsJson = False) -> None:
     """List the API keys of a tenant. No key is shown."""
-    from resolvers.api_keys import list_api_keys
-    from resolvers.tenants import find_tenant
+    from resolvers.auth.api_keys import list_api_keys
+    from resolvers.tenants.tenants import find_tenant
 
     from .session import session
 
@@ -108,8 +108,8 @@ def revoke(
     as_json: AsJson = False,
 ) -> None:
     """End an API key. Ending it again changes nothing."""
-    from resolvers.api_keys import revoke_api_key
-    from resolvers.tenants import find_tenant
+    from resolvers.auth.api_keys import revoke_api_key
+    from resolvers.tenants.tenants import find_tenant
 
     from .session import session
 

@@ -9,7 +9,7 @@ from .output import say, show
 
 if TYPE_CHECKING:
     from db.database import Database
-    from resolvers.link_kinds import DroppedLinks
+    from resolvers.links.kinds import DroppedLinks
 
 app = typer.Typer(help="Links that follow from evidence alone.", no_args_is_help=True)
 
@@ -37,7 +37,7 @@ def drop(
 
     async def work(database: "Database") -> "DroppedLinks":
         from db.scope import Role
-        from resolvers.link_kinds import drop_link_kind
+        from resolvers.links.kinds import drop_link_kind
 
         scope = (await find_wiki(database, tenant, owner)).scope(Role.ADMIN)
         return await drop_link_kind(database, scope, kind, dry_run=dry_run)

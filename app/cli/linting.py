@@ -11,7 +11,7 @@ from .output import say, show, table
 
 if TYPE_CHECKING:
     from db.database import Database
-    from resolvers.linting import Report
+    from resolvers.knowledge.lint import Report
 
 SHOWN = 3  # findings of a check in the table
 
@@ -42,8 +42,8 @@ def lint_wiki(
 ) -> None:
     """Say what could be better: broken links, orphans, stale pages and more. No page is edited."""
     from db.scope import Role
-    from resolvers.linting import lint
-    from resolvers.sweeping import sweep as ask_for_sweep
+    from resolvers.knowledge.lint import lint
+    from resolvers.sources.compile_requests import sweep as ask_for_sweep
 
     from .session import session
     from .wikis import find_wiki

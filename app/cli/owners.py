@@ -10,13 +10,13 @@ from .output import say, show, table
 
 if TYPE_CHECKING:
     from db.database import Database
-    from resolvers.owners import Owner
+    from resolvers.auth.owners import Owner
 
 app = typer.Typer(help="Whose wikis there are in a tenant.", no_args_is_help=True)
 
 
 class Kind(StrEnum):
-    """As in resolvers.owners, which is slow to import."""
+    """As in resolvers.auth.owners, which is slow to import."""
 
     AGENT = "agent"
     USER = "user"
@@ -39,8 +39,8 @@ def create(
     as_json: AsJson = False,
 ) -> None:
     """Make an owner with an empty wiki."""
-    from resolvers.owners import OwnerKind, create_owner
-    from resolvers.tenants import find_tenant
+    from resolvers.auth.owners import OwnerKind, create_owner
+    from resolvers.tenants.tenants import find_tenant
 
     from .session import session
 
@@ -58,8 +58,8 @@ def create(
 @app.command("list", epilog="Example: cairn owners list --tenant acme --json")
 def list_all(tenant: Tenant, as_json: AsJson = False) -> None:
     """List the owners of a tenant."""
-    from resolvers.owners import list_owners
-    from resolvers.tenants import find_tenant
+    from resolvers.auth.owners import list_owners
+    from resolvers.tenants.tenants import find_tenant
 
     from .session import session
 
@@ -83,7 +83,7 @@ def language(
     as_json: AsJson = False,
 ) -> None:
     """Say in which language a wiki is written. Search takes the words of a page by it, unless the page has a `lang`."""
-    from resolvers.owners import set_language
+    from resolvers.auth.owners import set_language
 
     from .indexes import due, read
     from .session import session

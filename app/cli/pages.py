@@ -38,8 +38,8 @@ def on_page(name: str, tenant: str, owner: str, work: Work) -> Any:
 
 async def find_page_id(database: "Database", scope: "Scope", name: str) -> "UUID":
     """Of TYPE/SLUG, archived or not."""
-    from resolvers.addresses import PageAddress, locate
     from resolvers.errors import NotFound
+    from resolvers.model.lookup import PageAddress, locate
 
     type, _, slug = name.partition("/")
     try:
@@ -73,7 +73,7 @@ def each_page(names: Sequence[str], tenant: str, owner: str, *, back: bool) -> l
 
     async def run(database: "Database") -> list[dict[str, Any]]:
         from db.scope import Role
-        from resolvers.batches import archive_pages, unarchive_pages
+        from resolvers.pages.batches import archive_pages, unarchive_pages
 
         scope = (await find_wiki(database, tenant, owner)).scope(Role.MEMBER)
         found, missing = await find_each(database, scope, wanted)

@@ -54,8 +54,8 @@ async def find_page(database: "Database", wiki: "Wiki", type: str, slug: str) ->
 async def find_results(database: "Database", wiki: "Wiki", query: str, limit: int) -> Any:
     """The results as `find.graphql` asks for them."""
     from db.scope import Role
-    from resolvers.search.asking import search
-    from resolvers.search.results import Asked
+    from resolvers.search.request import Asked
+    from resolvers.search.search import search
     from schema.search_rows import ANYTHING, results_row
 
     asked = Asked(

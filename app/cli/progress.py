@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
-from resolvers.moving import importing
+from resolvers.import_export import importing
 
 NAME_WIDTH = 40  # characters of the note's name that are shown
 

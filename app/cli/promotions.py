@@ -10,7 +10,7 @@ from .pages import PageName, find_page_id
 
 if TYPE_CHECKING:
     from db.database import Database
-    from resolvers.records import Saved
+    from resolvers.model.pages import Saved
 
 
 def add_to(parent: typer.Typer) -> None:
@@ -33,7 +33,7 @@ def suppress(
 
     async def work(database: "Database") -> "Saved":
         from db.scope import Role
-        from resolvers.promotions import suppress_promotion
+        from resolvers.pages.sections import suppress_promotion
 
         scope = (await find_wiki(database, tenant, owner)).scope(Role.ADMIN)
         page_id = await find_page_id(database, scope, name)

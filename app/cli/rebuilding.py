@@ -31,8 +31,8 @@ def rebuild(
     from app.compiling import compiler_of
     from app.settings import Settings
     from db.scope import Role
-    from resolvers.addresses import locate_slug
-    from resolvers.rebuilding import rebuild_page, rebuild_wiki
+    from resolvers.model.lookup import locate_slug
+    from resolvers.sources.compile_requests import rebuild_page, rebuild_wiki
 
     from .session import session
     from .wikis import find_wiki

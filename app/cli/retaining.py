@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from db.database import Database
     from db.scope import Scope
-    from resolvers.moving.pieces import Problem
-    from resolvers.sources import SourceDraft
+    from resolvers.import_export.notes import Problem
+    from resolvers.sources.sources import SourceDraft
 
 
 def add_to(parent: typer.Typer) -> None:
@@ -65,8 +65,8 @@ def retain(
 
 async def retained(database: "Database", scope: "Scope", path: Path) -> Done:
     """Batch by batch: what was kept before something went wrong stays."""
-    from resolvers.moving.pieces import Problem
-    from resolvers.retaining import retain_sources
+    from resolvers.import_export.notes import Problem
+    from resolvers.sources.retain import retain_sources
 
     done = Done()
     for batch in batches(path, done):
@@ -84,9 +84,9 @@ async def retained(database: "Database", scope: "Scope", path: Path) -> Done:
 
 
 def batches(path: Path, done: Done) -> Iterator[list[tuple[str, "SourceDraft"]]]:
-    from resolvers.moving.pieces import Problem
-    from resolvers.retaining import BATCH_MAX
-    from resolvers.source_files import source_files
+    from resolvers.import_export.notes import Problem
+    from resolvers.import_export.source_files import source_files
+    from resolvers.sources.retain import BATCH_MAX
 
     batch: list[tuple[str, SourceDraft]] = []
     for found in source_files(path):

@@ -74,8 +74,7 @@ def forget(
     from app.compiling import compiler_of
     from app.settings import Settings
     from db.scope import Role
-    from resolvers.forgetting import find_repeating, forget_source
-    from resolvers.sources import locate_source
+    from resolvers.sources.sources import find_repeating, forget_source, locate_source
 
     from .session import session
     from .wikis import find_wiki

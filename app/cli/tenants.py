@@ -9,7 +9,7 @@ from .output import say, show, table
 
 if TYPE_CHECKING:
     from db.database import Database
-    from resolvers.tenants import Tenant
+    from resolvers.tenants.tenants import Tenant
 
 app = typer.Typer(help="Customers, who share nothing.", no_args_is_help=True)
 
@@ -25,7 +25,7 @@ def create(
     as_json: AsJson = False,
 ) -> None:
     """Make a tenant."""
-    from resolvers.tenants import create_tenant
+    from resolvers.tenants.tenants import create_tenant
 
     from .session import session
 
@@ -39,7 +39,7 @@ def create(
 @app.command("list", epilog="Example: cairn tenants list --json")
 def list_all(as_json: AsJson = False) -> None:
     """List all tenants."""
-    from resolvers.tenants import list_tenants
+    from resolvers.tenants.tenants import list_tenants
 
     from .session import session
 
@@ -56,7 +56,7 @@ def compile_what_comes(
     on: Annotated[bool, typer.Option("--on/--off", help="By itself, or when an admin asks.")] = True,
 ) -> None:
     """Compile what a tenant retains by itself, or only when an admin asks."""
-    from resolvers.tenants import find_tenant, set_compiling
+    from resolvers.tenants.tenants import find_tenant, set_compiling
 
     from .session import session
 

@@ -46,7 +46,7 @@ def token_for(settings: "Settings", wiki: "Wiki", role: str, ttl: float, actor_k
     """A token signed with our own secret. Raises Forbidden where tokens come from another issuer."""
     from app.settings import signing_secret
     from db import scope
-    from resolvers.tokens import Signing, issue_token
+    from resolvers.auth.tokens import Signing, issue_token
 
     signing = Signing(signing_secret(settings), settings.jwt_issuer, settings.jwt_audience)
     acting = scope.ActorKind(actor_kind) if actor_kind else None

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from db.database import Database
-    from resolvers.feed import Feed
+    from resolvers.subscriptions.feed import Feed
 
     from .wikis import Wiki
 
@@ -58,8 +58,8 @@ async def followed(database: "Database", wiki: "Wiki") -> "AsyncIterator[dict[st
     from db.listening import Listener
     from db.scope import Role
     from resolvers.context import Context
-    from resolvers.feed import Feed
-    from resolvers.watching import watch_wiki
+    from resolvers.subscriptions.feed import Feed
+    from resolvers.subscriptions.follow import watch_wiki
 
     from .answers import answered
 
@@ -84,7 +84,7 @@ def hear(feed: "Feed", payload: str) -> None:
     """Pass a notification on. One that is none of ours is no news."""
     from contextlib import suppress
 
-    from resolvers.changes import read_payload
+    from resolvers.subscriptions.changes import read_payload
 
     with suppress(ValueError):
         for change in read_payload(payload):

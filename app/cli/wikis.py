@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 from db.database import Database
 from db.scope import Actor, ActorKind, Role, Scope
+from resolvers.auth.owners import Owner, OwnerKind, ensure_owner, find_owner
 from resolvers.errors import NotFound
-from resolvers.owners import Owner, OwnerKind, ensure_owner, find_owner
-from resolvers.tenants import Tenant, ensure_tenant, find_tenant
+from resolvers.tenants.tenants import Tenant, ensure_tenant, find_tenant
 
 ACTOR = Actor(ActorKind.SERVICE, "cairn")
 

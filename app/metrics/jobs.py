@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import structlog
 
 from db.database import Database
-from resolvers.open_jobs import OpenJobs, count_open_jobs
+from resolvers.jobs.queue import OpenJobs, count_open_jobs
 
 from . import names
 from .numbers import Series

@@ -18,13 +18,13 @@ from content.limits import SLUG
 from content.slugs import is_slug
 from db.database import Database
 from db.scope import Actor, ActorKind, Role, Scope
-from resolvers import api_keys, owners, tenants
-from resolvers.buckets import Bucket, Rate
-from resolvers.credentials import bearer
+from resolvers.auth import api_keys, owners
+from resolvers.auth.credentials import bearer
+from resolvers.auth.tokens import Signing, issue_token
 from resolvers.errors import BadInput, IdempotencyKeyNotAllowed, Unauthenticated
-from resolvers.shares import Lease, Share
-from resolvers.throttling import Account, Throttle
-from resolvers.tokens import Signing, issue_token
+from resolvers.rate_limits.buckets import Bucket, Lease, Rate, Share
+from resolvers.rate_limits.limiter import Account, Throttle
+from resolvers.tenants import tenants
 from schema.root import make_engine
 
 from ..bounds import Bounds

@@ -16,7 +16,7 @@ from starlette.routing import Match, Mount
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from db.database import Database
-from resolvers.credentials import Credentials
+from resolvers.auth.credentials import Credentials
 from schema.root import make_engine
 
 from ..bounds import Bounds

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from db.database import Database
 from db.scope import Scope as Wiki
 from resolvers.errors import Unavailable
-from resolvers.throttling import Account
+from resolvers.rate_limits.limiter import Account
 from selection import Engine
 from selection.trail import note_path
 

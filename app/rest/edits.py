@@ -6,9 +6,9 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from db.database import Database
-from resolvers.addresses import PageAddress, locate_slug
-from resolvers.edits import edit_page
 from resolvers.errors import BadInput, Conflict
+from resolvers.model.lookup import PageAddress, locate_slug
+from resolvers.pages.edits import edit_page
 
 from .answers import answer_written_page
 from .asking import SENT, Caller, Slug, Type, problems

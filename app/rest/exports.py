@@ -8,7 +8,7 @@ from typing import IO, Any
 from fastapi import APIRouter
 from starlette.responses import Response, StreamingResponse
 
-from resolvers.moving.files import export_zip
+from resolvers.import_export.files import export_zip
 
 from .asking import Caller, problems
 from .door import MovingRoute

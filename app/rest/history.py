@@ -6,10 +6,10 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from db.database import Database
-from resolvers.addresses import locate_slug
 from resolvers.errors import Conflict, NotFound
-from resolvers.history import restore_state
-from resolvers.writing import NO_PAGE
+from resolvers.model.lookup import locate_slug
+from resolvers.pages.history import restore_state
+from resolvers.transactions.transaction import NO_PAGE
 
 from . import shapes
 from .answers import answer, answer_written_page

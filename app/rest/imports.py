@@ -15,9 +15,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from resolvers.errors import Unavailable
-from resolvers.moving.formats import Format
-from resolvers.moving.importing import ImportResult, Problem, import_path
-from resolvers.writing import check_may_write
+from resolvers.import_export.formats import Format
+from resolvers.import_export.importing import ImportResult, Problem, import_path
+from resolvers.transactions.transaction import check_may_write
 
 from ..request import Refused, check_coding, header, too_large
 from .answers import answer_write

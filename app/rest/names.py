@@ -6,11 +6,11 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from db.database import Database
-from resolvers.addresses import locate_slug
 from resolvers.errors import BadInput, Conflict
-from resolvers.merging import merge_pages
-from resolvers.renaming import rename_page
-from resolvers.unset import UNSET
+from resolvers.model.lookup import locate_slug
+from resolvers.pages.merging import merge_pages
+from resolvers.pages.renaming import rename_page
+from resolvers.validation import UNSET
 
 from .answers import answer_written_page
 from .asking import SENT, Caller, Slug, Type, problems

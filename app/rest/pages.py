@@ -7,12 +7,12 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from db.database import Database
-from resolvers.addresses import locate_slug
-from resolvers.drafts import PageDraft
 from resolvers.errors import BadInput, Conflict, NotFound
-from resolvers.pages import archive_page, create_page, unarchive_page, update_page
-from resolvers.rebuilding import rebuild_page
-from resolvers.writing import NO_PAGE
+from resolvers.model.drafts import PageDraft
+from resolvers.model.lookup import locate_slug
+from resolvers.pages.lifecycle import archive_page, create_page, unarchive_page, update_page
+from resolvers.sources.compile_requests import rebuild_page
+from resolvers.transactions.transaction import NO_PAGE
 from schema.enums import WikiPageOrder, WikiPageStatus
 
 from . import shapes

@@ -12,8 +12,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from resolvers.errors import BadInput, CairnError, Unauthenticated
-from resolvers.refusals import explained
-from resolvers.throttling import Throttled
+from resolvers.rate_limits.limiter import Throttled
+from resolvers.transactions.db_errors import explained
 from schema.errors import LONGEST, masked
 from selection.trail import note_error, request_id
 

@@ -10,9 +10,9 @@ from content.limits import SLUG
 from content.names import composed
 from content.slugs import is_slug
 from db.database import Database
-from resolvers.addresses import locate_slug
 from resolvers.errors import CairnError, NotFound
-from resolvers.writing import NO_PAGE
+from resolvers.model.lookup import locate_slug
+from resolvers.transactions.transaction import NO_PAGE
 from selection.trail import note_document, noted
 
 from .. import large_bodies

@@ -10,9 +10,8 @@ from starlette.responses import Response
 from content.limits import FORGET_REASON
 from db.database import Database
 from resolvers.errors import NotFound
-from resolvers.forgetting import forget_source
-from resolvers.retaining import retain_source, retain_sources
-from resolvers.sources import NO_SOURCE, SourceDraft, SourceForgotten
+from resolvers.sources.retain import retain_source, retain_sources
+from resolvers.sources.sources import NO_SOURCE, SourceDraft, SourceForgotten, forget_source
 from schema.enums import WikiSourceKind
 
 from ..large_bodies import read as made

@@ -4,9 +4,9 @@ import asyncio
 import time
 
 from db.scope import Scope
-from resolvers.credentials import Credentials
+from resolvers.auth.credentials import Credentials
 from resolvers.errors import Unavailable
-from resolvers.refusals import in_our_words
+from resolvers.transactions.db_errors import in_our_words
 
 AGAIN = 5.0  # seconds, when the database could not be asked
 

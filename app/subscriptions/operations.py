@@ -10,10 +10,10 @@ from graphql import GraphQLError, OperationType
 
 from db.database import Database
 from db.scope import Scope
-from resolvers.changes import Change
 from resolvers.context import Context
 from resolvers.errors import CairnError, Forbidden
-from resolvers.feed import Feed
+from resolvers.subscriptions.changes import Change
+from resolvers.subscriptions.feed import Feed
 from selection import Engine
 from selection.engine import Answer
 from selection.operation import Invalid, Operation

@@ -10,10 +10,10 @@ import structlog
 from db.database import Database
 from db.listening import Listener
 from db.scope import Scope as Wiki
-from resolvers.changes import read_payload
-from resolvers.credentials import Credentials
-from resolvers.feed import Feed
-from resolvers.throttling import Throttled
+from resolvers.auth.credentials import Credentials
+from resolvers.rate_limits.limiter import Throttled
+from resolvers.subscriptions.changes import read_payload
+from resolvers.subscriptions.feed import Feed
 from selection import Engine
 
 from ..bounds import Bounds

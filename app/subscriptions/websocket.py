@@ -10,8 +10,8 @@ import structlog
 from starlette.types import Receive, Scope, Send
 
 from resolvers.errors import CairnError, LimitExceeded, Unavailable
-from resolvers.refusals import explained
-from resolvers.throttling import Throttled
+from resolvers.rate_limits.limiter import Throttled
+from resolvers.transactions.db_errors import explained
 
 from .. import request
 from .credential import Credential

@@ -13,9 +13,9 @@ import structlog
 from db.database import Database
 from db.scope import Scope
 from resolvers.errors import CairnError, Forbidden, NotFound
+from resolvers.knowledge.tool_calls import count_call
 from resolvers.permissions import Action, is_at_home
-from resolvers.tool_calls import count_call
-from resolvers.writing import check_may_write
+from resolvers.transactions.transaction import check_may_write
 from schema.root import make_engine
 from selection import Engine
 

@@ -7,7 +7,7 @@ from typing import Any
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Message, Receive, Scope, Send
 
-from resolvers.credentials import Credentials
+from resolvers.auth.credentials import Credentials
 from resolvers.errors import CairnError
 
 from ..delivery import NO_STORE, Headers

@@ -8,9 +8,9 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, TextContent
 from pydantic import ValidationError
 
-from resolvers.edits import EditFailed
 from resolvers.errors import BadInput, CairnError, Conflict
-from resolvers.refusals import explained
+from resolvers.pages.edits import EditFailed
+from resolvers.transactions.db_errors import explained
 from schema.errors import masked
 from selection.trail import note_error
 

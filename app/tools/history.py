@@ -6,7 +6,7 @@ from uuid import UUID
 from pydantic import BaseModel, Field
 
 from resolvers.errors import NotFound
-from resolvers.history import restore_state
+from resolvers.pages.history import restore_state
 
 from .budget import CHARS, Cursor, Limit, MaxChars, Words, cut, lines, read_on
 from .caller import Caller

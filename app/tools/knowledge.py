@@ -9,7 +9,7 @@ from content.knowledge import split_tags
 from content.limits import BODY, TAGS, TITLE
 from content.search_query import SearchQuery, understand
 from content.words import words
-from resolvers.knowledge import Entry, delete_knowledge, origin, write_knowledge
+from resolvers.knowledge.knowledge import Entry, delete_knowledge, origin, write_knowledge
 
 from .budget import (
     CHARS,

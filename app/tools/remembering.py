@@ -12,8 +12,8 @@ from db.database import Database
 from db.scope import Scope
 from db.tables import SOURCE_KINDS
 from resolvers.errors import NotFound
-from resolvers.retaining import retain_source
-from resolvers.sources import Citation, SavedSource, SourceDraft, cite_source
+from resolvers.sources.retain import retain_source
+from resolvers.sources.sources import Citation, SavedSource, SourceDraft, cite_source
 
 from .caller import Caller
 from .pages import Found, PageName, find_page

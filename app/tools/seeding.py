@@ -12,10 +12,10 @@ from content.knowledge import Seed, read_seed
 from content.limits import BODY
 from db.database import Database
 from db.scope import Actor, ActorKind, Role, Scope
+from resolvers.auth.owners import find_owner
 from resolvers.errors import CairnError
-from resolvers.knowledge import seed_knowledge
-from resolvers.owners import find_owner
-from resolvers.tenants import find_tenant
+from resolvers.knowledge.knowledge import seed_knowledge
+from resolvers.tenants.tenants import find_tenant
 
 from ..settings import Settings
 

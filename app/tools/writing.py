@@ -6,12 +6,12 @@ from uuid import UUID
 from pydantic import BaseModel, Field
 
 from content.limits import ALIASES_AT_ONCE, BODY, EDIT_SUMMARY, SLUG, SUMMARY, TAGS, TITLE
-from resolvers.addresses import PageAddress
-from resolvers.drafts import PageDraft
-from resolvers.edits import append_to_page, edit_page
 from resolvers.errors import BadInput
-from resolvers.pages import create_page, update_page
-from resolvers.records import Saved
+from resolvers.model.drafts import PageDraft
+from resolvers.model.lookup import PageAddress
+from resolvers.model.pages import Saved
+from resolvers.pages.edits import append_to_page, edit_page
+from resolvers.pages.lifecycle import create_page, update_page
 
 from .budget import paragraphs
 from .caller import Caller

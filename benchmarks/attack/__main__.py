@@ -27,7 +27,7 @@ from db.database import Database
 from db.embedded import EmbeddedServer
 from db.migrate import migrate
 from db.scope import Scope
-from resolvers.tokens import mint
+from resolvers.auth.tokens import mint
 
 from ..moving.scopes import new_scope
 from ..processes import Server, cpu_seconds, resident_mb, started

@@ -19,13 +19,11 @@ from rich.progress import Progress
 from compiler.caps import CAPS
 from db.database import Database
 from db.scope import Scope
-from resolvers.forgetting import forget_source
-from resolvers.mentions import record_mention
-from resolvers.pages import update_page
-from resolvers.rebuilding import rebuild_wiki
-from resolvers.sources import SourceDraft
-from resolvers.sweeping import sweep
-from resolvers.tenants import set_compiling
+from resolvers.pages.lifecycle import update_page
+from resolvers.sources.compile_requests import rebuild_wiki, sweep
+from resolvers.sources.mentions import record_mention
+from resolvers.sources.sources import SourceDraft, forget_source
+from resolvers.tenants.tenants import set_compiling
 
 from .costs import compiled, usual
 from .database import new_wiki, opened, retain, served

@@ -10,10 +10,10 @@ from db.database import Database
 from db.embedded import EmbeddedServer
 from db.migrate import migrate
 from db.scope import Actor, ActorKind, Role, Scope
-from resolvers.owners import OwnerKind, create_owner
-from resolvers.retaining import BATCH_MAX, retain_sources
-from resolvers.sources import SourceDraft
-from resolvers.tenants import create_tenant
+from resolvers.auth.owners import OwnerKind, create_owner
+from resolvers.sources.retain import BATCH_MAX, retain_sources
+from resolvers.sources.sources import SourceDraft
+from resolvers.tenants.tenants import create_tenant
 
 MEMORY = {"shared_buffers": "1GB", "max_wal_size": "4GB", "max_connections": "200"}
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from typing import Any, TypeVar
 
-from resolvers.sources import SourceDraft
+from resolvers.sources.sources import SourceDraft
 
 from .lives import LANGUAGES, Life, life
 from .writings import Writing, quotable

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from db.database import Database
 from db.scope import Scope
-from resolvers.sources import SourceDraft
+from resolvers.sources.sources import SourceDraft
 
 from ..wikis import Wiki, wiki, write_wikis
 from .costs import Cost, compiled, look_at_tables, usual, watching

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from content.deltas import restored
 from content.edits import EditAmbiguous, edit
-from resolvers.states import spared
+from resolvers.pages.revision_store import spared
 
 from .words import WORDS
 

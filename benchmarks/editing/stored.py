@@ -12,14 +12,14 @@ from db.database import Database
 from db.ids import new_id
 from db.migrate import migrate
 from db.scope import Actor, ActorKind, Role, Scope
-from resolvers.addresses import PageAddress
+from resolvers.auth.owners import OwnerKind, create_owner
 from resolvers.context import Context
-from resolvers.drafts import PageDraft
-from resolvers.edits import edit_page
-from resolvers.owners import OwnerKind, create_owner
-from resolvers.pages import create_page
-from resolvers.renaming import rename_page
-from resolvers.tenants import create_tenant
+from resolvers.model.drafts import PageDraft
+from resolvers.model.lookup import PageAddress
+from resolvers.pages.edits import edit_page
+from resolvers.pages.lifecycle import create_page
+from resolvers.pages.renaming import rename_page
+from resolvers.tenants.tenants import create_tenant
 from schema.root import make_engine
 
 from .words import WORDS

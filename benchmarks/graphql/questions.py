@@ -11,9 +11,9 @@ from uuid import UUID
 import asyncpg
 
 from db.database import Database
-from resolvers.search.asking import known_within
-from resolvers.search.question import RANKING
-from resolvers.search.results import Asked
+from resolvers.search.ranking_query import RANKING
+from resolvers.search.request import Asked
+from resolvers.search.search import known_within
 
 from .database import connected
 from .operations import Drawn

@@ -20,8 +20,8 @@ from rich.table import Table
 
 from db.embedded import EmbeddedServer
 from db.migrate import migrate
-from resolvers.moving.files import export_path
-from resolvers.moving.importing import import_path
+from resolvers.import_export.files import export_path
+from resolvers.import_export.importing import import_path
 
 from ..search.backend import Backend
 from . import memory

@@ -19,8 +19,8 @@ from content.words import REMEMBERED, words
 from db.database import Database
 from db.embedded import EmbeddedServer
 from db.migrate import migrate
-from resolvers.moving.importing import import_path
-from resolvers.places import MOST, places
+from resolvers.import_export.importing import import_path
+from resolvers.transactions.transaction import MOST, places
 
 from .author import Author
 from .scopes import new_scope

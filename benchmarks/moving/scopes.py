@@ -2,8 +2,8 @@
 
 from db.database import Database
 from db.scope import Actor, ActorKind, Role, Scope
-from resolvers.owners import OwnerKind, ensure_owner
-from resolvers.tenants import ensure_tenant
+from resolvers.auth.owners import OwnerKind, ensure_owner
+from resolvers.tenants.tenants import ensure_tenant
 
 
 async def new_scope(database: Database, name: str) -> Scope:

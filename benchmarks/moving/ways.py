@@ -14,9 +14,9 @@ from app.server.serve import bind, config_of
 from app.settings import Settings
 from db.database import Database
 from db.scope import Scope
-from resolvers.moving.files import export_path
-from resolvers.moving.importing import import_path
-from resolvers.tokens import mint
+from resolvers.auth.tokens import mint
+from resolvers.import_export.files import export_path
+from resolvers.import_export.importing import import_path
 
 Work = Callable[[Scope, Path], Awaitable[object]]
 Way = Callable[[Database], AbstractAsyncContextManager[Work]]

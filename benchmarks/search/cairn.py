@@ -13,10 +13,10 @@ from content.sections import parse
 from content.slugs import NoSlug, numbered, slugify
 from db.database import Database
 from db.scope import Actor, ActorKind, Role, Scope
-from resolvers.records import Page
-from resolvers.search.asking import search
+from resolvers.model.pages import Page
 from resolvers.search.reindexing import reindex
-from resolvers.search.results import MOST, Asked
+from resolvers.search.request import MOST, Asked
+from resolvers.search.search import search
 
 from ..wikis import Wiki, wiki
 from .collection import Collection, Document

@@ -17,8 +17,8 @@ import uvloop
 from rich.console import Console
 from rich.progress import Progress, track
 
-from resolvers.search.asking import search
-from resolvers.search.results import Asked
+from resolvers.search.request import Asked
+from resolvers.search.search import search
 
 from ..wikis import Wiki
 from . import costs, sizes, writes

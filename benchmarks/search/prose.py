@@ -14,7 +14,7 @@ from pathlib import Path
 
 from content.sections import Section, slugs
 from content.slugs import NoSlug, numbered, slugify
-from resolvers.records import Page
+from resolvers.model.pages import Page
 
 from ..wikis import START, TAGS, TYPES, Wiki
 from .collection import Collection, read_all, was_heading

@@ -10,8 +10,8 @@ import asyncpg
 
 from content.limits import NAME
 from content.names import normalise
-from resolvers.page_names import searchable_names
-from resolvers.records import Page
+from resolvers.model.names import searchable_names
+from resolvers.model.pages import Page
 
 from ..wikis import Wiki
 

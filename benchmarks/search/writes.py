@@ -9,9 +9,9 @@ from time import perf_counter
 from typing import Any
 from unittest.mock import patch
 
-from resolvers import creating
-from resolvers.drafts import PageDraft
-from resolvers.pages import create_page, delete_page
+from resolvers.model.drafts import PageDraft
+from resolvers.pages import insert as creating
+from resolvers.pages.lifecycle import create_page, delete_page
 from resolvers.search.index import searchable, write_search
 
 from ..wikis import wiki

@@ -6,8 +6,8 @@ the rows alone, never the batch: the same wiki gives the same lists, whoever com
 
 from collections.abc import Collection, Sequence
 
-from resolvers.records import Page
-from resolvers.writer import Writer
+from resolvers.model.pages import Page
+from resolvers.transactions.writer import Writer
 
 from ..composing import PageChange
 from ..metrics import Metrics

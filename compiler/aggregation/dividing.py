@@ -6,9 +6,9 @@ from uuid import UUID
 
 from content.sections import Section, problem
 from content.slugs import section_slug
-from resolvers import outline
-from resolvers.records import Page
-from resolvers.writer import Writer
+from resolvers.model import outline
+from resolvers.model.pages import Page
+from resolvers.transactions.writer import Writer
 
 from .density import Aggregation
 from .listing import Child

@@ -6,13 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from resolvers import outline
-from resolvers.drafts import SectionDraft
 from resolvers.errors import BadInput
-from resolvers.hubness import refresh_hubness
+from resolvers.links.references import refresh_hubness
 from resolvers.long_texts import read_through
-from resolvers.records import Page
-from resolvers.writer import Writer
+from resolvers.model import outline
+from resolvers.model.drafts import SectionDraft
+from resolvers.model.pages import Page
+from resolvers.transactions.writer import Writer
 
 from ..applying import promote
 from ..composing import PageChange

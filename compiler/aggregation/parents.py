@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from uuid import UUID
 
-from resolvers.writer import Writer
+from resolvers.transactions.writer import Writer
 
 from ..applying import promote
 from ..composing import PageChange

@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterator, Sequence
 from uuid import UUID
 
 from content.limits import TAGS
-from resolvers.records import Page
-from resolvers.writer import Writer
+from resolvers.model.pages import Page
+from resolvers.transactions.writer import Writer
 
 from ..metrics import Metrics
 from ..planner import PageCard

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from db.sql import statements
-from resolvers import outline
-from resolvers.activity import record
-from resolvers.drafts import SectionDraft
-from resolvers.hierarchy import place
-from resolvers.records import Page
-from resolvers.writer import Writer
+from resolvers.model import outline
+from resolvers.model.drafts import SectionDraft
+from resolvers.model.pages import Page
+from resolvers.pages.hierarchy import place
+from resolvers.transactions.activity import record
+from resolvers.transactions.writer import Writer
 
 from .listing import shortened
 from .rollups import Rollup

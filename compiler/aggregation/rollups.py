@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from resolvers.long_texts import read_through
-from resolvers.records import Page
-from resolvers.writer import Writer
+from resolvers.model.pages import Page
+from resolvers.transactions.writer import Writer
 
 from .density import NONE, PROMOTED, TAGS_MAX, Aggregation, is_ready, score, status
 from .kinds import HEADINGS

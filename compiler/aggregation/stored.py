@@ -10,7 +10,7 @@ from uuid import UUID
 from content.names import normalise
 from content.slugs import numbered_section
 from db.sql import statements
-from resolvers.writer import Writer
+from resolvers.transactions.writer import Writer
 
 from .density import Aggregation, read
 from .listing import Child

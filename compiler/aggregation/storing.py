@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from resolvers.activity import record_each
-from resolvers.records import Page
-from resolvers.revisions import save_all
-from resolvers.writer import Writer
+from resolvers.model.pages import Page
+from resolvers.pages.update import save_all
+from resolvers.transactions.activity import record_each
+from resolvers.transactions.writer import Writer
 
 State = tuple[Page | None, Page]
 """A page before, if it was there, and after."""

@@ -8,10 +8,10 @@ from uuid import UUID
 from content.names import normalise
 from content.slugs import NoSlug, slugify
 from db.ids import new_id
-from resolvers import checks
+from resolvers import validation as checks
 from resolvers.errors import BadInput
-from resolvers.records import Page
-from resolvers.writer import Writer
+from resolvers.model.pages import Page
+from resolvers.transactions.writer import Writer
 
 from ..planner import MentionCard, PageCard
 from ..stored import COMPILING, find_cards, find_mentions, find_pages

@@ -10,10 +10,10 @@ from dataclasses import replace
 from uuid import UUID
 
 from content.words import words
-from resolvers import outline
-from resolvers.drafts import SectionDraft
-from resolvers.records import Page
-from resolvers.writer import Writer
+from resolvers.model import outline
+from resolvers.model.drafts import SectionDraft
+from resolvers.model.pages import Page
+from resolvers.transactions.writer import Writer
 
 from ..stored import find_pages
 from .density import Aggregation, read

@@ -10,7 +10,7 @@ import orjson
 from content.names import normalise
 from db.database import Row
 from db.sql import statements
-from resolvers.writer import Writer
+from resolvers.transactions.writer import Writer
 
 from ..authors import planned
 from ..evidence import Gone

@@ -5,10 +5,10 @@ from uuid import UUID
 
 from db.sql import statements
 from resolvers.long_texts import read_through
-from resolvers.page_names import find_names
-from resolvers.records import Page
-from resolvers.states import find_states
-from resolvers.writer import Writer
+from resolvers.model.names import find_names
+from resolvers.model.pages import Page
+from resolvers.pages.revision_store import find_states
+from resolvers.transactions.writer import Writer
 
 from ..metrics import Metrics
 from ..stored import find_pages

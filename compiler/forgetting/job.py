@@ -10,10 +10,10 @@ from uuid import UUID
 
 from db.sql import statements
 from resolvers.errors import Unavailable
-from resolvers.jobs import advance, finish
+from resolvers.jobs.queue import advance, finish
 from resolvers.long_texts import read_through
-from resolvers.writer import Writer
-from resolvers.writing import looking, writing
+from resolvers.transactions.transaction import looking, writing
+from resolvers.transactions.writer import Writer
 
 from ..authors import Authors
 from ..extraction.readings import KEPT

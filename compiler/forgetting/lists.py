@@ -8,12 +8,12 @@ from content.links import find_links
 from content.rollups import rollup_line
 from content.sections import Section
 from db.sql import statements
-from resolvers import outline
-from resolvers.activity import record
-from resolvers.drafts import SectionDraft
-from resolvers.records import Page
-from resolvers.revisions import save
-from resolvers.writer import Writer
+from resolvers.model import outline
+from resolvers.model.drafts import SectionDraft
+from resolvers.model.pages import Page
+from resolvers.pages.update import save
+from resolvers.transactions.activity import record
+from resolvers.transactions.writer import Writer
 
 from ..metrics import Metrics
 from ..remaking import Remade

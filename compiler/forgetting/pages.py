@@ -7,15 +7,15 @@ from uuid import UUID
 from content.names import normalise
 from content.words import words
 from db.sql import statements
-from resolvers.activity import record
-from resolvers.hubness import refresh_hubness
-from resolvers.link_targets import resolve
-from resolvers.page_names import Names, renew_names
-from resolvers.pages import remove_page
-from resolvers.records import Page
-from resolvers.revisions import save
+from resolvers.links.references import refresh_hubness
+from resolvers.links.targets import resolve
+from resolvers.model.names import Names, renew_names
+from resolvers.model.pages import Page
+from resolvers.pages.lifecycle import remove_page
+from resolvers.pages.update import save
 from resolvers.search.index import Findable, write_search
-from resolvers.writer import Writer
+from resolvers.transactions.activity import record
+from resolvers.transactions.writer import Writer
 
 from ..deterministic_links import parents
 from ..metrics import Metrics

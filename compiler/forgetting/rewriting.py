@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from db.sql import statements
-from resolvers.writer import Writer
+from resolvers.transactions.writer import Writer
 
 from ..aggregation.aggregation_pass import list_anew
 from ..aggregation.stored import find_lists

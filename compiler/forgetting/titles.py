@@ -7,16 +7,15 @@ from content.links import page_link, title_link
 from content.words import words
 from db.database import Row
 from db.sql import statements
-from resolvers.activity import record
-from resolvers.link_targets import resolve
-from resolvers.outline import Outline
-from resolvers.page_names import Names, renew_names
-from resolvers.page_slugs import free_slug, title_slug
-from resolvers.records import Page
-from resolvers.renamed_links import AT_ONCE, BEGINNING, NewName, new_name, renamed
-from resolvers.revisions import save
+from resolvers.links.targets import resolve
+from resolvers.model.names import Names, free_slug, renew_names, title_slug
+from resolvers.model.outline import Outline
+from resolvers.model.pages import Page
+from resolvers.pages.renaming import AT_ONCE, BEGINNING, NewName, new_name, renamed
+from resolvers.pages.update import save
 from resolvers.search.index import Findable, write_search
-from resolvers.writer import Writer
+from resolvers.transactions.activity import record
+from resolvers.transactions.writer import Writer
 
 from ..metrics import Metrics
 from ..remaking import Remade

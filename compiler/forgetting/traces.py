@@ -4,8 +4,8 @@ import re
 
 from content.words import words
 from db.sql import statements
-from resolvers.hubness import refresh_hubness
-from resolvers.writer import Writer
+from resolvers.links.references import refresh_hubness
+from resolvers.transactions.writer import Writer
 
 from ..aggregation.untagging import untag
 from ..metrics import Metrics

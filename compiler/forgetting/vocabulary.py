@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from db.sql import statements
 from resolvers.search.index import count_words, vocabulary
-from resolvers.writer import Writer
+from resolvers.transactions.writer import Writer
 
 FORGETTING = statements("forgetting")
 

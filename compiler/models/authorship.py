@@ -7,8 +7,8 @@ from content.plain import plain
 from db.database import Database
 from db.scope import Scope
 from db.sql import statements
-from resolvers.writer import Writer
-from resolvers.writing import looking
+from resolvers.transactions.transaction import looking
+from resolvers.transactions.writer import Writer
 
 AUTHORSHIP, REVISIONS = statements("authorship"), statements("revisions")
 VERSIONS_MAX = 64

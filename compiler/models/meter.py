@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from db.database import Database
 from db.scope import Scope
 from db.sql import statements
-from resolvers.writing import looking
+from resolvers.transactions.transaction import looking
 
 from ..authors import Stop
 from ..metrics import Metrics

@@ -12,7 +12,7 @@ from pydantic_ai.models import Model, infer_model
 from db.database import Database
 from db.scope import Scope
 from resolvers.errors import Unavailable
-from resolvers.jobs import Job
+from resolvers.jobs.queue import Job
 
 from ..authors import Authors, Refused
 from ..metrics import Metrics

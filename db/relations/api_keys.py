@@ -26,7 +26,7 @@ def owners_of(key: OuterRow) -> Select[Any]:
 
 
 def state(key: OuterRow) -> ColumnElement[Any]:
-    """The same as resolvers.api_keys.ApiKey.state."""
+    """The same as resolvers.auth.api_keys.ApiKey.state."""
     return case(
         (key.c.revoked_at.is_not(None), "revoked"),
         (key.c.expires_at <= func.now(), "expired"),

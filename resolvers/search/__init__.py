@@ -1,1 +1,1 @@
-"""Search over one wiki: the rows it reads, what a question means, and which pages answer it."""
+"""Full-text search over one wiki: its index, the interpretation of a query, and ranking."""

@@ -1,6 +1,7 @@
 """The rows that search reads of a page, in step with it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -13,11 +14,10 @@ from db.scope import Scope
 from db.sql import statements
 
 from ..long_texts import read_through
-from ..page_names import Names
-from ..records import Page
-from ..writer import Writer
-from .lexemes import marks, scope_letter
-from .statistics import fold, fold_when_due
+from ..model.names import Names
+from ..model.pages import Page
+from ..transactions.writer import Writer
+from .lexemes import fold, fold_when_due, marks, scope_letter
 
 INDEX = statements("search_index")
 APART = "\x1f"
@@ -214,3 +214,16 @@ def searchable(text: str, analyser: int = ANALYSER) -> str:
         if size > VECTOR_MAX:
             return " ".join(words[:count])
     return joined
+
+
+@asynccontextmanager
+async def found_together(writer: Writer) -> AsyncIterator[None]:
+    """What can be found of the pages that are saved in here is written at the end, as it is then.
+
+    No page may be deleted meanwhile.
+    """
+    gathered = writer.gathered = {}
+    yield
+    writer.gathered = None
+    if gathered:
+        await write_search(writer, *gathered.values())

@@ -1,14 +1,14 @@
-"""Lexemes as the index has them: each begins with a letter that stands for its wiki and its analyser.
-
-So what one wiki says lies together in the index, and the words of all others cost its readers nothing. Two wikis may
-share a letter; the rows say whose they are.
-"""
+"""Lexemes as the index has them, and the statistics of the words of a wiki."""
 
 from collections.abc import Iterable
+from math import ceil, log2
 from uuid import UUID
 from zlib import crc32
 
 from content.normalization import normalize
+from db.sql import statements
+
+from ..transactions.writer import Writer
 
 LETTERS = range(0x1000, 0xD000)  # 49,152 characters of three bytes each
 MARK = ":"  # no word has one
@@ -46,3 +46,33 @@ def quoted(lexeme: str) -> str:
 def one_of(lexemes: Iterable[str], tag: str = "") -> str:
     """Any of them. `tag` is what tsquery has behind a lexeme: `:*`, `:A`."""
     return "(" + "|".join(quoted(lexeme) + tag for lexeme in lexemes) + ")"
+
+
+STATISTICS = statements("search_statistics")
+SHARE, MOST = 10, 400  # a tenth of the pages, and never more than so many
+USUAL, LARGE = 500, 1_500  # bytes of a shelf when shelves were made, and when there are too few
+
+
+def tolerated(pages: int) -> int:
+    """How many changed pages may wait to be counted."""
+    return min(MOST, pages // SHARE)
+
+
+async def fold_when_due(writer: Writer, analyser: int, *, pages: int, waiting: int, later: bool = False) -> None:
+    """`later` when more pages follow at once and `fold` after them: they wait together, but for a wiki's first."""
+    if waiting > (MOST if later and pages else tolerated(pages)):
+        await fold(writer, analyser)
+
+
+async def fold(writer: Writer, analyser: int) -> list[int]:
+    """Count what the log says, and empty it. Shelves that have become large are made more.
+
+    Gives the other analysers that have an index of the wiki.
+    """
+    row = await writer.one(STATISTICS["fold_terms"], analyser=analyser)
+    assert row is not None
+    if row["size"] and row["size"] > LARGE:
+        times = 2 ** ceil(log2(row["size"] / USUAL))
+        await writer.run(STATISTICS["add_shelves"], analyser=analyser, times=times)
+    others: list[int] = row["others"]
+    return others

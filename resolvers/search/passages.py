@@ -10,9 +10,9 @@ from db.scope import Scope
 from db.sql import statements
 
 from ..long_texts import read_through
-from .question import Question
-from .reading import Option, Reading
-from .results import Hit
+from .interpretation import Option, Reading
+from .ranking_query import Question
+from .request import Hit
 
 PASSAGES = statements("search_passages")
 LONGEST = 20_000  # characters of a section

@@ -18,10 +18,10 @@ from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
 
 from ..long_texts import read_through
-from ..writer import Writer
-from ..writing import lock_wiki, transaction
+from ..transactions.transaction import lock_wiki, transaction
+from ..transactions.writer import Writer
 from .index import INDEX, Said, rows_of, searchable
-from .statistics import fold
+from .lexemes import fold
 
 REINDEXING = statements("search_reindexing")
 OLDER = ("drop_older_terms", "drop_older_counts", "drop_older_vocabulary", "drop_older_changes", "drop_older_scopes")

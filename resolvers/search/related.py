@@ -10,10 +10,10 @@ from db.sql import statements
 
 from ..errors import NotFound
 from ..permissions import Action, authorise
+from .interpretation import Reading
 from .lexemes import scope_letter
-from .question import Question, rare_enough
-from .reading import Reading
-from .results import MOST
+from .ranking_query import Question, rare_enough
+from .request import MOST
 from .weights import WEIGHTS
 
 PAGES = statements("pages")

@@ -2,7 +2,7 @@
 
 import strawberry
 
-from resolvers import aliases
+from resolvers.pages import aliases
 
 from ..payloads import WikiPagePayload, page_payload
 from .scoping import Request, id_of

@@ -2,7 +2,7 @@
 
 import strawberry
 
-from resolvers import batches
+from resolvers.pages import batches
 
 from ..edit_payloads import WikiPagesPayload, pages_payload
 from .scoping import Request, id_of

@@ -8,8 +8,9 @@ import strawberry
 from db import relations
 from db.access import AS_ADMIN
 from db.scope import Scope
-from resolvers import compiling, jobs
 from resolvers.errors import BadInput
+from resolvers.jobs import queue as jobs
+from resolvers.sources import compile_requests as compiling
 from selection import Step
 
 from ..fields import OlderOwner, OwnerName, source

@@ -2,8 +2,8 @@
 
 import strawberry
 
-from resolvers import edits, history
-from resolvers.addresses import PageAddress
+from resolvers.model.lookup import PageAddress
+from resolvers.pages import edits, history
 
 from ..edit_payloads import WikiEditPayload, edit_payload
 from ..enums import WikiPageType

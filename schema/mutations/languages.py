@@ -6,8 +6,8 @@ import strawberry
 
 from db import relations
 from db.access import BY_ID
+from resolvers.auth.languages import set_wiki_language
 from resolvers.errors import BadInput
-from resolvers.languages import set_wiki_language
 
 from ..fields import source
 from ..owners import WikiOwner

@@ -2,8 +2,8 @@
 
 import strawberry
 
-from resolvers import link_kinds
 from resolvers.errors import BadInput
+from resolvers.links import kinds as link_kinds
 
 from ..payloads import UserError, user_error
 from .scoping import InWiki, Request, scope_in

@@ -4,8 +4,8 @@ from collections.abc import Awaitable
 
 import strawberry
 
-from resolvers import links
-from resolvers.records import Saved
+from resolvers.links import links
+from resolvers.model.pages import Saved
 
 from ..enums import WikiLinkKind
 from ..payloads import WikiPagePayload, page_payload

@@ -2,8 +2,8 @@
 
 import strawberry
 
-from resolvers import mentions
 from resolvers.errors import BadInput
+from resolvers.sources import mentions
 
 from ..enums import WikiPageType
 from ..payloads import WikiMentionPayload, user_error

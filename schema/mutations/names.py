@@ -2,9 +2,10 @@
 
 import strawberry
 
-from resolvers import checks, merging, renaming
+from resolvers import validation as checks
 from resolvers.errors import BadInput
-from resolvers.records import Saved
+from resolvers.model.pages import Saved
+from resolvers.pages import merging, renaming
 
 from ..edit_payloads import WikiRenamePayload, rename_payload
 from ..payloads import WikiPagePayload, page_payload

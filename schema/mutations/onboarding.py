@@ -8,7 +8,7 @@ import strawberry
 from db import relations
 from db.access import BY_ID, OF_TENANT_AS_ADMIN
 from db.scope import ActorKind, Role
-from resolvers import api_keys, owners
+from resolvers.auth import api_keys, owners
 from resolvers.errors import BadInput
 from resolvers.permissions import administered_tenant
 

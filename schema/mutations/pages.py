@@ -5,10 +5,12 @@ from typing import Any, cast
 import strawberry
 from strawberry.scalars import JSON
 
-from resolvers import hierarchy, pages, upserting
-from resolvers.drafts import PageDraft, SectionDraft
 from resolvers.errors import BadInput
-from resolvers.records import Saved
+from resolvers.model.drafts import PageDraft, SectionDraft
+from resolvers.model.pages import Saved
+from resolvers.pages import hierarchy
+from resolvers.pages import lifecycle as pages
+from resolvers.pages import upsert as upserting
 
 from ..enums import WikiPageStatus, WikiPageType
 from ..payloads import WikiDeletionPayload, WikiPagePayload, WikiScopePayload, page_payload, user_error

@@ -2,7 +2,7 @@
 
 import strawberry
 
-from resolvers import promotions
+from resolvers.pages import sections as promotions
 
 from ..payloads import WikiPagePayload, page_payload
 from .scoping import Request, id_of

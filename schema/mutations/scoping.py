@@ -10,7 +10,7 @@ from db.access import IN_OWNER
 from db.scope import Scope
 from resolvers.context import Context
 from resolvers.errors import BadInput
-from resolvers.unset import UNSET
+from resolvers.validation import UNSET
 from selection.arguments import identifier
 
 from ..search_rows import owner_named

@@ -2,8 +2,8 @@
 
 import strawberry
 
-from resolvers import sections
-from resolvers.records import Saved
+from resolvers.model.pages import Saved
+from resolvers.pages import sections
 
 from ..payloads import WikiPagePayload, page_payload
 from .scoping import Request, id_of, required

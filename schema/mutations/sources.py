@@ -6,8 +6,9 @@ from typing import Any, cast
 import strawberry
 from strawberry.scalars import JSON
 
-from resolvers import retaining, sources
 from resolvers.errors import BadInput
+from resolvers.sources import retain as retaining
+from resolvers.sources import sources
 
 from ..enums import WikiSourceKind
 from ..payloads import WikiCitationPayload, WikiSourcePayload, user_error

@@ -7,8 +7,9 @@ import strawberry
 
 from db import relations
 from db.access import BY_ID
-from resolvers import forgetting, rebuilding
 from resolvers.errors import BadInput
+from resolvers.sources import compile_requests as rebuilding
+from resolvers.sources import sources as forgetting
 
 from ..fields import source
 from ..payloads import UserError, kept, user_error

@@ -15,7 +15,7 @@ from app.asgi import create_app
 from app.server.serve import bind, config_of
 from app.settings import Settings
 from db.scope import Role
-from resolvers.tokens import mint
+from resolvers.auth.tokens import mint
 from tests.loop_thread import nothing_of_ours_holds_the_loop
 
 SECRET = "a secret of the tests, long enough for HS256"

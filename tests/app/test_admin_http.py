@@ -20,8 +20,8 @@ from app.rest.models import admin as models
 from app.rest.models.problems import Problem
 from app.settings import Settings
 from db.scope import Role
-from resolvers.api_keys import create_api_key, list_api_keys
-from resolvers.tenants import find_tenant
+from resolvers.auth.api_keys import create_api_key, list_api_keys
+from resolvers.tenants.tenants import find_tenant
 from tests.app.rest_client import exactly, refused
 from tests.app.service import Service, serving
 from tests.app.test_onboarding import VIEWER, everywhere

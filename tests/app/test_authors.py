@@ -3,8 +3,8 @@
 from typing import Any
 
 from db.scope import Actor, ActorKind, Role
-from resolvers.api_keys import create_api_key
-from resolvers.owners import OwnerKind, create_owner
+from resolvers.auth.api_keys import create_api_key
+from resolvers.auth.owners import OwnerKind, create_owner
 from tests.app.agents import agent
 from tests.app.rest_client import Rest
 from tests.app.service import Service

@@ -11,7 +11,7 @@ import asyncpg
 import pytest
 
 from app.cli import compiling
-from resolvers import jobs
+from resolvers.jobs import queue as jobs
 from tests.app.test_cli import MARA, Cairn, acme, cairn
 
 __all__ = ["acme", "cairn"]

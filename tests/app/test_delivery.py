@@ -14,8 +14,8 @@ from app import compression, delivery
 from app.compression import takes_gzip
 from app.delivery import PIECE, send_body
 from app.etags import matches
-from resolvers.drafts import PageDraft
-from resolvers.pages import create_page
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
 from tests.app.service import Service, serving
 from tests.wiki import Wiki, close_wiki, open_wiki
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import httpx
 import orjson
 
-from resolvers.drafts import PageDraft
-from resolvers.pages import create_page, update_page
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page, update_page
 from tests.app.service import Service, serving
 from tests.app.streaming import PAGE_CHANGED, WIKI_CHANGED, open_events
 from tests.wiki import Wiki

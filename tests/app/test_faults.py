@@ -79,7 +79,7 @@ async def test_a_fault_before_the_operation_is_masked_as_well(
     async def broken(*_: object, **__: object) -> None:
         raise RuntimeError("password=hunter2")
 
-    monkeypatch.setattr("resolvers.credentials.Credentials.scope", broken)
+    monkeypatch.setattr("resolvers.auth.credentials.Credentials.scope", broken)
     response = await service.post(VIEWER, token, **{"x-request-id": "mine-2"})
     assert response.status_code == 500
     assert response.json()["errors"][0]["extensions"]["requestId"] == "mine-2"

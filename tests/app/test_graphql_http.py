@@ -12,7 +12,7 @@ import jwt
 import pytest
 from graphql import build_client_schema, get_introspection_query
 
-from resolvers.tokens import secret_key
+from resolvers.auth.tokens import secret_key
 from schema.root import GRAPHQL
 from tests.app.service import SECRET, Service, serving
 from tests.wiki import Wiki

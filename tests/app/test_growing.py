@@ -10,9 +10,9 @@ import pytest
 from compiler.compiler import Compiler
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
 from db.scope import Role
-from resolvers.drafts import PageDraft
-from resolvers.mentions import record_mention
-from resolvers.pages import archive_page, create_page
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import archive_page, create_page
+from resolvers.sources.mentions import record_mention
 from tests.app.service import Service, serving
 from tests.app.test_cli import MARA, Cairn, acme, cairn
 from tests.compiler.austin import retain, visits

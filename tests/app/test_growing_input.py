@@ -30,8 +30,8 @@ from graphql import (
 from app.rest.application import paths
 from app.rest.door import PATH
 from app.tools.catalogue import TOOLS
-from resolvers.drafts import PageDraft
-from resolvers.pages import create_page
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
 from schema.root import make_engine
 from tests.app.agents import agent
 from tests.app.service import Service, serving

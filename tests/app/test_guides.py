@@ -18,10 +18,10 @@ from graphql import parse
 
 from app.demo import load_sample
 from db.scope import Role
-from resolvers.api_keys import create_api_key
-from resolvers.drafts import PageDraft
-from resolvers.pages import create_page
-from resolvers.sources import cite_source
+from resolvers.auth.api_keys import create_api_key
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
+from resolvers.sources.sources import cite_source
 from schema.root import GRAPHQL
 from selection import Limits
 from selection.operation import parsed

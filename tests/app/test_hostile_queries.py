@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from graphql import get_introspection_query
 
-from resolvers.drafts import PageDraft
-from resolvers.pages import create_page
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
 from tests.app.service import Service, serving
 from tests.loop_thread import heartbeat
 from tests.wiki import Wiki

@@ -8,13 +8,13 @@ from time import monotonic, sleep
 
 import orjson
 
-from resolvers.aliases import add_alias
-from resolvers.drafts import PageDraft
-from resolvers.links import link_pages
-from resolvers.mentions import record_mention
-from resolvers.moving.files import export_path
-from resolvers.pages import create_page, update_page
-from resolvers.sources import SourceDraft, add_source, cite_source
+from resolvers.import_export.files import export_path
+from resolvers.links.links import link_pages
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.aliases import add_alias
+from resolvers.pages.lifecycle import create_page, update_page
+from resolvers.sources.mentions import record_mention
+from resolvers.sources.sources import SourceDraft, add_source, cite_source
 from tests.app.command_line import COMMAND, ROOT
 from tests.wiki import Wiki, check
 

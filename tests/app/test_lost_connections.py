@@ -18,7 +18,7 @@ from asyncpg import InterfaceError
 from db.committing import committing, part
 from db.embedded import EmbeddedServer
 from db.migrate import migrate
-from resolvers.refusals import refusal
+from resolvers.transactions.db_errors import refusal
 from tests.app.service import Service, serving
 from tests.conftest import new_folder
 from tests.postgres_proxy import Loss, Proxy

@@ -11,11 +11,11 @@ from websockets.typing import Subprotocol
 
 from compiler.worker import work_once
 from db.scope import Role
-from resolvers.drafts import PageDraft
-from resolvers.hierarchy import set_parent
-from resolvers.pages import archive_page, create_page
-from resolvers.retaining import retain_sources
-from resolvers.sources import SourceDraft
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.hierarchy import set_parent
+from resolvers.pages.lifecycle import archive_page, create_page
+from resolvers.sources.retain import retain_sources
+from resolvers.sources.sources import SourceDraft
 from tests.app.older_clients import CLI, MOBILE, URL, WEB, OlderClient
 from tests.app.service import Service
 from tests.compiler.story import Story, story

@@ -11,10 +11,10 @@ import structlog
 
 from db.database import Database
 from db.scope import Actor, ActorKind, Role, Scope
-from resolvers.api_keys import create_api_key, list_api_keys
+from resolvers.auth.api_keys import create_api_key, list_api_keys
+from resolvers.auth.owners import OwnerKind, create_owner, list_grants, list_owners
 from resolvers.errors import Forbidden
-from resolvers.owners import OwnerKind, create_owner, list_grants, list_owners
-from resolvers.tenants import create_tenant
+from resolvers.tenants.tenants import create_tenant
 from tests.app.service import Service, serving
 from tests.wiki import Wiki
 
@@ -286,7 +286,7 @@ async def test_a_key_is_in_no_table_and_in_no_log(
 
 async def test_owners_are_found_by_one_statement(statements: list[str], wiki: Wiki) -> None:
     """However many a key is to speak for."""
-    from resolvers.owners import find_owners
+    from resolvers.auth.owners import find_owners
 
     tenant_id = wiki.scope.tenant_id
     made = [await create_owner(wiki.database, tenant_id, OwnerKind.USER, f"o{n}", "O") for n in range(4)]

@@ -6,9 +6,10 @@ import pytest
 
 from app import renamings
 from app.renamings import renamings_finished
-from resolvers import renamed_links, renaming
-from resolvers.drafts import PageDraft
-from resolvers.pages import create_page
+from resolvers.model.drafts import PageDraft
+from resolvers.pages import renaming
+from resolvers.pages import renaming as renamed_links
+from resolvers.pages.lifecycle import create_page
 from tests.app.rest_client import Rest, refused
 from tests.app.service import Service
 from tests.wiki import Wiki, check

@@ -4,9 +4,9 @@ import httpx
 import pytest
 
 from db.scope import Role
-from resolvers.drafts import PageDraft
-from resolvers.pages import create_page
-from resolvers.renaming import rename_page
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
+from resolvers.pages.renaming import rename_page
 from tests.app.rest_client import Rest, refused
 from tests.app.service import Service
 from tests.wiki import Wiki, check, close_wiki, open_wiki

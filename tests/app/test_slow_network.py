@@ -6,8 +6,8 @@ from uuid import uuid4
 
 import pytest
 
-from resolvers.drafts import PageDraft
-from resolvers.pages import create_page
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
 from tests.app.service import Service, serving
 from tests.postgres_proxy import Proxy
 from tests.wiki import Wiki, check

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from resolvers.tokens import mint
+from resolvers.auth.tokens import mint
 from tests.app.clients import Clients
 from tests.app.command_line import Serving
 from tests.app.service import SECRET

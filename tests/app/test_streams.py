@@ -9,10 +9,10 @@ import httpx
 import pytest
 
 from db.ids import new_id
-from resolvers.changes import ChangeKind, announce_job
-from resolvers.drafts import PageDraft
-from resolvers.pages import create_page, update_page
-from resolvers.writing import transaction
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page, update_page
+from resolvers.subscriptions.changes import ChangeKind, announce_job
+from resolvers.transactions.transaction import transaction
 from tests.app.command_line import Serving
 from tests.app.service import SECRET, Service, serving
 from tests.app.streaming import SOON, WIKI_CHANGED, initialised, open_events

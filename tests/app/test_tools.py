@@ -10,8 +10,8 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 from app.tools import resources
 from app.tools.catalogue import TOOLS
 from db.scope import Role
-from resolvers.drafts import PageDraft
-from resolvers.upserting import prepared, upsert_pages
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.upsert import prepared, upsert_pages
 from tests.app.agents import Agent, agent
 from tests.app.service import Service
 from tests.wiki import Wiki, check, open_wiki

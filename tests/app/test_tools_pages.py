@@ -4,8 +4,8 @@ from pathlib import Path
 
 from app.tools.catalogue import TOOLS
 from db.scope import Role
-from resolvers.owners import Grant, grant
-from resolvers.pages import archive_page
+from resolvers.auth.owners import Grant, grant
+from resolvers.pages.lifecycle import archive_page
 from tests.app.agents import Agent, agent
 from tests.app.service import Service, serving
 from tests.wiki import Wiki, check

@@ -11,11 +11,11 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from app.subscriptions import websocket
 from db.scope import Role
-from resolvers.api_keys import create_api_key, revoke_api_key
-from resolvers.drafts import PageDraft
-from resolvers.owners import Grant, grant, revoke
-from resolvers.pages import create_page, delete_page, update_page
-from resolvers.sources import SourceDraft, add_source
+from resolvers.auth.api_keys import create_api_key, revoke_api_key
+from resolvers.auth.owners import Grant, grant, revoke
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page, delete_page, update_page
+from resolvers.sources.sources import SourceDraft, add_source
 from tests.app.service import Service, serving
 from tests.app.streaming import PAGE_CHANGED, SOON, WIKI_CHANGED, initialised, open_socket
 from tests.wiki import Wiki, close_wiki, open_wiki
@@ -178,7 +178,7 @@ async def test_a_connection_lives_no_longer_than_its_token(service: Service, wik
 async def test_a_key_that_was_revoked_ends_its_connection(
     service: Service, wiki: Wiki, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("resolvers.credentials.TTL", 0.2)
+    monkeypatch.setattr("resolvers.auth.credentials.TTL", 0.2)
     scope = wiki.scope
     key = await create_api_key(wiki.database, scope.tenant_id, "k", Role.MEMBER, [scope.owner_id])
     async with initialised(service, key.key) as socket:

@@ -16,9 +16,9 @@ from benchmarks.search.writes import draft
 from benchmarks.wikis import wiki
 from content.words import ANALYSER
 from db.database import Database
-from resolvers.pages import create_page
+from resolvers.pages.lifecycle import create_page
+from resolvers.pages.upsert import count_new_words
 from resolvers.search.lexemes import scope_letter
-from resolvers.upserting import count_new_words
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXTS = tuple(

@@ -18,7 +18,7 @@ from benchmarks.search.seed import beginnings, search
 from benchmarks.search.wiki import Article, rows
 from benchmarks.wikis import Wiki, wiki
 from content.sections import parse
-from resolvers.records import Page
+from resolvers.model.pages import Page
 
 OURS, THEIRS = wiki(1, 1, 3), wiki(2, 2, 1)
 

@@ -3,8 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from resolvers.retaining import retain_sources
-from resolvers.sources import SourceDraft
+from resolvers.sources.retain import retain_sources
+from resolvers.sources.sources import SourceDraft
 from tests.wiki import Wiki
 
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)

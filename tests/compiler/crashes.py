@@ -13,12 +13,11 @@ from typing import Any
 
 from compiler.caps import Caps
 from compiler.worker import work_once
-from resolvers.drafts import PageDraft
-from resolvers.forgetting import forget_source
-from resolvers.pages import create_page, update_page
-from resolvers.rebuilding import rebuild_wiki
-from resolvers.retaining import retain_sources
-from resolvers.sources import SourceDraft
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page, update_page
+from resolvers.sources.compile_requests import rebuild_wiki
+from resolvers.sources.retain import retain_sources
+from resolvers.sources.sources import SourceDraft, forget_source
 from tests.compiler.crashing_worker import run_worker
 from tests.compiler.story import Scribe, compile_all, story
 from tests.compiler.test_leaf_pass import word

@@ -31,8 +31,8 @@ from compiler.planner import (
 )
 from compiler.worker import work_once
 from content.names import normalise
-from resolvers.retaining import retain_sources
-from resolvers.sources import SourceDraft
+from resolvers.sources.retain import retain_sources
+from resolvers.sources.sources import SourceDraft
 from tests.wiki import Wiki
 
 

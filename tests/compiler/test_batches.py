@@ -10,9 +10,9 @@ from asyncpg.transaction import Transaction
 from compiler.caps import CAPS, Caps
 from compiler.compiler import Compiler
 from compiler.planner import Knowledge, Plan, SourceText
-from resolvers.drafts import PageDraft
-from resolvers.pages import archive_page, create_page
-from resolvers.retaining import SourceDraft, retain_sources
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import archive_page, create_page
+from resolvers.sources.retain import SourceDraft, retain_sources
 from tests.compiler.story import Scribe, Story, compile_all, pages, retain, story
 from tests.listening import ListeningDatabase
 from tests.wiki import Wiki

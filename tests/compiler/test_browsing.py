@@ -6,7 +6,7 @@ from typing import Any
 
 from benchmarks.compiler.costs import compiled, usual
 from benchmarks.compiler.database import retain
-from resolvers.sources import SourceDraft
+from resolvers.sources.sources import SourceDraft
 from tests.app.service import serving
 from tests.wiki import Wiki
 

@@ -8,7 +8,7 @@ import pytest
 from compiler.caps import Caps
 from compiler.worker import run, work
 from db.database import Database
-from resolvers.jobs import claim
+from resolvers.jobs.queue import claim
 from tests.compiler.crashes import CAPS, ERRANDS, RECLAIM, keep, killed, rows, tale, undisturbed
 from tests.compiler.story import Scribe, Story, compile_all, story
 from tests.wiki import Wiki, close_wiki, open_wiki
@@ -62,7 +62,7 @@ async def die_at_every_statement(dsn: str, wiki: Wiki, monkeypatch: pytest.Monke
     database = Database(dsn, size=1)
     monkeypatch.setattr(Database, "connect", connect)
     await database.open()
-    from resolvers.writer import Writer
+    from resolvers.transactions.writer import Writer
 
     for name in ("run", "all", "one", "value"):
         method = getattr(Writer, name)

@@ -7,15 +7,21 @@ from compiler.compiler import Compiler
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
 from compiler.extraction.readings import KEPT
 from db.scope import Role
-from resolvers.aliases import add_alias
-from resolvers.drafts import PageDraft, SectionDraft
 from resolvers.errors import Forbidden, NotFound
-from resolvers.forgetting import find_repeating, forget_source
-from resolvers.history import restore_state
-from resolvers.mentions import record_mention
-from resolvers.pages import create_page, update_page
-from resolvers.retaining import retain_sources
-from resolvers.sources import SourceDraft, SourceForgotten, add_source, cite_source
+from resolvers.model.drafts import PageDraft, SectionDraft
+from resolvers.pages.aliases import add_alias
+from resolvers.pages.history import restore_state
+from resolvers.pages.lifecycle import create_page, update_page
+from resolvers.sources.mentions import record_mention
+from resolvers.sources.retain import retain_sources
+from resolvers.sources.sources import (
+    SourceDraft,
+    SourceForgotten,
+    add_source,
+    cite_source,
+    find_repeating,
+    forget_source,
+)
 from tests.compiler.forgetting import found_in
 from tests.compiler.story import Scribe, Story, cited, compile_all, pages, retain, story
 from tests.wiki import Wiki, check

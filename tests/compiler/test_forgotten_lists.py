@@ -4,12 +4,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from resolvers.drafts import PageDraft
-from resolvers.forgetting import forget_source
-from resolvers.pages import create_page
-from resolvers.promotions import suppress_promotion
-from resolvers.retaining import retain_sources
-from resolvers.sources import SourceDraft
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
+from resolvers.pages.sections import suppress_promotion
+from resolvers.sources.retain import retain_sources
+from resolvers.sources.sources import SourceDraft, forget_source
 from tests.compiler.forgetting import found_in
 from tests.compiler.story import compile_all, pages
 from tests.wiki import Wiki

@@ -3,8 +3,8 @@
 import pytest
 
 from compiler.knowledge import StoredKnowledge
-from resolvers.drafts import PageDraft
-from resolvers.pages import create_page
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
 from tests.listening import ListeningDatabase
 from tests.wiki import Wiki
 

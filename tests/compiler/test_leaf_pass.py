@@ -11,10 +11,10 @@ from compiler.planner import Plan
 from compiler.worker import work, work_once
 from content.names import normalise
 from db.ids import new_id
-from resolvers.drafts import PageDraft, SectionDraft
 from resolvers.errors import BadInput, Unavailable
-from resolvers.mentions import record_mention
-from resolvers.pages import archive_page, create_page
+from resolvers.model.drafts import PageDraft, SectionDraft
+from resolvers.pages.lifecycle import archive_page, create_page
+from resolvers.sources.mentions import record_mention
 from tests.compiler.story import Scribe, Story, cited, compile_all, pages, retain, story
 from tests.listening import ListeningDatabase
 from tests.wiki import Wiki
@@ -196,7 +196,7 @@ async def test_a_name_is_held_once_for_each_source_and_promoted_with_its_evidenc
 
 
 async def test_a_name_that_nobody_wants_gets_no_page(wiki: Wiki) -> None:
-    from resolvers.mentions import ignore_mention
+    from resolvers.sources.mentions import ignore_mention
 
     source_id = await wiki.add_source()
     held = await record_mention(wiki.database, wiki.scope, name="Chef João", source_id=source_id)
@@ -299,7 +299,7 @@ async def test_what_a_person_writes_meanwhile_is_not_lost(wiki: Wiki) -> None:
 
     class Slow(Scribe):
         async def write(self, task) -> str:
-            from resolvers.sections import patch_section
+            from resolvers.pages.sections import patch_section
 
             if not self.written:
                 await patch_section(

@@ -7,8 +7,8 @@ from datetime import timedelta
 from compiler.caps import Caps
 from compiler.compiler import Compiler
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
-from resolvers.pages import update_page
-from resolvers.retaining import SourceDraft
+from resolvers.pages.lifecycle import update_page
+from resolvers.sources.retain import SourceDraft
 from tests.compiler.austin import START, note, retain
 from tests.compiler.story import compile_all, pages
 from tests.wiki import Wiki

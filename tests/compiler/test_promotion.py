@@ -7,12 +7,12 @@ from compiler.caps import Caps
 from compiler.nights import Nights
 from compiler.planner import PageUpdate, Plan, SectionProposal
 from compiler.worker import work_once
-from resolvers.drafts import PageDraft
-from resolvers.mentions import ignore_mention, record_mention
-from resolvers.pages import create_page
-from resolvers.sources import SourceDraft, add_source
-from resolvers.sweeping import sweep, sweep_all
-from resolvers.tenants import set_compiling
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
+from resolvers.sources.compile_requests import sweep, sweep_all
+from resolvers.sources.mentions import ignore_mention, record_mention
+from resolvers.sources.sources import SourceDraft, add_source
+from resolvers.tenants.tenants import set_compiling
 from tests.compiler.story import Scribe, Story, cited, compile_all, pages, retain, story
 from tests.wiki import Wiki
 

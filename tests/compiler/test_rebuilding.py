@@ -2,11 +2,11 @@
 
 from compiler.compiler import Compiler
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
-from resolvers.drafts import PageDraft, SectionDraft
-from resolvers.pages import create_page, update_page
-from resolvers.rebuilding import rebuild_page, rebuild_wiki
-from resolvers.retaining import retain_sources
-from resolvers.sources import SourceDraft
+from resolvers.model.drafts import PageDraft, SectionDraft
+from resolvers.pages.lifecycle import create_page, update_page
+from resolvers.sources.compile_requests import rebuild_page, rebuild_wiki
+from resolvers.sources.retain import retain_sources
+from resolvers.sources.sources import SourceDraft
 from tests.compiler.crashes import keep, rows, tale
 from tests.compiler.extraction.stories import TRIP
 from tests.compiler.story import Scribe, compile_all, pages, retain, story

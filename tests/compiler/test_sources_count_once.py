@@ -4,10 +4,10 @@ import pytest
 
 from compiler.compiler import Compiler
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
-from resolvers.drafts import PageDraft
-from resolvers.pages import create_page
-from resolvers.retaining import retain_sources
-from resolvers.sources import SourceDraft
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
+from resolvers.sources.retain import retain_sources
+from resolvers.sources.sources import SourceDraft
 from tests.compiler.story import compile_all, pages, retain
 from tests.wiki import Wiki
 

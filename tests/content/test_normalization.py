@@ -17,7 +17,7 @@ from content.normalization import MARKS_MAX, bounded, normalize
 from content.search_query import understand
 from content.slugs import section_slug, slugify
 from content.words import words
-from resolvers.moving import names as file_names
+from resolvers.import_export import names as file_names
 from resolvers.search.lexemes import tag_mark
 from tests.growth import assert_grows_like_the_text
 

@@ -9,7 +9,7 @@ import pytest
 from db.database import Database
 from db.ids import new_id
 from resolvers.errors import Unavailable
-from resolvers.refusals import in_our_words
+from resolvers.transactions.db_errors import in_our_words
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from db.database import Database
 from db.embedded import EmbeddedServer
 from db.pool import BORROWER, Exhausted, Pool
 from resolvers.errors import Unavailable
-from resolvers.refusals import in_our_words
+from resolvers.transactions.db_errors import in_our_words
 
 WHO = "SELECT pg_backend_pid()"
 LONG = "SELECT pg_sleep(60)"

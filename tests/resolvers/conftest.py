@@ -6,8 +6,8 @@ from uuid import UUID
 import pytest
 
 from db.database import Database
-from resolvers.owners import OwnerKind, create_owner
-from resolvers.tenants import create_tenant
+from resolvers.auth.owners import OwnerKind, create_owner
+from resolvers.tenants.tenants import create_tenant
 from tests.wiki import Wiki, check, close_wiki, open_wiki
 
 

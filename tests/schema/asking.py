@@ -7,7 +7,7 @@ from uuid import UUID
 import orjson
 
 from resolvers.context import Context
-from resolvers.search.results import Asked, Found
+from resolvers.search.request import Asked, Found
 from selection import Engine
 
 

@@ -9,12 +9,12 @@ import orjson
 import pytest
 
 from db.scope import Role
-from resolvers.addresses import PageAddress
-from resolvers.drafts import PageDraft
-from resolvers.edits import edit_page
-from resolvers.hierarchy import set_parent
-from resolvers.owners import Grant, grant
-from resolvers.pages import archive_page, create_page
+from resolvers.auth.owners import Grant, grant
+from resolvers.model.drafts import PageDraft
+from resolvers.model.lookup import PageAddress
+from resolvers.pages.edits import edit_page
+from resolvers.pages.hierarchy import set_parent
+from resolvers.pages.lifecycle import archive_page, create_page
 from selection import Engine
 from tests.schema.asking import Recorder, data
 from tests.wiki import Wiki

@@ -6,9 +6,9 @@ import pytest
 
 from db.scope import Role
 from resolvers.context import Context
-from resolvers.drafts import PageDraft
-from resolvers.pages import create_page
-from resolvers.sources import SourceDraft, add_source
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
+from resolvers.sources.sources import SourceDraft, add_source
 from schema.root import make_engine
 from tests.compiler.story import compile_all, retain
 from tests.schema.asking import ask, code

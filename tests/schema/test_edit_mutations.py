@@ -7,8 +7,8 @@ import orjson
 import pytest
 
 from resolvers.context import Context
-from resolvers.drafts import PageDraft
-from resolvers.pages import create_page
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
 from schema.root import GRAPHQL, make_engine
 from tests.wiki import Wiki
 

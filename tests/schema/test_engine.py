@@ -10,7 +10,7 @@ from graphql import GraphQLNonNull, execute_sync, get_introspection_query, parse
 from db.database import Database
 from db.relations import graph, hierarchy, links, pages, references
 from db.scope import Role
-from resolvers.search.results import Asked
+from resolvers.search.request import Asked
 from schema.root import GRAPHQL, make_engine
 from selection import Engine
 from tests.schema.asking import Recorder, ask, code, data

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from db.scope import Role
-from resolvers.drafts import PageDraft
-from resolvers.pages import create_page
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
 from resolvers.search import reindexing
-from resolvers.search.asking import search
-from resolvers.search.results import Asked
+from resolvers.search.request import Asked
+from resolvers.search.search import search
 from schema.root import make_engine
 from tests.compiler.story import compile_all
-from tests.resolvers.indexes import found
+from tests.resolvers.search.indexes import found
 from tests.schema.asking import Recorder, ask, code
 from tests.wiki import Wiki, close_wiki, open_wiki
 

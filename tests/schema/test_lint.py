@@ -4,11 +4,11 @@ from typing import Any
 
 from db.scope import Role
 from resolvers.context import Context
-from resolvers.drafts import PageDraft
-from resolvers.linting import CHECKS
-from resolvers.mentions import record_mention
-from resolvers.pages import create_page
-from resolvers.sources import SourceDraft, add_source, cite_source
+from resolvers.knowledge.lint import CHECKS
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
+from resolvers.sources.mentions import record_mention
+from resolvers.sources.sources import SourceDraft, add_source, cite_source
 from schema.root import make_engine
 from tests.compiler.story import compile_all, retain
 from tests.schema.asking import ask, code

@@ -6,9 +6,9 @@ import pytest
 from graphql import GraphQLArgument, GraphQLInputField, is_input_object_type
 
 from db.scope import Role
-from resolvers.drafts import PageDraft
-from resolvers.owners import Grant, grant
-from resolvers.pages import create_page
+from resolvers.auth.owners import Grant, grant
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
 from schema.root import GRAPHQL, make_engine
 from tests.schema.asking import Recorder, ask, code, data
 from tests.wiki import Wiki

@@ -8,11 +8,11 @@ import orjson
 import pytest
 
 from db.scope import Scope
-from resolvers.drafts import PageDraft
-from resolvers.pages import archive_page, create_page
-from resolvers.search.memory import memory_of
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import archive_page, create_page
+from resolvers.pages.upsert import upsert_page
+from resolvers.search.query_cache import memory_of
 from resolvers.search.reindexing import reindex
-from resolvers.upserting import upsert_page
 from selection import Engine
 from tests.schema.asking import Recorder
 from tests.wiki import Wiki, close_wiki, open_wiki

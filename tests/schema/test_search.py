@@ -9,7 +9,7 @@ import pytest
 from content.snippets import Passage
 from db.database import Database
 from db.scope import Role
-from resolvers.search.results import Asked, Filter, Found, Hit
+from resolvers.search.request import Asked, Filter, Found, Hit
 from selection import Engine
 from tests.schema.asking import Recorder, ask, code, data
 from tests.schema.world import CALLERS, World, caller

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from db.scope import Role
-from resolvers.aliases import add_alias
+from resolvers.auth.owners import Grant, grant
 from resolvers.context import Context
-from resolvers.drafts import PageDraft
-from resolvers.linting import lint
-from resolvers.owners import Grant, grant
-from resolvers.pages import archive_page, create_page
+from resolvers.knowledge.lint import lint
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.aliases import add_alias
+from resolvers.pages.lifecycle import archive_page, create_page
 from schema.root import make_engine
 from tests.schema.asking import ask
 from tests.wiki import Wiki, check

@@ -16,8 +16,8 @@ from content.words import ANALYSER
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements as named
 from resolvers.context import Context
-from resolvers.search.statistics import fold
-from resolvers.writing import writing
+from resolvers.search.lexemes import fold
+from resolvers.transactions.transaction import writing
 from schema.root import GRAPHQL, make_engine
 from tests.conftest import copied
 from tests.listening import ListeningDatabase

@@ -7,8 +7,8 @@ from uuid import UUID
 import pytest
 
 from db.scope import Role, Scope
-from resolvers.changes import Change, ChangeKind, Topic
 from resolvers.context import Context
+from resolvers.subscriptions.changes import Change, ChangeKind, Topic
 from schema.root import GRAPHQL
 from selection import Engine
 from tests.listening import ListeningDatabase

@@ -6,8 +6,8 @@ import asyncpg
 import pytest
 
 from db.database import Database
-from resolvers.drafts import PageDraft
-from resolvers.pages import create_page
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
 from selection import Engine
 from tests.schema.asking import Recorder, data
 from tests.schema.world import World

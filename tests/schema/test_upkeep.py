@@ -3,8 +3,8 @@
 from typing import Any
 
 from db.scope import Role
-from resolvers.drafts import PageDraft
-from resolvers.pages import create_page
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
 from schema.root import make_engine
 from tests.compiler.forgetting import found_in
 from tests.compiler.story import compile_all, retain

@@ -4,10 +4,10 @@ from itertools import pairwise
 from typing import Any
 from uuid import UUID
 
-from resolvers.drafts import PageDraft
-from resolvers.hierarchy import set_parent
-from resolvers.pages import create_page
-from resolvers.renaming import rename_page
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.hierarchy import set_parent
+from resolvers.pages.lifecycle import create_page
+from resolvers.pages.renaming import rename_page
 from schema.root import make_engine
 from tests.schema.asking import Recorder, data
 from tests.wiki import Wiki

@@ -8,7 +8,7 @@ from content.deltas import delta
 from content.names import normalise
 from db.tables.pages import PAGE_TYPES
 from db.tables.sources import SOURCE_KINDS
-from resolvers.tool_calls import NO_PAGE, today
+from resolvers.knowledge.tool_calls import NO_PAGE, today
 from tests.schema.draws import NASTY, TAGS, WORDS, Draws, Row
 
 SECTION_SLUGS = ["overview", "notes", "visits", "related", "日本"]

@@ -7,8 +7,8 @@ from uuid import UUID
 from pydantic import Field
 
 from content.limits import CALLED, SLUG
-from resolvers.api_keys import OWNERS_MAX
-from resolvers.owners import ENGLISH
+from resolvers.auth.api_keys import OWNERS_MAX
+from resolvers.auth.owners import ENGLISH
 from schema.enums import WikiOwnerKind, WikiRole
 
 from .given import Given

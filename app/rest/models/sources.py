@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from content.limits import CONTENT, REF, SOURCE_TITLE
-from resolvers.retaining import BATCH_MAX
+from resolvers.sources.retain import BATCH_MAX
 from schema.enums import WikiSourceKind
 
 from .given import Given

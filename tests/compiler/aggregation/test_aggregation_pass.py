@@ -14,15 +14,14 @@ from compiler.metrics import Metrics
 from compiler.planner import NewPage, Plan, SectionProposal
 from compiler.stored import find_pages
 from db.scope import Role, Scope
-from resolvers.compiling import reset_cursor
-from resolvers.drafts import PageDraft, SectionDraft
 from resolvers.errors import BadInput, CairnError, NotFound
-from resolvers.jobs import ask_for_compile
-from resolvers.merging import merge_pages
-from resolvers.pages import archive_page, create_page, delete_page
-from resolvers.promotions import suppress_promotion
-from resolvers.sections import patch_section
-from resolvers.writing import writing
+from resolvers.jobs.queue import ask_for_compile
+from resolvers.model.drafts import PageDraft, SectionDraft
+from resolvers.pages.lifecycle import archive_page, create_page, delete_page
+from resolvers.pages.merging import merge_pages
+from resolvers.pages.sections import patch_section, suppress_promotion
+from resolvers.sources.compile_requests import reset_cursor
+from resolvers.transactions.transaction import writing
 from tests.compiler.austin import START, note, retain, visits
 from tests.compiler.crashes import rows
 from tests.compiler.story import Story, cited, compile_all, pages, story
@@ -115,7 +114,7 @@ async def test_a_city_that_three_pages_belong_to_gets_a_topic(wiki: Wiki) -> Non
 
 @pytest.mark.parametrize("kind", ["tag", "taken", "ignored"])
 async def test_a_tag_a_taken_name_and_an_ignored_one_get_none(wiki: Wiki, kind: str) -> None:
-    from resolvers.mentions import ignore_mention, record_mention
+    from resolvers.sources.mentions import ignore_mention, record_mention
 
     if kind == "taken":
         await create_page(wiki.database, wiki.scope, PageDraft("entity", "Austin"))

@@ -12,12 +12,12 @@ from compiler.caps import Caps
 from compiler.models.meter import Budget
 from compiler.models.models import Terms
 from compiler.models.usage import Price
-from resolvers.addresses import PageAddress
-from resolvers.drafts import PageDraft, SectionDraft
-from resolvers.edits import edit_page
-from resolvers.jobs import ask_for_compile
-from resolvers.mentions import record_mention
-from resolvers.pages import create_page
+from resolvers.jobs.queue import ask_for_compile
+from resolvers.model.drafts import PageDraft, SectionDraft
+from resolvers.model.lookup import PageAddress
+from resolvers.pages.edits import edit_page
+from resolvers.pages.lifecycle import create_page
+from resolvers.sources.mentions import record_mention
 from tests.compiler.models.scripted import Oracle, page
 from tests.compiler.story import cited, compile_all, pages, retain
 from tests.wiki import Wiki

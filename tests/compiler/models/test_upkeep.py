@@ -4,9 +4,8 @@ from typing import Any
 
 from compiler.models.meter import Budget
 from compiler.models.models import Terms
-from resolvers.forgetting import forget_source
-from resolvers.rebuilding import rebuild_page, rebuild_wiki
-from resolvers.sweeping import sweep
+from resolvers.sources.compile_requests import rebuild_page, rebuild_wiki, sweep
+from resolvers.sources.sources import forget_source
 from tests.compiler.forgetting import found_in
 from tests.compiler.models.scripted import Oracle, page
 from tests.compiler.story import compile_all, pages, retain

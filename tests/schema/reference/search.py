@@ -8,7 +8,7 @@ from content.names import normalise
 from content.snippets import Passage, html
 from content.words import words
 from resolvers.context import Context
-from resolvers.search.results import Asked, Filter, Found, Hit
+from resolvers.search.request import Asked, Filter, Found, Hit
 from tests.schema.reference.rows import Row, Rows
 from tests.schema.reference.times import moment
 

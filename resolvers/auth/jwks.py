@@ -1,0 +1,111 @@
+"""The public keys of an issuer of tokens, fetched without blocking and kept for a while."""
+
+import asyncio
+import math
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import httpx
+import structlog
+from jwt import PyJWK
+from jwt.exceptions import PyJWTError
+
+from ..errors import BadInput, Unauthenticated, Unavailable
+
+ALGORITHMS: Final = ("RS256", "ES256")
+TTL = 600.0  # seconds before the keys are fetched again
+KEEP = 3600.0  # seconds that they serve when the issuer cannot be reached
+PAUSE = 30.0  # seconds between two fetches: nobody can make us ask more often by sending unknown keys
+TIMEOUT = 5.0
+
+log = structlog.get_logger(__name__)
+
+
+class Jwks:
+    """One JWKS URL."""
+
+    def __init__(self, url: str, *, clock: Callable[[], float] = time.monotonic) -> None:
+        """`clock` counts seconds."""
+        self.url = checked(url)
+        self.clock = clock
+        self.keys: list[PyJWK] = []
+        self.fetched_at = self.tried_at = -math.inf
+        self.fetching: asyncio.Task[None] | None = None
+
+    async def key(self, kid: str | None, algorithm: str) -> PyJWK:
+        """The key of that id, made for that algorithm. A token need not name the only key there is."""
+        found = self.find(kid, algorithm)
+        if found is None or self.age > TTL:
+            await self.refresh()
+            found = self.find(kid, algorithm)
+        if found is not None:
+            return found
+        if self.age > KEEP:
+            raise Unavailable("The keys that tokens are checked with cannot be fetched now. Try again in a moment.")
+        raise Unauthenticated("The token is signed with an unknown key.")
+
+    @property
+    def age(self) -> float:
+        return self.clock() - self.fetched_at
+
+    def find(self, kid: str | None, algorithm: str) -> PyJWK | None:
+        if self.age > KEEP:
+            return None
+        fitting = [key for key in self.keys if key.algorithm_name == algorithm and kid in (None, key.key_id)]
+        return fitting[0] if fitting and (kid is not None or len(fitting) == 1) else None
+
+    async def refresh(self) -> None:
+        """One fetch for all who wait; a caller who goes away does not end it."""
+        if self.fetching is None:
+            if self.clock() - self.tried_at < PAUSE:
+                return
+            self.fetching = asyncio.create_task(self.fetch())
+        await asyncio.shield(self.fetching)
+
+    async def fetch(self) -> None:
+        """Replace the keys, or keep those there are and say why in the log."""
+        try:
+            async with asyncio.timeout(TIMEOUT), httpx.AsyncClient(timeout=TIMEOUT) as client:
+                response = await client.get(self.url)
+            self.keys = read_keys(response.raise_for_status().json())
+            self.fetched_at = self.clock()
+        except (httpx.HTTPError, TimeoutError, ValueError, RecursionError) as error:
+            log.warning("jwks_not_fetched", url=self.url, reason=str(error) or type(error).__name__)
+        finally:
+            self.tried_at = self.clock()
+            self.fetching = None
+
+
+def checked(url: str) -> str:
+    """Refused when the server starts, rather than when the first token comes."""
+    try:
+        parts = httpx.URL(url)
+    except httpx.InvalidURL:
+        parts = httpx.URL()
+    if parts.scheme not in ("http", "https") or not parts.host:
+        raise BadInput("The JWKS URL must be a full http(s) address.", "jwksUrl")
+    return url
+
+
+def read_keys(document: Any) -> list[PyJWK]:
+    """The keys of a JWKS document that can check a signature of ours; others are nobody's business here."""
+    entries = document.get("keys") if isinstance(document, dict) else None
+    if not isinstance(entries, list):
+        raise ValueError("the document is not a JSON Web Key Set")
+    keys = [read_key(entry) for entry in entries if is_public_signing_key(entry)]
+    return [key for key in keys if key is not None]
+
+
+def is_public_signing_key(entry: Any) -> bool:
+    """A private key that anybody can read proves nothing about who signed with it."""
+    return isinstance(entry, Mapping) and entry.get("use", "sig") == "sig" and "d" not in entry
+
+
+def read_key(entry: dict[str, Any]) -> PyJWK | None:
+    """Never a symmetric key: whoever can read the document could sign with it."""
+    try:
+        key = PyJWK(entry)
+    except (PyJWTError, ValueError, TypeError, AttributeError, KeyError):
+        return None
+    return key if key.algorithm_name in ALGORITHMS else None

@@ -1,0 +1,204 @@
+"""Owners of wikis inside a tenant, and what they let each other do there."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+from content.limits import CALLED
+from content.slugs import is_slug
+from db.database import Connection, Database, Row
+from db.ids import new_id
+from db.scope import Actor, ActorKind, Role, Scope
+from db.sql import statements
+
+from .. import validation as checks
+from ..errors import BadInput, Conflict, NotFound, SlugTaken
+from ..tenants.tenants import as_id, check_tenant, new_slug
+from ..transactions.db_errors import in_our_words
+from ..transactions.transaction import lock_wiki, transaction
+from .languages import change_language, known_language
+
+OWNERS = statements("owners")
+GRANTS = statements("grants")
+ENGLISH = "english"
+
+
+class OwnerKind(StrEnum):
+    AGENT = "agent"
+    USER = "user"
+    SHARED = "shared"
+
+
+class Grant(StrEnum):
+    """What an owner may do in another's wiki, as far as its credential goes: see permissions."""
+
+    READER = "reader"
+    MEMBER = "member"
+    ADMIN = "admin"
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    tenant_id: UUID
+    id: UUID
+    kind: OwnerKind
+    slug: str
+    name: str
+    language: str
+    created_at: datetime
+
+
+async def create_owner(
+    database: Database, tenant_id: UUID, kind: OwnerKind, slug: str, name: str, language: str = ENGLISH
+) -> Owner:
+    """A new owner, with an empty wiki. Its pages are in that language unless they say otherwise."""
+    async with transaction(database) as connection:
+        row = await add_owner(connection, tenant_id, kind, slug, name, language)
+    if row is None:
+        raise SlugTaken(f"There is an owner `{slug}` already. Choose another slug.", "slug")
+    return owner_from(row)
+
+
+async def ensure_owner(database: Database, tenant_id: UUID, kind: OwnerKind, slug: str, name: str) -> Owner:
+    """The owner of that slug, made when there is none. One that exists keeps its name, and must be of that kind."""
+    async with transaction(database) as connection:
+        row = await add_owner(connection, tenant_id, kind, slug, name, ENGLISH)
+    owner = await find_owner(database, tenant_id, slug) if row is None else owner_from(row)
+    if owner.kind != kind:
+        raise Conflict(f"The owner `{slug}` is of the kind {owner.kind}, not {kind}.")
+    return owner
+
+
+async def list_owners(
+    database: Database, tenant_id: UUID, *, after: str | None = None, limit: int | None = None
+) -> list[Owner]:
+    """The owners of a tenant by slug: those whose slug follows `after`, `limit` at most. Every owner without them."""
+    async with database.connection() as connection:
+        rows = await connection.all(OWNERS["list_owners"], tenant_id=tenant_id, after=after, most=limit)
+    return [owner_from(row) for row in rows]
+
+
+async def find_owners(database: Database, tenant_id: UUID, names: Sequence[str | UUID]) -> list[Owner]:
+    """The owners of these ids or slugs, in this order, by one statement. Raises NotFound for the first unknown one."""
+    ids = [found for name in names if (found := as_id(name))]
+    slugs = [str(name) for name in names if not as_id(name) and is_slug(str(name))]
+    with in_our_words():
+        async with database.connection() as connection:
+            rows = await connection.all(OWNERS["find_owners"], tenant_id=tenant_id, owner_ids=ids, slugs=slugs)
+    known: dict[str | UUID | None, Owner] = {}
+    for owner in map(owner_from, rows):
+        known |= {owner.id: owner, owner.slug: owner}
+    if missing := next((name for name in names if (as_id(name) or name) not in known), None):
+        raise NotFound(f"There is no owner `{str(missing)[: CALLED.most]}`.")
+    return [known[as_id(name) or name] for name in names]
+
+
+async def find_owner(database: Database, tenant_id: UUID, name: str | UUID) -> Owner:
+    """The owner of that id or slug."""
+    row = None
+    async with database.connection() as connection:
+        if owner_id := as_id(name):
+            row = await connection.one(OWNERS["find_owner"], tenant_id=tenant_id, owner_id=owner_id)
+        elif is_slug(str(name)):
+            row = await connection.one(OWNERS["find_owner_by_slug"], tenant_id=tenant_id, slug=name)
+    if row is None:
+        raise NotFound(f"There is no owner `{name}`.")
+    return owner_from(row)
+
+
+async def grant(database: Database, tenant_id: UUID, *, owner_id: UUID, grantee_id: UUID, role: Grant) -> None:
+    """Let the grantee into the owner's wiki. A second grant replaces the first."""
+    if owner_id == grantee_id:
+        raise BadInput("An owner needs no grant in its own wiki.", "grantee")
+    async with transaction(database) as connection:
+        await hold_owners(connection, tenant_id, (owner_id, grantee_id))
+        await connection.run(
+            GRANTS["save_grant"], tenant_id=tenant_id, owner_id=owner_id, grantee_id=grantee_id, role=role
+        )
+
+
+async def revoke(database: Database, tenant_id: UUID, *, owner_id: UUID, grantee_id: UUID) -> bool:
+    """Take a grant back. False when there was none."""
+    async with transaction(database) as connection:
+        removed = await connection.run(
+            GRANTS["remove_grant"], tenant_id=tenant_id, owner_id=owner_id, grantee_id=grantee_id
+        )
+    return removed > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """A grant as it stands: `owner` and `grantee` are slugs."""
+
+    owner: str
+    grantee: str
+    role: Grant
+    created_at: datetime
+
+
+async def list_grants(
+    database: Database, tenant_id: UUID, *, owner_id: UUID | None = None, grantee_id: UUID | None = None
+) -> list[Granted]:
+    """The grants of a tenant by slug of the owner, then of the grantee; only those of one owner or grantee if named."""
+    async with database.connection() as connection:
+        rows = await connection.all(
+            GRANTS["list_grants"], tenant_id=tenant_id, owner_id=owner_id, grantee_id=grantee_id
+        )
+    return [Granted(row["owner"], row["grantee"], Grant(row["role"]), row["created_at"]) for row in rows]
+
+
+async def set_language(database: Database, tenant_id: UUID, owner_id: UUID, language: str) -> Owner:
+    """The owner's pages are in that language from now on. Search has to read all of them again: see reindexing."""
+    scope = Scope(tenant_id, owner_id, Role.ADMIN, Actor(ActorKind.SERVICE, "owners"), (owner_id,))
+    async with transaction(database) as connection:
+        await lock_wiki(connection, scope)
+        await change_language(connection, scope, await known_language(connection, language))
+    return await find_owner(database, tenant_id, owner_id)
+
+
+async def add_owner(
+    connection: Connection, tenant_id: UUID, kind: OwnerKind, slug: str, name: str, language: str
+) -> Row | None:
+    await check_tenant(connection, tenant_id)
+    return await connection.one(
+        OWNERS["add_owner"],
+        tenant_id=tenant_id,
+        owner_id=new_id(),
+        kind=kind,
+        slug=new_slug(slug),
+        name=checks.line(name, "name", CALLED.most),
+        language=await known_language(connection, language),
+    )
+
+
+async def hold_owners(connection: Connection, tenant_id: UUID, owner_ids: Collection[UUID]) -> dict[UUID, OwnerKind]:
+    """The kinds of these owners, which exist until the transaction ends. Raises NotFound for one that does not."""
+    rows = await connection.all(OWNERS["hold_owners"], tenant_id=tenant_id, owner_ids=list(owner_ids))
+    kinds = {row["id"]: OwnerKind(row["kind"]) for row in rows}
+    if missing := set(owner_ids) - kinds.keys():
+        raise NotFound(f"There is no owner `{min(missing)}`.")
+    return kinds
+
+
+def usual_actor(kind: OwnerKind, role: Role) -> ActorKind:
+    """Who acts with a credential of such an owner, unless it says so itself.
+
+    Services act for a whole tenant, and a shared space is nobody in particular: both are a service in history.
+    """
+    if role is Role.SERVICE or kind is OwnerKind.SHARED:
+        return ActorKind.SERVICE
+    return ActorKind(kind.value)
+
+
+def owner_from(row: Row) -> Owner:
+    return Owner(
+        tenant_id=row["tenant_id"],
+        id=row["id"],
+        kind=OwnerKind(row["kind"]),
+        slug=row["slug"],
+        name=row["name"],
+        language=row["language"],
+        created_at=row["created_at"],
+    )

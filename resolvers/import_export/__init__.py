@@ -1,0 +1,1 @@
+"""Import and export of wikis as folders of notes, zips and lines of JSON."""

@@ -1,0 +1,314 @@
+"""A wiki written out: its pages as notes and its sources as they came, all of one moment."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from content.citations import Citation
+from content.moments import written
+from content.names import normalise
+from content.notes import BadNote, Note, from_fields
+from content.sections import slugs
+from db.database import Connection, Database, Row
+from db.scope import Scope
+from db.shelf import Shelf
+from db.sql import statements
+
+from ..links.targets import PARENT, RELATED
+from ..permissions import Action, authorise
+from ..transactions.transaction import looking
+from .formats import Format
+from .notes import Problem
+from .originals import Exported, Files, Place, exported
+from .paths import HISTORY, MENTIONS, SOURCES, Paths
+from .problems import attempted
+
+Original = tuple[Row, Row, dict[str, UUID]]
+"""The file that a page came from, what the page is now, and what its links mean where it was changed."""
+
+EXPORTS = statements("exports")
+IMPORTS = statements("imports")
+REVISIONS = statements("revisions")
+ORIGIN = "imported_from"
+REASON = "import"
+PAGES_AT_ONCE = 200
+SOURCES_AT_ONCE = 20
+MENTIONS_AT_ONCE = 200
+STATES_AT_ONCE = 20
+SIGHTINGS_AT_ONCE = 1_000
+"""Also at most in one line: a name that more sources say has several."""
+EMPTY = Note(
+    slug=None, type=None, title="", summary=None, body="", aliases=(), tags=(), parent=None, status="active", links=(),
+    sources=(), metadata={},
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class PageFile:
+    """One page: where its file lies in the folder, and what it says."""
+
+    path: str
+    note: Note
+    origin: Any = None
+    """The file that it was imported from, as its metadata has it."""
+    exported: Exported | None = None
+    """What is written where the page came from a file that is kept."""
+
+
+class Export:
+    """A wiki as it was when the export began; writers go on meanwhile, and are not seen."""
+
+    def __init__(self, connection: Connection, scope: Scope, total: int, language: str) -> None:
+        """`total` is the number of its pages."""
+        self.connection, self.total, self.language = connection, total, language
+        self.wiki = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+
+    async def pages(self) -> AsyncIterator[PageFile | Problem]:
+        """Every page, by type and slug, or why it cannot be read, then redirects without a page.
+
+        Takes no more memory for more of them.
+        """
+        with Shelf() as shelf:
+            paths, files = Paths(shelf), Files(shelf)
+            async for rows in self.batches("list_addresses", PAGES_AT_ONCE, {"type": "", "slug": ""}):
+                for row in rows:
+                    path = paths.take(row["type"], row["slug"], row["origin"])
+                    files.add(row["id"], f"/wiki/{row['type']}/{row['slug']}", path)
+            async for rows in self.batches("list_pages", PAGES_AT_ONCE, {"type": "", "slug": ""}):
+                known = await self.known(rows)
+                originals = await self.originals(rows)
+                for file in await asyncio.to_thread(page_files, rows, known, originals, files):
+                    yield file
+            async for rows in self.batches("list_redirects", PAGES_AT_ONCE, {"slug": ""}):
+                for row in rows:
+                    path = paths.take("redirects", row["slug"], row["path"])
+                    yield PageFile(path, redirect(row), row["path"])
+
+    async def originals(self, rows: Sequence[Row]) -> dict[UUID, Original]:
+        """The files that pages came from, what the pages are now, and what the links of changed ones mean."""
+        page_ids = [row["id"] for row in rows]
+        found = {row["page_id"]: row for row in await self.listed("find_originals", page_ids)}
+        now = {row["id"]: row for row in await self.listed("find_hashes", list(found))}
+        changed = [page_id for page_id, row in found.items() if is_changed(row, now[page_id])]
+        targets: dict[UUID, dict[str, UUID]] = {page_id: {} for page_id in found}
+        for row in await self.listed("find_text_targets", changed):
+            targets[row["from_page_id"]][row["target"]] = row["to_page_id"]
+        return {page_id: (row, now[page_id], targets[page_id]) for page_id, row in found.items()}
+
+    async def listed(self, name: str, page_ids: Sequence[UUID]) -> Sequence[Row]:
+        return await self.connection.all(EXPORTS[name], **self.wiki, page_ids=page_ids) if page_ids else ()
+
+    async def batches(self, name: str, size: int, start: Mapping[str, Any], **given: Any) -> AsyncIterator[list[Row]]:
+        """Some rows at a time, once at least. `start` has the columns of their order and what lies before the first."""
+        place = start
+        while True:
+            after = {f"after_{column}": value for column, value in place.items()}
+            rows = await self.connection.all(EXPORTS[name], **self.wiki, **given, **after, size=size)
+            if rows or place is start:
+                yield rows
+            if len(rows) < size:
+                return
+            place = {column: rows[-1][column] for column in place}
+
+    async def known(self, rows: Sequence[Row]) -> frozenset[str]:
+        """Which of the sources that these pages name without citing them are there after all."""
+        refs = sorted({citation.ref for row in rows for citation in uncited_sources(row["metadata"])})
+        found = await self.connection.all(IMPORTS["find_sources"], **self.wiki, refs=refs) if refs else ()
+        return frozenset(row["ref"] for row in found)
+
+    async def sources(self) -> AsyncIterator[dict[str, Any] | Problem]:
+        """Every version of every source, an older one before a newer."""
+        async for rows in self.batches("list_sources", SOURCES_AT_ONCE, {"kind": "", "ref": "", "version": 0}):
+            for row in rows:
+                yield attempted(f"{SOURCES}: {row['kind']}/{row['ref']}", source, row)
+
+    async def mentions(self) -> AsyncIterator[dict[str, Any] | Problem]:
+        """Every name that is held or ignored, with the sources that say it."""
+        async for rows in self.batches("list_mentions", MENTIONS_AT_ONCE, {"alias": "", "status": ""}):
+            for row in rows:
+                async for some in self.sightings(row["id"]):
+                    yield attempted(f"{MENTIONS}: {row['name']}", mention, row, some)
+
+    def sightings(self, mention_id: UUID) -> AsyncIterator[list[Row]]:
+        """Once at least, though there be none."""
+        return self.batches("list_sightings", SIGHTINGS_AT_ONCE, {"kind": "", "ref": ""}, mention_id=mention_id)
+
+    async def histories(self) -> AsyncIterator[tuple[str, list[dict[str, Any] | Problem]]]:
+        """Some states of a page at once, oldest first, and where they lie in a folder."""
+        with Shelf() as shelf:
+            paths = Paths(shelf)
+            async for rows in self.batches("list_addresses", PAGES_AT_ONCE, {"type": "", "slug": ""}):
+                for row in rows:
+                    path = f"{HISTORY}/{paths.take(row['type'], row['slug']).removesuffix('.md')}.jsonl"
+                    async for some in self.states(row["id"], row["version"]):
+                        yield path, [attempted(path, revision, row, state) for state in some]
+
+    async def states(self, page_id: UUID, last: int) -> AsyncIterator[list[Row]]:
+        """Those of a page up to its last version."""
+        every = range(1, last + 1)
+        for start in range(0, last, STATES_AT_ONCE):
+            versions = every[start : start + STATES_AT_ONCE]
+            yield await self.connection.all(REVISIONS["find_states"], **self.wiki, page_id=page_id, versions=versions)
+
+
+@asynccontextmanager
+async def exporting(database: Database, scope: Scope) -> AsyncIterator[Export]:
+    """The scope's wiki, for those who may read it."""
+    async with looking(database) as connection:
+        await authorise(connection, scope, scope.owner_id, Action.READ)
+        async with connection.raw.transaction(isolation="repeatable_read", readonly=True):
+            wiki = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+            total = await connection.value(EXPORTS["count_pages"], **wiki)
+            yield Export(connection, scope, total, await connection.value(EXPORTS["find_language"], **wiki))
+
+
+def is_changed(original: Row, now: Row) -> bool:
+    """Whether a page is not what it was when it was imported."""
+    return (original["fields_hash"], original["body_hash"]) != (now["fields_hash"], now["body_hash"])
+
+
+def page_files(
+    rows: Sequence[Row], known: frozenset[str], originals: Mapping[UUID, Original], files: Files
+) -> list[PageFile | Problem]:
+    """The files of some pages. A name can take a millisecond to compare: this belongs beside the event loop."""
+    found = []
+    for row in rows:
+        path, origin = files.of_page(row["id"]), row["metadata"].get(ORIGIN)
+        original = originals.get(row["id"]) if path == origin else None
+        found.append(page_file(path, row, known, origin, original, files))
+    return found
+
+
+def page_file(
+    path: str, row: Row, known: frozenset[str], origin: Any, original: Original | None, files: Files
+) -> PageFile | Problem:
+    """The file of a page: the one that it came from, as far as it still says what the page does."""
+
+    def make() -> PageFile:
+        said = note(row, known, path)
+        if original is None:
+            return PageFile(path, said, origin)
+        file, now, targets = original
+        place = Place(path, Format(file["format"]), files, targets)
+        return PageFile(path, said, origin, exported(said, file, now, place))
+
+    return attempted(path, make)
+
+
+def note(row: Row, known: frozenset[str], path: str) -> Note:
+    """The note of a page's row. What names a known source without citing it stays metadata, or it would be cited.
+
+    So does the file that the page came from, where its own cannot lie there.
+    """
+    metadata = {key: value for key, value in row["metadata"].items() if (key, value) != (ORIGIN, path)}
+    uncited = uncited_sources(metadata)
+    if known.intersection(citation.ref for citation in uncited):
+        uncited = ()
+    if uncited:
+        del metadata["sources"]
+    related = row["related"] or ()
+    unanswered = [target.partition(": ") for target in row["unanswered"]]
+    natural = slugs(row["headings"]) == row["section_slugs"]
+    return Note(
+        type=row["type"],
+        slug=row["slug"],
+        title=row["title"],
+        summary=row["summary"],
+        body=row["body_md"],
+        aliases=tuple(name for name in row["names"] if normalise(name) != normalise(row["title"])),
+        tags=tuple(row["tags"]),
+        parent=row["parent"] or next((name for relation, _, name in unanswered if relation == PARENT), None),
+        status=row["status"],
+        links=(
+            *(one["page"] for one in related),
+            *(name for relation, _, name in unanswered if relation == RELATED),
+        ),
+        reasons={one["page"]: tuple(sorted(one["reasons"])) for one in related if one["reasons"] != [REASON]},
+        sources=(*cited_sources(row["citations"] or ()), *uncited),
+        metadata=metadata,
+        created=row["created_at"],
+        updated=row["updated_at"],
+        former_slugs=tuple(row["former_slugs"]),
+        section_slugs=() if natural else tuple(row["section_slugs"]),
+    )
+
+
+def redirect(row: Row) -> Note:
+    """The note of a slug that leads to a page which is not there."""
+    return replace(EMPTY, slug=row["slug"], title=row["slug"].replace("-", " "), redirect_to=row["target"])
+
+
+def cited_sources(citations: Any) -> Iterator[Citation]:
+    """What the sections rest on; the version is told where a newer one is there."""
+    for one in citations:
+        yield Citation(
+            ref=one["ref"],
+            kind=one["kind"],
+            section=one["section"],
+            line_start=one["line_start"],
+            line_end=one["line_end"],
+            summary=one["summary"],
+            version=None if one["is_newest"] else one["version"],
+        )
+
+
+def uncited_sources(metadata: Mapping[str, Any]) -> tuple[Citation, ...]:
+    """What a note named as its sources and the wiki did not know, when it reads as it stands there."""
+    named = metadata.get("sources")
+    if not named or not isinstance(named, list):
+        return ()
+    try:
+        found = from_fields({"title": "T", "sources": named}, "").sources
+    except BadNote:
+        return ()
+    return found if [citation.fields() for citation in found] == named else ()
+
+
+def mention(row: Row, sightings: Sequence[Row]) -> dict[str, Any]:
+    """A name as a line holds it."""
+    return {
+        "name": row["name"],
+        "status": row["status"],
+        "suggested_type": row["suggested_type"],
+        "first_seen_at": written(row["first_seen_at"]),
+        "last_seen_at": written(row["last_seen_at"]),
+        "sightings": [
+            {"kind": one["kind"], "ref": one["ref"], "version": one["version"], "quote": one["quote"]}
+            for one in sightings
+        ],
+    }
+
+
+def revision(page: Row, row: Row) -> dict[str, Any]:
+    """A state of a page as a line holds it."""
+    return {
+        "page": f"/wiki/{page['type']}/{page['slug']}",
+        "version": row["version"],
+        "title": row["title"],
+        "summary": row["summary"],
+        "body": row["body_md"],
+        "tags": row["tags"],
+        "edit_summary": row["edit_summary"],
+        "author": {"kind": row["author_kind"], "id": row["author_id"]},
+        "created_at": written(row["created_at"]),
+        "slug": row["slug"],
+        "metadata": row["metadata"],
+        "aliases": row["aliases"],
+        "erased_at": row["erased_at"] and written(row["erased_at"]),
+    }
+
+
+def source(row: Row) -> dict[str, Any]:
+    """A source's version as a line holds it."""
+    return {
+        "kind": row["kind"],
+        "ref": row["ref"],
+        "version": row["version"],
+        "title": row["title"],
+        "captured_at": written(row["captured_at"]),
+        "metadata": row["metadata"],
+        "content": row["content"],
+    }

@@ -1,0 +1,409 @@
+"""An export as files: a folder that can be edited and imported again, a zip of it, or lines of JSON."""
+
+import asyncio
+import os
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import IO, Any, Protocol, TypeVar
+from zipfile import ZIP_DEFLATED, ZipInfo
+
+import orjson
+
+from content.note_texts import to_markdown, to_record
+from db.database import Database
+from db.scope import Scope
+from db.shelf import Shelf, shelf_statements
+
+from ..auth.owners import ENGLISH
+from ..errors import BadInput, Unavailable
+from .exporting import MENTIONS_AT_ONCE, ORIGIN, PAGES_AT_ONCE, SOURCES_AT_ONCE, PageFile, exporting
+from .folders import Folder
+from .importing import Progress, silent
+from .notes import Problem
+from .originals import in_line
+from .paths import ABOUT, ERRORS, FORMAT, MENTIONS, ORIGINALS, SOURCES
+from .problems import Problems, attempted
+from .zips import GrowingZip
+
+T = TypeVar("T")
+TOLD = shelf_statements("originals")
+
+
+@dataclass(frozen=True, slots=True)
+class ExportResult:
+    """How many pages and versions of sources were written out; and what could not be, which an export lists as well.
+
+    `failed` counts what is missing, `errors` tell of the first ten thousand.
+    """
+
+    pages: int
+    sources: int
+    failed: int = 0
+    errors: tuple[Problem, ...] = ()
+
+
+Files = Sequence[tuple[str, bytes]]
+Lines = Sequence[bytes]
+
+
+class Target(Protocol):
+    """Where an export goes. What the wiki is comes first, then sources, names, pages, what they were, and what is
+    missing."""
+
+    def page(self, page: PageFile) -> bytes:
+        """The form in which it keeps a page."""
+
+    def record(self, kind: str, value: dict[str, Any]) -> bytes:
+        """The form in which it keeps a source, a name, a state of a page or an error."""
+
+    def begin(self, language: str) -> None: ...
+
+    def add_sources(self, lines: Lines) -> None: ...
+
+    def add_mentions(self, lines: Lines) -> None: ...
+
+    def add_pages(self, files: Files) -> None: ...
+
+    def add_originals(self, lines: Lines) -> None: ...
+
+    def add_states(self, path: str, lines: Lines) -> None: ...
+
+    def add_errors(self, errors: Sequence[Problem], lines: Lines) -> None: ...
+
+    def finish(self) -> None: ...
+
+
+async def export_path(
+    database: Database, scope: Scope, path: Path, *, history: bool = False, report: Progress = silent
+) -> ExportResult:
+    """The form that the name asks for: `.zip`, `.jsonl`, else a folder. A file is there when it is whole."""
+    write = FORMS.get(path.suffix.lower())
+    if write is None:
+        return await export_folder(database, scope, path, history=history, report=report)
+    with replacing(path) as file:
+        return await write(database, scope, file, history=history, report=report)
+
+
+async def export_folder(
+    database: Database, scope: Scope, path: Path, *, history: bool = False, report: Progress = silent
+) -> ExportResult:
+    """The wiki as a folder of markdown. The folder is new, empty, or an earlier export, which is brought up to date."""
+    return await written(database, scope, FolderTarget(Folder(path)), history, report)
+
+
+async def export_zip(
+    database: Database, scope: Scope, file: IO[bytes], *, history: bool = False, report: Progress = silent
+) -> ExportResult:
+    """The same folder as a zip; the same wiki gives the same bytes. `file` need not be seekable."""
+    target = ZipTarget(file)
+    try:
+        return await written(database, scope, target, history, report)
+    finally:
+        target.zip.abandon()
+
+
+async def export_lines(
+    database: Database, scope: Scope, file: IO[bytes], *, history: bool = False, report: Progress = silent
+) -> ExportResult:
+    """A JSON object on each line: `{"source": …}` and `{"mention": …}`, then a page on each, then `{"revision": …}`."""
+    return await written(database, scope, LinesTarget(file), history, report)
+
+
+FORMS = {".zip": export_zip, ".jsonl": export_lines}
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """A file that takes the place of the path's once all of it is written."""
+    if path.is_dir() or not path.parent.is_dir():
+        raise BadInput(f"{path} cannot be written: give a file in a folder that is there.", "path")
+    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=".cairn-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+        Path(draft).replace(path)
+    finally:
+        Path(draft).unlink(missing_ok=True)
+
+
+async def written(database: Database, scope: Scope, target: Target, history: bool, report: Progress) -> ExportResult:
+    """Everything into the target. Files are written beside the event loop. A part that cannot be written is listed as
+    missing, and stops no other."""
+    pages = sources = 0
+    missing = Problems()
+    async with exporting(database, scope) as export:
+        shelf = Told()
+        await put(target.begin, export.language)
+        async for some in together(export.sources(), SOURCES_AT_ONCE):
+            lines = await rendered(some, source_label, partial(target.record, "source"), missing)
+            await put(target.add_sources, [data for _, data in lines])
+            sources += len(lines)
+        async for names in together(export.mentions(), MENTIONS_AT_ONCE):
+            lines = await rendered(names, mention_label, partial(target.record, "mention"), missing)
+            await put(target.add_mentions, [data for _, data in lines])
+        async for files in together(export.pages(), PAGES_AT_ONCE):
+            made = await rendered(files, page_label, target.page, missing)
+            await put(target.add_pages, made)
+            paths = {path for path, _ in made}
+            there = [one for one in files if isinstance(one, PageFile) and one.path in paths]
+            shelf.keep(there)
+            pages += sum(one.note.redirect_to is None for one in there)
+            report("Writing", min(pages, export.total), export.total, files[-1].path)
+        for records in shelf.records():
+            await put(target.add_originals, records)
+        if history:
+            async for path, states in export.histories():
+                lines = await rendered(states, partial(state_label, path), partial(target.record, "revision"), missing)
+                await put(target.add_states, path, [data for _, data in lines])
+    if missing.count:
+        told = [target.record("error", asdict(problem)) for problem in missing.told]
+        await put(target.add_errors, missing.told, told)
+    await put(target.finish)
+    return ExportResult(pages, sources, missing.count, tuple(missing.told))
+
+
+async def rendered(
+    parts: Sequence[T | Problem], label: Callable[[T], str], make: Callable[[T], bytes], missing: Problems
+) -> list[tuple[str, bytes]]:
+    """Label and bytes of each, made beside the event loop; why there are none is added to what is missing."""
+
+    def render() -> list[tuple[str, bytes] | Problem]:
+        found: list[tuple[str, bytes] | Problem] = []
+        for part in parts:
+            if isinstance(part, Problem):
+                found.append(part)
+                continue
+            path = label(part)
+            data = attempted(path, make, part)
+            found.append(data if isinstance(data, Problem) else (path, data))
+        return found
+
+    found = await asyncio.to_thread(render)
+    missing.extend(one for one in found if isinstance(one, Problem))
+    return [one for one in found if not isinstance(one, Problem)]
+
+
+def page_label(page: PageFile) -> str:
+    return page.path
+
+
+def source_label(source: dict[str, Any]) -> str:
+    return f"{SOURCES}: {source['kind']}/{source['ref']}"
+
+
+def state_label(path: str, state: dict[str, Any]) -> str:
+    return path
+
+
+def mention_label(mention: dict[str, Any]) -> str:
+    return f"{MENTIONS}: {mention['name']}"
+
+
+class Told:
+    """What the files of pages do not say, until all of these are written."""
+
+    def __init__(self) -> None:
+        self.shelf = Shelf()
+        self.shelf.make(TOLD["make_tables"])
+
+    def keep(self, files: Iterable[PageFile]) -> None:
+        self.shelf.put_all(TOLD["add_record"], ({"record": line(one.exported.record)} for one in files if one.exported))
+
+    def records(self) -> Iterator[list[bytes]]:
+        for rows in self.shelf.some(PAGES_AT_ONCE, TOLD["list_records"]):
+            yield [record for (record,) in rows]
+        self.shelf.close()
+
+
+async def put(step: Callable[..., None], *given: Any) -> None:
+    """What a disk refuses is no fault of the database, which errors of the system are taken for elsewhere."""
+    try:
+        await asyncio.to_thread(step, *given)
+    except OSError as error:
+        raise Unavailable(f"The export cannot be written: {error.strerror or error}.") from error
+
+
+async def together(items: AsyncIterator[T], size: int) -> AsyncIterator[list[T]]:
+    """As many as are written at once."""
+    some: list[T] = []
+    async for item in items:
+        some.append(item)
+        if len(some) == size:
+            yield some
+            some = []
+    if some:
+        yield some
+
+
+class FolderTarget:
+    """Markdown files that lie where they came from, or by type."""
+
+    def __init__(self, folder: Folder) -> None:
+        self.folder, self.growing = folder, ""
+
+    def page(self, page: PageFile) -> bytes:
+        return text_of(page)
+
+    def record(self, kind: str, value: dict[str, Any]) -> bytes:
+        return line(value)
+
+    def begin(self, language: str) -> None:
+        self.folder.write(ABOUT, line(about(language)))
+
+    def add_sources(self, lines: Lines) -> None:
+        for data in lines:
+            self.folder.append(SOURCES, data)
+
+    def add_mentions(self, lines: Lines) -> None:
+        for data in lines:
+            self.folder.append(MENTIONS, data)
+
+    def add_pages(self, files: Files) -> None:
+        for path, data in files:
+            self.folder.write(path, data)
+
+    def add_originals(self, lines: Lines) -> None:
+        for data in lines:
+            self.folder.append(ORIGINALS, data)
+
+    def add_states(self, path: str, lines: Lines) -> None:
+        if path != self.growing:
+            self.folder.end(self.growing)
+            self.growing = path
+        for data in lines:
+            self.folder.append(path, data)
+
+    def add_errors(self, errors: Sequence[Problem], lines: Lines) -> None:
+        """What an earlier export wrote of a page that is missing now stays."""
+        for error in errors:
+            self.folder.keep(error.path)
+        self.folder.write(ERRORS, b"".join(lines))
+
+    def finish(self) -> None:
+        self.folder.finish()
+
+
+class ZipTarget:
+    """The folder in one file. Sources are one entry of it, names another, written piece by piece."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.zip = GrowingZip(file)
+        self.open: IO[bytes] | None = None
+        self.path = ""
+
+    def page(self, page: PageFile) -> bytes:
+        return text_of(page)
+
+    def record(self, kind: str, value: dict[str, Any]) -> bytes:
+        return line(value)
+
+    def begin(self, language: str) -> None:
+        self.zip.writestr(entry(ABOUT), line(about(language)))
+
+    def add_sources(self, lines: Lines) -> None:
+        self.append(SOURCES, lines)
+
+    def add_mentions(self, lines: Lines) -> None:
+        self.append(MENTIONS, lines)
+
+    def append(self, path: str, lines: Lines) -> None:
+        """To the entry that is being written, which is over when the next one begins."""
+        if self.open is None or self.path != path:
+            self.end()
+            self.open, self.path = self.zip.open(entry(path), "w", force_zip64=True), path
+        self.open.writelines(lines)
+
+    def add_pages(self, files: Files) -> None:
+        self.end()
+        for path, data in files:
+            self.zip.writestr(entry(path), data)
+
+    def add_originals(self, lines: Lines) -> None:
+        self.append(ORIGINALS, lines)
+
+    def add_states(self, path: str, lines: Lines) -> None:
+        self.append(path, lines)
+
+    def add_errors(self, errors: Sequence[Problem], lines: Lines) -> None:
+        self.append(ERRORS, lines)
+
+    def end(self) -> None:
+        """Of the entry that is being written."""
+        if self.open:
+            self.open.close()
+            self.open = None
+
+    def finish(self) -> None:
+        self.end()
+        self.zip.close()
+
+
+class LinesTarget:
+    """A stream of records."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file = file
+
+    def page(self, page: PageFile) -> bytes:
+        return line(record(page))
+
+    def record(self, kind: str, value: dict[str, Any]) -> bytes:
+        return line({kind: value})
+
+    def begin(self, language: str) -> None:
+        """Other readers know lines of sources and of pages: what need not be said is not."""
+        if language != ENGLISH:
+            self.file.write(line({"wiki": about(language)}))
+
+    def add_sources(self, lines: Lines) -> None:
+        self.file.writelines(lines)
+
+    def add_mentions(self, lines: Lines) -> None:
+        self.file.writelines(lines)
+
+    def add_pages(self, files: Files) -> None:
+        self.file.writelines(data for _, data in files)
+
+    def add_originals(self, lines: Lines) -> None:
+        """Lines say all of their pages themselves."""
+
+    def add_states(self, path: str, lines: Lines) -> None:
+        self.file.writelines(lines)
+
+    def add_errors(self, errors: Sequence[Problem], lines: Lines) -> None:
+        self.file.writelines(lines)
+
+    def finish(self) -> None:
+        self.file.flush()
+
+
+def text_of(page: PageFile) -> bytes:
+    """The file of a page."""
+    return page.exported.file if page.exported else to_markdown(page.note).encode()
+
+
+def record(page: PageFile) -> dict[str, Any]:
+    """A page's line, with the file that it came from: so it is there again when a folder is made of it."""
+    origin = {} if page.origin is None else {ORIGIN: page.origin}
+    return to_record(page.note) | origin | (in_line(page.exported) if page.exported else {})
+
+
+def line(record: dict[str, Any]) -> bytes:
+    return orjson.dumps(record) + b"\n"
+
+
+def about(language: str) -> dict[str, Any]:
+    """What an export says of its wiki."""
+    return FORMAT | {"language": language}
+
+
+def entry(path: str) -> ZipInfo:
+    """Of no date, so that the same wiki is the same file."""
+    info = ZipInfo(path)
+    info.compress_type = ZIP_DEFLATED
+    info.external_attr = 0o644 << 16
+    return info

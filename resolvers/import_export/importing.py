@@ -1,0 +1,390 @@
+"""A folder of markdown notes, a zip of one, or a file with a page on each line, becomes pages. The same again changes
+nothing, so one that was interrupted is begun again and goes on where it was.
+
+Two passes over the notes, so that their order does not matter: first the pages with their texts, then what ties them;
+what the pages were before comes last.
+Some pages are a transaction; one that is refused is told with its reason and stops no other. Between the passes the
+texts wait on the disk.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from content.mention_records import MentionRecord
+from content.notes import BadNote, Note
+from content.revision_records import RevisionRecord
+from content.source_records import SourceRecord
+from db.database import Database
+from db.measuring import measure
+from db.scope import Scope
+from db.shelf import Shelf
+from db.sql import statements
+
+from ..auth.owners import set_language
+from ..errors import BadInput, Conflict, LimitExceeded
+from ..long_texts import read_through
+from ..pages.upsert import Prepared, count_new_words, prepared, upsert_pages
+from ..sources.sources import SourceDraft, add_source
+from ..transactions.transaction import check_may_write
+from .formats import SNIFFED_NOTES, Format, Reader, Survey
+from .histories import Histories
+from .mentions import Told, hold
+from .names import Vault
+from .notes import NoteFile, Piece, Problem, Waiting, WikiRecord, about, pieces, read_all
+from .originals import draft, keep_originals, records, told
+from .pages import Found, Kept, Placed, Places
+from .paths import ABOUT
+from .problems import Problems
+from .relations import Tied, Ties, Written, find_sources, problem, unknown_type, wiki
+from .staging import Given, NoteList, Spool
+from .zips import unpacked
+
+__all__ = ["ImportResult", "Problem", "Progress", "import_path"]
+
+T = TypeVar("T")
+IMPORTS = statements("imports")
+ARCHIVE = ".zip"
+LONGEST_CHAIN = 10  # of stubs that lead to stubs
+TIED_AT_ONCE = 500
+READ_AT_ONCE = 10
+TYPES_TOLD = 1_000
+KNOWN_AT_ONCE = COUNTED_AT_ONCE = 2_000
+WRITTEN_AT_ONCE = 50
+GROWN = ("aliases", "link_targets", "links", "old_slugs", "pages", "sections")
+MEASURED_AGAIN = 5  # times as many pages
+
+
+class Progress(Protocol):
+    """Hears how far a step is; `current` is the note that is next."""
+
+    def __call__(self, step: str, done: int, total: int, current: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ImportResult:
+    """`created`, `changed`, `unchanged` and `failed` count notes, and every note is in one of them. `sources` counts
+    those that are new, or say something new.
+
+    `links` are the references that the imported pages have now; `broken_links` the names in texts and in `parent`,
+    `related` and `links` that no page answers to. `errors` may also tell of a page that was imported without a tie.
+    `warnings` tell of what was imported and should be looked at, such as a relation to a page that is not there yet.
+    `format` is the tool that the folder was taken for; `left_out` counts other files, by what they end in.
+    """
+
+    created: int
+    changed: int
+    unchanged: int
+    failed: int
+    links: int
+    broken_links: int
+    sources: int
+    errors: tuple[Problem, ...]
+    warnings: tuple[Problem, ...] = ()
+    format: Format = Format.MARKDOWN
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+
+def silent(step: str, done: int, total: int, current: str) -> None:
+    """Progress that nobody hears."""
+
+
+async def import_path(
+    database: Database,
+    scope: Scope,
+    path: Path,
+    *,
+    report: Progress = silent,
+    unpacked_most: int | None = None,
+    format: Format = Format.AUTO,
+) -> ImportResult:
+    """Import the folder, the `.zip` of one, or the `.jsonl` file, into the scope's wiki.
+
+    A zip may unpack to `unpacked_most` bytes, else to as many as any. `format` is the tool that made the folder, where
+    that is not to be found out.
+    """
+    with ExitStack() as stack:
+        problems, survey = Problems(), Survey()
+        if path.suffix.lower() == ARCHIVE and await asyncio.to_thread(path.is_file):
+            path = await asyncio.to_thread(stack.enter_context, unpacked(path, problems, unpacked_most, survey))
+        spool, shelf = stack.enter_context(Spool()), stack.enter_context(Shelf())
+        return await Import(database, scope, report, spool, shelf, problems, survey, format).run(path)
+
+
+class Import:
+    """One run, and what has come of it so far. What it knows of notes is on the shelf, what they say in the spool."""
+
+    def __init__(
+        self,
+        database: Database,
+        scope: Scope,
+        report: Progress,
+        spool: Spool,
+        shelf: Shelf,
+        problems: Problems,
+        survey: Survey,
+        format: Format,
+    ) -> None:
+        self.database, self.scope, self.report, self.spool, self.problems = database, scope, report, spool, problems
+        self.survey, self.reader = survey, Reader(format, survey)
+        self.shelf, self.list, self.places = shelf, NoteList(shelf), Places(shelf)
+        self.histories, self.warnings = Histories(shelf), Problems()
+        self.vault = Vault(shelf)
+        self.unknown_types: dict[str, tuple[int, str]] = {}
+        self.sources_added = self.created = self.touched = self.kept = self.broken = self.total = 0
+
+    async def run(self, path: Path) -> ImportResult:
+        await self.know()
+        said = await asyncio.to_thread(about, path)
+        if said:
+            await self.speak(ABOUT, said)
+        await asyncio.to_thread(self.list.fill, pieces(path, Waiting(self.shelf), self.survey), self.problems)
+        await asyncio.to_thread(self.recognise, path, said is not None)
+        await self.read()
+        await self.place()
+        await self.write()
+        failed = self.problems.count
+        ties = Ties(self.database, self.scope, self.vault)
+        await self.tie(ties)
+        await self.redirect(ties)
+        await self.histories.write(self.database, self.scope, self.problems)
+        return await self.result(failed)
+
+    def recognise(self, path: Path, is_export: bool) -> None:
+        """Find out which tool made the folder, and leave out what it keeps for itself."""
+        if is_export:
+            self.reader = replace(self.reader, format=Format.CAIRN)
+            for told, line in records(path, self.problems):
+                self.vault.keep_record(told, line)
+        elif path.is_file():
+            self.reader = replace(self.reader, format=Format.LINES)
+        elif self.reader.format is Format.AUTO:
+            self.reader = replace(self.reader, format=self.survey.recognised(self.list.files(SNIFFED_NOTES)))
+        if self.reader.format is Format.LOGSEQ and self.survey.graph is not None:
+            self.survey.left["logseq/"] += self.list.drop(f"{self.survey.graph}logseq/")
+        self.vault.format = self.reader.format
+
+    async def know(self) -> None:
+        """Which file is which page already. Refuses who may not write here, before anything is read."""
+        await check_may_write(self.database, self.scope)
+        after: tuple[str, str] = ("", "")
+        while True:
+            async with self.database.connection() as connection:
+                rows = await connection.all(
+                    IMPORTS["find_imported"],
+                    **wiki(self.scope),
+                    after_type=after[0],
+                    after_slug=after[1],
+                    size=KNOWN_AT_ONCE,
+                )
+            self.places.know(rows)
+            if len(rows) < KNOWN_AT_ONCE:
+                return
+            after = rows[-1]["type"], rows[-1]["slug"]
+
+    async def read(self) -> None:
+        """The notes; the sources among them are kept at once, so that pages can cite them."""
+        done, total = 0, self.list.total()
+        for some in self.list.some(READ_AT_ONCE):
+            contents = await asyncio.to_thread(read_all, some, self.reader)
+            mentions: list[Told] = []
+            for piece, one in zip(some, contents, strict=True):
+                done += 1
+                self.report("Reading", done, total, piece.label)
+                if isinstance(one, NoteFile | Note):
+                    note = one.note if isinstance(one, NoteFile) else one
+                    await read_through(length(note), self.add_read, done, piece, one)
+                elif isinstance(one, SourceRecord):
+                    await self.add_source(piece, one)
+                elif isinstance(one, MentionRecord):
+                    mentions.append((piece.label, one))
+                elif isinstance(one, RevisionRecord):
+                    self.histories.add(piece, one)
+                elif isinstance(one, WikiRecord):
+                    await self.speak(piece.label, one)
+                else:
+                    self.problems.append(one)
+            if mentions:
+                self.problems.extend(await hold(self.database, self.scope, mentions))
+
+    async def speak(self, label: str, said: WikiRecord) -> None:
+        """The language of an export, for a wiki that has no pages: others keep their own."""
+        async with self.database.connection() as connection:
+            row = await connection.one(IMPORTS["find_language"], **wiki(self.scope))
+        if said.language is None or row is None or row["has_pages"] or row["language"] == said.language:
+            return
+        try:
+            await set_language(self.database, self.scope.tenant_id, self.scope.owner_id, said.language)
+        except BadInput as error:
+            self.problems.append(problem(label, error))
+
+    def add_read(self, id: int, piece: Piece, read: NoteFile | Note) -> None:
+        """A note as it was read, with what an export says of its file besides."""
+        try:
+            note, given = told(read, self.vault.record(piece.label))
+        except BadNote as error:
+            self.problems.append(Problem(piece.label, BadInput.code, str(error)))
+        else:
+            self.add(id, piece, note, given)
+
+    def add(self, id: int, piece: Piece, note: Note, given: Given | None) -> None:
+        found = Found(id, piece.label, note, not piece.is_line, self.reader.type_of_folder(piece.label))
+        self.places.add(found, self.spool.keep(note, given))
+        unknown = note.metadata.get("category") if note.type is None and not note.redirect_to else None
+        if isinstance(unknown, str) and (unknown in self.unknown_types or len(self.unknown_types) < TYPES_TOLD):
+            count, first = self.unknown_types.get(unknown, (0, piece.label))
+            self.unknown_types[unknown] = count + 1, first
+        if not note.redirect_to:
+            self.vault.add(found)
+
+    async def add_source(self, piece: Piece, record: SourceRecord) -> None:
+        draft = SourceDraft(
+            *(record.kind, record.ref, record.content, record.title, record.captured_at, record.metadata),
+            version=record.version,
+            restored=True,
+        )
+        try:
+            self.sources_added += (await add_source(self.database, self.scope, draft)).created
+        except (BadInput, LimitExceeded) as error:
+            self.problems.append(problem(piece.label, error))
+
+    async def place(self) -> None:
+        some = self.places.place()
+        while placed := await asyncio.to_thread(next, some, None):
+            self.problems.extend(one for one in placed if isinstance(one, Problem))
+            self.vault.place(one for one in placed if not isinstance(one, Problem))
+
+    async def write(self) -> None:
+        """Some pages in one transaction, while the next ones are read."""
+        self.total, due, done = self.places.total(), WRITTEN_AT_ONCE, 0
+        async for ready in one_ahead(self.prepare(n, some) for n, some in numbered(self.places.to_write)):
+            done += await self.upsert(ready)
+            if done >= due:
+                await measure(self.database, GROWN, self.scope.owner_id, due)
+                due *= MEASURED_AGAIN
+        if self.created:
+            await count_new_words(self.database, self.scope)
+
+    async def prepare(self, number: int, some: Sequence[Placed]) -> list[tuple[Placed, Prepared]]:
+        ready = []
+        notes = [(placed, self.spool.take(placed.place)) for placed in some]
+        sources = await find_sources(self.database, self.scope, [note for _, note in notes])
+        for place, (placed, note) in enumerate(notes, number):
+            self.report("Writing", place + 1, self.total, placed.label)
+            given = self.spool.take_given(placed.place) if self.vault.is_export else None
+            wanted = await read_through(length(note), draft, placed, note, given, self.vault, sources)
+            try:
+                ready.append((placed, await prepared(wanted)))
+            except BadInput as error:
+                self.problems.append(problem(placed.label, error))
+        return ready
+
+    async def upsert(self, ready: Sequence[tuple[Placed, Prepared]]) -> int:
+        """All at once; where one is refused, each for itself. How many are pages now."""
+        try:
+            saved = await upsert_pages(self.database, self.scope, [one for _, one in ready])
+        except (BadInput, Conflict) as error:
+            if len(ready) > 1:
+                return sum([await self.upsert([one]) for one in ready])
+            self.problems.append(problem(ready[0][0].label, error))
+            return 0
+        self.places.keep(
+            Kept(placed, one.page_id, one.created, one.changed) for (placed, _), one in zip(ready, saved, strict=True)
+        )
+        self.kept += len(saved)
+        self.created += sum(one.created for one in saved)
+        return len(saved)
+
+    async def tie(self, ties: Ties) -> None:
+        done = 0
+        for some in self.places.to_tie(TIED_AT_ONCE):
+            written = [Written(one.placed, self.spool.take(one.placed.place), one.page_id) for one in some]
+            await ties.prepare(written)
+            changed = {one.page_id for one in some if one.changed}
+            for note in written:
+                tied = await ties.tie(note)
+                changed |= {note.page_id} if tied.changed else set()
+                self.count(tied)
+                done += 1
+                self.report("Linking", done, self.kept, note.placed.label)
+            changed |= await ties.relate(written)
+            await keep_originals(self.database, self.scope, self.vault, self.spool, written)
+            self.touched += sum(one.page_id in changed for one in some)
+            await ties.keep_dates(written)
+
+    async def redirect(self, ties: Ties) -> None:
+        """Names that pages once had: a file each, that says where it leads, maybe to another such file."""
+        left = [stub for some in self.places.stubs(TIED_AT_ONCE) for stub in some if not await self.led(ties, *stub)]
+        for _ in range(LONGEST_CHAIN):
+            before, left = len(left), [stub for stub in left if not await self.led(ties, *stub)]
+            if len(left) == before:
+                break
+        for label, place in left:
+            self.count(await ties.remember_redirect(label, self.spool.take(place)))
+
+    async def led(self, ties: Ties, label: str, place: int) -> bool:
+        """Whether there is a page where it leads."""
+        tied = await ties.redirect(label, self.spool.take(place))
+        if tied is None:
+            return False
+        self.count(tied)
+        return True
+
+    def count(self, tied: Tied) -> None:
+        self.broken += len(tied.broken)
+        self.warnings.extend(tied.broken)
+        self.problems.extend(tied.problems)
+
+    async def result(self, failed: int) -> ImportResult:
+        links = broken = 0
+        for page_ids in self.places.page_ids(COUNTED_AT_ONCE):
+            async with self.database.connection() as connection:
+                row = await connection.one(IMPORTS["count_links"], **wiki(self.scope), page_ids=page_ids)
+            assert row is not None
+            links, broken = links + row["links"], broken + row["broken"]
+        for type, (count, first) in self.unknown_types.items():
+            self.warnings.append(unknown_type(type, count, first))
+        return ImportResult(
+            created=self.created,
+            changed=self.touched - self.created,
+            unchanged=self.kept - self.touched,
+            failed=failed,
+            links=links,
+            broken_links=broken + self.broken,
+            sources=self.sources_added,
+            errors=tuple(self.problems.told),
+            warnings=tuple(self.warnings.told),
+            format=self.reader.format,
+            left_out=dict(sorted((+self.survey.left).items())),
+        )
+
+
+def length(note: Note) -> int:
+    """Characters of its text and names, by which reading it belongs beside the event loop or not."""
+    return len(note.body) + sum(map(len, note.aliases))
+
+
+async def one_ahead(makes: Iterable[Coroutine[Any, Any, T]]) -> AsyncIterator[T]:
+    """What each of them makes, the next one at work while the last is used."""
+    upcoming: asyncio.Task[T] | None = None
+    try:
+        for make in makes:
+            current, upcoming = upcoming, asyncio.create_task(make)
+            if current:
+                yield await current
+        if upcoming:
+            yield await upcoming
+    finally:
+        if upcoming:
+            upcoming.cancel()
+
+
+def numbered(batches: Callable[[int], Iterator[list[Placed]]]) -> Iterator[tuple[int, list[Placed]]]:
+    """Those that are written at once, and how many there were before them."""
+    before = 0
+    for some in batches(WRITTEN_AT_ONCE):
+        yield before, some
+        before += len(some)

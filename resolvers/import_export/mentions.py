@@ -1,0 +1,116 @@
+"""Names that are held, as an export told them: seen in the same sources again, and ignored where they were."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from content.limits import QUOTE
+from content.mention_records import MentionRecord, SightingRecord
+from content.names import normalise
+from db.database import Database
+from db.scope import Scope
+from db.sql import statements
+from db.tables import PAGE_TYPES
+
+from .. import validation as checks
+from ..errors import BadInput
+from ..sources.mentions import Held, Sighted, find_held, find_standing, store
+from ..transactions.activity import record
+from ..transactions.transaction import writing
+from ..transactions.writer import Writer
+from .notes import Problem
+
+IMPORTS = statements("imports")
+IGNORED = "ignored"
+Sources = Mapping[SightingRecord, Mapping[str, Any]]
+Told = tuple[str, MentionRecord]
+"""A record, and the label of its line."""
+
+
+async def hold(database: Database, scope: Scope, told: Sequence[Told]) -> list[Problem]:
+    """Every sighting that is not counted yet, in one transaction; what cannot be held, and why."""
+    problems: list[Problem] = []
+    sound: list[Told] = []
+    for label, one in told:
+        try:
+            sound.append((label, checked(one)))
+        except BadInput as error:
+            problems.append(Problem(label, error.code, error.message))
+    async with writing(database, scope) as writer:
+        sources = await find_sources(writer, [seen for _, one in sound for seen in one.sightings])
+        problems += [lacking(label, one) for label, one in sound if not sources.keys() >= set(one.sightings)]
+        await count(writer, [one for _, one in sound if one.status == IGNORED or known(one, sources)], sources)
+    return problems
+
+
+def checked(one: MentionRecord) -> MentionRecord:
+    """Raises BadInput."""
+    if one.suggested_type is not None:
+        checks.one_of(one.suggested_type, PAGE_TYPES, "suggested_type")
+    return replace(
+        one,
+        name=checks.alias(one.name, restored=True),
+        first_seen_at=one.first_seen_at and checks.moment(one.first_seen_at, "first_seen_at"),
+        last_seen_at=one.last_seen_at and checks.moment(one.last_seen_at, "last_seen_at"),
+        sightings=tuple(
+            replace(each, quote=checks.optional(each.quote, "quote", QUOTE.stored)) for each in one.sightings
+        ),
+    )
+
+
+async def find_sources(writer: Writer, seen: Sequence[SightingRecord]) -> Sources:
+    rows = await writer.all(
+        IMPORTS["find_sighting_sources"],
+        kinds=[one.kind for one in seen],
+        refs=[one.ref for one in seen],
+        versions=[one.version for one in seen],
+    )
+    return {seen[row["n"] - 1]: row for row in rows}
+
+
+def lacking(label: str, one: MentionRecord) -> Problem:
+    message = f'the wiki does not have every source that says "{one.name}": import those sources too'
+    return Problem(label, BadInput.code, message)
+
+
+def known(one: MentionRecord, sources: Sources) -> list[Sighted]:
+    return [
+        Sighted(one.name, sources[each], each.quote, one.suggested_type) for each in one.sightings if each in sources
+    ]
+
+
+async def count(writer: Writer, told: Sequence[MentionRecord], sources: Sources) -> None:
+    """What `sight_all` does, and what no sighting says: since when a name is held, and that nobody wants a page."""
+    seen = [(one, known(one, sources)) for one in told]
+    held = await find_held(writer, [first(writer, one, some) for one, some in seen])
+    await find_standing(writer, [each for _, some in seen for each in some], held)
+    ignored = set()
+    for one, some in seen:
+        mention = held[normalise(one.name)]
+        bring_up(mention, one, some)
+        if one.status == IGNORED and mention.values.get("status", "open") == "open":
+            ignored.add(mention.id)
+            mention.is_changed = True
+    changed = [mention for mention in held.values() if mention.is_changed]
+    await store(writer, changed)
+    if ignored:
+        await writer.run(IMPORTS["ignore_each"], mention_ids=sorted(ignored))
+    for mention in changed:
+        action = "mention.ignored" if mention.id in ignored else "mention.recorded"
+        await record(writer, action, mentionId=mention.id)
+
+
+def first(writer: Writer, one: MentionRecord, some: Sequence[Sighted]) -> Sighted:
+    """The name as it begins, where nobody has said it yet: without a source of its own, at its first moment."""
+    at = one.first_seen_at or (some[0].source["captured_at"] if some else writer.now)
+    return Sighted(one.name, {"captured_at": at}, suggested_type=one.suggested_type)
+
+
+def bring_up(mention: Held, one: MentionRecord, some: Sequence[Sighted]) -> None:
+    values = mention.values
+    for sighted in some:
+        mention.see(sighted)
+    since = min(values["first_seen_at"], one.first_seen_at or values["first_seen_at"])
+    until = max(values["last_seen_at"], one.last_seen_at or values["last_seen_at"])
+    if (since, until) != (values["first_seen_at"], values["last_seen_at"]):
+        values["first_seen_at"], values["last_seen_at"], mention.is_changed = since, until, True

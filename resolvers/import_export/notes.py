@@ -1,0 +1,326 @@
+"""Where notes are read from: a folder of markdown files, or a `.jsonl` file with a page on each line.
+
+Files are named as the system names them, in plain text: `pathlib` would put each part of each path into Python's table
+of known strings, which is then made anew again and again (docs/decisions/0047-what-a-move-takes-in-memory.md).
+"""
+
+import os
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import chain
+from os.path import basename
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from content.mention_records import MentionRecord, mention_from_record
+from content.notes import BadNote, Note, check_size, from_record
+from content.revision_records import RevisionRecord, check_state, revision_from_record
+from content.source_records import SourceRecord, source_from_record
+from db.shelf import Shelf, shelf_statements
+
+from ..errors import BadInput, LimitExceeded
+from .formats import MARKDOWN, Format, Reader, Survey
+from .paths import ABOUT, ERRORS, HISTORY, MENTIONS, SOURCES, is_in_history
+
+WAITING = shelf_statements("waiting")
+
+
+class Waiting:
+    """The last one is taken first, so that what waits are the folders beside those on the way to it."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self.shelf = shelf
+        shelf.make(WAITING["make_tables"])
+
+    def add(self, folder: str) -> None:
+        self.shelf.put(WAITING["add_folder"], folder=os.fsencode(folder))
+
+    def take(self) -> str | None:
+        """None when none is left."""
+        if row := self.shelf.first(WAITING["find_last"]):
+            self.shelf.put(WAITING["drop_folder"], id=row[0])
+            return os.fsdecode(row[1])
+        return None
+
+
+NOTE_MAX = 16_000_000  # bytes: all that a page may hold, escaped where need be, and thousands of citations
+ABOUT_MAX = 10_000  # bytes
+LINES = ".jsonl"
+MISSING = "MISSING"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """The bytes of one note. `label` is what people call it: the path in the folder, or `pages.jsonl:12`."""
+
+    label: str
+    file: str
+    start: int
+    size: int
+    is_line: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WikiRecord:
+    """What an export says of the wiki itself."""
+
+    language: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NoteFile:
+    """A note, and the file that it was read from as it came."""
+
+    note: Note
+    file: bytes
+
+
+Read = Note | NoteFile | SourceRecord | MentionRecord | RevisionRecord | WikiRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why one note, or a part of it, was not imported."""
+
+    path: str
+    code: str
+    message: str
+
+
+def pieces(root: Path, waiting: Waiting, survey: Survey | None = None) -> Iterator[Piece | Problem]:
+    """Every note there is, and what is no note but looks like one: sources first, else as they come. The survey gets
+    all that is passed over.
+
+    Folders that are still to be looked into are `waiting`; at the end none is. Raises BadInput, when the first one is
+    asked for, where there are none and it is no export of an empty wiki: as lines, that is an empty file.
+    """
+    if root.is_dir():
+        found: Iterator[Piece | Problem] = chain(exported(root, waiting), in_folder(root, waiting, survey or Survey()))
+    elif root.suffix == LINES and root.is_file():
+        found = in_lines(str(root))
+    elif root.exists():
+        raise BadInput(f"{root} is neither a folder of markdown files, a .zip of one, nor a {LINES} file.", "path")
+    else:
+        raise BadInput(f"There is no {root}.", "path")
+    first = next(found, None)
+    if first is None and is_of_an_empty_wiki(root):
+        return
+    if first is None:
+        raise BadInput(f"No notes are in this: they end in {' or '.join(MARKDOWN)}, or are lines of a {LINES}.", "path")
+    yield first
+    yield from found
+
+
+def is_of_an_empty_wiki(root: Path) -> bool:
+    """An export without pages: no line at all, or a folder that only says what it is."""
+    return (root / ABOUT).is_file() if root.is_dir() else root.stat().st_size == 0
+
+
+def about(root: Path) -> WikiRecord | None:
+    """What an export says of its wiki; in a folder that an export made links mean what they meant there."""
+    try:
+        with (root / ABOUT).open("rb") as file:
+            return wiki_from(orjson.loads(file.read(ABOUT_MAX)))
+    except orjson.JSONDecodeError:
+        return WikiRecord()
+    except OSError:
+        return None
+
+
+def error_from(value: Any) -> Problem:
+    """What an export says that it lacks: it is lacking in what is made of it, too."""
+    path, message = (value.get(name) if isinstance(value, dict) else None for name in ("path", "message"))
+    return Problem(str(path)[:1_000], MISSING, f"the export does not hold it: {str(message)[:1_000]}")
+
+
+def wiki_from(value: Any) -> WikiRecord:
+    language = value.get("language") if isinstance(value, dict) else None
+    return WikiRecord(language if isinstance(language, str) else None)
+
+
+def exported(root: Path, waiting: Waiting) -> Iterator[Piece]:
+    """What the pages of an export rest on, what its sources say besides, and what the pages were."""
+    for name in (ERRORS, SOURCES, MENTIONS):
+        path = os.path.join(root, name)
+        if os.path.isfile(path):
+            yield from in_lines(path)
+    waiting.add(os.path.join(root, HISTORY))
+    while folder := waiting.take():
+        with suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.add(entry.path)
+                elif entry.name.endswith(LINES) and entry.is_file(follow_symlinks=False):
+                    yield from in_lines(entry.path)
+
+
+PLAIN = Reader(Format.MARKDOWN, Survey())
+
+
+def read_all(pieces: Iterable[Piece], reader: Reader = PLAIN) -> list[Read | Problem]:
+    return [readable(piece, reader) for piece in pieces]
+
+
+def readable(piece: Piece, reader: Reader = PLAIN) -> Read | Problem:
+    """What it holds, or why that is nothing."""
+    try:
+        return read(piece, reader)
+    except BadNote as error:
+        return Problem(piece.label, BadInput.code, str(error))
+    except LimitExceeded as error:
+        return Problem(piece.label, error.code, error.message)
+    except OSError as error:
+        return unreadable(piece.label, error)
+
+
+def read(piece: Piece, reader: Reader = PLAIN) -> Read | Problem:
+    """What it holds. BadNote, LimitExceeded or OSError say why that is nothing.
+
+    What is too large to be stored is refused here, beside the event loop, and before anything works on it.
+    """
+    found = parsed(piece, reader)
+    if isinstance(found, NoteFile):
+        check_size(found.note)
+    elif isinstance(found, Note):
+        check_size(found)
+    elif isinstance(found, RevisionRecord):
+        check_state(found)
+    return found
+
+
+def parsed(piece: Piece, reader: Reader) -> Read | Problem:
+    if piece.size > NOTE_MAX:
+        raise LimitExceeded(f"the note has {piece.size:,} bytes: at most {NOTE_MAX:,} are allowed")
+    data = data_of(piece)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise BadNote(f"byte {error.start} is not UTF-8: save the file as UTF-8") from None
+    return from_line(piece, text) if piece.is_line else NoteFile(reader.note(piece.label, text), data)
+
+
+def data_of(piece: Piece) -> bytes:
+    """Its bytes; a piece that is too long is not to be asked for them. Raises OSError."""
+    with open(piece.file, "rb") as file:
+        file.seek(piece.start)
+        return file.read(piece.size)
+
+
+def from_line(piece: Piece, text: str) -> Read | Problem:
+    """A page, or what else a wiki holds: that has files of its own in an export, elsewhere it says what it is."""
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise BadNote(f"the line is not JSON: {error}") from None
+    if piece.file.endswith(ERRORS):
+        return error_from(value)
+    if piece.file.endswith(SOURCES):
+        return source_from_record(value)
+    if piece.file.endswith(MENTIONS):
+        return mention_from_record(value)
+    if is_in_history(piece.file):
+        return revision_from_record(value)
+    if isinstance(value, dict) and set(value) == {"revision"}:
+        return revision_from_record(value["revision"])
+    if isinstance(value, dict) and set(value) == {"source"}:
+        return source_from_record(value["source"])
+    if isinstance(value, dict) and set(value) == {"mention"}:
+        return mention_from_record(value["mention"])
+    if isinstance(value, dict) and set(value) == {"error"}:
+        return error_from(value["error"])
+    if isinstance(value, dict) and set(value) == {"wiki"}:
+        return wiki_from(value["wiki"])
+    return from_record(value)
+
+
+def in_folder(root: Path, waiting: Waiting, survey: Survey) -> Iterator[Piece | Problem]:
+    """Hidden files and folders are not looked at; links to folders are not followed. No list is made of what a folder
+    holds."""
+    top, inside = os.path.join(root, ""), os.path.realpath(root)
+    waiting.add(top)
+    while folder := waiting.take():
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        if entry.name.startswith("."):
+                            survey.hidden(entry.name)
+                        else:
+                            waiting.add(entry.path)
+                    elif is_looked_at(entry):
+                        survey.note(label(top, entry.path))
+                        yield from in_entry(entry, top, inside)
+                    elif not entry.name.startswith("."):
+                        survey.other(label(top, entry.path), entry.path)
+        except OSError as error:
+            yield unreadable(label(top, folder), error)
+
+
+def is_looked_at(entry: "os.DirEntry[str]") -> bool:
+    """Notes, and links to folders, because they might lead out."""
+    if entry.name.startswith("."):
+        return False
+    return entry.name.lower().endswith(MARKDOWN) or (entry.is_symlink() and os.path.isdir(entry.path))
+
+
+def in_entry(entry: "os.DirEntry[str]", top: str, inside: str) -> Iterator[Piece | Problem]:
+    path, name = entry.path, label(top, entry.path)
+    if entry.is_symlink() and not leads_inside(path, inside):
+        yield Problem(name, BadInput.code, "the link leads out of the folder: copy what it means")
+    elif not is_utf_8(path.removeprefix(top)):
+        yield Problem(name, BadInput.code, "its path is not UTF-8: rename it")
+    elif path.lower().endswith(MARKDOWN):
+        yield in_file(entry, name)
+
+
+def is_utf_8(path: str) -> bool:
+    """A name of other bytes can be opened, but neither be shown nor be a page's title."""
+    try:
+        return bool(path.encode())
+    except UnicodeEncodeError:
+        return False
+
+
+def leads_inside(path: str, inside: str) -> bool:
+    """A link that leads to itself leads nowhere."""
+    end = os.path.realpath(path)
+    return os.path.commonpath((inside, end)) == inside and not os.path.islink(end)
+
+
+def in_file(entry: "os.DirEntry[str]", name: str) -> Piece | Problem:
+    try:
+        if entry.is_file():
+            return Piece(name, entry.path, 0, entry.stat().st_size)
+    except OSError as error:
+        return unreadable(name, error)
+    return Problem(name, BadInput.code, "this is not a file that could be read")
+
+
+def in_lines(path: str) -> Iterator[Piece]:
+    """The lines that are not blank, by where they stand: one may be longer than memory."""
+    name = label("", basename(path))
+    size, number, blank = 0, 1, True
+    with open(path, "rb") as file:
+        start = len(BOM_UTF8) if file.read(len(BOM_UTF8)) == BOM_UTF8 else 0
+        file.seek(start)
+        while part := file.readline(NOTE_MAX):
+            size, blank = size + len(part), blank and not part.strip()
+            if part.endswith(b"\n"):
+                if not blank:
+                    yield Piece(f"{name}:{number}", path, start, size, is_line=True)
+                start, size, number, blank = start + size, 0, number + 1, True
+    if not blank:
+        yield Piece(f"{name}:{number}", path, start, size, is_line=True)
+
+
+def unreadable(path: str, error: OSError) -> Problem:
+    return Problem(path, "UNREADABLE", f"it cannot be read: {error.strerror or error}")
+
+
+def label(top: str, path: str) -> str:
+    """The path in the folder, whose own ends in a slash. A name that is not UTF-8 is shown as far as it can be."""
+    return os.fsencode(path.removeprefix(top)).decode(errors="replace") or "."

@@ -1,0 +1,282 @@
+"""What a note says beside its text: the page above it, pages that it is related to, sources that it rests on."""
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+from uuid import UUID
+
+from content.citations import Citation
+from content.names import normalise
+from content.notes import Note
+from content.sections import parse
+from content.slugs import NoSlug, section_slug, slugify
+from content.templates import TEMPLATES
+from db.database import Database, Row
+from db.scope import Scope
+from db.sql import statements
+
+from ..errors import BadInput, CairnError, Conflict, NotFound
+from ..links.links import link_pages
+from ..links.targets import PARENT, RELATED, Relation, write_redirect, write_relations
+from ..model.names import title_slug
+from ..pages.hierarchy import set_parent
+from ..pages.lifecycle import add_former_slugs
+from ..sources.sources import cite_source
+from ..transactions.transaction import writing
+from .names import Vault
+from .notes import Problem
+from .pages import Placed
+
+IMPORTS = statements("imports")
+LEAD = "overview"
+
+
+class Sources:
+    """The known ones, by ref, kind and version."""
+
+    def __init__(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """`rows` come with the newest version last."""
+        self.by_ref: dict[str, dict[str, dict[int, UUID]]] = {}
+        for row in rows:
+            self.by_ref.setdefault(row["ref"], {}).setdefault(row["kind"], {})[row["version"]] = row["id"]
+
+    def find(self, citation: Citation) -> UUID | None:
+        """The one of the kind that is asked for, or the only one of that ref; its newest version, if none is given."""
+        kinds = self.by_ref.get(citation.ref, {})
+        kind = citation.kind or next(iter(kinds), None) if citation.kind or len(kinds) == 1 else None
+        versions = kinds.get(kind, {}) if kind else {}
+        return versions.get(citation.version) if citation.version else next(reversed(versions.values()), None)
+
+    def cited(self, note: Note) -> dict[tuple[str, UUID], Citation]:
+        """What can be cited, by section and source: a section rests on a source once."""
+        found: dict[tuple[str, UUID], Citation] = {}
+        for citation in note.sources:
+            if source_id := self.find(citation):
+                found.setdefault((section(citation, note), source_id), citation)
+        return found
+
+    def uncited(self, note: Note) -> list[dict[str, Any]]:
+        """The rest, as metadata."""
+        cited = list(self.cited(note).values())
+        return [citation.fields() for citation in note.sources if citation not in cited]
+
+
+async def find_sources(database: Database, scope: Scope, notes: Iterable[Note]) -> Sources:
+    """Those that these notes cite, as far as the wiki has them."""
+    refs = {citation.ref for note in notes for citation in note.sources}
+    if not refs:
+        return Sources(())
+    async with database.connection() as connection:
+        return Sources(await connection.all(IMPORTS["find_sources"], **wiki(scope), refs=sorted(refs)))
+
+
+def wiki(scope: Scope) -> Mapping[str, Any]:
+    return {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+
+
+def section(citation: Citation, note: Note) -> str:
+    """The section that it is for; a citation for the whole page stands at its beginning."""
+    if citation.section:
+        return section_slug(citation.section)
+    return next((section.slug for section in parse(note.body)), LEAD)
+
+
+REASON = "import"
+EXACT = "/wiki/"
+BROKEN_RELATION = "BROKEN_RELATION"
+
+
+class Change(Protocol):
+    @property
+    def changed(self) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A note that is a page now."""
+
+    placed: Placed
+    note: Note
+    page_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Tied:
+    """What came of one note: whether its page changed, what went wrong, which names nobody answers to yet."""
+
+    changed: bool
+    problems: list[Problem]
+    broken: list[Problem]
+
+
+class Ties:
+    """Ties the pages of one import to each other and to the rest of their wiki."""
+
+    def __init__(self, database: Database, scope: Scope, vault: Vault) -> None:
+        self.database, self.scope, self.vault, self.sources = database, scope, vault, Sources(())
+        self.named: dict[str, UUID] = {}
+        self.before: dict[UUID, Row] = {}
+
+    async def prepare(self, notes: Sequence[Written]) -> None:
+        """Find every page that these name and every tie that they have, in a few statements."""
+        names = {name for note in notes for _, name in self.asked(note)}
+        self.named = await find_named(self.database, self.scope, sorted(names))
+        page_ids = [note.page_id for note in notes]
+        async with self.database.connection() as connection:
+            rows = await connection.all(IMPORTS["find_ties"], **wiki(self.scope), page_ids=page_ids)
+        self.before = {row["id"]: row for row in rows}
+        self.sources = await find_sources(self.database, self.scope, [note.note for note in notes])
+
+    async def tie(self, note: Written) -> Tied:
+        changed, problems = False, []
+        for change in self.missing(note):
+            try:
+                changed = (await change()).changed or changed
+            except (BadInput, Conflict, NotFound) as error:
+                problems.append(problem(note.placed.label, error))
+        broken = [
+            unanswered(note.placed.label, relation, name)
+            for relation, name in self.asked(note)
+            if self.find(name, note) is None
+        ]
+        return Tied(changed, problems, broken)
+
+    def asked(self, note: Written) -> list[tuple[str, str]]:
+        """How it wants to be tied to other pages, and their names."""
+        parent = self.parent(note)
+        return [*([(PARENT, parent)] if parent else []), *((RELATED, name) for name in note.note.links)]
+
+    def parent(self, note: Written) -> str | None:
+        """The page above it, by what the note says or where its file lies."""
+        return note.note.parent or self.vault.parent(note.placed)
+
+    async def relate(self, notes: Sequence[Written]) -> set[UUID]:
+        """Remember all that the notes name, found or not, and link what is found; the pages that changed by it."""
+        relations = [relation for note in notes for relation in self.relations(note)]
+        page_ids = [note.page_id for note in notes]
+        if not relations and not any(self.before[page_id]["is_related"] for page_id in page_ids):
+            return set()
+        async with writing(self.database, self.scope) as writer:
+            return await write_relations(writer, page_ids, relations)
+
+    def relations(self, note: Written) -> Iterator[Relation]:
+        """All but the references that an export gives for other reasons: those are not the file's."""
+        for relation, name in self.asked(note):
+            reasons = note.note.reasons.get(name, (REASON,)) if relation == RELATED else (REASON,)
+            if REASON in reasons or self.find(name, note) is None:
+                meant = None if name.startswith(EXACT) else self.vault.find(name, note.placed)
+                type, slug, alias = (meant.type, meant.slug, normalise(meant.slug)) if meant else address(name)
+                yield Relation(note.page_id, relation, name, type, slug, alias)
+
+    async def keep_dates(self, notes: Sequence[Written]) -> None:
+        """A page that says what its file says is as old as its file."""
+        dated = [note for note in notes if note.note.created or note.note.updated]
+        if dated:
+            async with writing(self.database, self.scope) as writer:
+                await writer.run(
+                    IMPORTS["keep_dates"],
+                    page_ids=[note.page_id for note in dated],
+                    created=[note.note.created for note in dated],
+                    updated=[note.note.updated for note in dated],
+                )
+
+    async def redirect(self, label: str, stub: Note) -> Tied | None:
+        """Let the page that a stub leads to answer to the stub's slug. None where there is no such page."""
+        name = stub.redirect_to or ""
+        page_id = (await find_named(self.database, self.scope, [name])).get(name)
+        if page_id is None:
+            return None
+        try:
+            slug = stub.slug or title_slug(stub.title)
+            saved = await add_former_slugs(self.database, self.scope, page_id, [slug])
+        except BadInput as error:
+            return Tied(False, [problem(label, error)], [])
+        return Tied(saved.changed, [], [])
+
+    async def remember_redirect(self, label: str, stub: Note) -> Tied:
+        """Keep where a stub leads until there is such a page."""
+        name = stub.redirect_to or ""
+        try:
+            slug = stub.slug or title_slug(stub.title)
+        except BadInput as error:
+            return Tied(False, [problem(label, error)], [])
+        async with writing(self.database, self.scope) as writer:
+            await write_redirect(writer, slug, label, name, *address(name))
+        return Tied(False, [], [unanswered(label, "redirectTo", name)])
+
+    def missing(self, note: Written) -> Iterator[Callable[[], Awaitable[Change]]]:
+        """What would make the page as its note has it. What is tied already stays."""
+        page_id, here = note.page_id, (self.database, self.scope)
+        before, parent = self.before[page_id], self.parent(note)
+        parent_id = self.find(parent, note) if parent else None
+        if parent_id and parent_id != before["parent_page_id"]:
+            yield partial(set_parent, *here, page_id, parent_id=parent_id)
+        standing = before["linked"] or {}
+        for other, reasons in self.related(note).items():
+            for reason in sorted(reasons.difference([REASON], standing.get(str(other), ()))):
+                yield partial(link_pages, *here, page_id, other, reason=reason, restored=True)
+        for (section, source_id), citation in self.sources.cited(note.note).items():
+            yield partial(
+                cite_source, *here, page_id=page_id, section_slug=section, source_id=source_id,
+                line_start=citation.line_start, line_end=citation.line_end, summary=citation.summary,
+                restored=True,
+            )  # fmt: skip
+
+    def related(self, note: Written) -> dict[UUID, set[str]]:
+        """The pages that the note is related to, and why: because it says so, or for the reasons that it gives."""
+        found: dict[UUID, set[str]] = {}
+        for name in note.note.links:
+            other = self.find(name, note)
+            if other and other != note.page_id:
+                found.setdefault(other, set()).update(note.note.reasons.get(name, (REASON,)))
+        return found
+
+    def find(self, name: str, note: Written) -> UUID | None:
+        """The page that a name means: a file of the folder, else whatever the wiki has by that name."""
+        meant = None if name.startswith(EXACT) else self.vault.find(name, note.placed)
+        return meant.page_id if meant else self.named.get(name)
+
+
+async def find_named(database: Database, scope: Scope, names: Sequence[str]) -> dict[str, UUID]:
+    """The page of each name that has one."""
+    parsed = [(name, *address(name)) for name in names]
+    async with database.connection() as connection:
+        rows = await connection.all(
+            IMPORTS["find_named"],
+            **wiki(scope),
+            types=[type for _, type, _, _ in parsed],
+            slugs=[slug for _, _, slug, _ in parsed],
+            aliases=[alias for _, _, _, alias in parsed],
+        )
+    return {names[row["n"] - 1]: row["id"] for row in rows}
+
+
+def address(name: str) -> tuple[str | None, str, str]:
+    """`/wiki/topic/austin-texas`, `topic/austin-texas`, `austin-texas`, `Austin, Texas` → type, slug, alias."""
+    type, slash, rest = name.removeprefix(EXACT).partition("/")
+    typed = bool(slash) and type in TEMPLATES
+    bare = (rest if typed else name.rpartition("/")[2]).removesuffix(".md").strip()
+    try:
+        slug = slugify(bare)
+    except NoSlug:
+        slug = ""
+    return (type if typed else None), slug, normalise(bare)
+
+
+def unknown_type(type: str, count: int, first: str) -> Problem:
+    files = "this file has it" if count == 1 else f"{count:,} files have it, this one first"
+    message = (
+        f'"{type[:80]}" is no type of Cairn\'s ({files}): the page is what its folder says, else a reference, and the '
+        f"type is kept as category in its metadata. Types are {', '.join(TEMPLATES)}"
+    )
+    return Problem(first, "UNKNOWN_TYPE", message)
+
+
+def unanswered(path: str, relation: str, name: str) -> Problem:
+    message = f'{relation}: no page answers to "{name[:200]}" yet; the tie is made when one does'
+    return Problem(path, BROKEN_RELATION, message)
+
+
+def problem(path: str, error: CairnError) -> Problem:
+    return Problem(path, error.code, error.message)

@@ -1,0 +1,81 @@
+"""Sources as files: a `.jsonl` with one on each line, or a folder of texts, each with or without frontmatter."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from content.fields import BadNote
+from content.frontmatter import BadFrontmatter, split
+from content.source_records import SourceRecord, source_from_record
+from db.shelf import Shelf
+
+from ..errors import BadInput
+from ..sources.sources import SourceDraft
+from .formats import Survey
+from .notes import LINES, NOTE_MAX, Piece, Problem, Waiting, data_of, in_folder, in_lines
+
+DEFAULT_KIND = "document"
+
+
+def source_files(root: Path) -> Iterator[SourceDraft | Problem]:
+    """Each source, or why a file or line is none, in the order of their names; read when asked for."""
+    if not root.exists():
+        raise BadInput(f"There is no {root}. Give a {LINES} file of sources, or a folder of texts.", "path")
+    if not root.is_dir() and root.suffix != LINES:
+        raise BadInput(f"{root} is neither a folder of texts nor a {LINES} file.", "path")
+    found = by_place(root) if root.is_dir() else in_lines(str(root))
+    return (piece if isinstance(piece, Problem) else read(piece) for piece in found)
+
+
+def by_place(root: Path) -> list[Piece | Problem]:
+    with Shelf() as shelf:
+        return sorted(in_folder(root, Waiting(shelf), Survey()), key=place_of)
+
+
+def place_of(piece: Piece | Problem) -> str:
+    return piece.path if isinstance(piece, Problem) else piece.label
+
+
+def read(piece: Piece) -> SourceDraft | Problem:
+    try:
+        text = text_of(piece)
+        record = source_from_record(from_line(text) if piece.is_line else from_text(piece, text))
+    except (BadNote, BadFrontmatter) as error:
+        return Problem(piece.label, BadInput.code, str(error))
+    except OSError as error:
+        return Problem(piece.label, "UNREADABLE", f"it cannot be read: {error.strerror or error}")
+    return draft_of(record)
+
+
+def text_of(piece: Piece) -> str:
+    if piece.size > NOTE_MAX:
+        raise BadNote(f"it has {piece.size:,} bytes: at most {NOTE_MAX:,} are allowed")
+    try:
+        return data_of(piece).decode()
+    except UnicodeDecodeError as error:
+        raise BadNote(f"byte {error.start} is not UTF-8: save it as UTF-8") from None
+
+
+def from_line(text: str) -> Any:
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise BadNote(f"the line is not JSON: {error}") from None
+    return value["source"] if isinstance(value, dict) and set(value) == {"source"} else value
+
+
+def from_text(piece: Piece, text: str) -> dict[str, Any]:
+    """What its frontmatter says of it; a file is known by its path, else."""
+    values, content = split(text)
+    given = {name: str(values.pop(name)) for name in ("kind", "ref", "title", "captured_at") if values.get(name)}
+    metadata = values.pop("metadata", None)
+    more = metadata if isinstance(metadata, dict) else {}
+    return {"kind": DEFAULT_KIND, "ref": piece.label, **given, "content": content, "metadata": {**values, **more}}
+
+
+def draft_of(record: SourceRecord) -> SourceDraft:
+    return SourceDraft(
+        record.kind, record.ref, record.content, record.title, record.captured_at, record.metadata, record.version
+    )

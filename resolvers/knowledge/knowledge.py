@@ -1,0 +1,91 @@
+"""A wiki as a knowledge base: its references, each known by a topic. A view on pages, not a second store."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from content.knowledge import Seed
+from db.database import Database
+from db.scope import Scope
+
+from ..errors import BadInput, NotFound
+from ..model.drafts import PageDraft
+from ..model.lookup import PageAddress, locate
+from ..model.names import find_slug, title_slug
+from ..model.pages import Saved
+from ..pages.lifecycle import archive_page
+from ..pages.upsert import prepared, upsert
+from ..transactions.transaction import writing
+
+TYPE = "reference"
+ORIGIN = "knowledgeSource"
+"""The key in a page's metadata that says where an entry is from; one without it came through the API."""
+USER, SEED, API = "user", "seed", "api"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is known of a topic. Tags that are None were not given."""
+
+    topic: str
+    content: str
+    tags: Sequence[str] | None = None
+
+
+async def write_knowledge(database: Database, scope: Scope, entry: Entry) -> Saved:
+    """Make an entry or bring it up to date, also one that was deleted; its title and tags that are not given stay."""
+    ready = await prepared(draft_of(entry))
+    async with writing(database, scope) as writer:
+        before = await find_slug(writer, TYPE, ready.slug)
+        known = {} if before is None else before.metadata or {}
+        title = entry.topic if before is None else before.title
+        draft = replace(ready.draft, title=title, metadata=known | {ORIGIN: USER})
+        return await upsert(writer, ready._replace(draft=draft))
+
+
+async def delete_knowledge(database: Database, scope: Scope, topic: str) -> Saved:
+    """Put an entry away, from where writing it again brings it back."""
+    try:
+        page_id = await locate(database, scope, PageAddress(type=TYPE, slug=topic_slug(topic)))
+    except (BadInput, NotFound):
+        page_id = None
+    if page_id is not None and (saved := await archive_page(database, scope, page_id)).changed:
+        return saved
+    raise NotFound(f'There is no entry about "{topic[:100]}". knowledge_list says which topics there are.')
+
+
+async def seed_knowledge(database: Database, scope: Scope, topic: str, seed: Seed) -> bool:
+    """Whether an entry was made: one that is there, or was and is deleted, stays as it is."""
+    draft = draft_of(Entry(topic, seed.content, seed.tags))
+    ready = await prepared(replace(draft, metadata={ORIGIN: SEED}))
+    async with writing(database, scope) as writer:
+        if await find_slug(writer, TYPE, ready.slug):
+            return False
+        await upsert(writer, ready)
+        return True
+
+
+def draft_of(entry: Entry) -> PageDraft:
+    if not entry.content.strip():
+        raise BadInput("An entry has to say something.", "content")
+    return PageDraft(
+        type=TYPE,
+        title=entry.topic,
+        slug=topic_slug(entry.topic),
+        body=entry.content,
+        tags=entry.tags,
+        status="active",
+    )
+
+
+def topic_slug(topic: str) -> str:
+    """`claude_models` and `Claude models` are one topic."""
+    try:
+        return title_slug(topic)
+    except BadInput as error:
+        raise BadInput(error.message, "topic") from None
+
+
+def origin(metadata: dict[str, object]) -> str:
+    """user, seed or api."""
+    found = metadata.get(ORIGIN)
+    return found if found in (USER, SEED) and isinstance(found, str) else API

@@ -1,0 +1,58 @@
+"""What agents called, counted; and the index of what is at hand that follows from it.
+
+docs/decisions/0024-tools.md
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
+from uuid import UUID
+
+from content.hotness import Entry, hottest
+from db.database import Database
+from db.scope import Scope
+from db.sql import statements
+
+from ..errors import NotFound
+from ..permissions import Action, authorise
+from ..transactions.transaction import looking
+
+TOOL_CALLS = statements("tool_calls")
+NO_PAGE = UUID(int=0)
+KEPT_FOR = timedelta(days=30)
+TOOLS = 20
+ENTRIES = 2_000  # pages that are weighed at most: tagged references, and as many that were read
+HOT = 5
+HOT_MOST = 20
+
+
+async def count_call(database: Database, scope: Scope, tool: str, page_ids: Sequence[UUID] = ()) -> None:
+    """One more call in the scope's wiki, which gave the text of these pages. Old days go when a new one begins."""
+    where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+    counted = [NO_PAGE, *dict.fromkeys(page_ids)]
+    async with looking(database) as connection:
+        rows = await connection.all(TOOL_CALLS["count_calls"], **where, day=today(), tool=tool, page_ids=counted)
+        if any(row["page_id"] == NO_PAGE and row["calls"] == 1 for row in rows):
+            await connection.run(TOOL_CALLS["forget_calls"], **where, first=first_day())
+
+
+async def hot_index(database: Database, scope: Scope, owner_id: UUID, size: int = HOT) -> list[tuple[UUID, int]]:
+    """(page id, score), the hottest first; none of a wiki that may not be read."""
+    where = {"tenant_id": scope.tenant_id, "owner_id": owner_id, "first": first_day(), "no_page": NO_PAGE}
+    async with looking(database) as connection:
+        try:
+            await authorise(connection, scope, owner_id, Action.READ)
+        except NotFound:
+            return []
+        tools = await connection.all(TOOL_CALLS["find_tools"], **where, most=TOOLS)
+        rows = await connection.all(TOOL_CALLS["find_entries"], **where, most=ENTRIES)
+    calls = {row["tool"]: int(row["calls"]) for row in tools}
+    entries = [Entry(row["id"], row["tags"], int(row["reads"])) for row in rows]
+    return hottest(entries, calls, max(1, min(size, HOT_MOST)))
+
+
+def today() -> date:
+    return datetime.now(UTC).date()
+
+
+def first_day() -> date:
+    return today() - KEPT_FOR

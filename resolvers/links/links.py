@@ -1,0 +1,123 @@
+"""References between pages, with every reason for which they were asserted."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from content.limits import REASON
+from db.database import Database
+from db.ids import new_id
+from db.scope import Scope
+from db.sql import statements
+
+from .. import validation as checks
+from ..errors import BadInput
+from ..transactions.activity import record
+from ..transactions.transaction import check_pair, writing_beside
+from ..transactions.writer import Writer
+from .references import refresh_hubness
+from .targets import IMPORTED, drop_related
+
+LINKS = statements("links")
+TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class SavedLink:
+    """Why one page refers to another after a write; no reasons, no link."""
+
+    from_page_id: UUID
+    to_page_id: UUID
+    reasons: tuple[str, ...]
+    changed: bool
+
+
+async def link_pages(
+    database: Database,
+    scope: Scope,
+    from_page_id: UUID,
+    to_page_id: UUID,
+    *,
+    kind: str = "reference",
+    reason: str = "manual",
+    restored: bool = False,
+) -> SavedLink:
+    """Let a page refer to another for one more reason."""
+    check_kind(kind)
+    reason = named_reason(reason, restored=restored)
+    if from_page_id == to_page_id:
+        raise BadInput("A page cannot link to itself.", "toPageId")
+    async with writing_beside(database, scope, from_page_id) as writer:
+        reasons = await writer.value(
+            LINKS["write_link"], id=new_id(), from_page_id=from_page_id, to_page_id=to_page_id, reason=reason
+        )
+        if reasons is None:
+            standing = await reasons_of(writer, from_page_id, to_page_id)
+            return SavedLink(from_page_id, to_page_id, standing, changed=False)
+        await relinked(writer, from_page_id, to_page_id, "link.added", [reason])
+        return SavedLink(from_page_id, to_page_id, tuple(reasons), changed=True)
+
+
+async def unlink_pages(
+    database: Database,
+    scope: Scope,
+    from_page_id: UUID,
+    to_page_id: UUID,
+    *,
+    kind: str = "reference",
+    reason: str | None = None,
+) -> SavedLink:
+    """Take back one reason, or all; the link goes with the last one. What the text says only the text can take back."""
+    check_kind(kind)
+    reason = None if reason is None else named_reason(reason, restored=True)
+    async with writing_beside(database, scope, from_page_id) as writer:
+        gone, left = await taken_back(writer, from_page_id, to_page_id, reason)
+        if IMPORTED in gone:
+            await drop_related(writer, from_page_id, to_page_id)
+        if gone:
+            await relinked(writer, from_page_id, to_page_id, "link.removed", gone)
+        return SavedLink(from_page_id, to_page_id, left, changed=bool(gone))
+
+
+async def taken_back(
+    writer: Writer, from_page_id: UUID, to_page_id: UUID, reason: str | None
+) -> tuple[Sequence[str], tuple[str, ...]]:
+    """The reasons that are gone, and those that are left. Mostly none is left: that takes one statement."""
+    pair = {"from_page_id": from_page_id, "to_page_id": to_page_id}
+    gone: Sequence[str] | None = await writer.value(LINKS["delete_link"], **pair, reason=reason)
+    if gone is not None:
+        return gone, ()
+    reasons = await reasons_of(writer, from_page_id, to_page_id)
+    left = tuple(why for why in reasons if why == TEXT or reason not in (None, why))
+    if left != reasons:
+        await writer.run(LINKS["set_reasons"], **pair, reasons=left)
+    return [why for why in reasons if why not in left], left
+
+
+async def reasons_of(writer: Writer, from_page_id: UUID, to_page_id: UUID) -> tuple[str, ...]:
+    """None where there is no link. A link that stands shows that both pages are there, in this wiki."""
+    found = await writer.value(LINKS["find_reasons"], from_page_id=from_page_id, to_page_id=to_page_id)
+    if found is None:
+        await check_pair(writer, from_page_id, to_page_id, "toPageId")
+    return tuple(found or ())
+
+
+async def relinked(writer: Writer, from_page_id: UUID, to_page_id: UUID, action: str, reasons: Sequence[str]) -> None:
+    """Everything that depends on a reference."""
+    writer.touched.add(from_page_id)
+    refresh_hubness(writer, [to_page_id])
+    await record(writer, action, from_page_id, toPageId=to_page_id, reasons=list(reasons))
+
+
+def check_kind(kind: str) -> None:
+    if kind in ("parent_of", "child_of"):
+        raise BadInput("Parents and children are set with setWikiParent, which writes both links.", "kind")
+    checks.one_of(kind, ["reference"], "kind")
+
+
+def named_reason(reason: str, *, restored: bool = False) -> str:
+    """One that may be asserted and taken back."""
+    reason = checks.line(reason, "reason", REASON.limit(restored=restored))
+    if reason == TEXT:
+        raise BadInput('The reason "text" belongs to the links in the page\'s text. Edit the text.', "reason")
+    return reason

@@ -1,0 +1,1 @@
+"""Pages, drafts and outlines as plain values that every write works with."""

@@ -1,0 +1,125 @@
+"""A page as a caller names it: by its id, by type and slug, or by a slug alone."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from content.limits import SLUG
+from content.names import composed
+from content.slugs import is_slug
+from db.database import Connection, Database, Row
+from db.scope import Scope
+from db.sql import statements
+from db.tables import PAGE_TYPES
+
+from .. import validation as checks
+from ..errors import BadInput, Conflict, NotFound
+from ..permissions import Action, authorise
+from ..transactions.transaction import NO_PAGE, looking
+
+PAGES = statements("pages")
+
+
+@dataclass(frozen=True, slots=True)
+class PageAddress:
+    """The id, or type and slug in the scope's wiki; a slug that the page once had finds it too.
+
+    With `in_wiki` a page that is named by its id must lie in the scope's wiki as well.
+    """
+
+    page_id: UUID | None = None
+    type: str | None = None
+    slug: str | None = None
+    in_wiki: bool = False
+
+
+async def locate(database: Database, scope: Scope, address: PageAddress) -> UUID:
+    """The id of the page; NotFound where there is none that the caller may see."""
+    by_name = address.type is not None and address.slug is not None
+    if by_name == (address.page_id is not None) or (address.type is None) != (address.slug is None):
+        raise BadInput("Name the page by pageId, or else by type and slug.", "pageId")
+    if address.page_id is not None and not address.in_wiki:
+        return address.page_id
+    async with looking(database) as connection:
+        await authorise(connection, scope, scope.owner_id, Action.READ)
+        if address.page_id is not None:
+            owner_id = await connection.value(PAGES["find_owner"], tenant_id=scope.tenant_id, id=address.page_id)
+            found = address.page_id if owner_id == scope.owner_id else None
+        else:
+            found = await connection.value(
+                PAGES["find_by_slug"],
+                tenant_id=scope.tenant_id,
+                owner_id=scope.owner_id,
+                type=checks.one_of(address.type or "", PAGE_TYPES, "type"),
+                slug=checks.text(composed(address.slug or "", SLUG), "slug", SLUG.most),
+            )
+    if found is None:
+        raise NotFound(NO_PAGE)
+    page_id: UUID = found
+    return page_id
+
+
+class SharedSlug(Conflict):
+    """Pages of several `types` answer to it."""
+
+    def __init__(self, slug: str, types: Sequence[str]) -> None:
+        super().__init__(f'Pages of several types have the slug "{slug}": {", ".join(types)}. Say which type is meant.')
+        self.types = tuple(types)
+
+    @property
+    def extensions(self) -> dict[str, Any]:
+        return {"code": self.code, "types": list(self.types)}
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A page that has, or once had, a slug among those of its type."""
+
+    page_id: UUID
+    type: str
+    is_archived: bool = False
+
+
+async def locate_slug(database: Database, scope: Scope, slug: str, type: str | None = None) -> Located:
+    """The page of a slug, of that type or of any; NotFound or SharedSlug where there is not one."""
+    slug = composed(slug, SLUG)
+    if not is_slug(slug) or len(slug) > SLUG.most:
+        raise NotFound(NO_PAGE)
+    async with looking(database) as connection:
+        await authorise(connection, scope, scope.owner_id, Action.READ)
+        rows = await find_slugs(connection, scope, [slug])
+    found = meant(rows, slug, type)
+    if found is None:
+        raise NotFound(NO_PAGE)
+    return found
+
+
+async def find_slugs(connection: Connection, scope: Scope, slugs: Sequence[str]) -> list[Row]:
+    """Whatever has or had one of these slugs in the scope's wiki."""
+    wanted = [slug for slug in slugs if len(slug) <= SLUG.most and is_slug(slug)]
+    return await connection.all(
+        PAGES["find_by_slugs"],
+        tenant_id=scope.tenant_id,
+        owner_id=scope.owner_id,
+        types=list(PAGE_TYPES),
+        slugs=wanted,
+    )
+
+
+def meant(rows: Sequence[Row], slug: str, type: str | None) -> Located | None:
+    """An active page rather than an archived one, one that has the slug rather than one that had it, as in links."""
+    fitting = [row for row in rows if row["slug"] == slug and type in (None, row["type"])]
+    if not fitting:
+        return None
+    best = min(map(rank, fitting))
+    first, *others = sorted(
+        (row for row in fitting if rank(row) == best), key=lambda row: PAGE_TYPES.index(row["type"])
+    )
+    if others:
+        raise SharedSlug(slug, [first["type"], *(row["type"] for row in others)])
+    return Located(first["id"], first["type"], first["status"] != "active")
+
+
+def rank(row: Row) -> tuple[bool, bool]:
+    return row["status"] != "active", row["is_former"]

@@ -1,0 +1,175 @@
+"""The sections of a page in their order, as values: each function makes the next outline out of the last."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import chain, count
+
+from content.limits import BODY, HEADING, SECTIONS, SLUG
+from content.sections import Section, parse, problem, render
+from content.slugs import numbered_section, section_slug
+from content.templates import TEMPLATES
+
+from .. import validation as checks
+from ..errors import BadInput, NotFound
+from ..validation import UNSET, Given, given
+from .drafts import SectionDraft
+
+Outline = tuple[Section, ...]
+LEAD = "overview"
+
+
+def templated(page_type: str) -> Outline:
+    """The empty sections that a new page of a type has."""
+    return tuple(Section(slug, heading, "") for slug, heading in TEMPLATES[page_type])
+
+
+def size(*outlines: Iterable[Section | SectionDraft]) -> int:
+    """How many characters have to be read to know what they say."""
+    return sum(len(section.heading or "") + len(section.body) for section in chain(*outlines))
+
+
+def from_body(body: str, current: Outline = (), *, restored: bool = False) -> Outline:
+    """The sections of a whole body, where there was another."""
+    body = checks.text(body, "bodyMd", BODY.limit(restored=restored))
+    return keeping(standing(parse(body), "bodyMd", restored=restored), current)
+
+
+def keeping(sections: Outline, current: Outline) -> Outline:
+    """The same texts. One that keeps its heading or its slug stays the section that it was."""
+    known: dict[str, list[str]] = {}
+    for section in current:
+        known.setdefault(section.heading, []).append(section.slug)
+    kept = [known[s.heading].pop(0) if known.get(s.heading) else None for s in sections]
+    taken = {slug for slug in kept if slug}
+    own = []
+    for slug, section in zip(kept, sections, strict=True):
+        own.append(replace(section, slug=slug or unused(section.slug, taken)))
+        taken.add(own[-1].slug)
+    return tuple(own)
+
+
+def named(sections: Outline, slugs: Sequence[str]) -> Outline | None:
+    """The same texts under these slugs; None when they are not as many, or not such as sections can have."""
+    fits = len(slugs) == len(sections) and len(set(slugs)) == len(slugs) and all(s == section_slug(s) for s in slugs)
+    return tuple(replace(one, slug=slug) for one, slug in zip(sections, slugs, strict=True)) if fits else None
+
+
+def merged(page_type: str, current: Outline, drafts: Sequence[SectionDraft]) -> Outline:
+    """The drafts in place of the sections with the same slugs, or behind the others."""
+    sections = {section.slug: section for section in current}
+    seen: set[str] = set()
+    for n, draft in enumerate(drafts):
+        section = drafted(page_type, draft, sections, f"sections.{n}")
+        if section.slug in seen:
+            raise BadInput(f'The section "{section.slug}" is given twice.', f"sections.{n}.sectionSlug")
+        seen.add(section.slug)
+        sections[section.slug] = section
+    return standing(sections.values(), "sections", current)
+
+
+def drafted(page_type: str, draft: SectionDraft, sections: dict[str, Section], field: str) -> Section:
+    """One section as it will stand among the others."""
+    slug, heading = draft.slug, draft.heading
+    if heading is not None:
+        heading = headed(heading, f"{field}.heading")
+    if slug is None and heading:
+        slug = section_slug(heading)
+    if slug is None and sections and next(iter(sections)) != LEAD:
+        raise BadInput("A section needs a slug or a heading.", f"{field}.sectionSlug")
+    if slug is None:
+        slug, heading = LEAD, heading or ""
+    if slug not in sections:
+        check_slug(slug, f"{field}.sectionSlug")
+    if heading is None:
+        heading = sections[slug].heading if slug in sections else usual_heading(page_type, slug)
+    return allowed(Section(slug, heading, checks.text(draft.body, f"{field}.bodyMd", BODY.most)), f"{field}.bodyMd")
+
+
+def patched(page_type: str, current: Outline, slug: str, body: Given[str], heading: Given[str]) -> Outline:
+    """One section changed; one that is not there yet joins at the end."""
+    old = next((section for section in current if section.slug == slug), None)
+    if old is None:
+        check_slug(slug, "sectionSlug")
+        old = Section(slug, usual_heading(page_type, slug), "")
+    new = allowed(
+        replace(
+            old,
+            heading=old.heading if heading is UNSET else headed(heading, "heading"),
+            body=old.body if body is UNSET else checks.text(given(body, ""), "bodyMd", BODY.most),
+        ),
+        "bodyMd" if heading is UNSET else "heading",
+    )
+    sections = {section.slug: section for section in current}
+    sections[slug] = new
+    return standing(sections.values(), "bodyMd", current)
+
+
+def without(current: Outline, slug: str) -> Outline:
+    """All sections but one."""
+    place_of(current, slug)
+    return standing([section for section in current if section.slug != slug], "sectionSlug", current)
+
+
+def moved(current: Outline, slug: str, position: int) -> Outline:
+    """One section at another place, counted from 0."""
+    if not 0 <= position < len(current):
+        raise BadInput(f"The position must lie between 0 and {len(current) - 1}.", "position")
+    sections = list(current)
+    sections.insert(position, sections.pop(place_of(current, slug)))
+    return standing(sections, "position", current)
+
+
+def place_of(current: Outline, slug: str) -> int:
+    for place, section in enumerate(current):
+        if section.slug == slug:
+            return place
+    raise NotFound(f'The page has no section "{slug}".')
+
+
+def standing(sections: Iterable[Section], field: str, current: Outline = (), *, restored: bool = False) -> Outline:
+    """The outline as it comes back from the body: else what one section says would leak into the next.
+
+    A page that is larger than its bound, since that was lowered, can be written as long as it does not grow.
+    """
+    outline = tuple(section for section in sections if section.heading or section.body.strip())
+    if any(not section.heading for section in outline[1:]):
+        raise BadInput("The text without a heading has to stay first. Give its section a heading.", field)
+    most = SECTIONS.limit(restored=restored)
+    if len(outline) > max(most, len(current)):
+        raise BadInput(f"A page can have {most:,} sections, not {len(outline):,}.", field)
+    body, longest = render(outline), BODY.limit(restored=restored)
+    if len(body) > longest:
+        longest = max(longest, len(render(current)))
+    body = checks.text(body, field, longest)
+    found = parse(body)
+    if [section.heading for section in found] != [section.heading for section in outline]:
+        raise BadInput("A section holds an open code fence or comment that swallows what follows. Close it.", field)
+    return tuple(replace(section, body=same.body) for section, same in zip(outline, found, strict=True))
+
+
+def allowed(section: Section, field: str) -> Section:
+    """The section, when it can stand on a page. An empty lead can: it is left out."""
+    if (section.heading or section.body.strip()) and (reason := problem(section)):
+        raise BadInput(f'The section "{section.slug}" cannot stand like this: {reason}.', field)
+    return section
+
+
+def headed(heading: str, field: str) -> str:
+    """A heading on one line; an empty one belongs to the text before the first heading."""
+    return " ".join(checks.text(heading, field, HEADING.most).split())
+
+
+def usual_heading(page_type: str, slug: str) -> str:
+    """The template's heading for a slug, or the slug in words."""
+    return dict(TEMPLATES[page_type]).get(slug) or slug.replace("_", " ").capitalize()
+
+
+def check_slug(slug: str, field: str) -> None:
+    if slug != section_slug(checks.line(slug, field, SLUG.most)):
+        raise BadInput(f'Write the slug of a section like "{section_slug(slug)}".', field)
+
+
+def unused(slug: str, taken: set[str]) -> str:
+    """The slug, or with the next number that is free."""
+    numbers = (numbered_section(slug, n) for n in count(2))
+    return next(free for free in chain([slug], numbers) if free not in taken)

@@ -1,0 +1,1 @@
+"""Writes to pages: create, update, rename, merge, archive and restore."""

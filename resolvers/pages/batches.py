@@ -1,0 +1,81 @@
+"""The same change to many pages: each page by itself, whole or not at all."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from content.limits import TAGS
+from db.database import Database
+from db.scope import Scope
+
+from .. import validation as checks
+from ..errors import BadInput, CairnError
+from ..model.pages import Saved
+from ..transactions.activity import record
+from ..transactions.transaction import writing_page
+from .lifecycle import archive_page, unarchive_page
+from .update import save
+
+PAGES_MAX = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of the page at a position of the batch, from 0: it was saved, or why it was not."""
+
+    position: int
+    saved: Saved | None = None
+    error: CairnError | None = None
+
+
+async def archive_pages(database: Database, scope: Scope, page_ids: Sequence[UUID]) -> list[Outcome]:
+    """Out of sight, a hundred at most."""
+    return await each(page_ids, lambda page_id: archive_page(database, scope, page_id))
+
+
+async def unarchive_pages(database: Database, scope: Scope, page_ids: Sequence[UUID]) -> list[Outcome]:
+    """In sight again."""
+    return await each(page_ids, lambda page_id: unarchive_page(database, scope, page_id))
+
+
+async def tag_pages(
+    database: Database, scope: Scope, page_ids: Sequence[UUID], *, add: Sequence[str] = (), remove: Sequence[str] = ()
+) -> list[Outcome]:
+    """Tags put on every one of them, and others taken off."""
+    added, removed = tags(add, "add"), tags(remove, "remove")
+    if both := sorted(set(added) & set(removed)):
+        raise BadInput(f'The tag "{both[0]}" cannot be put on and taken off at once.', "remove")
+    return await each(page_ids, lambda page_id: retag_page(database, scope, page_id, added, removed))
+
+
+async def retag_page(
+    database: Database, scope: Scope, page_id: UUID, added: Sequence[str], removed: Sequence[str]
+) -> Saved:
+    async with writing_page(database, scope, page_id) as (writer, page):
+        left = [tag for tag in page.tags if tag not in removed]
+        wanted = tuple(dict.fromkeys([*left, *added]))
+        if len(wanted) > TAGS.most:
+            raise BadInput(f"{page.name[0].upper()}{page.name[1:]} would have more than {TAGS.most} tags.", "add")
+        saved = await save(writer, page, replace(page, tags=wanted))
+        if saved.changed:
+            await record(writer, "page.tagged", page.id, version=saved.version)
+        return saved
+
+
+async def each(page_ids: Sequence[UUID], change: Callable[[UUID], Awaitable[Saved]]) -> list[Outcome]:
+    """One after the other; what goes wrong with one does not touch the others."""
+    outcomes = []
+    for position, page_id in enumerate(checks.few(page_ids, PAGES_MAX, "pageIds")):
+        try:
+            outcomes.append(Outcome(position, await change(page_id)))
+        except CairnError as error:
+            outcomes.append(Outcome(position, error=error))
+    return outcomes
+
+
+def tags(values: Sequence[str], field: str) -> tuple[str, ...]:
+    """As `checks.tags` has them, with the field's own name in what is wrong."""
+    try:
+        return checks.tags(values)
+    except BadInput as error:
+        raise BadInput(error.message, (error.field or "tags").replace("tags", field, 1)) from None

@@ -1,0 +1,172 @@
+"""Edits told as old words and new ones, and texts put behind what is there."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from content import edits
+from content.edits import Edited
+from content.likeness import Nearest
+from content.limits import BODY, EDIT_SUMMARY
+from content.sections import render
+from db.database import Database
+from db.scope import Scope
+
+from .. import validation as checks
+from ..errors import BadInput, CairnError
+from ..long_texts import read_through
+from ..model import outline
+from ..model.lookup import PageAddress, locate
+from ..model.outline import Outline
+from ..model.pages import Page, Saved
+from ..transactions.activity import record
+from ..transactions.transaction import check_version, writing_page
+from ..validation import UNSET
+from .sections import named
+from .texts import PageText, read_body, read_sections
+from .update import save
+
+SAME = "The text was found, and it says already what it would say after the edit: nothing was written."
+
+
+class EditFailed(CairnError):
+    """The old text is not there. `passes` were tried; `nearest` is what is most like it."""
+
+    code = "EDIT_FAILED"
+
+    def __init__(self, error: edits.EditFailed) -> None:
+        super().__init__(str(error))
+        self.passes: tuple[str, ...] = error.passes
+        self.nearest: Nearest | None = error.nearest
+
+    @property
+    def extensions(self) -> dict[str, Any]:
+        nearest = self.nearest and self.nearest._asdict()
+        return {"code": self.code, "passesTried": list(self.passes), "nearest": nearest}
+
+
+class EditAmbiguous(CairnError):
+    """The old text is there `count` times, at these `lines`, of which the first twenty are named."""
+
+    code = "EDIT_AMBIGUOUS"
+
+    def __init__(self, error: edits.EditAmbiguous) -> None:
+        super().__init__(str(error))
+        self.count, self.lines, self.matched_by = error.count, error.lines, error.matched_by
+
+    @property
+    def extensions(self) -> dict[str, Any]:
+        return {"code": self.code, "count": self.count, "lines": list(self.lines)}
+
+
+@dataclass(frozen=True, slots=True)
+class SavedEdit:
+    """What an edit did. `note` says why nothing was written, where that is so."""
+
+    saved: Saved
+    edited: Edited | None = None
+    note: str | None = None
+
+
+async def edit_page(
+    database: Database,
+    scope: Scope,
+    address: PageAddress,
+    *,
+    old_text: str,
+    new_text: str,
+    replace_all: bool = False,
+    section_slug: str | None = None,
+    expected_version: int | None = None,
+    summary: str | None = None,
+) -> SavedEdit:
+    """The new text for the old one, in the whole body or in one section.
+
+    Raises EditFailed and EditAmbiguous where the old text is not there, or not once.
+    """
+    old_text = checks.text(old_text, "oldText", BODY.most)
+    new_text = checks.text(new_text, "newText", BODY.most)
+    summary, section_slug = checks.optional(summary, "summary", EDIT_SUMMARY.most), section_slug and named(section_slug)
+    page_id = await locate(database, scope, address)
+    async with writing_page(database, scope, page_id) as (writer, page):
+        check_version(page, expected_version)
+        before = text_of(page, section_slug)
+        edited = await edited_text(before, old_text, new_text, replace_all)
+        after, text = await retold(page, section_slug, edited.text, "newText")
+        saved = await save(writer, page, after, text=text, edit_summary=summary)
+        if saved.changed:
+            await record(writer, "page.edited", page.id, version=saved.version, matchedBy=edited.matched_by)
+        return SavedEdit(saved, edited, None if saved.changed else SAME)
+
+
+async def append_to_page(
+    database: Database,
+    scope: Scope,
+    address: PageAddress,
+    *,
+    text: str,
+    section_slug: str | None = None,
+    as_paragraph: bool = True,
+    expected_version: int | None = None,
+    summary: str | None = None,
+) -> SavedEdit:
+    """The text behind all that is there, after a blank line or else on the next line.
+
+    A section that is not there yet joins at the end.
+    """
+    if not checks.text(text, "text", BODY.most).strip():
+        raise BadInput("There is nothing to append in this.", "text")
+    summary, section_slug = checks.optional(summary, "summary", EDIT_SUMMARY.most), section_slug and named(section_slug)
+    page_id = await locate(database, scope, address)
+    async with writing_page(database, scope, page_id) as (writer, page):
+        check_version(page, expected_version)
+        is_new = section_slug is not None and all(section.slug != section_slug for section in page.sections)
+        before = "" if is_new else text_of(page, section_slug)
+        whole = appended(before, text, as_paragraph)
+        after, read = await retold(page, section_slug, whole, "text")
+        saved = await save(writer, page, after, text=read, edit_summary=summary)
+        if saved.changed:
+            await record(writer, "page.appended", page.id, version=saved.version)
+        return SavedEdit(saved)
+
+
+async def edited_text(text: str, old: str, new: str, replace_all: bool) -> Edited:
+    try:
+        return await read_through(len(text) + len(old), edits.edit, text, old, new, replace_all=replace_all)
+    except edits.NothingToFind as error:
+        raise BadInput(str(error), "oldText") from None
+    except edits.EditFailed as error:
+        raise EditFailed(error) from None
+    except edits.EditAmbiguous as error:
+        raise EditAmbiguous(error) from None
+
+
+def text_of(page: Page, section_slug: str | None) -> str:
+    """What is edited."""
+    if section_slug is None:
+        return render(page.sections)
+    return page.sections[outline.place_of(page.sections, section_slug)].body
+
+
+def appended(before: str, text: str, as_paragraph: bool) -> str:
+    """With the line ends that the text before has."""
+    end = "\r\n" if "\r\n" in before else "\n"
+    separator = end * (1 + as_paragraph) if before else ""
+    return before + separator + text.lstrip("\r\n")
+
+
+async def retold(page: Page, section_slug: str | None, text: str, field: str) -> tuple[Page, PageText | None]:
+    """The page with this text for its body, or for one section; what is wrong with it is said of the field."""
+    try:
+        if section_slug is None:
+            read = await read_body(text)
+            return replace(page, sections=outline.keeping(read.sections, page.sections)), read
+        sections = await patched(page, section_slug, text)
+    except BadInput as error:
+        raise BadInput(error.message, "sectionSlug" if error.field == "sectionSlug" else field) from None
+    after = replace(page, sections=sections)
+    return after, await read_sections(sections) if sections != page.sections else None
+
+
+async def patched(page: Page, section_slug: str, text: str) -> Outline:
+    size = outline.size(page.sections) + len(text)
+    return await read_through(size, outline.patched, page.type, page.sections, section_slug, text, UNSET)

@@ -1,0 +1,81 @@
+"""The states that a page had: two of them compared, and one of them again."""
+
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from content.differences import Difference, difference, unified
+from db.database import Database
+from db.scope import Scope
+from db.sql import statements
+
+from ..errors import BadInput, NotFound
+from ..long_texts import read_through
+from ..model import outline
+from ..model.pages import Saved
+from ..permissions import Action, authorise
+from ..transactions.activity import record
+from ..transactions.transaction import NO_PAGE, check_version, looking, writing_page
+from .revision_store import State, find_states
+from .texts import read_body
+from .update import save
+
+PAGES = statements("pages")
+VERSIONS = range(1, 2**31)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How the text of a page changed from one of its states to another."""
+
+    old: State
+    new: State
+    difference: Difference
+    unified: str
+
+
+async def compare_states(database: Database, scope: Scope, page_id: UUID, old: int, new: int) -> Comparison:
+    """Any two states of a page, in either order; NotFound where the caller may not read them or there are none."""
+    if old not in VERSIONS or new not in VERSIONS:
+        raise NotFound(NO_PAGE)
+    async with looking(database) as connection:
+        owner_id = await connection.value(PAGES["find_owner"], tenant_id=scope.tenant_id, id=page_id)
+        if owner_id is None:
+            raise NotFound(NO_PAGE)
+        await authorise(connection, scope, owner_id, Action.READ)
+        states = await find_states(connection, scope.in_owner(owner_id), page_id, (old, new))
+    before, after = states
+    return await read_through(len(before.body) + len(after.body), compared, before, after)
+
+
+def compared(old: State, new: State) -> Comparison:
+    found = difference(old.body, new.body)
+    return Comparison(old, new, found, unified(found, f"version {old.version}", f"version {new.version}"))
+
+
+async def restore_state(
+    database: Database,
+    scope: Scope,
+    page_id: UUID,
+    version: int,
+    *,
+    expected_version: int | None = None,
+) -> Saved:
+    """A new version with the title, summary, text, tags and metadata of an earlier one; slug and names stay."""
+    if version not in VERSIONS:
+        raise BadInput("Versions count from 1.", "version")
+    async with writing_page(database, scope, page_id) as (writer, page):
+        check_version(page, expected_version)
+        (state,) = await find_states(writer, writer.scope, page.id, (version,))
+        text = await read_body(state.body, restored=True)
+        after = replace(
+            page,
+            title=state.title,
+            summary=state.summary,
+            tags=state.tags,
+            metadata=page.metadata if state.metadata is None else state.metadata,
+            sections=outline.keeping(text.sections, page.sections),
+        )
+        saved = await save(writer, page, after, text=text, edit_summary=f"Restored to version {version}")
+        if saved.changed:
+            await record(writer, "page.restored", page.id, version=saved.version, restoredVersion=version)
+        return saved

@@ -1,0 +1,187 @@
+"""New pages with everything that belongs to them: any number, in a fixed number of statements."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from content.names import normalise
+from content.sections import Section
+from db.ids import new_id
+from db.sql import inserting, statements
+from db.tables import pages, revisions
+
+from ..links.targets import add_targets, resolve
+from ..long_texts import read_through
+from ..model.names import Names, add_names, check_number, everyone
+from ..model.pages import Page, Saved
+from ..search.index import Findable, write_search
+from ..subscriptions.changes import ChangeKind
+from ..transactions.writer import Writer
+from .revision_store import whole
+from .texts import PageText
+
+PAGES = statements("pages")
+SECTIONS = statements("sections")
+ALIASES = statements("aliases")
+IMPORTED = "import"  # the source of aliases that come out of files
+CONTENT = ("slug", "title", "summary", "body_md", "tags", "metadata", "status", "version", "last_compiled_at")
+INSERT_PAGE = inserting(pages, "tenant_id", "owner_id", "id", "type", *CONTENT, "created_at", "updated_at")
+INSERT_REVISION = inserting(
+    revisions, "tenant_id", "owner_id", "id", "page_id", "version", "title", "summary", "body_md", "tags",
+    "edit_summary", "author_kind", "author_id", "created_at", "base_version", "base_starts", "base_lengths",
+    "base_texts", "slug", "metadata", "aliases", "facts_version",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class NewPage:
+    """A page that is not there yet, what its sections say, and what it is called besides."""
+
+    page: Page
+    text: PageText
+    aliases: Sequence[str] = ()
+    alias_source: str = "manual"
+    former_slugs: Sequence[str] = ()
+    edit_summary: str | None = None
+
+
+async def create(writer: Writer, *new: NewPage, later: bool = False) -> list[Saved]:
+    """All of them, at their first version. `later` when `count_words` follows after more of them."""
+    new = tuple(replace(one, page=replace(one.page, version=1)) for one in new)
+    made = [one.page for one in new]
+    await writer.each(INSERT_PAGE, [page_row(writer, one) for one in new])
+    await write_sections(writer, [(page.id, *placed) for page in made for placed in enumerate(page.sections)])
+    names = await name(writer, new)
+    await writer.each(INSERT_REVISION, [first_revision(writer, one, names[one.page.id]) for one in new])
+    await add_targets(writer, {one.page.id: one.text.targets for one in new})
+    found = (Findable(one.page, names[one.page.id], one.text.words) for one in new)
+    await write_search(writer, *found, later=later)
+    await resolve(writer, everyone(names.values()), [page.id for page in made])
+    for page in made:
+        writer.changes.add(ChangeKind.CREATED, page.id, page.version)
+    return [Saved(page.id, page.version, created=True) for page in made]
+
+
+# -- their rows
+
+
+def page_row(writer: Writer, one: NewPage) -> dict[str, Any]:
+    moments = {"created_at": writer.now, "updated_at": writer.now}
+    return {"id": one.page.id, "type": one.page.type, **content_row(one.page, one.text.body), **moments}
+
+
+def first_revision(writer: Writer, one: NewPage, names: Names) -> dict[str, Any]:
+    return revision_row(writer, one.page, one.edit_summary) | whole(one.page, one.text.body, names.aliases)
+
+
+def content_row(page: Page, body: str) -> dict[str, Any]:
+    """What a write may change."""
+    return {
+        "slug": page.slug,
+        "title": page.title,
+        "summary": page.summary,
+        "body_md": body,
+        "tags": page.tags,
+        "metadata": page.metadata or {},
+        "status": page.status,
+        "version": page.version,
+        "last_compiled_at": page.last_compiled_at,
+    }
+
+
+def revision_row(writer: Writer, page: Page, edit_summary: str | None) -> dict[str, Any]:
+    """All but what `states` has columns of its own for."""
+    actor = writer.scope.actor
+    return {
+        "id": new_id(),
+        "page_id": page.id,
+        "version": page.version,
+        "title": page.title,
+        "summary": page.summary,
+        "tags": page.tags,
+        "edit_summary": edit_summary,
+        "author_kind": actor.kind.value,
+        "author_id": actor.id,
+        "created_at": writer.now,
+    }
+
+
+async def write_sections(writer: Writer, found: Sequence[tuple[UUID, int, Section]]) -> None:
+    """Sections at their places on pages, new ones and changed ones."""
+    if found:
+        await writer.later(
+            SECTIONS["write_sections"],
+            ids=[new_id() for _ in found],
+            page_ids=[page_id for page_id, _, _ in found],
+            positions=[place for _, place, _ in found],
+            slugs=[section.slug for *_, section in found],
+            headings=[section.heading for *_, section in found],
+            bodies=[section.body for *_, section in found],
+        )
+
+
+# -- their names
+
+
+async def name(writer: Writer, new: Sequence[NewPage]) -> dict[UUID, Names]:
+    """Each answers to its title, its aliases and its slug, and to those that it had and nobody else has."""
+    called = await read_through(sum(sum(map(len, one.aliases)) for one in new), aliases_of, new)
+    await writer.later(ALIASES["write_aliases"], **alias_rows(called))
+    kept = await keep_slugs(writer, [(one.page, slug) for one in new for slug in one.former_slugs])
+    names = {
+        one.page.id: Names(
+            frozenset({one.page.slug, *(slug for page_id, slug in kept if page_id == one.page.id)}),
+            frozenset(called[one.page.id]),
+        )
+        for one in new
+    }
+    for one in new:
+        check_number(names[one.page.id], "aliases", restored=one.alias_source == IMPORTED)
+    await add_names(writer, [(one.page, names[one.page.id]) for one in new])
+    return names
+
+
+Called = dict[UUID, dict[str, tuple[str, str]]]
+"""By page and alias: the name as it was written, and who gave it."""
+
+
+def aliases_of(new: Iterable[NewPage]) -> Called:
+    return {
+        one.page.id: {**aliases(one.aliases, one.alias_source), **aliases([one.page.title], "compiler")} for one in new
+    }
+
+
+def aliases(names: Sequence[str], source: str) -> dict[str, tuple[str, str]]:
+    """The first name of each alias."""
+    return {alias: (name, source) for name in reversed(names) if (alias := normalise(name))}
+
+
+async def write_aliases(writer: Writer, called: Called) -> set[UUID]:
+    """The pages that did not answer to all of these names before."""
+    added = await writer.all(ALIASES["write_aliases"], **alias_rows(called))
+    return {row["page_id"] for row in added}
+
+
+def alias_rows(called: Called) -> dict[str, list[Any]]:
+    rows = [(page_id, alias, *given) for page_id, own in called.items() for alias, given in own.items()]
+    return {
+        "ids": [new_id() for _ in rows],
+        "page_ids": [row[0] for row in rows],
+        "aliases": [row[1] for row in rows],
+        "names": [row[2] for row in rows],
+        "sources": [row[3] for row in rows],
+    }
+
+
+async def keep_slugs(writer: Writer, slugs: Sequence[tuple[Page, str]]) -> list[tuple[UUID, str]]:
+    """Let slugs resolve to pages besides their own, but for those that a page has or had; those that are new."""
+    if not slugs:
+        return []
+    rows = await writer.all(
+        PAGES["keep_slugs"],
+        types=[page.type for page, _ in slugs],
+        slugs=[slug for _, slug in slugs],
+        page_ids=[page.id for page, _ in slugs],
+    )
+    return [(row["page_id"], row["slug"]) for row in rows]

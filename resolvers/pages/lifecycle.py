@@ -1,0 +1,207 @@
+"""Making pages, bringing them up to date, putting them away."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from content.limits import ALIASES_AT_ONCE, EDIT_SUMMARY, RELATED
+from content.names import normalise
+from db.database import Database, Row
+from db.scope import Scope
+from db.sql import statements
+
+from .. import validation as checks
+from ..errors import BadInput, CairnError
+from ..links.references import dependants, refresh_all_hubness, refresh_hubness
+from ..links.related import replace_related
+from ..links.targets import forget_page, resolve, resolve_all
+from ..long_texts import read_through
+from ..model import outline
+from ..model.drafts import PageDraft, checked
+from ..model.names import check_free, free_slug, title_slug
+from ..model.pages import Page, Saved
+from ..permissions import Action
+from ..search.index import forget_search
+from ..subscriptions.changes import ChangeKind
+from ..transactions.activity import record
+from ..transactions.transaction import check_version, writing, writing_page
+from ..transactions.writer import Writer
+from ..validation import UNSET, Given
+from .aliases import replace_aliases
+from .texts import read_body, read_sections
+from .update import save
+from .upsert import draft_text, drafted, store
+
+PAGES = statements("pages")
+SEARCH = statements("search_index")
+
+
+class PageExists(CairnError):
+    """A page of the same type is called so already."""
+
+    code = "PAGE_EXISTS"
+
+    def __init__(self, page: Row) -> None:
+        self.page, self.version = f"{page['type']}/{page['slug']}", page["version"]
+        state = " It is archived." if page["status"] == "archived" else ""
+        super().__init__(f"The page {self.page} is called so already.{state}")
+
+    @property
+    def extensions(self) -> dict[str, Any]:
+        return {"code": self.code, "page": self.page, "currentVersion": self.version}
+
+
+async def create_page(database: Database, scope: Scope, draft: PageDraft, *, unless_called: bool = False) -> Saved:
+    """A new page. A slug made from the title gets a number when it is taken; a given one must be free.
+
+    With `unless_called` PageExists is raised instead of a number, where a page of the type has that title, alias or
+    slug; who gives a slug means another page.
+    """
+    draft = await checked(draft)
+    wanted = draft.slug or title_slug(draft.title)
+    text = await draft_text(draft) or await read_sections(outline.templated(draft.type))
+    async with writing(database, scope) as writer:
+        if draft.slug:
+            await check_free(writer, draft.type, draft.slug)
+        elif unless_called and (known := await writer.one(PAGES["find_called"], **called(draft, wanted))):
+            raise PageExists(known)
+        slug = draft.slug or await free_slug(writer, draft.type, wanted)
+        return await store(writer, None, drafted(draft, slug, text.sections), draft, "page.created", text)
+
+
+def called(draft: PageDraft, slug: str) -> dict[str, Any]:
+    return {"type": draft.type, "alias": normalise(draft.title), "slug": slug}
+
+
+async def update_page(
+    database: Database,
+    scope: Scope,
+    page_id: UUID,
+    *,
+    type: str | None = None,
+    title: Given[str] = UNSET,
+    summary: Given[str | None] = UNSET,
+    body: Given[str] = UNSET,
+    tags: Given[list[str]] = UNSET,
+    slug: Given[str] = UNSET,
+    metadata: Given[dict[str, Any] | None] = UNSET,
+    aliases: Given[Sequence[str]] = UNSET,
+    related: Given[Sequence[str]] = UNSET,
+    expected_version: int | None = None,
+    edit_summary: str | None = None,
+) -> Saved:
+    """Change what is given. A new slug keeps the old one resolving; a new title keeps the old one as an alias.
+
+    `aliases` are all names that the page has besides its title, `related` all pages that it is related to, whatever
+    its text says: those that are left out are taken from it.
+    """
+    changes: dict[str, Any] = {
+        "title": title if title is UNSET else checks.title(title),
+        "summary": summary if summary is UNSET else checks.summary(summary),
+        "tags": tags if tags is UNSET else checks.tags(tags),
+        "slug": slug if slug is UNSET else checks.slug(slug),
+        "metadata": metadata if metadata is UNSET else checks.metadata({} if metadata is None else metadata),
+    }
+    edit_summary = checks.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
+    if aliases is not UNSET:
+        names = checks.few(aliases, ALIASES_AT_ONCE.most, "aliases")
+        aliases = await read_through(sum(map(len, names)), checks.aliases, names)
+    if related is not UNSET:
+        related = tuple(dict.fromkeys(checks.few(related, RELATED.most, "related")))
+    text = None if body is UNSET else await read_body(body)
+    async with writing_page(database, scope, page_id) as (writer, page):
+        check_version(page, expected_version)
+        check_type(page, type)
+        after = replace(page, **{name: value for name, value in changes.items() if value is not UNSET})
+        if text:
+            after = replace(after, sections=outline.keeping(text.sections, page.sections))
+        if after.slug != page.slug:
+            await check_free(writer, page.type, after.slug, but=page)
+        saved = await save(writer, page, after, text=text, edit_summary=edit_summary)
+        renamed = aliases is not UNSET and await replace_aliases(writer, after, aliases)
+        relinked = related is not UNSET and await replace_related(writer, page.id, related)
+        saved = replace(saved, changed=saved.changed or renamed or relinked)
+        if saved.changed:
+            await record(writer, "page.updated", page.id, version=saved.version)
+        return saved
+
+
+def check_type(page: Page, wanted: str | None) -> None:
+    """Links, default sections and what search promises rest on the type: it is what a page is."""
+    if wanted is not None and wanted != page.type:
+        raise BadInput(
+            f"A page's type never changes: {page.name} stays one. Make a page of the other type with this text, "
+            "and archive this one.",
+            "type",
+        )
+
+
+async def add_former_slugs(database: Database, scope: Scope, page_id: UUID, slugs: Sequence[str]) -> Saved:
+    """Let a page be found by slugs that it, or a page that became part of it, once had."""
+    slugs = [checks.slug(slug) for slug in slugs]
+    async with writing_page(database, scope, page_id) as (writer, page):
+        saved = await save(writer, page, page, former_slugs=slugs)
+        if saved.changed:
+            await record(writer, "page.updated", page.id, version=saved.version)
+        return saved
+
+
+async def archive_page(
+    database: Database, scope: Scope, page_id: UUID, *, expected_version: int | None = None
+) -> Saved:
+    """Out of sight, with everything it owns."""
+    return await restate(database, scope, page_id, "archived", "page.archived", expected_version)
+
+
+async def unarchive_page(
+    database: Database, scope: Scope, page_id: UUID, *, expected_version: int | None = None
+) -> Saved:
+    """In sight again."""
+    return await restate(database, scope, page_id, "active", "page.unarchived", expected_version)
+
+
+async def restate(
+    database: Database, scope: Scope, page_id: UUID, status: str, action: str, expected_version: int | None
+) -> Saved:
+    async with writing_page(database, scope, page_id) as (writer, page):
+        check_version(page, expected_version)
+        saved = await save(writer, page, replace(page, status=status))
+        if saved.changed:
+            await record(writer, action, page.id)
+        return saved
+
+
+async def archive_scope(database: Database, scope: Scope) -> int:
+    """Every page of the wiki out of sight; how many that were."""
+    async with writing(database, scope, Action.MANAGE) as writer:
+        archived = await writer.run(PAGES["archive_all"])
+        if archived:
+            await writer.run(SEARCH["archive_pages"])
+            await writer.run(SEARCH["archive_names"])
+            await resolve_all(writer)
+            await refresh_all_hubness(writer)
+            await record(writer, "wiki.archived", pages=archived)
+        return archived
+
+
+async def delete_page(database: Database, scope: Scope, page_id: UUID) -> Saved:
+    """A page and all that belongs to it, for good. Its children become parentless, links to it are broken."""
+    async with writing_page(database, scope, page_id, Action.MANAGE) as (writer, page):
+        await remove_page(writer, page)
+        await record(writer, "page.deleted", page.id, type=page.type, slug=page.slug, title=page.title)
+        return Saved(page.id, page.version)
+
+
+async def remove_page(writer: Writer, page: Page) -> None:
+    """The page and all that hangs on it; the log is for the caller to write."""
+    counting = await dependants(writer, page.id)
+    for child in await writer.all(PAGES["orphan_children"], page_id=page.id):
+        writer.changes.add(ChangeKind.MOVED, child["id"])
+    for release in ("release_sections", "release_mentions"):
+        await writer.later(PAGES[release], page_id=page.id)
+    names = await forget_page(writer, page.id)
+    await forget_search(writer, page.id)
+    await writer.run(PAGES["delete_page"], page_id=page.id)
+    await resolve(writer, names)
+    refresh_hubness(writer, counting)

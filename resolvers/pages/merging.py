@@ -1,0 +1,280 @@
+"""Two pages about one thing made one: all that belonged to the one belongs to the other, and its names lead there."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from content.limits import SLUG, TAGS
+from content.sections import Section
+from db.database import Database
+from db.ids import new_id
+from db.scope import Scope
+from db.sql import statements
+
+from .. import validation as checks
+from ..errors import BadInput, NotFound
+from ..links.references import dependants, refresh_hubness
+from ..links.targets import resolve
+from ..long_texts import read_through
+from ..model import outline
+from ..model.names import check_number, free_slug, renew_names
+from ..model.outline import Outline
+from ..model.pages import Page, Saved, find_page
+from ..search.index import Findable, write_search
+from ..transactions.activity import record
+from ..transactions.transaction import NO_PAGE, check_same_wiki, check_version, writing_page
+from ..transactions.writer import Writer
+from .hierarchy import place
+from .renaming import find_calling, rewrite_calling
+from .texts import read_sections
+from .update import save
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The sections of both pages; `places` says where the sections of the second went, slug by slug."""
+
+    sections: Outline
+    places: dict[str, str]
+
+
+def join(sections: Outline, others: Outline) -> Joined:
+    """Texts under the same heading, or the same slug, are put one behind the other; the rest joins at the end."""
+    found = {section.slug: section for section in sections}
+    by_heading = {section.heading: section.slug for section in reversed(sections)}
+    places: dict[str, str] = {}
+    added: list[Section] = []
+    for other in others:
+        slug = by_heading.get(other.heading) or (other.slug if other.slug in found and other.heading else None)
+        if slug:
+            places[other.slug] = slug
+            found[slug] = replace(found[slug], body=both(found[slug].body, other.body))
+        else:
+            added.append(other)
+    return arranged([*found.values()], added, places, sections)
+
+
+def arranged(sections: list[Section], added: list[Section], places: dict[str, str], current: Outline) -> Joined:
+    """A text without a heading stands first; whose slug is taken gets the next one."""
+    taken = {section.slug for section in sections}
+    for other in added:
+        slug = outline.unused(other.slug, taken)
+        taken.add(slug)
+        places[other.slug] = slug
+        own = replace(other, slug=slug)
+        sections = [own, *sections] if not own.heading else [*sections, own]
+    return Joined(outline.standing(sections, "fromPageId", current), places)
+
+
+def both(text: str, other: str) -> str:
+    """Whole lines that stand there already are not said twice: a word of them may be in any text."""
+    if f"\n{other.strip()}\n" in f"\n{text}\n":
+        return text
+    return f"{text}\n\n{other}" if text.strip() else other
+
+
+LINKS = statements("links")
+MERGING = statements("merging")
+PAGES = statements("pages")
+SECTIONS = statements("sections")
+SUFFIX = "-merged"
+MOST = 20  # pages of one merge: about a second of the wiki's time
+
+
+async def merge_pages(
+    database: Database,
+    scope: Scope,
+    from_id: UUID,
+    into_id: UUID,
+    *,
+    expected_version: int | None = None,
+    from_expected_version: int | None = None,
+) -> Saved:
+    """Put one page into another of its type. What is left of it is archived, with its history and its old text.
+
+    `expected_version` is that of the page which stays.
+    """
+    if from_id == into_id:
+        raise BadInput("A page cannot be merged into itself.", "fromPageId")
+    async with writing_page(database, scope, into_id) as (writer, into):
+        gone = await find_source(writer, from_id, "fromPageId")
+        if await is_merged(writer, gone, into):
+            return Saved(into.id, into.version, changed=False)
+        check_version(into, expected_version)
+        check_version(gone, from_expected_version)
+        return await merge(writer, gone, into, "fromPageId")
+
+
+async def merge_many(
+    database: Database, scope: Scope, from_ids: Sequence[UUID], into_id: UUID, *, expected_version: int | None = None
+) -> Saved:
+    """Put several pages into another of their type, in this order: all of them, or none."""
+    named = [
+        (page_id, f"fromPageIds.{place}") for place, page_id in enumerate(checks.few(from_ids, MOST, "fromPageIds"))
+    ]
+    if not named:
+        raise BadInput("Name the pages that are to be merged into the other.", "fromPageIds")
+    async with writing_page(database, scope, into_id) as (writer, into):
+        waiting: dict[UUID, str] = {}
+        for page_id, field in named:
+            if page_id == into_id:
+                raise BadInput("A page cannot be merged into itself.", field)
+            if not await is_merged(writer, await find_source(writer, page_id, field), into):
+                waiting.setdefault(page_id, field)
+        saved = Saved(into.id, into.version, changed=False)
+        if waiting:
+            check_version(into, expected_version)
+        for page_id, field in waiting.items():
+            now = await find_page(writer, into_id)
+            assert now is not None, "nobody else writes the wiki"
+            saved = await merge(writer, await find_source(writer, page_id, field), now, field)
+        return saved
+
+
+async def find_source(writer: Writer, page_id: UUID, field: str) -> Page:
+    """The page that is to go, of the writer's wiki."""
+    await check_same_wiki(writer, page_id, field)
+    page = await find_page(writer, page_id)
+    if page is None:
+        raise NotFound(NO_PAGE)
+    return page
+
+
+async def is_merged(writer: Writer, gone: Page, into: Page) -> bool:
+    """Whether the one went into the other before, and nobody has brought it back since."""
+    found = await writer.value(MERGING["find_merged"], page_id=gone.id)
+    return gone.status == "archived" and found == into.id
+
+
+async def merge(writer: Writer, gone: Page, into: Page, field: str) -> Saved:
+    check_mergeable(gone, into, field)
+    counting = await dependants(writer, gone.id, into.id)
+    calling = await find_calling(writer, gone)
+    joined = await read_through(outline.size(gone.sections, into.sections), join, into.sections, gone.sections)
+    gone_after = await put_away(writer, gone, into)
+    into_after = await enrich(writer, gone, into, joined)
+    touched = await move_belongings(writer, gone, into, joined)
+    await rename_both(writer, gone_after, into_after)
+    version = (await rewrite_calling(writer, calling, gone, into_after)).get(into.id, into_after.version)
+    refresh_hubness(writer, [*counting, *touched, gone.id, into.id])
+    await record(writer, "page.merged", into.id, fromPageId=gone.id, version=version)
+    return Saved(into.id, version)
+
+
+def check_mergeable(gone: Page, into: Page, field: str) -> None:
+    if gone.type != into.type:
+        raise BadInput(
+            f"Pages of two types cannot be merged: {gone.name} and {into.name}. A page's type never changes: "
+            f"make a page of the type {into.type} of what the first one says, and archive it.",
+            field,
+        )
+    if into.status != "active":
+        raise BadInput(f"The page that stays, {into.name}, is archived. Bring it back first.", "intoPageId")
+
+
+async def put_away(writer: Writer, gone: Page, into: Page) -> Page:
+    """Archived, under a slug that nobody asks for: its own is free to lead to the other page."""
+    slug = await free_slug(writer, gone.type, gone.slug[: SLUG.most - len(SUFFIX)].rstrip("-") + SUFFIX)
+    after = replace(gone, slug=slug, status="archived")
+    saved = await save(writer, gone, after, edit_summary=f"Merged into {into.title}")
+    await writer.run(MERGING["move_slugs"], from_id=gone.id, into_id=into.id)
+    await writer.run(MERGING["move_merged"], from_id=gone.id, into_id=into.id)
+    await writer.run(MERGING["write_merged"], page_id=gone.id, into_id=into.id)
+    return replace(after, version=saved.version)
+
+
+async def enrich(writer: Writer, gone: Page, into: Page, joined: Joined) -> Page:
+    """The page that stays, with the text, the tags, the metadata and the names of the other."""
+    names = [row["name"] for row in await writer.all(MERGING["find_aliases"], page_id=gone.id)]
+    after = replace(
+        into,
+        sections=joined.sections,
+        summary=into.summary or gone.summary,
+        tags=tuple(dict.fromkeys([*into.tags, *gone.tags]))[: max(TAGS.most, len(into.tags))],
+        metadata=checks.metadata({**(gone.metadata or {}), **(into.metadata or {})}, restored=True),
+    )
+    text = await read_sections(after.sections)
+    saved = await save(writer, into, after, text=text, edit_summary=f"Merged with {gone.title}", aliases=names)
+    return replace(after, version=saved.version)
+
+
+async def move_belongings(writer: Writer, gone: Page, into: Page, joined: Joined) -> list[UUID]:
+    """Evidence, children, references, promotions and mentions; the pages whose hubness that may change."""
+    await copy_citations(writer, gone, into, joined)
+    if await writer.value(PAGES["find_ancestor"], page_id=into.id, ancestor_id=gone.id):
+        await place(writer, into, gone.parent_id)
+    await move_children(writer, gone, into)
+    touched = await move_references(writer, gone, into)
+    pages: dict[str, Any] = {"from_id": gone.id, "into_id": into.id}
+    places: dict[str, Any] = {"from_slugs": list(joined.places), "into_slugs": list(joined.places.values())}
+    for statement in ("move_lists", "move_listed"):
+        await writer.run(MERGING[statement], **pages, **places)
+    for statement in ("move_promotions", "copy_placements"):
+        await writer.run(MERGING[statement], **pages)
+    await writer.run(MERGING["move_listings"], from_text=str(gone.id), into_text=str(into.id))
+    await writer.run(MERGING["move_mentions"], **pages)
+    return touched
+
+
+async def copy_citations(writer: Writer, gone: Page, into: Page, joined: Joined) -> None:
+    sections = {row["section_slug"]: row["id"] for row in await writer.all(SECTIONS["find_sections"], page_id=into.id)}
+    cited = await writer.all(MERGING["find_citations"], page_id=gone.id)
+    kept = [row for row in cited if joined.places.get(row["section_slug"]) in sections]
+    await writer.run(
+        MERGING["copy_citations"],
+        into_id=into.id,
+        ids=[new_id() for _ in kept],
+        section_ids=[sections[joined.places[row["section_slug"]]] for row in kept],
+        cited_ids=[row["id"] for row in kept],
+    )
+    await writer.run(MERGING["advance_sections"], page_id=into.id)
+
+
+async def move_children(writer: Writer, gone: Page, into: Page) -> None:
+    children = [row["id"] for row in await writer.all(MERGING["find_children"], page_id=gone.id)]
+    if not children:
+        return
+    await writer.run(MERGING["move_children"], from_id=gone.id, into_id=into.id)
+    await writer.run(MERGING["delete_mirrors"], page_id=gone.id)
+    above, below = [into.id for _ in children], ["parent_of" for _ in children]
+    await writer.run(
+        LINKS["write_links"],
+        ids=[new_id() for _ in range(2 * len(children))],
+        from_page_ids=[*above, *children],
+        to_page_ids=[*children, *above],
+        kinds=[*below, *("child_of" for _ in children)],
+        reason="hierarchy",
+    )
+
+
+async def move_references(writer: Writer, gone: Page, into: Page) -> list[UUID]:
+    """What was asserted of the one is asserted of the other. Those that texts make follow from the texts."""
+    pairs: dict[str, list[tuple[UUID, UUID]]] = defaultdict(list)
+    for row in await writer.all(MERGING["find_asserted"], page_id=gone.id):
+        pair = tuple(into.id if end == gone.id else end for end in (row["from_page_id"], row["to_page_id"]))
+        if pair[0] != pair[1]:
+            for reason in row["reasons"]:
+                pairs[reason].append((pair[0], pair[1]))
+    for reason, found in pairs.items():
+        await writer.run(
+            LINKS["write_links"],
+            ids=[new_id() for _ in found],
+            from_page_ids=[pair[0] for pair in found],
+            to_page_ids=[pair[1] for pair in found],
+            kinds=["reference" for _ in found],
+            reason=reason,
+        )
+    for statement in ("drop_links", "loosen_links"):
+        await writer.run(MERGING[statement], page_id=gone.id)
+    return [end for found in pairs.values() for pair in found for end in pair]
+
+
+async def rename_both(writer: Writer, gone: Page, into: Page) -> None:
+    """Both answer to other names than before; so every link that says one of them is looked at again."""
+    names = await renew_names(writer, into)
+    check_number(names, "fromPageId")
+    left = await renew_names(writer, gone)
+    await write_search(writer, Findable(into, names), Findable(gone, left))
+    await resolve(writer, names | left)

@@ -1,0 +1,295 @@
+"""A page under another name, and the texts that call it by the old one, rewritten some in each transaction."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import NamedTuple
+from uuid import UUID
+
+from content.limits import EDIT_SUMMARY
+from content.links import Target, can_be_linked, rename_links
+from content.names import normalise
+from content.sections import Section
+from content.slugs import NoSlug, is_slug, slugify
+from db.database import Database, Row
+from db.ids import new_id
+from db.one_transaction import OneTransaction
+from db.scope import Actor, ActorKind, Role, Scope
+from db.sql import inserting, statements
+from db.tables import renamings
+
+from .. import validation as checks
+from ..errors import BadInput, CairnError
+from ..long_texts import read_through
+from ..model import outline
+from ..model.names import check_free
+from ..model.outline import Outline
+from ..model.pages import Page, Saved, find_page
+from ..tenants.tenants import list_tenants
+from ..transactions.activity import record
+from ..transactions.transaction import check_version, writing, writing_page
+from ..transactions.writer import Writer
+from ..validation import UNSET, Given
+from .update import save
+
+TARGETS = statements("link_targets")
+RENAMINGS = statements("renamings")
+INSERT = inserting(
+    renamings, "tenant_id", "owner_id", "id", "page_id", "slug", "title", "reached_id", "remaining", "actor_kind",
+    "actor_id", "created_at",
+)  # fmt: skip
+# Texts of one transaction: others who write the wiki wait for it about a second.
+AT_ONCE = 100
+BEGINNING = UUID(int=0)
+
+
+class Rewritten(NamedTuple):
+    """The versions of the pages whose texts were written anew, how far that came, and how many texts are left."""
+
+    versions: Mapping[UUID, int]
+    reached: UUID
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
+class NewName:
+    """What a page was called and is called, and whether its slug and its title, as the name in a link, mean it."""
+
+    old_slug: str
+    old_title: str
+    new: Page
+    slug_means_it: bool
+    title_means_it: bool
+
+    @property
+    def old_alias(self) -> str:
+        return normalise(self.old_title)
+
+    def respelled(self, link: Target, written: str) -> str | None:
+        """The new name in a link to the page; None where the link does not call it by the old name."""
+        if link.type is not None or (link.slug == self.old_slug and (not written or is_slug(written.strip()))):
+            changed = link.slug == self.old_slug and self.new.slug != self.old_slug
+            return self.new.slug if changed and (link.type is not None or self.slug_means_it) else None
+        if not written or link.alias != self.old_alias or self.new.title == self.old_title:
+            return None
+        return self.new.title if self.title_means_it and can_be_linked(self.new.title) else None
+
+
+async def find_calling(writer: Writer, page: Page) -> list[Row]:
+    """The texts that will mean another page once this one has left its slug; none where nobody shares that."""
+    return await writer.all(TARGETS["find_calling"], page_id=page.id, slug=page.slug, alias=normalise(page.title))
+
+
+async def rewrite_calling(writer: Writer, calling: Sequence[Row], old: Page, new: Page) -> dict[UUID, int]:
+    """All the texts that were found before the page was called `new`; the new versions of their pages."""
+    return await rewrite_each(writer, calling, await new_name(writer, old.slug, old.title, new)) if calling else {}
+
+
+async def rewrite_first(writer: Writer, old: Page, new: Page) -> Rewritten:
+    """As many texts as one transaction may hold. What is left is noted, for `rewrite_rest`."""
+    done = await rewrite_some(writer, await new_name(writer, old.slug, old.title, new), BEGINNING)
+    if done.left:
+        actor = writer.scope.actor
+        await writer.run(
+            INSERT,
+            id=new_id(),
+            page_id=new.id,
+            slug=old.slug,
+            title=old.title,
+            reached_id=done.reached,
+            remaining=done.left,
+            actor_kind=actor.kind.value,
+            actor_id=actor.id,
+            created_at=writer.now,
+        )
+    return done
+
+
+async def rewrite_next(database: Database, scope: Scope, renaming_id: UUID) -> Rewritten | None:
+    """The next texts of a rename, in a transaction of their own; None when it is done."""
+    async with writing(database, scope) as writer:
+        renaming = await writer.one(RENAMINGS["find_renaming"], id=renaming_id)
+        if renaming is None:
+            return None
+        page = await find_page(writer, renaming["page_id"])
+        assert page is not None, "the row goes with its page"
+        name = await new_name(writer, renaming["slug"], renaming["title"], page)
+        done = await rewrite_some(writer, name, renaming["reached_id"])
+        if done.left:
+            await writer.run(
+                RENAMINGS["advance_renaming"], id=renaming_id, reached_id=done.reached, remaining=done.left
+            )
+        else:
+            await writer.run(RENAMINGS["end_renaming"], id=renaming_id)
+        return done
+
+
+async def find_renamings(writer: Writer, page_id: UUID) -> dict[UUID, int]:
+    """The renames of a page that have texts left, the oldest first, and how many."""
+    rows = await writer.all(RENAMINGS["find_renamings"], page_id=page_id)
+    return {row["id"]: row["remaining"] for row in rows}
+
+
+async def rewrite_rest(database: Database) -> int:
+    """Every rename of every tenant that has texts left, to its end; how many texts were written anew.
+
+    A wiki that cannot be written now is left for another time.
+    """
+    rewritten = 0
+    for renaming in await unfinished(database):
+        with suppress(CairnError):
+            while done := await rewrite_next(database, scope_of(renaming), renaming["id"]):
+                rewritten += len(done.versions)
+    return rewritten
+
+
+async def unfinished(database: Database) -> list[Row]:
+    """One small statement a tenant, all in one round trip."""
+    wanted = [{"tenant_id": tenant.id} for tenant in await list_tenants(database)]
+    async with database.connection() as connection:
+        return await connection.all_of_each(RENAMINGS["find_unfinished"], wanted)
+
+
+def scope_of(renaming: Row) -> Scope:
+    """On behalf of who renamed the page."""
+    actor = Actor(ActorKind(renaming["actor_kind"]), renaming["actor_id"])
+    return Scope(renaming["tenant_id"], renaming["owner_id"], Role.SERVICE, actor, (renaming["owner_id"],))
+
+
+async def new_name(writer: Writer, old_slug: str, old_title: str, page: Page) -> NewName:
+    return NewName(
+        old_slug, old_title, page, await means(writer, page, page.slug), await means(writer, page, page.title)
+    )
+
+
+async def means(writer: Writer, page: Page, name: str) -> bool:
+    """Whether a link without a type that says the name is one to the page, now."""
+    try:
+        slug = slugify(name)
+    except NoSlug:
+        return False
+    return bool(await writer.value(TARGETS["find_meant"], slug=slug, alias=normalise(name)) == page.id)
+
+
+async def rewrite_some(writer: Writer, name: NewName, reached: UUID) -> Rewritten:
+    """The texts that follow the page that was reached."""
+    rows = await writer.all(
+        TARGETS["find_linking"],
+        page_id=name.new.id,
+        slug=name.old_slug,
+        alias=name.old_alias,
+        reached_id=reached,
+        most=AT_ONCE,
+    )
+    versions = await rewrite_each(writer, rows, name)
+    return Rewritten(versions, rows[-1]["id"], rows[0]["total"] - len(rows)) if rows else Rewritten({}, reached, 0)
+
+
+async def rewrite_each(writer: Writer, rows: Sequence[Row], name: NewName) -> dict[UUID, int]:
+    """The new versions of the pages that say an old name."""
+    versions: dict[UUID, int] = {}
+    for row in rows:
+        version = await rewrite(writer, row["id"], frozenset(row["targets"]), name)
+        if version is not None:
+            versions[row["id"]] = version
+    return versions
+
+
+async def rewrite(writer: Writer, page_id: UUID, targets: frozenset[str], name: NewName) -> int | None:
+    """The new version of a page whose text says these targets; None when it says no old name."""
+    page = await find_page(writer, page_id)
+    if page is None:
+        return None
+    sections = await read_through(outline.size(page.sections), renamed, page.sections, targets, name)
+    if sections == page.sections:
+        return None
+    summary = f"Renamed link: {name.old_title} → {name.new.title}"
+    return (await save(writer, page, replace(page, sections=sections), edit_summary=summary)).version
+
+
+def renamed(sections: Outline, targets: frozenset[str], name: NewName) -> Outline:
+    """The sections with the links spelled anew; as they were where the new name is too long for them."""
+
+    def respelling(link: Target, written: str) -> str | None:
+        return name.respelled(link, written) if link.target in targets else None
+
+    def respelled(section: Section) -> Section:
+        heading, body = rename_links(section.heading, respelling), rename_links(section.body, respelling)
+        return replace(section, heading=heading, body=body)
+
+    try:
+        return outline.standing(map(respelled, sections), "title")
+    except BadInput:
+        return sections
+
+
+PATIENCE = 5.0
+"""Seconds for which a caller is kept waiting while the texts beyond the first ones are rewritten."""
+
+
+@dataclass(frozen=True, slots=True)
+class Renamed:
+    """`rewritten` pages have their links spelled anew; `left` texts are yet to be looked at, by the service."""
+
+    saved: Saved
+    rewritten: tuple[UUID, ...] = ()
+    left: int = 0
+
+
+async def rename_page(
+    database: Database,
+    scope: Scope,
+    page_id: UUID,
+    *,
+    title: Given[str] = UNSET,
+    slug: Given[str] = UNSET,
+    expected_version: int | None = None,
+    summary: str | None = None,
+    patience: float | None = None,
+) -> Renamed:
+    """Another title, another slug, or both; and the new name in the links of texts that say the old one.
+
+    The name and the first texts are one transaction. The others follow in transactions of their own: here, as long as
+    `patience` (seconds) lasts, and then by `renamed_links.rewrite_rest`. The same rename again goes on with them.
+    """
+    title = title if title is UNSET else checks.title(title)
+    slug = slug if slug is UNSET else checks.slug(slug)
+    summary = checks.optional(summary, "summary", EDIT_SUMMARY.most)
+    async with writing_page(database, scope, page_id) as (writer, page):
+        check_version(page, expected_version)
+        after = replace(page, title=page.title if title is UNSET else title, slug=page.slug if slug is UNSET else slug)
+        if after.slug != page.slug:
+            await check_free(writer, page.type, after.slug, but=page)
+        calling = await find_calling(writer, page) if after.slug != page.slug else []
+        saved = await save(writer, page, after, edit_summary=summary)
+        done = Renamed(saved)
+        if saved.changed:
+            now = replace(after, version=saved.version)
+            at_once = await rewrite_calling(writer, calling, page, now)
+            first = await rewrite_first(writer, page, now)
+            versions = {**at_once, **first.versions}
+            version = versions.get(page.id, saved.version)
+            done = Renamed(replace(saved, version=version), tuple(versions), first.left)
+            await record(writer, "page.renamed", page.id, version=version, texts=len(versions))
+        waiting = await find_renamings(writer, page.id)
+        scope = writer.scope
+    if isinstance(database, OneTransaction):
+        return replace(done, left=sum(waiting.values()))
+    return await rewritten(database, scope, done, waiting, PATIENCE if patience is None else patience)
+
+
+async def rewritten(
+    database: Database, scope: Scope, done: Renamed, waiting: dict[UUID, int], patience: float
+) -> Renamed:
+    """What was done, and as much of what waits as there is time for. The name itself is written already."""
+    versions: dict[UUID, int] = {}
+    end = monotonic() + patience
+    with suppress(CairnError):
+        for renaming_id in waiting:
+            while waiting[renaming_id] and monotonic() < end:
+                some = await rewrite_next(database, scope, renaming_id)
+                waiting[renaming_id] = some.left if some else 0
+                versions |= some.versions if some else {}
+    saved = replace(done.saved, version=versions.get(done.saved.page_id, done.saved.version))
+    return Renamed(saved, tuple(dict.fromkeys([*done.rewritten, *versions])), sum(waiting.values()))

@@ -1,0 +1,131 @@
+"""Writes to single sections: each makes a new version of the page."""
+
+from dataclasses import replace
+from uuid import UUID
+
+from content.limits import BODY, EDIT_SUMMARY, SLUG
+from db.database import Database
+from db.scope import Scope
+from db.sql import statements
+
+from .. import validation as checks
+from ..errors import BadInput, NotFound
+from ..long_texts import read_through
+from ..model import outline
+from ..model.drafts import SectionDraft
+from ..model.outline import Outline
+from ..model.pages import Page, Saved
+from ..permissions import Action
+from ..transactions.activity import record
+from ..transactions.transaction import check_version, writing_page
+from ..transactions.writer import Writer
+from ..validation import UNSET, Given
+from .update import save
+
+
+async def patch_section(
+    database: Database,
+    scope: Scope,
+    page_id: UUID,
+    *,
+    section_slug: str,
+    body: Given[str] = UNSET,
+    heading: Given[str] = UNSET,
+    expected_version: int | None = None,
+    edit_summary: str | None = None,
+) -> Saved:
+    """Change a section's text or heading; a section that is not there yet joins at the end."""
+    section_slug, summary = named(section_slug), checks.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
+    added = [] if body is UNSET else [SectionDraft(checks.text(body, "bodyMd", BODY.most))]
+    async with writing_page(database, scope, page_id) as (writer, page):
+        check_version(page, expected_version)
+        sections = await read_through(
+            outline.size(page.sections, added), outline.patched, page.type, page.sections, section_slug, body, heading
+        )
+        return await rearranged(writer, page, sections, "section.patched", section_slug, summary)
+
+
+async def remove_section(
+    database: Database,
+    scope: Scope,
+    page_id: UUID,
+    *,
+    section_slug: str,
+    expected_version: int | None = None,
+    edit_summary: str | None = None,
+) -> Saved:
+    """Take a section from a page, with what it cites."""
+    section_slug, summary = named(section_slug), checks.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
+    async with writing_page(database, scope, page_id) as (writer, page):
+        check_version(page, expected_version)
+        sections = await read_through(outline.size(page.sections), outline.without, page.sections, section_slug)
+        return await rearranged(writer, page, sections, "section.removed", section_slug, summary)
+
+
+async def move_section(
+    database: Database,
+    scope: Scope,
+    page_id: UUID,
+    *,
+    section_slug: str,
+    position: int,
+    expected_version: int | None = None,
+    edit_summary: str | None = None,
+) -> Saved:
+    """Put a section at a place among the others, counted from 0."""
+    section_slug, summary = named(section_slug), checks.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
+    async with writing_page(database, scope, page_id) as (writer, page):
+        check_version(page, expected_version)
+        size = outline.size(page.sections)
+        sections = await read_through(size, outline.moved, page.sections, section_slug, position)
+        return await rearranged(writer, page, sections, "section.moved", section_slug, summary)
+
+
+async def rearranged(
+    writer: Writer, page: Page, sections: Outline, action: str, section_slug: str, summary: str | None
+) -> Saved:
+    """The page with these sections."""
+    saved = await save(writer, page, replace(page, sections=sections), edit_summary=summary)
+    if saved.changed:
+        await record(writer, action, page.id, version=saved.version, sectionSlug=section_slug)
+    return saved
+
+
+def named(section_slug: str) -> str:
+    """A slug to look for: any that a section could have."""
+    return checks.text(section_slug, "sectionSlug", SLUG.most)
+
+
+AGGREGATION = statements("aggregation")
+
+
+async def suppress_promotion(
+    database: Database, scope: Scope, page_id: UUID, section_slug: str, *, suppressed: bool = True
+) -> Saved:
+    """Keep a section where it stands, or let it grow again. For admins."""
+    async with writing_page(database, scope, page_id, Action.ADMINISTER) as (writer, page):
+        row = await writer.one(AGGREGATION["find_aggregation"], page_id=page.id, slug=section_slug)
+        if row is None:
+            raise NotFound(f'The page has no section "{section_slug}".')
+        status = status_of(row["aggregation"])
+        if (status == "suppressed") == suppressed:
+            return Saved(page.id, page.version, changed=False)
+        await writer.run(
+            AGGREGATION["set_status"],
+            page_id=page.id,
+            slug=section_slug,
+            status="suppressed" if suppressed else "none",
+        )
+        writer.touched.add(page.id)
+        action = "section.suppressed" if suppressed else "section.released"
+        await record(writer, action, page.id, sectionSlug=section_slug)
+        return Saved(page.id, page.version)
+
+
+def status_of(aggregation: dict[str, object] | None) -> object:
+    """Of a section that could grow."""
+    if aggregation is None:
+        raise BadInput("This section lists no pages by itself, so it never grows into one.", "sectionSlug")
+    if aggregation.get("promotion_status") == "promoted":
+        raise BadInput("This section has grown into a page already. Archive that page, or merge it.", "sectionSlug")
+    return aggregation.get("promotion_status")

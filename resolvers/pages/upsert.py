@@ -1,0 +1,209 @@
+"""Pages as drafts want them, made where there are none yet: one, or many in a transaction."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+from uuid import UUID
+
+from db.database import Database
+from db.ids import new_id
+from db.scope import Scope
+from db.sql import statements
+
+from ..errors import BadInput, Conflict
+from ..links.related import relate
+from ..long_texts import read_through
+from ..model import outline
+from ..model.drafts import PageDraft, SectionDraft, checked
+from ..model.names import find_slug, title_slug
+from ..model.outline import Outline
+from ..model.pages import Page, Saved
+from ..search.index import count_words
+from ..transactions.activity import record, record_each
+from ..transactions.transaction import check_version, writing
+from ..transactions.writer import Writer
+from .hierarchy import place
+from .insert import NewPage, create
+from .texts import PageText, read_body, read_sections
+from .update import save
+
+
+async def store(
+    writer: Writer, before: Page | None, after: Page, draft: PageDraft, action: str, text: PageText | None
+) -> Saved:
+    """The page with all that the draft says of it."""
+    saved = await save(
+        writer,
+        before,
+        after,
+        text=text,
+        edit_summary=draft.edit_summary,
+        aliases=draft.aliases,
+        alias_source=draft.alias_source,
+        former_slugs=draft.former_slugs,
+    )
+    placed = draft.parent_id is not None and await place(writer, after, draft.parent_id)
+    related = await relate(writer, saved.page_id, draft.related)
+    if saved.changed or placed or related or after != before:
+        await record(writer, action, saved.page_id, version=saved.version)
+    return replace(saved, changed=saved.changed or placed or related)
+
+
+def drafted(draft: PageDraft, slug: str, sections: Outline) -> Page:
+    """The page that a draft describes, where there is none yet."""
+    return Page(
+        id=new_id(),
+        type=draft.type,
+        slug=slug,
+        title=draft.title,
+        summary=draft.summary,
+        sections=sections,
+        tags=tuple(draft.tags or ()),
+        metadata=draft.metadata or {},
+        status=draft.status or "active",
+    )
+
+
+def brought_up(page: Page, draft: PageDraft, sections: Outline) -> Page:
+    """The page that there is, with what the draft gives."""
+    return replace(
+        page,
+        title=draft.title,
+        summary=page.summary if draft.summary is None else draft.summary,
+        sections=sections,
+        tags=page.tags if draft.tags is None else tuple(draft.tags),
+        metadata=page.metadata if draft.metadata is None else draft.metadata,
+        status=draft.status or page.status,
+    )
+
+
+async def draft_text(draft: PageDraft) -> PageText | None:
+    """What a new page would say; none when the draft does not speak of it."""
+    if draft.body is not None:
+        return await read_body(draft.body, restored=draft.restored)
+    if draft.sections is not None:
+        return await read_sections(await merge(draft, draft.sections, ()))
+    return None
+
+
+async def fitted(draft: PageDraft, text: PageText | None, page: Page | None) -> Outline:
+    """The sections that the draft makes of the page's; `text` is what was read of its body."""
+    current = page.sections if page else ()
+    if text:
+        return outline.named(text.sections, draft.section_slugs) or outline.keeping(text.sections, current)
+    if draft.sections is not None:
+        return await merge(draft, draft.sections, current)
+    return current if page else outline.templated(draft.type)
+
+
+async def merge(draft: PageDraft, sections: Sequence[SectionDraft], current: Outline) -> Outline:
+    return await read_through(outline.size(current, sections), outline.merged, draft.type, current, sections)
+
+
+PAGES = statements("pages")
+
+
+class Prepared(NamedTuple):
+    """A draft that was checked, the slug that it asks for, and what its body says."""
+
+    draft: PageDraft
+    slug: str
+    text: PageText | None
+
+
+async def upsert_page(
+    database: Database,
+    scope: Scope,
+    draft: PageDraft,
+    *,
+    mark_compiled: bool = False,
+    expected_version: int | None = None,
+) -> Saved:
+    """The page of this type and slug as the draft wants it, made if need be; what the draft leaves out stays."""
+    ready = await prepared(draft)
+    if mark_compiled and ready.draft.status == "archived":
+        raise BadInput("A compile brings a page back: it cannot archive it as well.", "status")
+    async with writing(database, scope) as writer:
+        if expected_version is None:
+            await check_slug_is_own(writer, ready)
+        return await upsert(writer, ready, mark_compiled=mark_compiled, expected_version=expected_version)
+
+
+async def check_slug_is_own(writer: Writer, ready: Prepared) -> None:
+    """Refuse a slug that leads to a page which gave it up: who writes to it has not seen what is there now."""
+    row = await writer.one(PAGES["find_heir"], type=ready.draft.type, slug=ready.slug)
+    if row:
+        raise Conflict(
+            f'The slug "{ready.slug}" leads to the {ready.draft.type} "{row["title"]}", '
+            f'whose slug is "{row["slug"]}" now. Write to that slug, or say expectedVersion if this page is meant.',
+            row["version"],
+            row["id"],
+        )
+
+
+async def upsert_pages(database: Database, scope: Scope, drafts: Sequence[Prepared]) -> list[Saved]:
+    """The same for many drafts that were prepared: all of them, or none when one is refused.
+
+    `count_new_words` is to follow once there are no more of them.
+    """
+    async with writing(database, scope) as writer:
+        created = await create_new(writer, drafts)
+        return [created.get(n) or await upsert(writer, ready) for n, ready in enumerate(drafts)]
+
+
+async def count_new_words(database: Database, scope: Scope) -> None:
+    """What pages written one batch after the other have left for the end: how often their words are said."""
+    async with writing(database, scope) as writer:
+        await count_words(writer)
+
+
+async def create_new(writer: Writer, drafts: Sequence[Prepared]) -> dict[int, Saved]:
+    """Those of the drafts that are a page nobody has yet, all at once; by their places. Not those that need others."""
+    rows = await writer.all(
+        PAGES["find_by_slugs"], types=list({one.draft.type for one in drafts}), slugs=[one.slug for one in drafts]
+    )
+    taken = {(row["type"], row["slug"]) for row in rows}
+    new: dict[int, tuple[Prepared, PageText]] = {}
+    for n, ready in enumerate(drafts):
+        key, text = (ready.draft.type, ready.slug), ready.text
+        if text and key not in taken and ready.draft.parent_id is None and not ready.draft.related:
+            new[n] = ready, text
+            taken.add(key)
+    if not new:
+        return {}
+    ids = sorted(new_id() for _ in new)  # of pages that share a name, links mean the oldest
+    made = [new_page(page_id, *one) for page_id, one in zip(ids, new.values(), strict=True)]
+    saved = await create(writer, *made, later=True)
+    await record_each(writer, "page.created", saved)
+    return dict(zip(new, saved, strict=True))
+
+
+def new_page(page_id: UUID, ready: Prepared, text: PageText) -> NewPage:
+    draft = ready.draft
+    sections = outline.named(text.sections, draft.section_slugs) or text.sections
+    page = replace(drafted(draft, ready.slug, sections), id=page_id)
+    return NewPage(page, text, draft.aliases, draft.alias_source, draft.former_slugs, draft.edit_summary)
+
+
+async def prepared(draft: PageDraft) -> Prepared:
+    """Everything of a draft that does not depend on what the wiki has. Raises BadInput."""
+    draft = await checked(draft)
+    slug = draft.slug or title_slug(draft.title)
+    return Prepared(draft, slug, None if draft.body is None else await read_body(draft.body, restored=draft.restored))
+
+
+async def upsert(
+    writer: Writer, ready: Prepared, *, mark_compiled: bool = False, expected_version: int | None = None
+) -> Saved:
+    draft, slug, text = ready
+    before = await find_slug(writer, draft.type, slug)
+    if before:
+        check_version(before, expected_version)
+    elif expected_version is not None:
+        raise Conflict(f'There is no {draft.type} "{slug}" any more that you could have changed.')
+    sections = await fitted(draft, text, before)
+    after = brought_up(before, draft, sections) if before else drafted(draft, slug, sections)
+    if mark_compiled:
+        after = replace(after, status="active", last_compiled_at=writer.now)
+    action = ("page.compiled" if mark_compiled else "page.updated") if before else "page.created"
+    return await store(writer, before, after, draft, action, text)

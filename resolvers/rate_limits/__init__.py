@@ -1,0 +1,1 @@
+"""Rate limits of credentials and tenants, shared by all processes."""

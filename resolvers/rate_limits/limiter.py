@@ -1,0 +1,153 @@
+"""How much a credential and its tenant may ask for, and how much at once: the same for every door and every process."""
+
+import asyncio
+from contextlib import suppress
+from contextvars import Context
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from math import ceil
+from types import TracebackType
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from db.database import Database
+from db.scope import Scope
+from db.sql import statements
+from selection.errors import TurnedAway
+from selection.lru import LRU
+
+from ..errors import CairnError
+from .buckets import Lease, Rate, Share
+
+THROTTLES = statements("throttles")
+KNOWN = 10_000  # credentials, and tenants, that a process remembers
+OF_THE_TENANT = ""
+
+
+class Throttled(CairnError, TurnedAway):
+    """`retry_after` in whole seconds, one at least."""
+
+    code = "THROTTLED"
+
+    def __init__(self, message: str, retry_after: float) -> None:
+        self.retry_after = max(1, ceil(retry_after))
+        super().__init__(f"{message} Try again in {self.retry_after} s.")
+
+    @property
+    def extensions(self) -> dict[str, Any]:
+        return {"code": self.code, "retryAfter": self.retry_after}
+
+
+class Allowance(NamedTuple):
+    """What may be asked for, in rows. `resets_at`: full again if nothing is asked until then."""
+
+    limit: int
+    remaining: int
+    resets_at: datetime
+
+
+class Account:
+    """One credential at work: `with` it for as long as a request runs."""
+
+    def __init__(self, shares: tuple[Share, ...], most_at_once: int) -> None:
+        self.shares, self.most_at_once, self.running = shares, most_at_once, 0
+
+    def __enter__(self) -> "Account":
+        if 0 < self.most_at_once <= self.running:
+            raise Throttled(f"This credential has {self.running} requests running, as many as it may have at once.", 1)
+        self.running += 1
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.running -= 1
+
+    async def take(self, cost: int) -> None:
+        """Pay for so many rows before they are read, or be Throttled."""
+        if not self.covers(cost):
+            await self.fetch(cost)
+        self.owe(cost)
+
+    def covers(self, cost: int) -> bool:
+        for share in self.shares:  # noqa: SIM110  asked for each request, and all() takes longer
+            if not share.covers(cost):
+                return False
+        return True
+
+    async def fetch(self, cost: int) -> None:
+        """What is missing, as far as it is there."""
+        for share in self.shares:
+            if not share.covers(cost):
+                await share.fetch(cost)
+        if not self.covers(cost):
+            wait = max(share.wait(cost) for share in self.shares)
+            few = "No row is left now." if cost <= 1 else f"This asks for {cost} rows, more than are left now."
+            raise Throttled(few, wait)
+
+    def owe(self, cost: int) -> None:
+        """Pay for what is done in any case; whoever asks next waits for it."""
+        for share in self.shares:
+            share.spend(cost)
+
+    def allowance(self) -> Allowance | None:
+        """Of the bucket that holds the least; nothing where there is no limit."""
+        if not self.shares:
+            return None
+        share = min(self.shares, key=Share.remaining)
+        remaining = share.remaining()
+        full = timedelta(seconds=(share.rate.burst - remaining) / share.rate.per_second)
+        return Allowance(int(share.rate.burst), int(remaining), datetime.now(UTC) + full)
+
+
+class Throttle:
+    """The accounts of all who ask here."""
+
+    def __init__(self, database: Database, *, credential: Rate, tenant: Rate, most_at_once: int) -> None:
+        """A rate of 0 a second, and 0 at once, are no limit."""
+        self.database, self.credential, self.tenant = database, credential, tenant
+        self.most_at_once = most_at_once
+        self.accounts: LRU[Account] = LRU(KNOWN)
+        self.tenants: LRU[tuple[Share, ...]] = LRU(KNOWN)
+        self.forgetting: set[asyncio.Task[None]] = set()
+
+    def account(self, scope: Scope) -> Account:
+        return self.accounts.find(scope.credential) or self.accounts.keep(scope.credential, self.open(scope))
+
+    def open(self, scope: Scope) -> Account:
+        subject = f"{scope.actor.kind}:{scope.actor.id}"
+        own = self.shares(scope.tenant_id, subject, self.credential)
+        common = self.tenants.get(scope.tenant_id, partial(self.met, scope.tenant_id))
+        return Account((*own, *common), self.most_at_once)
+
+    def met(self, tenant_id: UUID) -> tuple[Share, ...]:
+        """A tenant that this process has not served yet, or not for long."""
+        if self.credential.per_second:
+            task = asyncio.create_task(self.forget(tenant_id), context=Context())
+            self.forgetting.add(task)
+            task.add_done_callback(self.forgetting.discard)
+        return self.shares(tenant_id, OF_THE_TENANT, self.tenant)
+
+    def shares(self, tenant_id: UUID, subject: str, rate: Rate) -> tuple[Share, ...]:
+        return (Share(rate, partial(self.lease, tenant_id, subject, rate)),) if rate.per_second else ()
+
+    async def lease(self, tenant_id: UUID, subject: str, rate: Rate, wanted: float, owed: float) -> Lease:
+        async with self.database.connection() as connection:
+            row = await connection.one(
+                THROTTLES["lease_tokens"],
+                tenant_id=tenant_id,
+                subject=subject,
+                wanted=wanted,
+                owed=owed,
+                burst=rate.burst,
+                per_second=rate.per_second,
+            )
+        assert row is not None
+        return Lease(row["leased"], row["tokens"])
+
+    async def forget(self, tenant_id: UUID) -> None:
+        """What is full anyway need not be kept. If it cannot be done now, the next process to start will do it."""
+        burst, rate = self.credential.burst, self.credential.per_second
+        with suppress(Exception):
+            async with self.database.connection() as connection:
+                await connection.run(THROTTLES["forget_full"], tenant_id=tenant_id, burst=burst, per_second=rate)

@@ -1,0 +1,302 @@
+"""What a question means in one wiki: the lexemes of its words, what its last word may become, what was mistyped."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass, field
+from datetime import datetime
+from math import log1p, log10
+from typing import NamedTuple
+from uuid import UUID
+
+from rapidfuzz.distance import DamerauLevenshtein
+
+from content.names import normalise
+from content.words import ANALYSER, ANALYSERS, spans, words
+from db.database import Connection, Row
+from db.scope import Scope
+from db.sql import statements
+
+from .lexemes import scope_letter
+from .weights import BUDGET, IDLE, MENDED, OPEN
+
+WORDS = statements("search_words")
+CODE = re.compile(r"([^\W\d_]+-?)([0-9]{2,9})")
+LEAST, SHARE = 3, 1 / 3  # of the names next to a code, those that one page must have
+
+
+class Code(NamedTuple):
+    """Letters and a number, as names are kept; `first` and `last` are those of the same form."""
+
+    name: str
+    first: str
+    last: str
+
+
+async def find_relative(
+    connection: Connection, where: dict[str, object], text: str, unknown: Set[str], statuses: Sequence[str]
+) -> str | None:
+    """For the first code that no page says: the nearest name of the page that has most of those around it."""
+    code = next(codes(text, unknown), None)
+    if code is None:
+        return None
+    rows = await connection.all(
+        WORDS["find_relatives"], tenant_id=where["tenant_id"], owner_id=where["owner_id"], **code._asdict(),
+        statuses=list(statuses),
+    )  # fmt: skip
+    return nearest(code, [row for row in rows if CODE.fullmatch(row["name"])])
+
+
+def codes(text: str, unknown: Set[str]) -> Iterator[Code]:
+    for name in normalise(text).split():
+        if (match := CODE.fullmatch(name)) and not unknown.isdisjoint(words(name)[-1:]):
+            letters, digits = match.groups()
+            yield Code(name, letters + "0" * len(digits), letters + "9" * len(digits))
+
+
+def nearest(code: Code, rows: Sequence[Row]) -> str | None:
+    """Nothing where no page has several of the names."""
+    names: defaultdict[UUID, list[str]] = defaultdict(list)
+    for row in rows:
+        names[row["page_id"]].append(row["name"])
+    most = max(names.values(), key=lambda own: (len(own), own), default=[])
+    if len(most) < max(LEAST, SHARE * len(rows)):
+        return None
+    return min(most, key=lambda name: (abs(number(name) - number(code.name)), name))
+
+
+def number(name: str) -> int:
+    match = CODE.fullmatch(name)
+    return int(match[2]) if match else 0
+
+
+LAST = "\U0010ffff"
+# `what's`, `don't`, `I'll`: the end of a contraction is a whole word. Not so in `O'S` and `l'e`, where a name goes on.
+CONTRACTION = re.compile(r"(?:\w\w|\bi)['’‘ʼ＇](?:s|t|d|m|ll|re|ve)$", re.IGNORECASE)
+MOST_WORDS, MOST_BESIDES = 64, 1_000  # of a question are read; of what must be or must not be said
+FEW_WORDS, SOME_WORDS = 6, 8  # up to here the last word may be unfinished; two letters be wrong in a short word
+MOST_LONGER, MOST_OPEN, FEW_OPEN = 24, 5, 2  # words that go on: fetched, and used for a last word unknown or known
+COMMON = 50  # pages: who types a word that so many have is not looking for a longer one
+MOST_WRONG = 4  # words that are mended
+MOST_NEAR, MOST_FIXES = 6, 3  # words that each may be: looked up, and used
+SHORTEST_WRONG, LONGEST_WRONG = 4, 32  # characters; one less where other words of the question are known
+
+
+class Option(NamedTuple):
+    """A word that may be meant, how far that is trusted, and its lexemes."""
+
+    word: str
+    trust: float
+    lexemes: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Reading:
+    """A question as one wiki understands it, by what was counted there at a moment.
+
+    `options` has an entry for each word of the question, in its order; `forms` is what else its last word may end in,
+    `relative` a name next to a code that nobody wrote. `idle` words mean nothing in one of the wiki's languages, as
+    `the` does not in English.
+    """
+
+    letter: str
+    analyser: int
+    pages: int
+    mean_length: float
+    words: list[str]
+    counted_at: datetime | None = None
+    stems: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    options: list[list[Option]] = field(default_factory=list)
+    found: dict[str, int] = field(default_factory=dict)
+    mended: dict[str, str] = field(default_factory=dict)
+    unknown: set[str] = field(default_factory=set)
+    idle: set[str] = field(default_factory=set)
+    forms: tuple[str, ...] = ()
+    relative: str | None = None
+
+    def rarity(self, lexeme: str) -> float:
+        """BM25's idf."""
+        found = max(self.found.get(lexeme, 0), 1)
+        return log1p(max(0.0, self.pages - found + 0.5) / (found + 0.5))
+
+    def meant(self, word: str) -> tuple[str, ...]:
+        """The lexemes of a word, and of what it may be a mistyped form of."""
+        if word not in self.mended:
+            return self.stems.get(word, ())
+        options = self.options[self.words.index(word)]
+        return tuple(dict.fromkeys(lexeme for one in options if one.trust > OPEN for lexeme in one.lexemes))
+
+    def idle_among(self, words: Sequence[str]) -> set[str]:
+        """Those that other languages know while one does not, beside words that all of them know."""
+        known = self.stems.keys() & set(words)
+        return known & self.idle if known - self.idle else set()
+
+    @property
+    def mended_text(self) -> str:
+        """The words of the question with those that were mended."""
+        return " ".join(self.mended.get(word, word) for word in self.words)
+
+    def did_you_mean(self, text: str) -> str | None:
+        """The question with its mended words in the place of those that were typed; nothing when none was."""
+        if not self.mended:
+            return None
+        made, at = [], 0
+        for word in spans(text):
+            if fix := self.mended.get(word.text):
+                made += [text[at : word.start], fix]
+                at = word.end
+        return "".join([*made, text[at:]])
+
+
+async def read(
+    connection: Connection,
+    scope: Scope,
+    text: str,
+    besides: str = "",
+    statuses: Sequence[str] = ("active",),
+    analyser: int = ANALYSER,
+) -> Reading | None:
+    """Nothing when the wiki has no index yet. Of the words `besides` only the lexemes are found.
+
+    A mistake is mended with words of pages of these statuses.
+    """
+    analyse = ANALYSERS[analyser]
+    words, others = analyse(text)[:MOST_WORDS], analyse(besides)[:MOST_BESIDES]
+    beginning = words[-1] if words and may_go_on(text, words) else None
+    letter = scope_letter(scope.tenant_id, scope.owner_id, analyser)
+    where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "letter": letter}
+    rows = await connection.all(
+        WORDS["read_words"], **where, analysers=list(ANALYSERS),
+        words=list(dict.fromkeys([*words, *others])) or [""], beginning=beginning,
+        ending=beginning and beginning + LAST, longer=MOST_LONGER,
+    )  # fmt: skip
+    if not rows:
+        return None
+    if rows[0]["analyser"] != analyser:
+        return await read(connection, scope, text, besides, statuses, rows[0]["analyser"])
+    pages, length = max(rows[0]["pages"], 1), max(rows[0]["words"], 1)
+    reading = Reading(letter, analyser, pages, length / pages, words, rows[0]["counted_at"])
+    stems = reading.stems = lexemes_of(rows, reading.found)
+    longer = [row for row in rows if row["origin"] == "longer"]
+    reading.unknown = {word for word in words if word in stems and not any(map(reading.found.get, stems[word]))}
+    reading.idle = {row["word"] for row in rows if row["lexeme"] is None}
+    idle = without_unsaid(reading)
+    going_on = open_options(reading, longer, stems) if beginning else []
+    reading.forms = forms_of(beginning, longer, stems) if beginning else ()
+    reading.relative = await find_relative(connection, where, text, reading.unknown, statuses)
+    fixes = {}
+    if wrong := [word for word in dict.fromkeys(words) if is_wrong(word, reading, bool(going_on))][:MOST_WRONG]:
+        fixes = await mend(connection, where, reading, wrong, statuses)
+    for place, word in enumerate(words):
+        own = [Option(word, IDLE if word in idle else 1.0, stems[word])] if word in stems else []
+        is_last = place == len(words) - 1
+        reading.options.append([*own, *fixes.get(word, []), *(going_on if is_last else [])])
+    return reading
+
+
+def may_go_on(text: str, words: Sequence[str]) -> bool:
+    """Is someone still typing the last word?"""
+    return len(words) <= FEW_WORDS and text[-1:].isalnum() and not is_contracted(text)
+
+
+def is_contracted(text: str) -> bool:
+    """Whether the text ends in a contraction or a possessive, whose last letters begin no longer word."""
+    return CONTRACTION.search(text) is not None
+
+
+def lexemes_of(rows: Sequence[Row], found: dict[str, int]) -> dict[str, tuple[str, ...]]:
+    """The lexemes of each word that has any, and into `found` in how many pages each is."""
+    stems: defaultdict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        if row["lexeme"] is not None and row["lexeme"] not in stems[row["word"]]:
+            stems[row["word"]].append(row["lexeme"])
+            found[row["lexeme"]] = row["found"]
+    return {word: tuple(lexemes) for word, lexemes in stems.items() if lexemes}
+
+
+def without_unsaid(reading: Reading) -> set[str]:
+    """The idle words of a question. Those that nobody has written in a language that knows them mean nothing."""
+    idle = reading.idle_among(reading.words)
+    for word in idle & reading.unknown:
+        del reading.stems[word]
+    reading.unknown -= idle
+    return idle
+
+
+def open_options(reading: Reading, longer: Sequence[Row], stems: dict[str, tuple[str, ...]]) -> list[Option]:
+    """What the last word may become: the most common words first, each lexeme once."""
+    seen = set(stems.get(reading.words[-1], ()))
+    options = []
+    for row in sorted(longer, key=lambda row: (-row["found"], row["word"])):
+        lexemes = tuple(lexeme for lexeme in stems.get(row["word"], ()) if lexeme not in seen)
+        if lexemes and row["found"]:
+            seen.update(lexemes)
+            options.append(Option(row["word"], OPEN, lexemes))
+    known = max((reading.found[lexeme] for lexeme in stems.get(reading.words[-1], ())), default=0)
+    return options[: MOST_OPEN if not known else FEW_OPEN if known < COMMON else 0]
+
+
+def forms_of(last: str, longer: Sequence[Row], stems: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Words with the stem of the last one: those that go on where it ends, and the stem itself."""
+    own = stems.get(last, ())
+    others = [row["word"] for row in longer if not set(own).isdisjoint(stems.get(row["word"], ()))]
+    return tuple(dict.fromkeys(form for form in [*others, *(lexeme[1:] for lexeme in own)] if form != last))
+
+
+def is_wrong(word: str, reading: Reading, goes_on: bool) -> bool:
+    """Nobody in this wiki has written it, and it is long enough to be recognised."""
+    if word not in reading.unknown or not word.isalpha() or (goes_on and word == reading.words[-1]):
+        return False
+    others_are_known = bool(set(reading.stems) - reading.unknown)
+    return SHORTEST_WRONG - others_are_known <= len(word) <= LONGEST_WRONG
+
+
+async def mend(
+    connection: Connection, where: dict[str, object], reading: Reading, wrong: Sequence[str], statuses: Sequence[str]
+) -> dict[str, list[Option]]:
+    """For each word up to three that it may be a mistyped form of."""
+    rows = await connection.all(WORDS["mend_words"], **where, analyser=reading.analyser, words=list(wrong))
+    if not (near := corrections(reading, rows)):
+        return {}
+    lexemes = {lexeme for options in near.values() for option in options for lexeme in option.lexemes}
+    rare = {lexeme for lexeme in lexemes if reading.found[lexeme] <= BUDGET}
+    rows = await connection.all(
+        WORDS["find_said"], tenant_id=where["tenant_id"], owner_id=where["owner_id"], analyser=reading.analyser,
+        lexemes=sorted(rare), statuses=list(statuses),
+    )  # fmt: skip
+    hidden = rare - {row["lexeme"] for row in rows}  # nobody hides so many pages that none of a common word is left
+    kept = {word: [one for one in options if not one.lexemes or set(one.lexemes) - hidden]
+            for word, options in near.items()}  # fmt: skip
+    fixes = {word: options[:MOST_FIXES] for word, options in kept.items() if options}
+    reading.mended = {word: options[0].word for word, options in fixes.items()}
+    return fixes
+
+
+def corrections(reading: Reading, rows: Sequence[Row]) -> dict[str, list[Option]]:
+    near: defaultdict[str, dict[str, tuple[float, Option]]] = defaultdict(dict)
+    stems = lexemes_of(rows, reading.found)
+    for row in rows:
+        asked, word = row["asked"], row["word"]
+        edits = DamerauLevenshtein.distance(asked, word)
+        is_there = row["found"] or (row["in_names"] and row["lexeme"] is None)
+        if is_there and is_close(reading, asked, word, edits, row["in_names"]):
+            doubt = edits - 0.1 * log10(1 + row["found"]) - 0.5 * row["in_names"]
+            near[asked][word] = (doubt, Option(word, MENDED[edits], stems.get(word, ())))
+    return {asked: [option for _, option in sorted(found.values())[:MOST_NEAR]] for asked, found in near.items()}
+
+
+def is_close(reading: Reading, asked: str, word: str, edits: int, in_names: bool) -> bool:
+    """One letter, or two in a word so long that chance does not find one."""
+    if edits == 1:
+        return True
+    return edits == 2 and in_names and len(asked) >= two_edits_from(reading)
+
+
+def two_edits_from(reading: Reading) -> int:
+    """Characters: more in long questions and in large wikis, fewer where other words of the question are known."""
+    words = set(reading.words)
+    if len(reading.words) > SOME_WORDS:
+        return 8
+    if 1 < len(reading.words) <= 4 and len(reading.unknown) < len(words):
+        return 5
+    return 5 + (reading.pages > 1_000) + (reading.pages > 5_000) + (reading.pages > 100_000)

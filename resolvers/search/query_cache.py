@@ -1,0 +1,52 @@
+"""Questions that were understood, for as long as the words of their wiki are counted as they were.
+
+The statement that ranks says when was counted what holds now. What was understood by other counts is forgotten and
+understood anew, so no clock decides what is still true, and servers need not tell each other.
+"""
+
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+from db.database import Database
+from db.scope import Scope
+from selection.lru import LRU
+
+from .interpretation import Reading
+from .ranking_query import CACHE_SIZE, LONGEST, Question
+from .request import Filter
+
+
+class Understood(NamedTuple):
+    """What a question means in a wiki; `values` are the parameters of the statements that answer it."""
+
+    reading: Reading
+    question: Question
+    values: dict[str, Any]
+
+
+class Memory:
+    """Of one database."""
+
+    def __init__(self) -> None:
+        self.understood: LRU[Understood] = LRU(CACHE_SIZE)
+
+    def find(self, scope: Scope, text: str, wanted: Filter) -> Understood | None:
+        return self.understood.find(key_of(scope, text, wanted))
+
+    def keep(self, scope: Scope, text: str, wanted: Filter, understood: Understood) -> None:
+        """Unless it is long, or was mended: whether a page still has what was meant is to be asked again."""
+        if len(text) > LONGEST or understood.reading.mended or understood.reading.relative:
+            self.understood.entries.pop(key_of(scope, text, wanted), None)
+        else:
+            self.understood.keep(key_of(scope, text, wanted), understood)
+
+
+def key_of(scope: Scope, text: str, wanted: Filter) -> tuple[Any, ...]:
+    return scope.tenant_id, scope.owner_id, text, wanted
+
+
+MEMORIES: WeakKeyDictionary[Database, Memory] = WeakKeyDictionary()
+
+
+def memory_of(database: Database) -> Memory:
+    return MEMORIES.setdefault(database, Memory())

@@ -1,0 +1,303 @@
+"""A question as ranking takes it: tsqueries that find the candidates, and a weight for each lexeme."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import combinations, pairwise
+from math import prod
+from typing import Any, NamedTuple
+
+from content.search_query import SearchQuery, understand
+from content.words import ANALYSERS, words
+from db.sql import Statement, statements
+
+from .interpretation import FEW_WORDS, Reading, is_contracted
+from .lexemes import MARK, heading_mark, one_of, quoted, tag_mark, type_mark
+from .names import COMPOUND, Key, keys
+from .request import Asked, Filter
+from .weights import BUDGET, FEEDBACK, FEEDBACK_PAGES, HEAVIEST, OPEN
+
+RANKING = statements("search_ranking")
+MOST_COMBINED = 7  # of the rarest lexemes, where pairs and triples are looked for
+FULL_QUESTION, SHORT_QUESTION, STOP_WORDS = 6, 5, 3  # from how many words on a question has a topic
+
+
+@dataclass(slots=True)
+class Question:
+    """A missing tsquery is None and finds nothing. `wide` is for when `rare` asks for too much at once; `agreed` when
+    pages are found, too, that say none of it, but to which the first ones link."""
+
+    keys: Sequence[Key]
+    weights: dict[str, float]
+    total: float
+    rare: str | None = None
+    wide: str | None = None
+    required: str | None = None
+    every: str | None = None
+    all: str | None = None
+    phrase: str | None = None
+    heading: str | None = None
+    open: str | None = None
+    open_title: str | None = None
+    feedback: float = 0.0
+    agreed: bool = False
+    terms: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def finds_words(self) -> bool:
+        """Has it any? Without words there is nothing to rank by."""
+        return bool(self.weights or self.keys)
+
+    @property
+    def is_ranked_at_once(self) -> bool:
+        """By the plain statement, and once, whatever that finds."""
+        return self.finds_words and self.wide is None and not self.feedback
+
+    @property
+    def ranking(self) -> Statement:
+        """What finds its pages."""
+        return RANKING["rank_pages_by_topic" if self.feedback else "rank_pages"]
+
+    def values(self) -> dict[str, Any]:
+        """What the statements take."""
+        lexemes = sorted(self.weights, key=lambda lexeme: (-self.weights[lexeme], lexeme))[:HEAVIEST]
+        return {
+            "keys": [key.start for key in self.keys],
+            "key_ends": [key.end for key in self.keys],
+            "key_trusts": [key.trust for key in self.keys],
+            "key_worths": [key.worth for key in self.keys],
+            "heading": self.heading,
+            "lexemes": [quoted(lexeme) for lexeme in lexemes],
+            "weights": [self.weights[lexeme] for lexeme in lexemes],
+            "any": "|".join(map(quoted, self.weights)) or None,
+            "total": self.total,
+            "w_feedback": self.feedback,
+            "feedback_pages": FEEDBACK_PAGES,
+            "rare": self.rare,
+            "required": self.required,
+            "called": "|".join(f"({part})" for part in (self.every, self.open) if part) or None,
+            "all": self.all,
+            "phrase": self.phrase,
+            "open": self.open,
+            "open_title": self.open_title,
+            "agreed": self.agreed,
+        }
+
+
+def question(reading: Reading, text: str, required: str | None, title_only: bool) -> Question:
+    """`required` is a tsquery that a page must satisfy in any case."""
+    groups = [tuple(dict.fromkeys(x for option in options for x in option.lexemes)) for options in reading.options]
+    idle = reading.idle_among(reading.words)
+    spoken = [(place, group) for place, group in enumerate(groups) if group and reading.words[place] not in idle]
+    weights, terms = weigh(reading)
+    every = "&".join(one_of(group) for _, group in spoken) or None
+    rarest = sorted(weights, key=lambda lexeme: (max(1, reading.found[lexeme]), lexeme))
+    rare, wide = rare_enough(reading, rarest), widest(reading, rarest)
+    asked = Question(
+        keys=keys(reading, text, weights),
+        weights=weights,
+        total=sum(max(weights[lexeme] for lexeme in group) for group in {group for _, group in spoken}) or 1.0,
+        rare=both(rare, required),
+        wide=both(wide, required) if wide else None,
+        required=required,
+        every=every,
+        all=every if len(spoken) > 1 else None,
+        phrase=phrase(reading),
+        heading=quoted(heading_mark(reading.letter, reading.mended_text)) if reading.words else None,
+        agreed=not (title_only or reading.mended),
+        terms=terms,
+    )
+    if title_only and weights:
+        asked.every, asked.rare, asked.wide = "|".join(map(quoted, weights)) or None, None, None
+    asked.open, asked.open_title = unfinished(reading, text)
+    stop_words = sum(not group for group in groups)
+    if len(spoken) >= FULL_QUESTION or (len(spoken) >= SHORT_QUESTION and stop_words >= STOP_WORDS):
+        asked.feedback = FEEDBACK / (1 - FEEDBACK) * sum(map(len, groups))
+    return asked
+
+
+def weigh(reading: Reading) -> tuple[dict[str, float], list[dict[str, Any]]]:
+    """Rarity of each lexeme, times its uses in the question, times trust; and the same told to people."""
+    weights: defaultdict[str, float] = defaultdict(float)
+    terms = []
+    for word, options in zip(reading.words, reading.options, strict=True):
+        own = max((reading.rarity(x) for option in options[:1] for x in option.lexemes), default=0.0)
+        for option in options:
+            for lexeme in option.lexemes:
+                # What an unfinished word may become counts for no more than the word as it stands.
+                rarity = reading.rarity(lexeme)
+                weight = option.trust * (min(rarity, own) if option.trust == OPEN and own else rarity)
+                weights[lexeme] += weight
+                terms.append(
+                    {"word": word, "lexeme": lexeme[1:], "pages": reading.found[lexeme], "weight": round(weight, 4)}
+                )
+    return dict(weights), terms
+
+
+def rare_enough(reading: Reading, lexemes: Sequence[str]) -> str | None:
+    """Single lexemes, else pairs, else triples, as many as are expected in no more pages than can be weighed.
+
+    What nobody has counted yet may still be in the newest pages, and costs nothing to look for.
+    """
+    known = [lexeme for lexeme in lexemes if reading.found[lexeme] > 0]
+    uncounted = [quoted(lexeme) for lexeme in lexemes if reading.found[lexeme] <= 0]
+    return "|".join([*combined(reading, known), *uncounted]) or None
+
+
+def widest(reading: Reading, lexemes: Sequence[str]) -> str | None:
+    """The rarest of them alone, where pages are looked for that have several at once."""
+    known = [lexeme for lexeme in lexemes if reading.found[lexeme] > 0]
+    return quoted(known[0]) if len(known) > 1 and reading.found[known[0]] > BUDGET else None
+
+
+def both(some: str | None, others: str | None) -> str | None:
+    return "&".join(f"({part})" for part in (some, others) if part) or None
+
+
+def combined(reading: Reading, lexemes: Sequence[str]) -> list[str]:
+    for size in (1, 2, 3):
+        some = lexemes if size == 1 else lexemes[:MOST_COMBINED]
+        is_last = size == min(3, len(lexemes))
+        expected, taken = 0.0, list[str]()
+        for pages, group in sorted((expectation(reading, group), group) for group in combinations(some, size)):
+            expected += pages
+            if expected > BUDGET and (taken or not is_last):
+                break
+            taken.append("&".join(map(quoted, group)))
+        if taken:
+            return taken
+    return []
+
+
+def expectation(reading: Reading, group: Sequence[str]) -> float:
+    """Pages that have all of them, if words that are asked together come together."""
+    first, *others = (reading.found[lexeme] / reading.pages for lexeme in group)
+    return reading.pages * first * prod(min(1.0, len(group) * share) for share in others)
+
+
+def phrase(reading: Reading) -> str | None:
+    """The words at their distances; those that stand for nothing leave their place open."""
+    places = [
+        (place, [lexeme for option in options if option.trust > OPEN for lexeme in option.lexemes])
+        for place, options in enumerate(reading.options)
+    ]
+    spoken = [(place, lexemes) for place, lexemes in places if lexemes]
+    if len(spoken) < 2:
+        return None
+    rest = "".join(f"<{after - before}>{one_of(lexemes)}" for (before, _), (after, lexemes) in pairwise(spoken))
+    return one_of(spoken[0][1]) + rest
+
+
+def unfinished(reading: Reading, text: str) -> tuple[str | None, str | None]:
+    """Names that go on where the question ends: any name, and the title."""
+    if not 0 < len(reading.words) <= FEW_WORDS or not text[-1:].isalnum():
+        return None, None
+    last, is_whole = reading.words[-1], is_contracted(text)
+    if (len(last) < 2 and last.isascii() and not is_whole) or (COMPOUND.search(text) and last not in reading.unknown):
+        return None, None
+    spelled = [[reading.letter + word] for word in reading.words]
+    for place, options in enumerate(reading.options):
+        spelled[place] += [reading.letter + option.word for option in options if OPEN < option.trust < 1]
+    return going_on(spelled, is_whole=is_whole), going_on(spelled, "A", is_whole=is_whole)
+
+
+def going_on(spelled: Sequence[Sequence[str]], weight: str = "", *, is_whole: bool = False) -> str:
+    """All these words, of which the last one may be longer unless it `is_whole`, in places of that weight."""
+    tag = weight and f":{weight}"
+    whole = [one_of(words, tag) for words in spelled[:-1]]
+    return "&".join([*whole, one_of(spelled[-1], tag if is_whole else f":*{weight}")])
+
+
+NOTHING = ("nothing",)  # neither a type nor a status
+
+
+def merged(query: SearchQuery, given: Filter) -> Filter:
+    """What the question says and what the client asked for: all of it holds."""
+    return replace(
+        given,
+        types=common(query.types, given.types),
+        excluded_types=(*query.excluded_types, *given.excluded_types),
+        tags=(*query.tags, *given.tags),
+        excluded_tags=(*query.excluded_tags, *given.excluded_tags),
+        statuses=common(query.statuses, given.statuses) or ("active",),
+        updated_after=max(filter(None, (query.updated_after, given.updated_after)), default=None),
+        updated_before=min(filter(None, (query.updated_before, given.updated_before)), default=None),
+        title_only=query.title_only or given.title_only,
+    )
+
+
+def common(some: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
+    """What two lists of alternatives both allow; an empty one allows everything."""
+    return tuple(one for one in some if one in others) or NOTHING if some and others else some or others
+
+
+def required(reading: Reading, wanted: Filter, query: SearchQuery) -> str | None:
+    """None when any page that says the words will do. Without words there is always something that finds pages."""
+    demands = list(positive(reading, wanted, query.phrases))
+    refusals = list(negative(reading, wanted, query.excluded))
+    if not demands and not reading.words:
+        demands = [quoted(reading.letter + MARK)]
+    return "&".join([*demands, *(f"!{refusal}" for refusal in refusals)]) or None
+
+
+def positive(reading: Reading, wanted: Filter, phrases: Sequence[str]) -> Iterator[str]:
+    if wanted.types:
+        yield one_of(type_mark(reading.letter, type_) for type_ in wanted.types)
+    for tag in wanted.tags:
+        yield quoted(tag_mark(reading.letter, tag))
+    for text in phrases:
+        yield from adjoining(reading, text)
+
+
+def negative(reading: Reading, wanted: Filter, excluded: Sequence[str]) -> Iterator[str]:
+    for type_ in wanted.excluded_types:
+        yield quoted(type_mark(reading.letter, type_))
+    for tag in wanted.excluded_tags:
+        yield quoted(tag_mark(reading.letter, tag))
+    for text in excluded:
+        yield from adjoining(reading, text)
+
+
+def adjoining(reading: Reading, text: str) -> Iterator[str]:
+    """These words at these distances, whatever stands where a word means nothing."""
+    words = ANALYSERS[reading.analyser](text)
+    idle = reading.idle_among(words)
+    spoken = [
+        (place, lexemes) for place, word in enumerate(words) if word not in idle and (lexemes := reading.meant(word))
+    ]
+    if spoken:
+        rest = "".join(f"<{after - before}>{one_of(group)}" for (before, _), (after, group) in pairwise(spoken))
+        yield f"({one_of(spoken[0][1])}{rest})"
+
+
+CACHE_SIZE, LONGEST = 2_000, 200  # questions of a process that are kept, and characters of one
+
+
+class Meaning(NamedTuple):
+    """`wanted` is what the question and its filter demand together, `words` how many there are to look
+    for, and `narrows` whether there is anything else to find pages by."""
+
+    query: SearchQuery
+    wanted: Filter
+    words: int
+    narrows: bool
+
+    @property
+    def says_anything(self) -> bool:
+        """Is there anything to find pages by?"""
+        return self.words > 0 or self.narrows
+
+
+def meaning(asked: Asked) -> Meaning:
+    """The same questions come again and again."""
+    return (kept if len(asked.text) <= LONGEST else read)(asked.text, asked.filter)
+
+
+def read(text: str, given: Filter) -> Meaning:
+    query = understand(text)
+    narrows = replace(query, words="") != SearchQuery() or given != Filter()
+    return Meaning(query, merged(query, given), len(words(query.words)), narrows)
+
+
+kept = lru_cache(maxsize=CACHE_SIZE)(read)

@@ -1,0 +1,293 @@
+"""Search: from the text of a question to the pages that answer it."""
+
+import binascii
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections import ChainMap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from math import isfinite
+from typing import Any
+from uuid import UUID
+from zlib import crc32
+
+import orjson
+
+from content.search_query import SearchQuery
+from content.words import ANALYSERS
+from db.database import Connection, Database, Row
+from db.scope import Scope
+
+from ..auth.owners import find_owner
+from ..errors import BadInput, NotFound
+from ..permissions import Action, authorise
+from .interpretation import Reading, read
+from .passages import with_passages
+from .query_cache import Memory, Understood, memory_of
+from .ranking_query import RANKING, SHORT_QUESTION, Meaning, Question, meaning, question
+from .ranking_query import required as required_query
+from .request import MOST, Asked, Found, Hit
+from .weights import COUNTED, WEIGHTS
+
+PARTS = ("in_text", "in_names", "named", "together", "heading", "begun", "linked", "topic")
+ENOUGH = 10  # hits; with fewer a question is asked again in a wider way
+EVER = (datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC))
+
+
+async def search(database: Database, scope: Scope, asked: Asked) -> Found:
+    """The best pages for a question; nothing, without SQL, for one that says nothing.
+
+    A wiki that the caller may not read has no pages. Raises BadInput for a cursor of another search.
+    """
+    if not (meant := meaning(asked)).says_anything:
+        return Found()
+    try:
+        scope = await in_wiki(database, scope, asked, meant.query)
+    except NotFound:
+        return Found()
+    async with database.searching() as connection:
+        return await Search(connection, scope, asked, meant, memory_of(database)).found()
+
+
+async def known_within(database: Database, scope: Scope, asked: Asked, again: bool) -> Mapping[str, Any] | None:
+    """Return the parameters with which the statement that shows the hits finds them itself.
+
+    None means that `search` has to run first. `again` says that the cached question is out of date.
+    """
+    meant = meaning(asked)
+    is_elsewhere = meant.query.owner or asked.owner_id not in (None, scope.owner_id)
+    if is_elsewhere or not 0 < meant.words < SHORT_QUESTION:
+        return None
+    memory = memory_of(database)
+    understood = None if again else memory.find(scope, asked.text, asked.filter)
+    if understood is None:
+        async with database.searching() as connection:
+            understood = await Search(connection, scope, asked, meant, memory).understood()
+    if understood is None or not understood.question.is_ranked_at_once:
+        return None
+    own = {"size": asked.first, "counted_at": understood.reading.counted_at}
+    return ChainMap(own, understood.values)
+
+
+async def in_wiki(database: Database, scope: Scope, asked: Asked, query: SearchQuery) -> Scope:
+    """The scope in the wiki that is asked; raises NotFound for one that the caller may not read."""
+    owner_id = asked.owner_id
+    if query.owner is not None:
+        owner_id = (await find_owner(database, scope.tenant_id, query.owner)).id
+    if owner_id in (None, scope.owner_id):
+        return scope
+    async with database.connection() as connection:
+        await authorise(connection, scope, owner_id, Action.READ)
+    return scope.in_owner(owner_id)
+
+
+class Search:
+    """One question to one wiki."""
+
+    def __init__(self, connection: Connection, scope: Scope, asked: Asked, meant: Meaning, memory: Memory) -> None:
+        self.connection, self.scope, self.asked, self.memory = connection, scope, asked, memory
+        self.query, self.wanted = meant.query, meant.wanted
+        self.size = max(1, min(asked.first, MOST))
+        self.is_wide = False
+        self.beside: Sequence[UUID] = ()
+        """The pages that links alone have brought."""
+        self.behind = read_cursor(self.identity, asked.after) if asked.after else None
+
+    @cached_property
+    def identity(self) -> str:
+        """What a cursor belongs to."""
+        return f"{self.scope.tenant_id}{self.scope.owner_id}{self.asked.text}\n{self.asked.filter}"
+
+    @property
+    def shown_before(self) -> tuple[str, ...]:
+        """The marks of the pages that came before this one."""
+        return self.behind.shown if self.behind else ()
+
+    async def found(self) -> Found:
+        """By what is remembered of the question, if that still holds."""
+        kept = None if self.behind else self.memory.find(self.scope, self.asked.text, self.asked.filter)
+        if kept is not None:
+            rows = await self.rows(kept)
+            if rows and rows[0]["counted_at"] == kept.reading.counted_at:
+                return await self.shown(kept, rows)
+        understood = await self.understood()
+        return await self.shown(understood, await self.rows(understood)) if understood else Found()
+
+    async def understood(self) -> Understood | None:
+        """Nothing when the wiki has no index yet."""
+        besides = " ".join([*self.query.phrases, *self.query.excluded])
+        text = self.query.words + " " * self.asked.text[-1:].isspace()  # after a space nobody is typing the last word
+        reading = await read(self.connection, self.scope, text, besides, self.wanted.statuses)
+        if reading is None:
+            return None
+        if self.behind:
+            reading.pages, reading.mean_length = self.behind.pages, self.behind.mean_length
+            reading.found |= self.behind.found
+        required = required_query(reading, self.wanted, self.query)
+        asked = question(reading, text, required, self.wanted.title_only)
+        understood = Understood(reading, asked, self.values(reading, asked))
+        if asked.finds_words and not self.behind:
+            self.memory.keep(self.scope, self.asked.text, self.asked.filter, understood)
+        return understood
+
+    def values(self, reading: Reading, asked: Question) -> dict[str, Any]:
+        """Of every statement of this question, but for where it goes on."""
+        is_bounded = self.wanted.updated_after or self.wanted.updated_before
+        return {
+            "tenant_id": self.scope.tenant_id,
+            "owner_id": self.scope.owner_id,
+            "analyser": reading.analyser,
+            "analysers": list(ANALYSERS),
+            "statuses": list(self.wanted.statuses),
+            "since": (self.wanted.updated_after or EVER[0]) if is_bounded else None,
+            "until": (self.wanted.updated_before or EVER[1]) if is_bounded else None,
+            "pages": reading.pages,
+            "length": reading.mean_length,
+            **WEIGHTS,
+            **asked.values(),
+        }
+
+    async def rows(self, understood: Understood) -> Sequence[Row]:
+        self.is_wide = False
+        size = max(self.size, ENOUGH) + 1
+        if not understood.question.finds_words:
+            return await self.listed(understood.values | {"size": size})
+        seen = set(self.shown_before)
+        rows = await self.ranked(understood.values | {"size": size + len(seen)}, understood.question)
+        self.beside = beside(rows[0]) if rows else ()
+        return [row for row in rows if page_mark(row["page_id"]) not in seen]
+
+    async def shown(self, understood: Understood, rows: Sequence[Row]) -> Found:
+        reading, asked, values = understood
+        found = Found(
+            hits=tuple(self.hits(reading, asked, rows[: self.size])),
+            has_next_page=len(rows) > self.size,
+            did_you_mean=reading.did_you_mean(self.query.words),
+        )
+        if self.asked.with_counts:
+            rare = asked.wide if self.is_wide else asked.rare
+            found = await self.counted(found, values | {"rare": rare, "beside": self.beside})
+        if self.asked.with_snippets:
+            found = replace(found, hits=await with_passages(self.connection, self.scope, reading, asked, found.hits))
+        return found
+
+    async def ranked(self, values: dict[str, Any], asked: Question) -> Sequence[Row]:
+        """Where hardly a page has several of the common words that were asked, those that have one of them."""
+        if not (self.behind and self.behind.is_wide):
+            rows = await self.connection.all(asked.ranking, **values)
+            if self.behind or asked.wide is None or sum(row["page_id"] not in beside(row) for row in rows) >= ENOUGH:
+                return rows
+        self.is_wide = True
+        return await self.connection.all(asked.ranking, **values | {"rare": asked.wide})
+
+    async def listed(self, values: dict[str, Any]) -> Sequence[Row]:
+        """Without words there is nothing to weigh: what was changed last comes first."""
+        behind = self.behind
+        values |= {
+            "after_score": behind.score if behind else None,
+            "after_page": behind.page_id if behind else None,
+        }
+        if values["required"] is not None:
+            few = await self.connection.all(RANKING["list_few"], **values)
+            if not any(row["are_many"] for row in few):
+                return few
+        return await self.connection.all(RANKING["list_many"], **values)
+
+    def hits(self, reading: Reading, asked: Question, rows: Sequence[Row]) -> Iterator[Hit]:
+        shown = list(self.shown_before)
+        for row in rows:
+            if asked.finds_words:
+                shown.append(page_mark(row["page_id"]))
+            yield Hit(
+                page_id=row["page_id"],
+                score=row["score"] if asked.finds_words else 0.0,
+                cursor=self.cursor(reading, row, shown) if self.asked.with_cursors else "",
+                matched_alias=row.get("matched_alias"),
+                explanation=explanation(asked, row) if self.asked.explained else None,
+            )
+
+    def cursor(self, reading: Reading, row: Row, shown: Sequence[str]) -> str:
+        return make_cursor(self.identity, reading, row["score"], row["page_id"], shown, is_wide=self.is_wide)
+
+    async def counted(self, found: Found, values: dict[str, Any]) -> Found:
+        row = await self.connection.one(RANKING["count_pages"], **values)
+        assert row is not None
+        return replace(
+            found,
+            total=row["total"],
+            total_is_exact=row["total"] < COUNTED,
+            types=tuple(map(tuple, row["types"] or ())),
+            tags=tuple(map(tuple, row["tags"] or ())),
+        )
+
+
+def beside(row: Row) -> Sequence[UUID]:
+    """The pages that links alone have brought: the same in every row."""
+    return row.get("beside") or ()
+
+
+def explanation(asked: Question, row: Row) -> dict[str, Any]:
+    """What each part of the score was."""
+    return {"parts": {part: row[part] for part in PARTS if part in row}, "terms": asked.terms}
+
+
+LONGEST = 20_000  # characters
+MARK = 8  # hexadecimal digits of an id, all of them random: few hundred pages are told apart
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Behind the page with this score. `found` and `pages` are the statistics at the time of the first question.
+
+    `shown` are the marks of all pages so far, where words were asked for: a list is in an order of its own.
+    """
+
+    score: float
+    page_id: UUID
+    pages: int
+    mean_length: float
+    found: dict[str, int]
+    is_wide: bool
+    shown: tuple[str, ...]
+
+
+def page_mark(page_id: UUID) -> str:
+    return page_id.hex[-MARK:]
+
+
+def make_cursor(
+    question: str, reading: Reading, score: float, page_id: UUID, shown: Sequence[str] = (), *, is_wide: bool = False
+) -> str:
+    """`question` is all that was asked, filters included; `is_wide` when its words were not looked for together."""
+    asked = crc32(question.encode(errors="surrogatepass"))
+    statistics = reading.pages, float(reading.mean_length), reading.found
+    state = [asked, float(score), page_id.hex, *statistics, is_wide, "".join(shown)]
+    return urlsafe_b64encode(orjson.dumps(state)).decode()
+
+
+def read_cursor(question: str, text: str) -> Place:
+    """Raises BadInput for what is no cursor of this question."""
+    try:
+        if len(text) > LONGEST:
+            raise ValueError
+        state = orjson.loads(urlsafe_b64decode(text.encode("ascii")))
+        asked, score, page_id, pages, length, found, is_wide, shown = state
+        if type(shown) is not str or not (type(score) is type(length) is float and isfinite(score)):
+            raise ValueError
+        if not 1 <= length < 2**31:
+            raise ValueError
+        if not (is_count(pages) and pages > 0 and all(map(is_count, found.values()))):
+            raise ValueError
+        marks = tuple(shown[at : at + MARK] for at in range(0, len(shown), MARK))
+        behind = Place(score, UUID(page_id), pages, length, found, is_wide is True, marks)
+    except (ValueError, TypeError, AttributeError, binascii.Error) as error:
+        raise BadInput("This is not a cursor of a search.", "after") from error
+    if asked != crc32(question.encode(errors="surrogatepass")):
+        raise BadInput("This cursor belongs to another search: ask the same question with the same filters.", "after")
+    return behind
+
+
+def is_count(value: object) -> bool:
+    """JSON's true is no number here."""
+    return type(value) is int and 0 <= value < 2**31

@@ -1,0 +1,1 @@
+"""Immutable sources, the names that were seen in them, and forgetting them."""

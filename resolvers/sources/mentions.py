@@ -1,0 +1,261 @@
+"""Names seen in sources that have not earned a page yet."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from content.limits import QUOTE
+from content.names import normalise
+from db.database import Database, Row
+from db.ids import new_id
+from db.scope import Scope
+from db.sql import inserting, statements
+from db.tables import PAGE_TYPES
+from db.tables import mentions as table
+
+from .. import validation as checks
+from ..errors import BadInput, NotFound
+from ..permissions import Action, authorise
+from ..transactions.activity import record
+from ..transactions.transaction import looking, writing, writing_row
+from ..transactions.writer import Writer
+from .compile_requests import EARNED_LEAST, ask_for
+from .sources import find_source
+
+MENTIONS = statements("mentions")
+INSERT = inserting(table, "tenant_id", "owner_id", "id", "name", "alias", "first_seen_at", "last_seen_at")
+CONTEXTS_MAX = 5
+NO_MENTION = "There is no such mention, or none that you may see."
+
+
+@dataclass(frozen=True, slots=True)
+class SavedMention:
+    """A name, and how many sources were seen to use it."""
+
+    mention_id: UUID
+    status: str
+    count: int
+    changed: bool = True
+
+
+async def find_nearest(database: Database, scope: Scope, size: int) -> list[Row]:
+    """The held names of the scope's wiki that most sources say, each with the `total` of held names."""
+    async with looking(database) as connection:
+        await authorise(connection, scope, scope.owner_id, Action.READ)
+        wanted = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+        return await connection.all(MENTIONS["find_nearest"], **wanted, size=size)
+
+
+async def record_mention(
+    database: Database,
+    scope: Scope,
+    *,
+    name: str,
+    source_id: UUID,
+    quote: str | None = None,
+    suggested_type: str | None = None,
+) -> SavedMention:
+    """A source names something. Each source counts once, however often it is read and however many versions it has."""
+    name = checks.alias(name)
+    quote = checks.optional(quote, "quote", QUOTE.most)
+    if suggested_type is not None:
+        checks.one_of(suggested_type, PAGE_TYPES, "suggestedType")
+    async with writing(database, scope) as writer:
+        source = await find_source(writer, source_id)
+        sighted = await sight(writer, name, source, quote, suggested_type)
+        if sighted.changed:
+            await record(writer, "mention.recorded", mentionId=sighted.mention_id, sourceId=source_id)
+        if sighted.changed and sighted.count >= EARNED_LEAST and sighted.status == "open":
+            await ask_for(writer, sighted.mention_id)
+        return sighted
+
+
+async def sight(writer: Writer, name: str, source: Row, quote: str | None, suggested_type: str | None) -> SavedMention:
+    """Count a source for a name, with what it says."""
+    mention = await counting(writer, name, source["captured_at"])
+    seen = await see(writer, mention, source)
+    if seen is None:
+        return SavedMention(mention["id"], mention["status"], mention["mention_count"], changed=False)
+    added = seen["former_id"] is None
+    await writer.run(
+        MENTIONS["count"],
+        mention_id=mention["id"],
+        added=int(added),
+        seen_at=source["captured_at"],
+        contexts=quoted(mention["contexts"], quote, source, seen["former_id"]),
+        suggested_type=suggested_type or mention["suggested_type"],
+    )
+    return SavedMention(mention["id"], mention["status"], mention["mention_count"] + added)
+
+
+async def see(writer: Writer, mention: Row, source: Row) -> Row | None:
+    """The sighting: none when this version or a newer one was seen; `former_id` is the older one that stood there."""
+    return await writer.one(
+        MENTIONS["see"],
+        mention_id=mention["id"],
+        source_id=source["id"],
+        kind=source["kind"],
+        ref=source["ref"],
+        version=source["version"],
+        seen_at=source["captured_at"],
+    )
+
+
+async def counting(writer: Writer, name: str, seen_at: datetime) -> Row:
+    """The mention that a sighting counts for, made at the first. What is ignored stays so."""
+    alias = normalise(name)
+    mention = await writer.one(MENTIONS["find_counting"], alias=alias)
+    if mention is None:
+        await writer.run(INSERT, id=new_id(), name=name, alias=alias, first_seen_at=seen_at, last_seen_at=seen_at)
+        mention = await writer.one(MENTIONS["find_counting"], alias=alias)
+    assert mention is not None
+    return mention
+
+
+def quoted(
+    contexts: list[dict[str, Any]], quote: str | None, source: Row, former_id: UUID | None
+) -> list[dict[str, Any]]:
+    """The last few quotes, newest first; one of an older version of the source makes room for its new one."""
+    if quote is None:
+        return contexts
+    others = [context for context in contexts if context["sourceId"] != str(former_id)]
+    added = {"quote": quote, "sourceId": str(source["id"]), "at": source["captured_at"].isoformat()}
+    newest = sorted([added, *others], key=lambda context: datetime.fromisoformat(context["at"]), reverse=True)
+    return newest[:CONTEXTS_MAX]
+
+
+async def ignore_mention(database: Database, scope: Scope, mention_id: UUID) -> SavedMention:
+    """Nobody wants a page for this name, however often it is seen."""
+    async with writing_row(database, scope, MENTIONS["find_owner"], mention_id, NO_MENTION) as writer:
+        mention = await writer.one(MENTIONS["find_mention"], mention_id=mention_id)
+        if mention is None:
+            raise NotFound(NO_MENTION)
+        if mention["status"] == "promoted":
+            raise BadInput("This name was promoted to a page: it is not open any more.", "mentionId")
+        changed = mention["status"] == "open"
+        if changed:
+            await writer.run(MENTIONS["ignore"], mention_id=mention_id)
+            await record(writer, "mention.ignored", mentionId=mention_id)
+        return SavedMention(mention_id, "ignored", mention["mention_count"], changed)
+
+
+@dataclass(slots=True)
+class Sighted:
+    """A name as a source says it. `source` is a row of sources; `cluster` replaces what was kept with the name."""
+
+    name: str
+    source: Row
+    quote: str | None = None
+    suggested_type: str | None = None
+    cluster: Mapping[str, Any] | None = None
+    alias: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.alias = normalise(self.name)
+
+
+@dataclass(slots=True)
+class Held:
+    """A mention as it was, and as it is to be."""
+
+    id: UUID
+    values: dict[str, Any]
+    is_new: bool
+    is_changed: bool = False
+    standing: dict[tuple[str, str], tuple[UUID, int]] = field(default_factory=dict)
+    """The version of each source (kind, ref) that stands for it."""
+    dropped: set[UUID] = field(default_factory=set)
+    added: dict[UUID, Row] = field(default_factory=dict)
+
+    def see(self, sighted: Sighted) -> bool:
+        """Whether that is news: a source counts once, and its newest version stands for all."""
+        source, values = sighted.source, self.values
+        if sighted.cluster:
+            values["cluster"], self.is_changed = dict(sighted.cluster), True
+        former, version = self.standing.get((source["kind"], source["ref"]), (None, 0))
+        if former is not None and version >= source["version"]:
+            return False
+        if former is None:
+            values["mention_count"] += 1
+        elif self.added.pop(former, None) is None:
+            self.dropped.add(former)
+        self.standing[source["kind"], source["ref"]] = source["id"], source["version"]
+        self.added[source["id"]] = source
+        values["contexts"] = quoted(values["contexts"], sighted.quote, source, former)
+        values["suggested_type"] = sighted.suggested_type or values["suggested_type"]
+        values["first_seen_at"] = min(values["first_seen_at"], source["captured_at"])
+        values["last_seen_at"] = max(values["last_seen_at"], source["captured_at"])
+        self.is_changed = True
+        return True
+
+
+async def sight_all(writer: Writer, seen: Sequence[Sighted]) -> int:
+    """Count every source for the name that it says; how many were news. What is ignored stays so."""
+    if not seen:
+        return 0
+    held = await find_held(writer, seen)
+    await find_standing(writer, seen, held)
+    news = sum([held[one.alias].see(one) for one in seen])
+    await store(writer, [one for one in held.values() if one.is_changed])
+    return news
+
+
+async def find_held(writer: Writer, seen: Sequence[Sighted]) -> dict[str, Held]:
+    """By alias; one for each name that was never seen, too."""
+    rows = await writer.all(MENTIONS["find_each_counting"], aliases=sorted({one.alias for one in seen}))
+    held = {row["alias"]: Held(row["id"], dict(row), is_new=False) for row in rows}
+    for one in seen:
+        if one.alias not in held:
+            held[one.alias] = Held(new_id(), unseen(one), is_new=True)
+    return held
+
+
+def unseen(sighted: Sighted) -> dict[str, Any]:
+    at = sighted.source["captured_at"]
+    return {
+        "name": sighted.name,
+        "alias": sighted.alias,
+        "mention_count": 0,
+        "suggested_type": None,
+        "contexts": [],
+        "cluster": None,
+        "first_seen_at": at,
+        "last_seen_at": at,
+    }
+
+
+async def find_standing(writer: Writer, seen: Sequence[Sighted], held: Mapping[str, Held]) -> None:
+    """Which versions of these sources stand for the names already."""
+    asked = [(held[one.alias].id, one.source) for one in seen if not held[one.alias].is_new]
+    if not asked:
+        return
+    rows = await writer.all(
+        MENTIONS["find_seen"],
+        mention_ids=[mention_id for mention_id, _ in asked],
+        kinds=[source["kind"] for _, source in asked],
+        refs=[source["ref"] for _, source in asked],
+    )
+    by_id = {one.id: one for one in held.values()}
+    for row in rows:
+        by_id[row["mention_id"]].standing[row["kind"], row["ref"]] = row["source_id"], row["version"]
+
+
+async def store(writer: Writer, changed: Iterable[Held]) -> None:
+    rows = [(one, {**one.values, "id": str(one.id)}) for one in changed]
+    if new := [row for one, row in rows if one.is_new]:
+        await writer.run(MENTIONS["add_each"], mentions=new)
+    if old := [row for one, row in rows if not one.is_new]:
+        await writer.run(MENTIONS["update_each"], mentions=old)
+    if dropped := [(one.id, id) for one, _ in rows for id in one.dropped]:
+        await writer.run(
+            MENTIONS["drop_seen"], mention_ids=[id for id, _ in dropped], source_ids=[id for _, id in dropped]
+        )
+    if added := [(one.id, source) for one, _ in rows for source in one.added.values()]:
+        await writer.run(
+            MENTIONS["add_seen"],
+            mention_ids=[id for id, _ in added],
+            source_ids=[source["id"] for _, source in added],
+            seen_at=[source["captured_at"] for _, source in added],
+        )

@@ -1,0 +1,109 @@
+"""Evidence by the batch: kept once, and a compile asked for in the same transaction."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from db.database import Database
+from db.ids import new_id
+from db.scope import Scope
+from db.sql import statements
+
+from .. import validation as checks
+from ..errors import CairnError
+from ..jobs.queue import enqueue
+from ..tenants.tenants import is_compiling
+from ..transactions.activity import record
+from ..transactions.transaction import writing
+from ..transactions.writer import Writer
+from .sources import CheckedSource, SavedSource, SourceDraft, SourceForgotten, added, checked_source
+
+SOURCES = statements("sources")
+BATCH_MAX = 100
+TRIGGER = "retain"
+
+
+@dataclass(frozen=True, slots=True)
+class Retained:
+    """What became of the source at a position of the batch, from 0: it is kept, or why it is not."""
+
+    position: int
+    saved: SavedSource | None = None
+    error: CairnError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """The whole batch; `job_id` is the compile that will read it, none when there is nothing new or none is wanted."""
+
+    items: list[Retained]
+    job_id: UUID | None = None
+
+
+async def retain_sources(
+    database: Database, scope: Scope, drafts: Sequence[SourceDraft], *, trigger: str = TRIGGER
+) -> Retention:
+    """Keep a hundred sources at most. One that cannot be kept does not keep the others from it."""
+    read = [read_draft(position, draft) for position, draft in enumerate(checks.few(drafts, BATCH_MAX, "sources"))]
+    ready = {position: one for position, one in enumerate(read) if isinstance(one, CheckedSource)}
+    if not ready:
+        return Retention([one for one in read if isinstance(one, Retained)])
+    async with writing(database, scope) as writer:
+        saved = await keep(writer, ready)
+        job_id = None
+        if any(isinstance(one, SavedSource) and one.created for one in saved.values()) and await is_compiling(
+            writer, scope.tenant_id
+        ):
+            job_id = await enqueue(writer, scope.tenant_id, scope.owner_id, trigger)
+    items = [one if isinstance(one, Retained) else retained(n, saved[n]) for n, one in enumerate(read)]
+    return Retention(items, job_id)
+
+
+async def retain_source(database: Database, scope: Scope, draft: SourceDraft) -> SavedSource:
+    """Keep one, and ask for a compile where that is wanted."""
+    (item,) = (await retain_sources(database, scope, [draft])).items
+    if item.saved is None:
+        raise item.error or AssertionError("neither kept nor refused")
+    return item.saved
+
+
+def retained(position: int, saved: SavedSource | CairnError) -> Retained:
+    return Retained(position, error=saved) if isinstance(saved, CairnError) else Retained(position, saved)
+
+
+def read_draft(position: int, draft: SourceDraft) -> CheckedSource | Retained:
+    try:
+        return checked_source(draft)
+    except CairnError as error:
+        return Retained(position, error=error)
+
+
+async def keep(writer: Writer, drafts: dict[int, CheckedSource]) -> dict[int, SavedSource | CairnError]:
+    """Each as a new version, unless its newest says the same: in four statements, however many there are.
+
+    What was forgotten is not kept again.
+    """
+    rows = await writer.all(
+        SOURCES["find_currents"],
+        kinds=[draft.kind for draft in drafts.values()],
+        refs=[draft.ref for draft in drafts.values()],
+    )
+    current = {(row["kind"], row["ref"]): (row["id"], row["version"], row["checksum"]) for row in rows}
+    gone = {(row["kind"], row["ref"], checksum) for row in rows for checksum in row["forgotten"]}
+    saved: dict[int, SavedSource | CairnError] = {}
+    new = []
+    for position, draft in drafts.items():
+        if (draft.kind, draft.ref, draft.checksum) in gone:
+            saved[position] = SourceForgotten()
+            continue
+        id, version, checksum = current.get((draft.kind, draft.ref), (None, 0, b""))
+        if checksum == draft.checksum:
+            saved[position] = SavedSource(id, version, created=False)
+            continue
+        saved[position] = made = SavedSource(new_id(), version + 1, created=True)
+        new.append({**writer.known, **added(writer, draft, made, id)})
+        current[draft.kind, draft.ref] = (made.source_id, version + 1, draft.checksum)
+    if new:
+        await writer.each(SOURCES["add"], new)
+        await record(writer, "source.retained", sourceIds=[str(row["id"]) for row in new])
+    return saved

@@ -1,0 +1,260 @@
+"""Evidence that never changes, and which section rests on which."""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+from uuid import UUID
+
+from content.limits import CITATION_SUMMARY, CONTENT, FORGET_REASON, REF, SLUG, SOURCE_TITLE
+from db.database import Database
+from db.ids import new_id
+from db.scope import Scope
+from db.sql import statements
+from db.tables import SOURCE_KINDS
+
+from .. import validation as checks
+from ..errors import BadInput, NotFound
+from ..jobs.queue import enqueue
+from ..permissions import Action, authorise
+from ..transactions.activity import record
+from ..transactions.transaction import looking, writing, writing_page, writing_row
+from ..transactions.writer import Writer
+
+SECTIONS = statements("sections")
+SOURCES = statements("sources")
+NO_SOURCE = "There is no such source in this wiki."
+
+
+class SourceForgotten(BadInput):
+    """Somebody wanted these words gone: they do not come back by themselves, with the next import of a folder."""
+
+    code = "SOURCE_FORGOTTEN"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "A source of this kind and ref that said just this was forgotten, so it is not kept again. "
+            "Give it another ref if it is wanted after all.",
+            "content",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDraft:
+    """Evidence as it came: `ref` is what its system calls it, `captured_at` when it was said.
+
+    `version` is what it was in another wiki: where this one has that version saying the same, it is known already.
+    """
+
+    kind: str
+    ref: str
+    content: str
+    title: str | None = None
+    captured_at: datetime | None = None
+    metadata: dict[str, Any] | None = None
+    version: int | None = None
+    restored: bool = False
+    """Whether it comes out of an export: then its parts may be as large as they ever could be stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedSource:
+    """The current version of a source. `created` is false when it said the same before."""
+
+    source_id: UUID
+    version: int
+    created: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A section that rests on a source."""
+
+    page_id: UUID
+    section_id: UUID
+    source_id: UUID
+    changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedSource:
+    """A draft that can be kept, by the names of its columns."""
+
+    kind: str
+    ref: str
+    content: str
+    checksum: bytes
+    title: str | None
+    metadata: dict[str, Any]
+    captured_at: datetime | None
+    version: int | None
+
+
+def checked_source(draft: SourceDraft) -> CheckedSource:
+    """Everything of a draft that does not depend on what the wiki has. Raises BadInput."""
+    kind, restored = checks.one_of(draft.kind, SOURCE_KINDS, "kind"), draft.restored
+    ref = checks.line(draft.ref, "ref", REF.limit(restored=restored))
+    content = checks.text(draft.content, "content", CONTENT.limit(restored=restored))
+    if not content.strip():
+        raise BadInput("A source has to say something.", "content")
+    return CheckedSource(
+        kind=kind,
+        ref=ref,
+        content=content,
+        checksum=sha256(content.encode()).digest(),
+        title=checks.optional(draft.title, "title", SOURCE_TITLE.limit(restored=restored)),
+        metadata={} if draft.metadata is None else checks.metadata(draft.metadata, restored=restored),
+        captured_at=None if draft.captured_at is None else checks.moment(draft.captured_at, "capturedAt"),
+        version=draft.version,
+    )
+
+
+async def add_source(database: Database, scope: Scope, draft: SourceDraft) -> SavedSource:
+    """Keep a source. The same ref with other content is its next version, which supersedes the last."""
+    checked = checked_source(draft)
+    async with writing(database, scope) as writer:
+        named = {"kind": checked.kind, "ref": checked.ref}
+        current = await writer.one(SOURCES["find_current"], **named, checksum=checked.checksum)
+        if current and current["is_forgotten"]:
+            raise SourceForgotten()
+        known = [current] if current else []
+        if current and checked.version:
+            known += await writer.all(SOURCES["find_version"], **named, version=checked.version)
+        if same := next((row for row in known if row["checksum"] == checked.checksum), None):
+            return SavedSource(same["id"], same["version"], created=False)
+        saved = SavedSource(new_id(), current["version"] + 1 if current else 1, created=True)
+        await writer.run(SOURCES["add"], **added(writer, checked, saved, current["id"] if current else None))
+        await record(writer, "source.added", sourceId=saved.source_id, version=saved.version)
+        return saved
+
+
+def added(writer: Writer, checked: CheckedSource, saved: SavedSource, supersedes_id: UUID | None) -> dict[str, Any]:
+    """The values of its row."""
+    return asdict(checked) | {
+        "id": saved.source_id,
+        "version": saved.version,
+        "supersedes_id": supersedes_id,
+        "captured_at": checked.captured_at or writer.now,
+    }
+
+
+async def cite_source(
+    database: Database,
+    scope: Scope,
+    *,
+    page_id: UUID,
+    section_slug: str,
+    source_id: UUID,
+    line_start: int | None = None,
+    line_end: int | None = None,
+    summary: str | None = None,
+    restored: bool = False,
+) -> Citation:
+    """Say that a section rests on a source, or on some of its lines (from 1, both included)."""
+    section_slug = checks.text(section_slug, "sectionSlug", SLUG.most)
+    summary = checks.optional(summary, "summary", CITATION_SUMMARY.limit(restored=restored))
+    async with writing_page(database, scope, page_id) as (writer, page):
+        source = await find_source(writer, source_id)
+        section_id = await find_section(writer, page.id, section_slug)
+        start, end = lines(source["content"], line_start, line_end)
+        changed = await writer.run(
+            SOURCES["cite"],
+            id=new_id(),
+            page_id=page.id,
+            section_id=section_id,
+            source_id=source_id,
+            line_start=start,
+            line_end=end,
+            summary=summary,
+        )
+        if changed:
+            await writer.run(SOURCES["advance_section"], section_id=section_id, captured_at=source["captured_at"])
+            writer.touched.add(page.id)
+            await record(writer, "source.cited", page.id, sourceId=source_id, sectionSlug=section_slug)
+        return Citation(page.id, section_id, source_id, bool(changed))
+
+
+async def locate_source(database: Database, scope: Scope, name: str) -> UUID:
+    """The newest version of a source by `KIND/REF`, or the one with that id."""
+    kind, _, ref = name.partition("/")
+    async with looking(database) as connection:
+        await authorise(connection, scope, scope.owner_id, Action.READ)
+        given = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "checksum": b""}
+        row = await connection.one(SOURCES["find_current"], **given, kind=kind, ref=ref)
+    if row:
+        source_id: UUID = row["id"]
+        return source_id
+    try:
+        return UUID(name)
+    except ValueError:
+        raise NotFound(f"{NO_SOURCE} Name it as KIND/REF, or by its id.") from None
+
+
+async def find_source(writer: Writer, source_id: UUID) -> Any:
+    """The source's row, when it lies in this wiki."""
+    source = await writer.one(SOURCES["find_source"], source_id=source_id)
+    if source is None:
+        raise NotFound(NO_SOURCE)
+    return source
+
+
+async def find_section(writer: Writer, page_id: UUID, slug: str) -> UUID:
+    for row in await writer.all(SECTIONS["find_sections"], page_id=page_id):
+        if row["section_slug"] == slug:
+            section_id: UUID = row["id"]
+            return section_id
+    raise NotFound(f'The page has no section "{slug}".')
+
+
+def lines(content: str, start: int | None, end: int | None) -> tuple[int | None, int | None]:
+    """A range that lies inside the content; one line when no end is given."""
+    if start is None and end is None:
+        return None, None
+    if start is None:
+        raise BadInput("A last line needs a first one.", "lineStart")
+    end = start if end is None else end
+    last = content.rstrip("\n").count("\n") + 1
+    if not 1 <= start <= last:
+        raise BadInput(f"The source has the lines 1 to {last}.", "lineStart")
+    if not start <= end <= last:
+        raise BadInput(f"The range must end between line {start} and line {last}.", "lineEnd")
+    return start, end
+
+
+FORGETTING = statements("forgetting")
+TRIGGER = "forget"
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """`versions` were erased by this call, none when all were before; `job_id` is who cleans up behind them."""
+
+    source_id: UUID
+    versions: int
+    job_id: UUID | None
+
+
+async def forget_source(database: Database, scope: Scope, source_id: UUID, reason: str | None = None) -> Forgotten:
+    """Erase every version of a source. What stays is its kind, ref and checksum, when and by whom, and the reason."""
+    reason = None if reason is None else checks.line(reason, "reason", FORGET_REASON.most)
+    async with writing_row(database, scope, FORGETTING["find_owner"], source_id, NO_SOURCE, Action.MANAGE) as writer:
+        rows = await writer.all(FORGETTING["find_versions"], source_id=source_id)
+        ids = [row["id"] for row in rows if row["forgotten_at"] is None]
+        if ids:
+            actor = writer.scope.actor
+            await writer.run(FORGETTING["keep_said"], ids=ids)
+            await writer.run(FORGETTING["erase"], ids=ids, by=f"{actor.kind.value}:{actor.id}", reason=reason)
+            await record(writer, "source.forgotten", sourceId=source_id, versions=len(ids))
+        if not await writer.value(FORGETTING["is_forgetting"]):
+            return Forgotten(source_id, 0, None)
+        wiki = writer.scope
+        job_id = await enqueue(writer, wiki.tenant_id, wiki.owner_id, TRIGGER, subject=TRIGGER)
+        return Forgotten(source_id, len(ids), job_id)
+
+
+async def find_repeating(database: Database, scope: Scope, job_id: UUID) -> list[str]:
+    """The pages (`entity/momofuku`) which the job found to say still, as people wrote it, what is forgotten."""
+    async with looking(database) as connection:
+        await authorise(connection, scope, scope.owner_id, Action.MANAGE)
+        rows = await Writer(connection, scope).all(FORGETTING["find_repeating"], job_id=job_id)
+    return [f"{row['type']}/{row['slug']}" for row in rows]

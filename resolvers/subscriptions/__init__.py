@@ -1,0 +1,1 @@
+"""Changes that writes announce, and the clients that follow them."""

@@ -1,0 +1,1 @@
+"""Tenants, their owners and the grants between owners."""

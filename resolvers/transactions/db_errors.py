@@ -1,0 +1,73 @@
+"""What Postgres refuses, said in our own errors.
+
+Everything is checked before it is written, so these are races and limits of the server. On Citus an error carries
+neither table nor constraint as fields: the name is read from the message, without the number of the shard.
+"""
+
+import errno
+import re
+from types import TracebackType
+
+import asyncpg
+
+from db.pool import Exhausted, is_lost
+
+from ..errors import BadInput, CairnError, Conflict, NotFound, Unavailable
+
+CONSTRAINT = re.compile(r'constraint "(.+?)(?:_\d{5,})?"')
+REFUSED = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, Exhausted)
+BUSY = ("08", "40", "53", "55", "57")  # connection, rollback, resources, locks, an operator or a time-out
+VALUE = ("22", "54")  # the data itself, or more of it than fits
+DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EIO}  # no connection fails with these
+RULE = ("23502", "23514")
+
+
+class in_our_words:
+    """What Postgres refuses in here leaves as an error of ours, where there is one for it."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if isinstance(error, REFUSED) and (ours := refusal(error)) is not None:
+            raise ours from error
+
+
+def refusal(error: Exception) -> CairnError | None:
+    """Ours for one that a caller can cause or wait out; none for what can only be a fault of the program."""
+    if isinstance(error, Exhausted):
+        return Unavailable("The database is busy, or cannot be reached. Try again in a moment.")
+    if isinstance(error, OSError) and error.errno in DISK:
+        return Unavailable(f"A file cannot be written: {error.strerror}. Make room, then try again.")
+    if isinstance(error, asyncpg.InterfaceError) and not is_lost(error):
+        return None
+    if not isinstance(error, asyncpg.PostgresError):
+        return Unavailable("The database cannot be reached. Try again in a moment.")
+    state = error.sqlstate or ""
+    if state == "23505":
+        return Conflict(f"Somebody else wrote the same thing first{rule(error)}. Read it again, then retry.")
+    if state == "23503":
+        return NotFound(f"Something that this refers to is gone{rule(error)}. Read it again, then retry.")
+    if state in RULE or state.startswith(VALUE):
+        return BadInput(f"The database cannot hold this value{rule(error)}.")
+    if state.startswith(BUSY) or state == "25006":
+        return Unavailable("The database cannot do this now. Try again in a moment.")
+    return None
+
+
+def explained(error: Exception) -> Exception:
+    """The error that a caller is told for any exception that has reached a door: one of ours where Postgres was lost.
+
+    Most are in our words already. This is for what fails between the operations, such as a rollback.
+    """
+    if isinstance(error, (asyncpg.PostgresError, Exhausted)) or is_lost(error):
+        return refusal(error) or error
+    return error
+
+
+def rule(error: asyncpg.PostgresError) -> str:
+    """The constraint's name in brackets, where there is one."""
+    named = CONSTRAINT.search(str(error))
+    return f" ({named[1]})" if named else ""

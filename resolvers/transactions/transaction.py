@@ -1,0 +1,318 @@
+"""Every write is one transaction, opened here, and a wiki has one writer at a time.
+
+They queue in their process first, then for the owner's row. That is all the waiting there is: no operation waits for a
+second wiki, so none can deadlock.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from types import TracebackType
+from typing import Any
+from uuid import UUID
+from weakref import WeakKeyDictionary
+
+import asyncpg
+
+from db.database import Connection, Database
+from db.one_transaction import OneTransaction
+from db.scope import Scope
+from db.sql import Statement, statements
+from selection.lru import LRU
+
+from ..errors import BadInput, CairnError, Conflict, NotFound, Unavailable
+from ..model.pages import Page, find_page
+from ..permissions import Action, authorise, is_at_home
+from ..subscriptions.changes import ChangeKind, announce
+from .db_errors import in_our_words
+from .writer import Line, Writer
+
+PATIENCE = 10.0  # seconds
+BUSY = "This wiki is being written by others. Try again in a moment."
+
+Place = tuple[Database, UUID, UUID]
+
+
+class Queue:
+    """Those who hold or await the lock of one wiki."""
+
+    __slots__ = ("length", "lock")
+
+    def __init__(self) -> None:
+        self.lock, self.length = asyncio.Lock(), 0
+
+
+QUEUES: dict[Place, Queue] = {}
+
+
+class turn:
+    """The only writer of the scope's wiki in this process, first come, first served."""
+
+    __slots__ = ("place", "queue")
+
+    def __init__(self, database: Database, scope: Scope) -> None:
+        self.place: Place | None = None
+        if isinstance(database, OneTransaction):
+            if database.inside:  # those who queue may be waiting for what it has locked: it must not wait for them
+                return
+            database = database.database
+        self.place = database, scope.tenant_id, scope.owner_id
+
+    async def __aenter__(self) -> None:
+        if self.place is None:
+            return
+        queue = self.queue = QUEUES.setdefault(self.place, Queue())
+        queue.length += 1
+        try:
+            await (wait_for(queue.lock) if queue.length > 1 else queue.lock.acquire())  # at once: nobody else has it
+        except BaseException:
+            self.leave(self.place)
+            raise
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        if self.place is not None:
+            self.queue.lock.release()
+            self.leave(self.place)
+
+    def leave(self, place: Place) -> None:
+        self.queue.length -= 1
+        if not self.queue.length:
+            del QUEUES[place]
+
+
+async def wait_for(lock: asyncio.Lock) -> None:
+    try:
+        async with asyncio.timeout(PATIENCE):
+            await lock.acquire()
+    except TimeoutError:
+        raise Unavailable(BUSY) from None
+
+
+MOST = 10_000  # pages of one database
+
+REMEMBERED: WeakKeyDictionary[Database, LRU[UUID]] = WeakKeyDictionary()
+
+
+def places(database: Database) -> LRU[UUID]:
+    """The owners of pages by (tenant, page). A page that is gone may still be here: look before you write."""
+    if isinstance(database, OneTransaction):
+        database = database.database
+    known = REMEMBERED.get(database)
+    return REMEMBERED.setdefault(database, LRU(MOST)) if known is None else known
+
+
+CLOSING = statements("closing")
+
+
+async def close(writer: Writer) -> None:
+    """All that is written is one statement; on Citus a notification has to be one by itself."""
+    found = writer.changes.found
+    if None in found and found[None].kind is ChangeKind.ARCHIVED:
+        await writer.run(CLOSING["advance_archived"])
+    page_ids = [page_id for page_id in found if page_id is not None]
+    is_restating = bool(writer.touched or writer.counted)
+    if writer.lines or page_ids or is_restating:
+        await writer.run(
+            CLOSING["close_restating" if is_restating else "close"],
+            lines=[shown(line) for line in writer.lines],
+            actor_kind=writer.scope.actor.kind.value,
+            actor_id=writer.scope.actor.id,
+            page_ids=page_ids,
+            touched_ids=writer.touched,
+            counted_ids=writer.counted,
+        )
+    announce(writer, writer.changes.all())
+
+
+def shown(line: Line) -> dict[str, Any]:
+    return {"id": line.id, "action": line.action, "page_id": line.page_id, "detail": line.detail}
+
+
+WIKIS = statements("wikis")
+PAGES = statements("pages")
+NO_WIKI = "There is no such wiki, or none that you may see."
+FOUND = "SELECT 1"
+NO_PAGE = "There is no such page, or none that you may see."
+
+
+@asynccontextmanager
+async def writing(database: Database, scope: Scope, action: Action = Action.WRITE) -> AsyncIterator[Writer]:
+    """A transaction in the scope's own wiki, allowed and alone. Who may not write does not wait for those who do."""
+    async with looking(database) as connection:
+        await authorise(connection, scope, scope.owner_id, action)
+    async with alone(database, scope, action) as writer:
+        yield writer
+
+
+@asynccontextmanager
+async def writing_page(
+    database: Database, scope: Scope, page_id: UUID, action: Action = Action.WRITE
+) -> AsyncIterator[tuple[Writer, Page]]:
+    """The same in the wiki where the page lies, and the page as it is now that nobody else can change it."""
+    async with writing_beside(database, scope, page_id, action) as writer:
+        page = await find_page(writer, page_id)
+        if page is None:
+            raise NotFound(NO_PAGE)
+        yield writer, page
+
+
+class writing_beside:
+    """The same in the wiki where a page lay when it was last seen: it may be gone by now."""
+
+    __slots__ = ("action", "alone", "database", "page_id", "scope")
+
+    def __init__(self, database: Database, scope: Scope, page_id: UUID, action: Action = Action.WRITE) -> None:
+        self.database, self.scope, self.page_id, self.action = database, scope, page_id, action
+
+    async def __aenter__(self) -> Writer:
+        self.alone = alone(self.database, self.scope.in_owner(await self.owner()), self.action)
+        return await self.alone.__aenter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> bool | None:
+        return await self.alone.__aexit__(kind, error, at)
+
+    async def owner(self) -> UUID:
+        known, key = places(self.database), (self.scope.tenant_id, self.page_id)
+        owner_id = known.find(key)
+        if owner_id is not None and is_at_home(self.scope, owner_id, self.action):
+            return owner_id
+        found = await place_of(self.database, self.scope, PAGES["find_owner"], self.page_id, NO_PAGE, self.action)
+        return known.keep(key, found)
+
+
+@asynccontextmanager
+async def writing_row(
+    database: Database, scope: Scope, find_owner: Statement, row_id: UUID, missing: str, action: Action = Action.WRITE
+) -> AsyncIterator[Writer]:
+    """The same in the wiki of any row; one that may not be seen is `missing` like one that does not exist."""
+    owner_id = await place_of(database, scope, find_owner, row_id, missing, action)
+    async with alone(database, scope.in_owner(owner_id), action) as writer:
+        yield writer
+
+
+async def place_of(
+    database: Database, scope: Scope, find_owner: Statement, row_id: UUID, missing: str, action: Action
+) -> UUID:
+    """In whose wiki a row lies, where the caller may do this."""
+    async with looking(database) as connection:
+        owner_id: UUID | None = await connection.value(find_owner, tenant_id=scope.tenant_id, id=row_id)
+        if owner_id is None:
+            raise NotFound(missing)
+        try:
+            await authorise(connection, scope, owner_id, action)
+        except NotFound:
+            raise NotFound(missing) from None
+        return owner_id
+
+
+async def check_may_write(database: Database, scope: Scope) -> None:
+    """For who would send much before a write could refuse it."""
+    async with looking(database) as connection:
+        await authorise(connection, scope, scope.owner_id, Action.WRITE)
+
+
+@asynccontextmanager
+async def looking(database: Database) -> AsyncIterator[Connection]:
+    """For what has to be known before a write."""
+    with in_our_words():
+        async with database.connection() as connection:
+            yield connection
+
+
+@asynccontextmanager
+async def transaction(database: Database) -> AsyncIterator[Connection]:
+    """All of it or nothing, and what Postgres refuses in words of ours."""
+    with in_our_words():
+        async with database.transaction() as connection:
+            yield connection
+
+
+@asynccontextmanager
+async def alone(database: Database, scope: Scope, action: Action) -> AsyncIterator[Writer]:
+    """The one writer of the scope's wiki, until the transaction ends. After waiting, what it may do is asked anew."""
+    with in_our_words():
+        async with turn(database, scope), locking(database, scope) as connection:
+            if connection.begun != FOUND:
+                raise NotFound(NO_WIKI)
+            await authorise(connection, scope, scope.owner_id, action)
+            writer = Writer(connection, scope)
+            yield writer
+            await close(writer)
+            await writer.flush()
+
+
+class locking:
+    """A transaction that begins by waiting for the writer of another process, as long as a statement may take."""
+
+    __slots__ = ("transaction",)
+
+    def __init__(self, database: Database, scope: Scope) -> None:
+        wiki = {"tenant_id": str(scope.tenant_id), "owner_id": str(scope.owner_id)}
+        self.transaction = database.transaction(WIKIS["lock_wiki"].written(wiki))
+
+    async def __aenter__(self) -> Connection:
+        try:
+            return await self.transaction.__aenter__()
+        except (asyncpg.QueryCanceledError, asyncpg.LockNotAvailableError) as error:
+            raise Unavailable(BUSY) from error
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> bool | None:
+        return await self.transaction.__aexit__(kind, error, at)
+
+
+async def lock_wiki(connection: Connection, scope: Scope) -> None:
+    """The same in a transaction that has begun."""
+    try:
+        found = await connection.value(WIKIS["lock_wiki"], tenant_id=scope.tenant_id, owner_id=scope.owner_id)
+    except (asyncpg.QueryCanceledError, asyncpg.LockNotAvailableError) as error:
+        raise Unavailable(BUSY) from error
+    if not found:
+        raise NotFound(NO_WIKI)
+
+
+def check_version(page: Page, expected: int | None) -> None:
+    """Refuse to write over what the caller has not seen."""
+    if expected is not None and expected != page.version:
+        raise Conflict(
+            f"You changed version {expected}, but {page.name} is at version {page.version} now. Read it again.",
+            page.version,
+            page.id,
+        )
+
+
+async def check_same_wiki(writer: Writer, page_id: UUID, field: str) -> None:
+    """Refuse a page of another wiki; one that the caller may not even see is as unknown as any."""
+    await check_own(writer, await writer.value(PAGES["find_owner"], id=page_id), field)
+
+
+async def check_pair(writer: Writer, page_id: UUID, other_id: UUID, field: str) -> None:
+    """Refuse two pages unless both lie in this wiki; `field` is where the client named the other one."""
+    rows = await writer.all(PAGES["find_owners"], ids=[page_id, other_id])
+    owners = {row["id"]: row["owner_id"] for row in rows}
+    if owners.get(page_id) != writer.scope.owner_id:
+        raise NotFound(NO_PAGE)
+    await check_own(writer, owners.get(other_id), field)
+
+
+async def check_own(writer: Writer, owner_id: UUID | None, field: str) -> None:
+    """The same for a page of which it is known in whose wiki it lies, if it is there."""
+    if owner_id == writer.scope.owner_id:
+        return
+    if owner_id is None or not await visible(writer, owner_id):
+        raise NotFound(NO_PAGE)
+    raise BadInput("Both pages must lie in the same wiki.", field)
+
+
+async def visible(writer: Writer, owner_id: UUID) -> bool:
+    """Whether the caller may read in that wiki."""
+    try:
+        await authorise(writer, writer.scope, owner_id, Action.READ)
+    except CairnError:
+        return False
+    return True

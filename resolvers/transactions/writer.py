@@ -1,0 +1,127 @@
+"""A transaction at work in one wiki."""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from db.database import Connection, Row
+from db.scope import Scope
+from db.sql import Statement, combined, is_independent, touched
+
+from ..subscriptions.changes import Changes
+
+
+class Line(NamedTuple):
+    """What the log will say of a write, besides who did it and when."""
+
+    id: UUID
+    action: str
+    page_id: UUID | None
+    detail: dict[str, Any]
+
+
+NAMES = frozenset({"aliases", "old_slugs"})
+SHARED = frozenset({"tenant_id", "owner_id", "now"})
+
+
+class Queued(NamedTuple):
+    """A statement that has yet to be sent."""
+
+    statement: Statement
+    values: Mapping[str, Any]
+
+
+class Writer(Connection):
+    """Its statements know the tenant, the owner and the moment by themselves: `tenant_id`, `owner_id`, `now`.
+
+    What `later` is given is sent with the next statement, in one round trip: as arms of it where it does not speak of
+    the tables that they write, else before it.
+    """
+
+    def __init__(self, connection: Connection, scope: Scope) -> None:
+        super().__init__(connection.raw, connection.last)
+        self.scope = scope
+        self.now = datetime.now(UTC)
+        self.known = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "now": self.now}
+        self.queue: list[Queued] = []
+        self.named: dict[UUID, Any] = {}
+        """What pages answer to, where that was read already and nothing was written of it since."""
+        self.editions: tuple[str, list[tuple[int, str]]] | None = None
+        """The language of the wiki, and the analysers that index it with their states, where that was read already."""
+        self.changes = Changes(scope.tenant_id, scope.owner_id, self.now)
+        self.gathered: dict[UUID, Any] | None = None
+        """What can be found of pages by their ids, where `search.gathering` writes it later."""
+        self.lines: list[Line] = []
+        self.touched: set[UUID] = set()
+        """Pages of which something changed that is not their content."""
+        self.counted: set[UUID] = set()
+        """Pages that may be more or less of a hub now."""
+
+    # -- statements in few round trips
+
+    async def later(self, statement: Statement, **values: Any) -> None:
+        """For a write without arms of its own whose answer nobody needs."""
+        if not self.may_join(statement):
+            await self.flush()
+        self.forget_names(statement)
+        self.queue.append(Queued(statement, values))
+
+    async def flush(self) -> None:
+        """Send what waits."""
+        if self.queue:
+            *before, last = self.queue
+            self.queue = before
+            joined, values = self.joined(last.statement, last.values)
+            await super().run(joined, **values)
+
+    def may_join(self, statement: Statement) -> bool:
+        return is_independent(statement.sql, tuple(one.statement.sql for one in self.queue))
+
+    async def ready(self, statement: Statement, values: Mapping[str, Any]) -> tuple[Statement, Mapping[str, Any]]:
+        """The statement with what waits, which is sent before it where it cannot go along."""
+        if self.queue and not self.may_join(statement):
+            await self.flush()
+        self.forget_names(statement)
+        return self.joined(statement, values)
+
+    def forget_names(self, statement: Statement) -> None:
+        if self.named and not NAMES.isdisjoint(table for table, _ in touched(statement.sql).written):
+            self.named.clear()
+
+    def joined(self, statement: Statement, values: Mapping[str, Any]) -> tuple[Statement, Mapping[str, Any]]:
+        if not self.queue:
+            return statement, values
+        before, self.queue = self.queue, []
+        every = [*before, Queued(statement, values)]
+        given = {f"{number}.{name}": value for number, one in enumerate(every) for name, value in one.values.items()}
+        return combined(tuple(one.statement for one in before), statement, SHARED), given
+
+    async def all(self, statement: Statement, **values: Any) -> list[Row]:
+        statement, given = await self.ready(statement, values)
+        return await super().all(statement, **given)
+
+    async def one(self, statement: Statement, **values: Any) -> Row | None:
+        statement, given = await self.ready(statement, values)
+        return await super().one(statement, **given)
+
+    async def value(self, statement: Statement, **values: Any) -> Any:
+        statement, given = await self.ready(statement, values)
+        return await super().value(statement, **given)
+
+    async def run(self, statement: Statement, **values: Any) -> int:
+        statement, given = await self.ready(statement, values)
+        return await super().run(statement, **given)
+
+    async def all_of_each(self, statement: Statement, each: Iterable[Mapping[str, Any]]) -> list[Row]:
+        await self.flush()
+        return await super().all_of_each(statement, each)
+
+    async def each(self, statement: Statement, rows: Iterable[Mapping[str, Any]]) -> None:
+        """The same statement for many rows; a single one may wait for the next statement."""
+        rows = list(rows)
+        if len(rows) == 1:
+            await self.later(statement, **rows[0])
+        else:
+            await self.flush()
+            await super().each(statement, rows)

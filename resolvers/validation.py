@@ -1,0 +1,151 @@
+"""Arguments of callers: made clean, or refused with the name of the argument to mend."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from enum import Enum
+from typing import Any, Final, Literal, TypeAlias, TypeVar
+
+import orjson
+
+from content.limits import (
+    ALIAS,
+    ALIASES,
+    ALIASES_AT_ONCE,
+    METADATA,
+    METADATA_DEPTH,
+    SLUG,
+    SUMMARY,
+    TAG,
+    TAGS,
+    TITLE,
+    BadText,
+    clean,
+)
+from content.names import composed, normalise
+from content.slugs import is_slug
+from content.values import bounded
+
+from .errors import BadInput
+
+YEARS = range(2, 9999)  # one more at either end, and a time zone could leave what Python and Postgres can both say
+
+T = TypeVar("T")
+
+
+def few(values: Sequence[T], limit: int, field: str) -> Sequence[T]:
+    """No more than a number of things: counted before any of them is looked at."""
+    if len(values) > limit:
+        raise BadInput(f"These are {len(values):,}; at most {limit:,} are possible.", field)
+    return values
+
+
+def text(value: str, field: str, limit: int) -> str:
+    """Any text that Postgres can hold, up to a number of characters."""
+    if len(value) > limit:
+        raise BadInput(f"This is {len(value):,} characters long; at most {limit:,} are possible.", field)
+    try:
+        return clean(value)
+    except BadText as error:
+        raise BadInput(f"This cannot be stored: {error}.", field) from None
+
+
+def line(value: str, field: str, limit: int) -> str:
+    """A text on one line, with something in it."""
+    value = " ".join(text(value, field, limit).split())
+    if not value:
+        raise BadInput("This may not be empty.", field)
+    return value
+
+
+def title(value: str, *, restored: bool = False) -> str:
+    return line(value, "title", TITLE.limit(restored=restored))
+
+
+def summary(value: str | None, *, restored: bool = False) -> str | None:
+    return optional(value, "summary", SUMMARY.limit(restored=restored))
+
+
+def optional(value: str | None, field: str, limit: int) -> str | None:
+    """A text that may be left out; an empty one is none."""
+    return None if value is None else text(value, field, limit).strip() or None
+
+
+def tags(values: Sequence[str], *, restored: bool = False) -> tuple[str, ...]:
+    """Each tag once, in the order given."""
+    given, longest = few(values, TAGS.limit(restored=restored), "tags"), TAG.limit(restored=restored)
+    lines = (line(value, f"tags.{n}", longest) for n, value in enumerate(given))
+    return tuple(dict.fromkeys(lines if restored else (composed(tag, TAG) for tag in lines)))
+
+
+def alias(value: str, field: str = "name", *, restored: bool = False) -> str:
+    """A name under which a page can be found."""
+    value = line(value, field, ALIAS.limit(restored=restored))
+    if not normalise(value):
+        raise BadInput(f'"{value}" has neither letters nor digits, so nothing could be found by it.', field)
+    return value
+
+
+def aliases(values: Sequence[str], *, restored: bool = False) -> tuple[str, ...]:
+    """Names to be added to a page at once; an export has all of them."""
+    given = few(values, aliases_most(restored=restored), "aliases")
+    return tuple(alias(value, f"aliases.{n}", restored=restored) for n, value in enumerate(given))
+
+
+def aliases_most(*, restored: bool) -> int:
+    return ALIASES.stored if restored else ALIASES_AT_ONCE.most
+
+
+def slug(value: str) -> str:
+    value = text(composed(value, SLUG), "slug", SLUG.most)
+    if not is_slug(value):
+        raise BadInput(
+            "A slug is made of small letters and digits in groups joined by single hyphens, like `austin-texas`; "
+            "it is not `index`.",
+            "slug",
+        )
+    return value
+
+
+def one_of(value: str, values: Iterable[str], field: str) -> str:
+    if value not in (known := tuple(values)):
+        raise BadInput(f"This must be one of {', '.join(known)}.", field)
+    return value
+
+
+def metadata(value: object, *, restored: bool = False) -> dict[str, Any]:
+    """An object as it will come back from the database. Its size is known before anything else is looked at."""
+    if not isinstance(value, dict):
+        raise BadInput('Metadata must be an object, like {"city": "Austin"}.', "metadata")
+    try:
+        size, most = len(orjson.dumps(value)), METADATA.limit(restored=restored)
+        if size > most:
+            raise BadInput(f"Metadata is {size:,} bytes of JSON; at most {most:,} fit.", "metadata")
+        document: dict[str, Any] = bounded(value, restored=restored)
+    except (TypeError, BadText) as error:
+        raise BadInput(
+            f"Metadata must be plain JSON, at most {METADATA_DEPTH.most} deep: {error}.", "metadata"
+        ) from None
+    return document
+
+
+def moment(value: datetime, field: str) -> datetime:
+    """A point in time that every calendar can say; without a time zone it is UTC."""
+    if value.year not in YEARS:
+        raise BadInput(f"The year must lie between {YEARS[0]} and {YEARS[-1]}.", field)
+    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+class Unset(Enum):
+    """The type of `UNSET`, its only value."""
+
+    UNSET = "unset"
+
+
+UNSET: Final = Unset.UNSET
+
+Given: TypeAlias = T | Literal[Unset.UNSET]
+
+
+def given(value: Given[T], otherwise: T) -> T:
+    """The value, or what stands already when none was given."""
+    return otherwise if value is UNSET else value

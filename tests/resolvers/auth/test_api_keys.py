@@ -1,0 +1,118 @@
+"""API keys: issued, used, expired, revoked."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from db.database import Database
+from db.ids import new_id
+from db.scope import Actor, ActorKind, Role, Scope
+from resolvers.auth.api_keys import create_api_key, list_api_keys, revoke_api_key, scope_of_key
+from resolvers.auth.owners import OwnerKind, create_owner
+from resolvers.errors import BadInput, CairnError, NotFound, Unauthenticated
+from resolvers.tenants.tenants import create_tenant
+
+
+async def test_an_api_key_works_for_its_owners(database: Database, tenant_id: UUID, mara: UUID, ines: UUID) -> None:
+    issued = await create_api_key(database, tenant_id, "nightly import", Role.MEMBER, [mara, ines])
+    found = await scope_of_key(database, issued.key)
+    assert found == Scope(tenant_id, mara, Role.MEMBER, Actor(ActorKind.USER, str(issued.id)), (mara, ines))
+
+
+@pytest.mark.parametrize(
+    ("kind", "role", "actor"),
+    [
+        (OwnerKind.AGENT, Role.MEMBER, ActorKind.AGENT),
+        (OwnerKind.USER, Role.ADMIN, ActorKind.USER),
+        (OwnerKind.SHARED, Role.MEMBER, ActorKind.SERVICE),
+        (OwnerKind.AGENT, Role.SERVICE, ActorKind.SERVICE),
+    ],
+)
+async def test_who_acts_with_a_key_is_what_its_owner_is_unless_the_key_says_so(
+    database: Database, tenant_id: UUID, kind: OwnerKind, role: Role, actor: ActorKind
+) -> None:
+    owner = await create_owner(database, tenant_id, kind, "one", "One")
+    usual = await create_api_key(database, tenant_id, "usual", role, [owner.id])
+    assert (await scope_of_key(database, usual.key)).actor == Actor(actor, str(usual.id))
+    for said in (ActorKind.AGENT, ActorKind.USER, ActorKind.SERVICE):
+        issued = await create_api_key(database, tenant_id, "said", role, [owner.id], actor_kind=said)
+        assert (await scope_of_key(database, issued.key)).actor == Actor(said, str(issued.id))
+    listed = [key.actor_kind for key in await list_api_keys(database, tenant_id)]
+    assert listed == [actor, ActorKind.AGENT, ActorKind.USER, ActorKind.SERVICE]
+    with pytest.raises(BadInput, match="agent, a user or a service"):
+        await create_api_key(database, tenant_id, "x", role, [owner.id], actor_kind=ActorKind.COMPILER)
+
+
+async def test_a_key_is_shown_once_and_stored_as_its_hash(database: Database, tenant_id: UUID, mara: UUID) -> None:
+    issued = await create_api_key(database, tenant_id, "import", Role.READER, [mara])
+    assert issued.key not in repr(issued)
+    async with database.connection() as connection:
+        stored = await connection.raw.fetchrow("SELECT k.*, k::text AS everything FROM api_keys AS k")
+    assert len(stored["key_hash"]) == 32
+    assert issued.key.removeprefix("cairn_") not in stored["everything"]
+
+
+async def test_keys_are_listed_with_what_they_are_for(
+    database: Database, tenant_id: UUID, mara: UUID, ines: UUID
+) -> None:
+    first = await create_api_key(database, tenant_id, "import", Role.READER, [ines, mara])
+    soon = datetime.now(UTC) + timedelta(milliseconds=20)
+    second = await create_api_key(database, tenant_id, "for a moment", Role.SERVICE, [mara], soon)
+    await revoke_api_key(database, tenant_id, first.id)
+    await asyncio.sleep(0.03)
+    other = await create_tenant(database, "atlas", "Atlas")
+    assert await list_api_keys(database, other.id) == []
+    one, two = await list_api_keys(database, tenant_id)
+    assert (one.id, one.name, one.role, list(one.owners), one.state) == (
+        first.id, "import", Role.READER, ["ines", "mara"], "revoked"
+    )  # fmt: skip
+    assert (two.id, two.expires_at, two.revoked_at, two.state) == (second.id, soon, None, "expired")
+
+
+async def test_a_revoked_key_opens_nothing(database: Database, tenant_id: UUID, mara: UUID) -> None:
+    issued = await create_api_key(database, tenant_id, "import", Role.READER, [mara])
+    other = await create_tenant(database, "atlas", "Atlas")
+    with pytest.raises(NotFound):
+        await revoke_api_key(database, other.id, issued.id)
+    for _ in range(2):
+        await revoke_api_key(database, tenant_id, issued.id)
+    with pytest.raises(Unauthenticated, match="revoked"):
+        await scope_of_key(database, issued.key)
+
+
+async def test_an_expired_key_opens_nothing(database: Database, tenant_id: UUID, mara: UUID) -> None:
+    soon = datetime.now(UTC) + timedelta(hours=1)
+    issued = await create_api_key(database, tenant_id, "import", Role.READER, [mara], expires_at=soon)
+    assert await scope_of_key(database, issued.key)
+    async with database.connection() as connection:
+        await connection.raw.execute("UPDATE api_keys SET expires_at = expires_at - interval '2 hours'")
+    with pytest.raises(Unauthenticated, match="expired"):
+        await scope_of_key(database, issued.key)
+
+
+async def test_an_unknown_key_opens_nothing(database: Database) -> None:
+    with pytest.raises(Unauthenticated, match="unknown"):
+        await scope_of_key(database, "cairn_" + "x" * 43)
+
+
+async def test_a_key_needs_a_name_owners_of_the_tenant_and_a_future(
+    database: Database, tenant_id: UUID, mara: UUID
+) -> None:
+    async def problem(**changed: Any) -> CairnError:
+        given = {"name": "import", "owner_ids": [mara], "expires_at": None, **changed}
+        with pytest.raises(CairnError) as refused:
+            await create_api_key(database, tenant_id, role=Role.MEMBER, **given)
+        return refused.value
+
+    past = datetime.now(UTC) - timedelta(seconds=1)
+    fields = [
+        (await problem(**changed)).extensions.get("field")
+        for changed in (
+            {"name": "  "}, {"name": "nul\0"}, {"owner_ids": []}, {"expires_at": past}, {"expires_at": datetime.max}
+        )
+    ]  # fmt: skip
+    assert fields == ["name", "name", "owners", "expiresAt", "expiresAt"]
+    assert isinstance(await problem(owner_ids=[mara, new_id()]), NotFound)

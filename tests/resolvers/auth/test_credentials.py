@@ -1,0 +1,109 @@
+"""From the Authorization header to a scope, in one's own wiki or in another's."""
+
+from dataclasses import replace
+from uuid import UUID
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from db.database import Database
+from db.ids import new_id
+from db.scope import Role, Scope
+from resolvers.auth.api_keys import create_api_key
+from resolvers.auth.credentials import Credentials
+from resolvers.auth.owners import Grant, OwnerKind, create_owner, grant
+from resolvers.auth.tokens import Tokens, mint
+from resolvers.errors import Forbidden, Unauthenticated
+from resolvers.tenants.tenants import create_tenant
+
+SECRET = "a secret of forty characters for the test"
+# The first text that a new checkout draws waits for Hypothesis to write its tables of Unicode.
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+NEVER_OPENED = Database("postgresql://nobody.invalid/none")
+"""Whoever asks it anything fails."""
+
+
+async def refusal(header: str | None) -> str:
+    with pytest.raises(Unauthenticated) as refused:
+        await Credentials(NEVER_OPENED, Tokens(secret=SECRET)).scope(header)
+    return refused.value.message
+
+
+@pytest.mark.parametrize("spelling", ["Bearer {}", "bearer {}", "BEARER   {} ", " Bearer {}"])
+async def test_a_token_opens_its_owners_wiki_without_a_statement(spelling: str) -> None:
+    tenant_id, owner_id = new_id(), new_id()
+    minted = mint(SECRET, tenant_id=tenant_id, owner_id=owner_id, role=Role.MEMBER, ttl=60)
+    found = await Credentials(NEVER_OPENED, Tokens(secret=SECRET)).scope(spelling.format(minted))
+    assert (found.tenant_id, found.owner_id, found.owners) == (tenant_id, owner_id, (owner_id,))
+
+
+async def test_an_api_key_opens_the_first_of_its_owners_wikis(
+    database: Database, tenant_id: UUID, mara: UUID, ines: UUID
+) -> None:
+    issued = await create_api_key(database, tenant_id, "import", Role.MEMBER, [mara, ines])
+    credentials = Credentials(database, Tokens())
+    assert (await credentials.scope(f"Bearer {issued.key}")).owner_id == mara
+    assert (await credentials.scope(f"Bearer {issued.key}", str(ines))).owner_id == ines
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        None,
+        "",
+        "Bearer",
+        "Bearer ",
+        "Basic bWFyYTpzZWNyZXQ=",
+        "Bearer a b",
+        "Bearer a.b.c",
+        "Bearer a\0.b.c",
+        "Bearer é",
+        "Bearer \ud800",
+        "Bearer cairn_short",
+        "Bearer eyJhbGciOlt9.e30.",
+        pytest.param("Bearer " + "a" * 8192, id="more than a header may have"),
+        pytest.param("Bearer " + "." * 8000, id="nothing but dots"),
+    ],
+)
+async def test_a_broken_header_is_unauthenticated(header: str | None) -> None:
+    message = await refusal(header)
+    assert message
+    assert len(message) < 200
+
+
+@PATIENT
+@given(st.one_of(st.text(), st.text().map("Bearer {}".format), st.text(max_size=99).map("Bearer cairn_{}".format)))
+async def test_no_header_makes_more_than_a_refusal(header: str) -> None:
+    await refusal(header)
+
+
+async def at(database: Database, owner_id: UUID, tenant_id: UUID, wanted: object, role: Role = Role.MEMBER) -> Scope:
+    minted = mint(SECRET, tenant_id=tenant_id, owner_id=owner_id, role=role, ttl=60)
+    return await Credentials(database, Tokens(secret=SECRET)).scope(f"Bearer {minted}", str(wanted))
+
+
+async def test_a_caller_works_where_it_may_read(database: Database, tenant_id: UUID, mara: UUID, ines: UUID) -> None:
+    own = await at(database, mara, tenant_id, mara)
+    assert own.owner_id == mara
+    await grant(database, tenant_id, owner_id=ines, grantee_id=mara, role=Grant.READER)
+    assert await at(database, mara, tenant_id, ines) == replace(own, owner_id=ines)
+
+
+async def test_a_service_works_in_the_whole_tenant(database: Database, tenant_id: UUID, mara: UUID, ines: UUID) -> None:
+    assert (await at(database, mara, tenant_id, ines, Role.SERVICE)).owner_id == ines
+
+
+async def test_a_wiki_that_may_not_be_read_an_unknown_one_and_nonsense_get_the_same_words(
+    database: Database, tenant_id: UUID, mara: UUID, ines: UUID
+) -> None:
+    other = await create_tenant(database, "atlas", "Atlas")
+    foreign = await create_owner(database, other.id, OwnerKind.USER, "bruno", "Bruno")
+    messages = set()
+    for wanted in (ines, foreign.id, new_id(), "ines", "", "nul\0", "\ud800", "x" * 10_000):
+        with pytest.raises(Forbidden) as refused:
+            await at(database, mara, tenant_id, wanted)
+        messages.add(refused.value.message)
+    with pytest.raises(Forbidden):
+        await at(database, mara, tenant_id, foreign.id, Role.ADMIN)
+    assert len(messages) == 1

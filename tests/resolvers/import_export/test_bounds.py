@@ -1,0 +1,139 @@
+"""What is stored can be taken away, and brought into another wiki, however long and strange it is."""
+
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from content import limits
+from content.notes import Note
+from db.ids import new_id
+from resolvers.errors import BadInput
+from resolvers.import_export import files as export_files
+from resolvers.import_export.files import export_path
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import add_former_slugs, create_page, unarchive_page, update_page
+from resolvers.pages.sections import patch_section
+from tests.full_wiki import LINES, PIECES, fill
+from tests.resolvers.import_export.exports import files
+from tests.resolvers.import_export.vaults import counts, run
+from tests.wiki import Wiki
+
+T = TypeVar("T")
+FORMS = ("folder", "wiki.zip", "wiki.jsonl")
+
+
+async def check_round_trip(wiki: Wiki, folder: Path, forms: Sequence[str] = FORMS) -> None:
+    """In each form with its history: into the same wiki nothing changes, and into an empty one it is the same."""
+    folder.mkdir()
+    for form in forms:
+        first, second = folder / f"first-{form}", folder / f"second-{form}"
+        made = await export_path(wiki.database, wiki.scope, first, history=True)
+        assert made.errors == ()
+        again = await run(wiki, first)
+        assert (again.errors, counts(again)) == ((), (0, 0, made.pages, 0))
+        copy = await wiki.neighbour()
+        result = await run(copy, first)
+        assert (result.errors, result.created) == ((), made.pages)
+        await export_path(copy.database, copy.scope, second, history=True)
+        assert content(second) == content(first)
+
+
+def content(path: Path) -> dict[str, bytes]:
+    return files(path) if path.is_dir() else {path.name.partition("-")[2]: path.read_bytes()}
+
+
+async def test_a_page_with_an_alias_of_300_characters_comes_back(wiki: Wiki, tmp_path: Path) -> None:
+    page = await create_page(wiki.database, wiki.scope, PageDraft("topic", "A", aliases=["a" * 300]))
+    await update_page(wiki.database, wiki.scope, page.page_id, body="Text.")
+    await check_round_trip(wiki, tmp_path / "out")
+
+
+@settings(
+    max_examples=5,
+    derandomize=True,
+    phases=[Phase.explicit, Phase.generate],  # to make a failure smaller takes minutes, and it says its values
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(st.sampled_from(FORMS), st.lists(st.sampled_from(PIECES), min_size=1, max_size=2), st.sampled_from(LINES))
+async def test_the_longest_and_strangest_values_come_back(
+    wiki: Wiki, tmp_path: Path, form: str, pieces: list[str], text: str
+) -> None:
+    start = await wiki.neighbour()
+    await fill(start.database, start.scope, pieces, text)
+    await check_round_trip(start, tmp_path / str(start.scope.owner_id), [form])
+
+
+async def test_a_bound_that_was_lowered_since_holds_for_what_comes_and_not_for_what_is_there(
+    wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill(wiki.database, wiki.scope, ["e\u0301", "a, "])
+    for bound in limits.BOUNDS:
+        if not bound.fixed:
+            monkeypatch.setattr(bound, "most", 3)
+    with pytest.raises(BadInput):
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", "Four"))
+    await check_round_trip(wiki, tmp_path / "out", ["folder"])
+    for page in await wiki.rows("pages"):
+        await unarchive_page(wiki.database, wiki.scope, page["id"])
+        await patch_section(wiki.database, wiki.scope, page["id"], section_slug="overview", body="abc")
+
+
+async def test_a_page_with_thousands_of_citations_and_former_slugs_comes_back(wiki: Wiki, tmp_path: Path) -> None:
+    """Its header is longer than readers of YAML could read fast."""
+    page = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "A", body="Text."))).page_id
+    scope = {"tenant_id": wiki.scope.tenant_id, "owner_id": wiki.scope.owner_id}
+    (section,) = await wiki.rows("sections")
+    ids = [new_id() for _ in range(4_000)]
+    checksum = sha256(b"Text.").digest()
+    sources = [
+        (*scope.values(), id, "document", f"notes/2026/{n}.md", 1, "Text.", checksum) for n, id in enumerate(ids)
+    ]
+    columns = ["tenant_id", "owner_id", "id", "kind", "ref", "version", "content", "checksum"]
+    await wiki.look.copy_records_to_table("sources", records=sources, columns=columns)
+    cited = [(*scope.values(), new_id(), page, section["id"], id) for id in ids]
+    columns = ["tenant_id", "owner_id", "id", "page_id", "section_id", "source_id"]
+    await wiki.look.copy_records_to_table("section_sources", records=cited, columns=columns)
+    await wiki.look.execute("ANALYZE sources, section_sources, sections")
+    await add_former_slugs(wiki.database, wiki.scope, page, [f"once-{n}" for n in range(400)])
+    for form in ("folder", "wiki.jsonl"):
+        made = await export_path(wiki.database, wiki.scope, tmp_path / form)
+        again = await run(wiki, tmp_path / form)
+        assert (made.errors, again.errors, counts(again)) == ((), (), (0, 0, 1, 0))
+
+
+@pytest.mark.parametrize("form", FORMS)
+async def test_a_page_that_cannot_be_written_is_told_and_stops_no_other(
+    wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    for title in ("Austin", "Boston", "Chicago"):
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body="Text."))
+    path = tmp_path / form
+    await export_path(wiki.database, wiki.scope, path)
+    before = content(path)
+    for name in ("to_markdown", "to_record"):
+        monkeypatch.setattr(export_files, name, failing(getattr(export_files, name)))
+    made = await export_path(wiki.database, wiki.scope, path)
+    (error,) = made.errors
+    assert (made.pages, made.failed, error.path, error.code) == (2, 1, "topic/boston.md", "UNWRITABLE")
+    assert "no room for Boston" in error.message
+    if form == "folder":
+        assert content(path)["topic/boston.md"] == before["topic/boston.md"], "what was written before stays"
+        (path / "topic/boston.md").unlink()
+    copy = await wiki.neighbour()
+    (told,) = (await run(copy, path)).errors
+    assert (told.path, told.code) == ("topic/boston.md", "MISSING")
+    assert [page["title"] for page in await copy.rows("pages", "title")] == ["Austin", "Chicago"]
+
+
+def failing(write: Callable[[Note], T]) -> Callable[[Note], T]:
+    def maybe(note: Note) -> T:
+        if note.title == "Boston":
+            raise ValueError("no room for Boston")
+        return write(note)
+
+    return maybe

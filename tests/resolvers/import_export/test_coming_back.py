@@ -1,0 +1,224 @@
+"""A wiki written out and read in again is the same wiki, to the byte."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from io import BytesIO
+from pathlib import Path
+from zipfile import ZipFile
+
+import orjson
+import pytest
+
+from resolvers.auth.owners import set_language
+from resolvers.import_export.files import export_path, export_zip
+from resolvers.import_export.importing import import_path
+from resolvers.links.links import link_pages
+from resolvers.pages.lifecycle import update_page
+from tests.resolvers.import_export.exports import a_wiki, exported, files
+from tests.resolvers.import_export.vaults import counts, imported, run, write
+from tests.wiki import Wiki, check
+
+
+async def test_a_wiki_comes_back_to_the_byte(wiki: Wiki, tmp_path: Path) -> None:
+    await a_wiki(wiki)
+    first = await exported(wiki, tmp_path / "first")
+    assert set(first) == {
+        ".cairn/files", ".cairn/mentions.jsonl", ".cairn/sources.jsonl", ".cairn/wiki.json",
+        "entity/austin-texas.md", "topic/austin.md",
+        "topic/travel.md",
+    }  # fmt: skip
+    copy = await wiki.neighbour()
+    result = await run(copy, tmp_path / "first")
+    assert result.errors == ()
+    assert (*counts(result), result.sources) == (3, 0, 0, 0, 3)
+    await check(copy)
+    assert await exported(copy, tmp_path / "second") == first
+    assert counts(await run(copy, tmp_path / "first")) == (0, 0, 3, 0)
+    assert await exported(copy, tmp_path / "second") == first
+
+
+async def test_lines_come_back_to_the_byte(wiki: Wiki, tmp_path: Path) -> None:
+    await a_wiki(wiki)
+    await export_path(wiki.database, wiki.scope, tmp_path / "one.jsonl")
+    copy = await wiki.neighbour()
+    assert (await run(copy, tmp_path / "one.jsonl")).errors == ()
+    await export_path(copy.database, copy.scope, tmp_path / "two.jsonl")
+    assert (tmp_path / "two.jsonl").read_bytes() == (tmp_path / "one.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
+@pytest.mark.parametrize("language", ["english", "german"])
+async def test_an_empty_wiki_comes_back_as_one(wiki: Wiki, tmp_path: Path, form: str, language: str) -> None:
+    await set_language(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id, language)
+    await export_path(wiki.database, wiki.scope, tmp_path / form, history=True)
+    copy = await wiki.neighbour()
+    result = await run(copy, tmp_path / form)
+    assert (*counts(result), result.sources, result.errors) == (0, 0, 0, 0, 0, ())
+    assert (await wiki.look.fetchval("SELECT language FROM owners WHERE id = $1", copy.scope.owner_id)) == language
+
+
+async def test_a_wiki_comes_back_from_the_folder_in_which_one_is(
+    wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What says where histories are does not depend on how the folder is called."""
+    await a_wiki(wiki)
+    await export_path(wiki.database, wiki.scope, tmp_path, history=True)
+    monkeypatch.chdir(tmp_path)
+    copy = await wiki.neighbour()
+    result = await run(copy, Path())
+    assert (*counts(result), result.sources, result.errors) == (3, 0, 0, 0, 3, ())
+    assert len(await copy.rows("revisions")) == len(await wiki.rows("revisions"))
+
+
+@pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
+async def test_reasons_and_language_come_back(wiki: Wiki, tmp_path: Path, form: str) -> None:
+    await a_wiki(wiki)
+    await set_language(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id, "german")
+    pages = {page["title"]: page["id"] for page in await wiki.rows("pages")}
+    for reason in ("import", "because"):
+        await link_pages(wiki.database, wiki.scope, pages["Austin"], pages["Austin, Texas"], reason=reason)
+    await export_path(wiki.database, wiki.scope, tmp_path / form)
+    copy = await wiki.neighbour()
+    assert (await run(copy, tmp_path / form)).errors == ()
+    assert await reasons(copy) == await reasons(wiki)
+    assert {"planner", "because", "import"} in (await reasons(copy)).values()
+    (tmp_path / "again").mkdir()
+    await export_path(copy.database, copy.scope, tmp_path / "again" / form)
+    first, second = tmp_path / form, tmp_path / "again" / form
+    if first.is_dir():
+        assert files(second) == files(first)
+        assert b"german" in files(first)[".cairn/wiki.json"]
+    else:
+        assert second.read_bytes() == first.read_bytes()
+    assert (await wiki.look.fetchval("SELECT language FROM owners WHERE id = $1", copy.scope.owner_id)) == "german"
+    result = await run(copy, tmp_path / form)
+    assert counts(result) == (0, 0, 3, 0)
+
+
+async def reasons(wiki: Wiki) -> dict[tuple[str, str], set[str]]:
+    titles = {page["id"]: page["title"] for page in await wiki.rows("pages")}
+    return {(titles[one], titles[other]): found for (one, other), found in (await wiki.references()).items()}
+
+
+async def test_a_wiki_that_has_pages_keeps_its_language(wiki: Wiki, tmp_path: Path) -> None:
+    await imported(wiki, tmp_path / "own", {"a.md": "A."})
+    write(tmp_path / "german", {".cairn/wiki.json": '{"language": "german"}', "b.md": "B."})
+    write(tmp_path / "elvish", {".cairn/wiki.json": '{"language": "elvish"}', "b.md": "B."})
+    assert (await run(wiki, tmp_path / "german")).errors == ()
+    assert (await wiki.look.fetchval("SELECT language FROM owners WHERE id = $1", wiki.scope.owner_id)) == "english"
+    (told,) = (await run(await wiki.neighbour(), tmp_path / "elvish")).errors
+    assert told.path == ".cairn/wiki.json"
+
+
+@pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
+async def test_a_wiki_is_not_changed_by_its_own_export(wiki: Wiki, tmp_path: Path, form: str) -> None:
+    """Pages that came from no file do not come to be from one, nor do those that came from one forget it, also where an
+    export cannot lay it there."""
+    await a_wiki(wiki)
+    files = {"Plugins/Templates.md": "One. [[Austin]]", "Case.md": "Upper.", "case.md": "Lower.", "con.md": "Device."}
+    await imported(wiki, tmp_path / "vault", files)
+    before = await wiki.rows("pages")
+    await export_path(wiki.database, wiki.scope, tmp_path / form)
+    assert counts(await run(wiki, tmp_path / form)) == (0, 0, 7, 0)
+    assert await wiki.rows("pages") == before
+
+
+@pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
+async def test_a_wiki_without_pages_comes_back(wiki: Wiki, tmp_path: Path, form: str) -> None:
+    await export_path(wiki.database, wiki.scope, tmp_path / form)
+    assert counts(await run(await wiki.neighbour(), tmp_path / form)) == (0, 0, 0, 0)
+
+
+async def test_lines_keep_where_the_files_lay(wiki: Wiki, tmp_path: Path) -> None:
+    write(tmp_path / "vault", {"Plugins/Templates.md": "One.", "Clipper/Templates.md": "Two. [[Plugins/Templates]]"})
+    await run(wiki, tmp_path / "vault")
+    folder = await exported(wiki, tmp_path / "folder")
+    await export_path(wiki.database, wiki.scope, tmp_path / "lines.jsonl")
+    copy = await wiki.neighbour()
+    await run(copy, tmp_path / "lines.jsonl")
+    assert "Plugins/Templates.md" in folder
+    assert await exported(copy, tmp_path / "again") == folder
+
+
+async def test_a_zip_is_the_folder(wiki: Wiki, tmp_path: Path) -> None:
+    await a_wiki(wiki)
+    folder = await exported(wiki, tmp_path / "folder")
+    await export_path(wiki.database, wiki.scope, tmp_path / "wiki.zip")
+    with ZipFile(tmp_path / "wiki.zip") as zip:
+        assert {name: zip.read(name) for name in zip.namelist()} == {
+            name: data for name, data in folder.items() if name != ".cairn/files"
+        }
+    copy = await wiki.neighbour()
+    assert (await run(copy, tmp_path / "wiki.zip")).errors == ()
+    file = BytesIO()
+    await export_zip(copy.database, copy.scope, file)
+    assert file.getvalue() == (tmp_path / "wiki.zip").read_bytes()
+
+
+async def test_dates_of_files_are_kept(wiki: Wiki, tmp_path: Path) -> None:
+    await imported(
+        wiki,
+        tmp_path,
+        {
+            "old.md": "---\ncreated: 2020-01-02\nupdated: 2021-02-03T04:05:06Z\nrelated: [new]\n---\nOld. [[new]]",
+            "new.md": "---\ncreated_at: 2022-01-01\ncreated: last spring\n---\nNew.",
+        },
+    )
+    pages = {page["title"]: page for page in await wiki.rows("pages")}
+    assert pages["old"]["created_at"] == datetime(2020, 1, 2, tzinfo=UTC)
+    assert pages["old"]["updated_at"] == datetime(2021, 2, 3, 4, 5, 6, tzinfo=UTC)
+    assert pages["new"]["created_at"] == datetime(2022, 1, 1, tzinfo=UTC)
+    assert pages["new"]["metadata"]["created"] == "last spring"
+
+
+async def test_a_page_that_was_changed_here_keeps_the_date_of_the_change(wiki: Wiki, tmp_path: Path) -> None:
+    await imported(wiki, tmp_path, {"old.md": "---\nupdated: 2021-02-03\n---\nOld."})
+    page = (await wiki.rows("pages"))[0]
+    await update_page(wiki.database, wiki.scope, page["id"], body="New.")
+    changed = (await wiki.page(page["id"]))["updated_at"]
+    assert changed > datetime(2026, 1, 1, tzinfo=UTC)
+    await imported(wiki, tmp_path, {"other.md": "---\nupdated: 2021-02-03\n---\nOld."})
+    assert (await wiki.page(page["id"]))["updated_at"] >= changed
+
+
+async def test_a_stub_that_redirects_is_a_former_name(wiki: Wiki, tmp_path: Path) -> None:
+    result = await imported(
+        wiki,
+        tmp_path,
+        {
+            "auth.md": "---\nslug: auth\nredirectTo: auth-middleware\n---\n",
+            "auth-middleware.md": "Text.",
+            "user.md": "See [[auth]].",
+            "lost.md": "---\nredirectTo: nowhere\n---\n",
+        },
+    )
+    assert counts(result) == (2, 0, 0, 0)
+    assert result.broken_links == 1
+    (old,) = await wiki.rows("old_slugs", "slug")
+    assert old["slug"] == "auth"
+    assert len(await wiki.references()) == 1
+    await check(wiki)
+
+
+async def test_a_stub_may_lead_to_another_whatever_the_order_of_the_files(wiki: Wiki, tmp_path: Path) -> None:
+    notes = {
+        "a.md": "---\nredirectTo: b\n---\n",
+        "b.md": "---\nredirectTo: c\n---\n",
+        "c.md": "---\nredirectTo: page\n---\n",
+        "page.md": "Text.",
+        "round.md": "---\nredirectTo: trip\n---\n",
+        "trip.md": "---\nredirectTo: round\n---\n",
+    }
+    result = await imported(wiki, tmp_path, notes)
+    assert (counts(result), result.broken_links) == ((1, 0, 0, 0), 2)
+    assert [old["slug"] for old in await wiki.rows("old_slugs", "slug")] == ["a", "b", "c"]
+    assert await imported(wiki, tmp_path, {}) == replace(result, created=0, unchanged=1)
+    await check(wiki)
+
+
+async def test_an_export_is_imported_by_anybody(wiki: Wiki, tmp_path: Path) -> None:
+    """A folder that says of itself that it is an export is read as strictly as any other."""
+    write(tmp_path, {".cairn/wiki.json": "{}", ".cairn/sources.jsonl": '{"kind": 1}\nno\n', "a.md": "A."})
+    result = await import_path(wiki.database, wiki.scope, tmp_path)
+    assert counts(result) == (1, 0, 0, 2)
+    assert orjson.dumps([problem.path for problem in result.errors]) == b'["sources.jsonl:1","sources.jsonl:2"]'

@@ -1,0 +1,99 @@
+"""An export to a folder: what it touches, what it leaves alone, who gets one."""
+
+import gc
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from db.scope import Role
+from resolvers.errors import BadInput, NotFound, Unavailable
+from resolvers.import_export.files import export_folder, export_path, export_zip
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page, update_page
+from tests.resolvers.import_export.exports import a_wiki, exported, files
+from tests.wiki import Wiki
+
+
+async def test_an_export_again_touches_only_what_changed(wiki: Wiki, tmp_path: Path) -> None:
+    await a_wiki(wiki)
+    folder = tmp_path / "wiki"
+    await exported(wiki, folder)
+    for path in folder.rglob("*"):
+        os.utime(path, (0, 0))
+    (folder / "mine.txt").write_text("not an export's")
+    pages = {page["slug"]: page["id"] for page in await wiki.rows("pages")}
+    await update_page(wiki.database, wiki.scope, pages["austin"], slug="austin-city")
+    await exported(wiki, folder)
+    assert not (folder / "topic" / "austin.md").exists()
+    assert (folder / "mine.txt").exists()
+    fresh = {path.name for path in folder.rglob("*") if path.is_file() and path.stat().st_mtime > 1}
+    assert fresh == {"austin-city.md", "files", "mine.txt"}
+
+
+@pytest.mark.parametrize("instead", [None, "a file"])
+async def test_what_somebody_removed_need_not_be_removed(wiki: Wiki, tmp_path: Path, instead: str | None) -> None:
+    draft = PageDraft("topic", "Page", body="Text.", metadata={"imported_from": "a/b/page.md"})
+    page = await create_page(wiki.database, wiki.scope, draft)
+    await exported(wiki, tmp_path)
+    shutil.rmtree(tmp_path / "a" / "b")
+    if instead:
+        (tmp_path / "a" / "b").write_text(instead)
+    await update_page(wiki.database, wiki.scope, page.page_id, metadata={})
+    found = await exported(wiki, tmp_path)
+    assert "topic/page.md" in found
+    assert (tmp_path / "a").exists() == bool(instead)
+
+
+async def test_a_folder_of_something_else_is_left_alone(wiki: Wiki, tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("Mine.")
+    with pytest.raises(BadInput, match="new or empty"):
+        await export_folder(wiki.database, wiki.scope, tmp_path)
+    with pytest.raises(BadInput, match="is a file"):
+        await export_folder(wiki.database, wiki.scope, tmp_path / "notes.md")
+    with pytest.raises(BadInput, match="cannot be written"):
+        await export_path(wiki.database, wiki.scope, tmp_path / "gone" / "wiki.zip")
+    assert files(tmp_path) == {"notes.md": b"Mine."}
+
+
+async def test_a_path_that_somebody_wrote_into_the_metadata_leads_nowhere(wiki: Wiki, tmp_path: Path) -> None:
+    for n, origin in enumerate(["../out.md", "/etc/out.md", "a/../../out.md", ".git/hooks.md", "x.sh", "C:\\a.md", 5]):
+        draft = PageDraft("topic", f"Page {n}", body="Text.", metadata={"imported_from": origin})
+        await create_page(wiki.database, wiki.scope, draft)
+    found = await exported(wiki, tmp_path / "folder")
+    assert {name for name in found if not name.startswith(".cairn")} == {f"topic/page-{n}.md" for n in range(7)}
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
+async def test_who_may_not_read_gets_nothing(wiki: Wiki, tmp_path: Path) -> None:
+    stranger = await wiki.neighbour(Role.MEMBER)
+    with pytest.raises(NotFound):
+        await export_folder(wiki.database, stranger.scope.in_owner(wiki.scope.owner_id), tmp_path / "out")
+
+
+async def test_progress_is_told(wiki: Wiki, tmp_path: Path) -> None:
+    await a_wiki(wiki)
+    heard = []
+    await export_folder(wiki.database, wiki.scope, tmp_path / "x", report=lambda *step: heard.append(step))
+    assert [(step, done, total) for step, done, total, _ in heard] == [("Writing", 3, 3)]
+
+
+async def test_a_full_disk_is_not_taken_for_a_database_that_is_gone(wiki: Wiki, tmp_path: Path) -> None:
+    await a_wiki(wiki)
+    (tmp_path / ".cairn").mkdir()
+    (tmp_path / ".cairn" / "files").touch()
+    (tmp_path / ".cairn" / "draft").symlink_to("/dev/full")
+    with pytest.raises(Unavailable, match="cannot be written: No space left"):
+        await export_folder(wiki.database, wiki.scope, tmp_path)
+
+
+async def test_a_zip_that_is_broken_off_is_not_finished_later(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
+    await a_wiki(wiki)
+    complaints: list[type[BaseException]] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda heard: complaints.append(heard.exc_type))
+    with Path("/dev/full").open("wb", buffering=0) as full, pytest.raises(Unavailable, match="No space left"):
+        await export_zip(wiki.database, wiki.scope, full)
+    gc.collect()
+    assert ValueError not in complaints

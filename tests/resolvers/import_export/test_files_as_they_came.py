@@ -1,0 +1,191 @@
+"""A folder of notes comes out of a wiki as it went in: every file whose page nobody has changed, to the byte."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from zipfile import ZipFile
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from resolvers.import_export.files import export_path
+from resolvers.links.links import link_pages
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.aliases import add_alias
+from resolvers.pages.lifecycle import archive_page, create_page, update_page
+from resolvers.pages.renaming import rename_page
+from tests.content.test_vault import VAULT
+from tests.resolvers.import_export.exports import exported, files
+from tests.resolvers.import_export.vaults import by_path, counts, imported, run, write
+from tests.wiki import Wiki, check
+
+NOTES = {
+    "Sync/Security.md": "---\ntags:   [b,  'a']\nx: \"1.10\"\n---\n# Security\n\n\nOf *sync*.  \n\n\n\n* one\n",
+    "Publish/Security.md": "Of publishing.",
+    "Sync/Use.md": "See [[Security]], [[Publish/Security|the other]], [[Security#Of|part]], ![[Security]].\n\n"
+    "| a |\n|-|\n| [[Publish/Security\\|b]] |\n",
+    "windows.md": "\ufeff---\r\ntitle: 'Windows'\r\n---\r\n\r\nTo [Use](Sync/Use.md), [[Use]].\r\n\r\nEnd.\r\n",
+    "Café/ö.md": 'To [[windows|W]] and [it](../windows.md#End "title") and `[[Use]]`.\n',
+    "empty.md": "",
+}
+
+
+async def changed(wiki: Wiki, folder: Path, before: dict[str, bytes]) -> dict[str, str]:
+    """The files of an export that differ from what was imported."""
+    after = {path: data for path, data in (await exported(wiki, folder)).items() if not path.startswith(".cairn")}
+    assert set(after) == set(before)
+    return {path: data.decode() for path, data in after.items() if data != before[path]}
+
+
+async def vault(wiki: Wiki, folder: Path) -> dict[str, bytes]:
+    assert (await imported(wiki, folder, NOTES)).errors == ()
+    return files(folder)
+
+
+async def test_files_of_unchanged_pages_are_the_same_to_the_byte(wiki: Wiki, tmp_path: Path) -> None:
+    before = await vault(wiki, tmp_path / "notes")
+    assert await changed(wiki, tmp_path / "out", before) == {}
+    await export_path(wiki.database, wiki.scope, tmp_path / "out.zip")
+    with ZipFile(tmp_path / "out.zip") as zip:
+        assert {path: zip.read(path) for path in before} == before
+
+
+async def test_the_export_makes_the_same_wiki_again(wiki: Wiki, tmp_path: Path) -> None:
+    await vault(wiki, tmp_path / "notes")
+    pages = await by_path(wiki)
+    await update_page(wiki.database, wiki.scope, pages["windows.md"]["id"], body="To [[security]], [[Use]].")
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Security", body="Mine: [[windows]]."))
+    first = await exported(wiki, tmp_path / "first")
+    for form in ("folder", "wiki.zip"):
+        await export_path(wiki.database, wiki.scope, tmp_path / form)
+        copy = await wiki.neighbour()
+        assert (await run(copy, tmp_path / form)).errors == ()
+        assert await exported(copy, tmp_path / f"second-{form}") == first
+        await check(copy)
+        assert counts(await run(copy, tmp_path / form)) == (0, 0, 7, 0)
+
+
+async def test_one_changed_page_changes_one_file_and_keeps_its_header(wiki: Wiki, tmp_path: Path) -> None:
+    before = await vault(wiki, tmp_path / "notes")
+    page = (await by_path(wiki))["Sync/Use.md"]
+    body = page["body_md"] + "\n\nSee [[Windows]]."
+    await update_page(wiki.database, wiki.scope, page["id"], body=body)
+    found = await changed(wiki, tmp_path / "out", before)
+    assert found == {"Sync/Use.md": NOTES["Sync/Use.md"] + "\nSee [[Windows]].\n"}, "links as they were written"
+    await update_page(wiki.database, wiki.scope, page["id"], body=page["body_md"])
+    assert await changed(wiki, tmp_path / "out", before) == {}, "what was taken back is no change"
+    page = (await by_path(wiki))["Sync/Security.md"]
+    await update_page(wiki.database, wiki.scope, page["id"], body="Changed.")
+    header = NOTES["Sync/Security.md"].partition("Of")[0]
+    assert await changed(wiki, tmp_path / "out", before) == {"Sync/Security.md": f"{header}Changed.\n"}
+
+
+async def test_line_ends_of_a_changed_file_stay(wiki: Wiki, tmp_path: Path) -> None:
+    before = await vault(wiki, tmp_path / "notes")
+    page = (await by_path(wiki))["windows.md"]
+    await update_page(wiki.database, wiki.scope, page["id"], body=page["body_md"].replace("End.", "The\n\nend."))
+    (file,) = (await changed(wiki, tmp_path / "out", before)).values()
+    assert file == NOTES["windows.md"].replace("End.", "The\r\n\r\nend.")
+
+
+async def test_a_rename_changes_the_file_of_its_page_alone(wiki: Wiki, tmp_path: Path) -> None:
+    before = await vault(wiki, tmp_path / "notes")
+    pages = await by_path(wiki)
+    await rename_page(wiki.database, wiki.scope, pages["windows.md"]["id"], title="Panes", slug="panes")
+    assert "[[panes|W]] and [it](wiki:panes#End" in (await by_path(wiki))["Café/ö.md"]["body_md"]
+    found = await changed(wiki, tmp_path / "out", before)
+    assert set(found) == {"windows.md"}, "links to the file are right as they are"
+    assert found["windows.md"].startswith("---\ntitle: Panes\n")
+    await update_page(wiki.database, wiki.scope, pages["Café/ö.md"]["id"], body="To [[Panes]] and [it](wiki:panes).")
+    found = await changed(wiki, tmp_path / "out", before)
+    assert found["Café/ö.md"] == "To [[windows|Panes]] and [it](../windows.md).\n"
+
+
+async def test_what_people_change_besides_the_text_is_in_the_file(wiki: Wiki, tmp_path: Path) -> None:
+    before = await vault(wiki, tmp_path / "notes")
+    where = wiki.database, wiki.scope
+    pages = await by_path(wiki)
+    await add_alias(*where, pages["empty.md"]["id"], name="Nothing")
+    await archive_page(*where, pages["Publish/Security.md"]["id"])
+    await link_pages(*where, pages["Sync/Use.md"]["id"], pages["windows.md"]["id"])
+    found = await changed(wiki, tmp_path / "out", before)
+    assert set(found) == {"empty.md", "Publish/Security.md", "Sync/Use.md"}
+    assert "aliases:\n  - Nothing\n" in found["empty.md"]
+    assert "archived: true\n" in found["Publish/Security.md"]
+    assert 'related:\n  - "[[windows]]"\n' in found["Sync/Use.md"]
+
+
+async def test_what_a_compile_adds_changes_no_file(wiki: Wiki, tmp_path: Path) -> None:
+    before = await vault(wiki, tmp_path / "notes")
+    pages = await by_path(wiki)
+    await link_pages(wiki.database, wiki.scope, pages["Sync/Use.md"]["id"], pages["windows.md"]["id"], reason="planner")
+    assert await changed(wiki, tmp_path / "out", before) == {}
+
+
+async def test_a_file_that_was_changed_in_the_export_is_read_as_its_tool_reads_it(wiki: Wiki, tmp_path: Path) -> None:
+    await vault(wiki, tmp_path / "notes")
+    await exported(wiki, tmp_path / "out")
+    copy = await wiki.neighbour()
+    await run(copy, tmp_path / "out")
+    write(tmp_path / "out", {"Publish/Security.md": "To [[Use]] and [[Sync/Security]]."})
+    assert counts(await run(copy, tmp_path / "out")) == (0, 1, 5, 0)
+    pages = await by_path(copy)
+    names = {page["id"]: path for path, page in pages.items()}
+    linked = {names[end] for start, end in await copy.references() if names[start] == "Publish/Security.md"}
+    assert linked == {"Sync/Use.md", "Sync/Security.md"}
+    assert (await exported(copy, tmp_path / "out"))["Publish/Security.md"] == b"To [[Use]] and [[Sync/Security]]."
+
+
+LINES = [
+    "# Head",
+    "## Two",
+    "",
+    "  ",
+    "* a",
+    "- [ ] b",
+    "[[b]]",
+    "[[x/b|B]]",
+    "[b](x/b.md)",
+    "```",
+    "[[b]]`",
+    "***",
+]
+HEADERS = ["", "---\n---\n", "---\ntags: [ x,y ]\n# why\n---\n\n\n", "\ufeff", "---\ntitle: 'A'\n...\n# A\n"]
+TEXTS = st.builds(
+    lambda header, lines, end, last: (header.replace("\n", end) + end.join(lines) + last),
+    st.sampled_from(HEADERS), st.lists(st.sampled_from(LINES)), st.sampled_from(["\n", "\r\n"]),
+    st.sampled_from(["", "\n", "\n\n\n", " "]),
+)  # fmt: skip
+
+
+@given(texts=st.lists(TEXTS, min_size=20, max_size=20))
+@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
+async def test_any_text_comes_back_to_the_byte(wiki: Wiki, texts: list[str]) -> None:
+    paths = ["b.md", "x/b.md", "x/y/b.md", *(f"x/{n}.md" for n in range(17))]
+    with TemporaryDirectory() as folder:
+        notes = Path(folder) / "notes"
+        result = await imported(await wiki.neighbour(), notes, dict(zip(paths, texts, strict=True)))
+        assert result.errors == ()
+        other = await wiki.neighbour()
+        await run(other, notes)
+        before = files(notes)
+        assert await changed(other, Path(folder) / "out", before) == {}
+        copy = await wiki.neighbour()
+        assert (await run(copy, Path(folder) / "out")).errors == ()
+        assert await exported(copy, Path(folder) / "again") == files(Path(folder) / "out")
+
+
+@pytest.mark.skipif(not VAULT.is_dir(), reason="the vault of Obsidian's documentation is not here")
+async def test_a_real_vault_comes_back_to_the_byte(wiki: Wiki, tmp_path: Path) -> None:
+    before = {path: data for path, data in files(VAULT).items() if path.endswith(".md")}
+    await run(wiki, VAULT)
+    assert await changed(wiki, tmp_path / "out", before) == {}
+    page = (await by_path(wiki))["Obsidian Sync/Headless Sync.md"]
+    assert "[[security-and-privacy-obsidian-sync|" in page["body_md"]
+    await update_page(wiki.database, wiki.scope, page["id"], body=page["body_md"] + "\n\nOne more.")
+    ((path, text),) = (await changed(wiki, tmp_path / "out", before)).items()
+    assert path == "Obsidian Sync/Headless Sync.md"
+    assert "security-and-privacy" not in text
+    copy = await wiki.neighbour()
+    assert (await run(copy, tmp_path / "out")).errors == ()
+    assert files(tmp_path / "out") == await exported(copy, tmp_path / "again")

@@ -1,0 +1,48 @@
+"""A disk without room: said as what it is, by each form of an export."""
+
+import gc
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from resolvers.errors import Unavailable
+from resolvers.import_export.files import export_folder, export_lines, export_zip
+from tests.resolvers.import_export.exports import a_wiki
+from tests.wiki import Wiki
+
+FULL = Path("/dev/full")
+pytestmark = pytest.mark.skipif(not FULL.exists(), reason="needs /dev/full")
+
+
+@pytest.fixture
+def unraised(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
+    """What Python could only print."""
+    told: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", told.append)
+    yield told
+    gc.collect()
+
+
+async def test_a_folder_that_cannot_be_written_is_not_the_fault_of_the_database(wiki: Wiki, tmp_path: Path) -> None:
+    (tmp_path / ".cairn").mkdir()
+    (tmp_path / ".cairn" / "files").touch()
+    (tmp_path / ".cairn" / "draft").symlink_to(FULL)
+    with pytest.raises(Unavailable, match="cannot be written: No space left"):
+        await export_folder(wiki.database, wiki.scope, tmp_path)
+
+
+async def test_a_zip_that_cannot_be_written_leaves_nothing_behind(wiki: Wiki, unraised: list[Any]) -> None:
+    await a_wiki(wiki)
+    with pytest.raises(Unavailable, match="cannot be written: No space left"), FULL.open("wb", buffering=0) as file:
+        await export_zip(wiki.database, wiki.scope, file)
+    gc.collect()
+    assert unraised == []
+
+
+async def test_lines_that_cannot_be_written_are_told(wiki: Wiki) -> None:
+    await a_wiki(wiki)
+    with pytest.raises(Unavailable, match="cannot be written: No space left"), FULL.open("wb", buffering=0) as file:
+        await export_lines(wiki.database, wiki.scope, file)

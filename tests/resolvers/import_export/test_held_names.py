@@ -1,0 +1,83 @@
+"""Names that are held without a page, written out and read in again."""
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from resolvers.import_export import exporting
+from resolvers.import_export.files import export_path
+from resolvers.sources.mentions import record_mention
+from tests.resolvers.import_export.exports import a_wiki, exported
+from tests.resolvers.import_export.vaults import run
+from tests.wiki import Wiki
+
+
+async def held(wiki: Wiki) -> dict[str, tuple[Any, ...]]:
+    return {
+        row["name"]: (
+            row["status"],
+            row["mention_count"],
+            row["suggested_type"],
+            row["first_seen_at"],
+            row["last_seen_at"],
+            [context["quote"] for context in row["contexts"]],
+        )
+        for row in await wiki.rows("mentions")
+    }
+
+
+@pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
+async def test_names_that_are_held_come_back(wiki: Wiki, tmp_path: Path, form: str) -> None:
+    await a_wiki(wiki)
+    before = await held(wiki)
+    assert [facts[:3] for facts in before.values()] == [("open", 2, "entity"), ("ignored", 1, None)]
+    await export_path(wiki.database, wiki.scope, tmp_path / form)
+    copy = await wiki.neighbour()
+    for _ in range(2):
+        assert (await run(copy, tmp_path / form)).errors == ()
+        assert await held(copy) == before
+    assert len(await copy.rows("activity", action="mention.recorded")) == 1
+    for sightings in await wiki.rows("sightings", "1"), await copy.rows("sightings", "1"):
+        assert len(sightings) == 3
+
+
+async def test_a_name_of_many_sources_has_several_lines(
+    wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exporting, "SIGHTINGS_AT_ONCE", 2)
+    for n in range(5):
+        source = await wiki.add_source(ref=f"doc-{n}")
+        await record_mention(wiki.database, wiki.scope, name="Ada", source_id=source, quote=f"Ada {n}")
+    before = await held(wiki)
+    first = await exported(wiki, tmp_path / "first")
+    assert len(first[".cairn/mentions.jsonl"].splitlines()) == 3
+    copy = await wiki.neighbour()
+    assert (await run(copy, tmp_path / "first")).errors == ()
+    assert await held(copy) == before
+    assert await exported(copy, tmp_path / "second") == first
+
+
+async def test_a_name_joins_those_of_the_wiki_it_comes_to(wiki: Wiki, tmp_path: Path) -> None:
+    """Sources count once; a name that was open there is ignored after; one of no known source is told."""
+    here = wiki.database, wiki.scope
+    await record_mention(*here, name="Ada", source_id=await wiki.add_source())
+    source = {"kind": "document", "ref": "doc-2", "content": "Ada."}
+    seen = [{"kind": "document", "ref": ref} for ref in ("doc-1", "doc-2")]
+    lines = [
+        {"source": source},
+        {"mention": {"name": "ADA", "sightings": seen}},
+        {"mention": {"name": "ada", "status": "ignored"}},
+        {"mention": {"name": "Bo", "sightings": [{"kind": "document", "ref": "gone"}]}},
+        {"mention": {"name": "!", "sightings": seen}},
+        {"mention": {"name": "Cy", "status": "promoted"}},
+        {"mention": {"name": "Cy", "sightings": [1]}},
+        {"mention": {"name": "Cy", "suggested_type": "planet"}},
+        {"mention": {"name": "Cy", "first_seen_at": "once"}},
+    ]
+    (tmp_path / "x.jsonl").write_bytes(b"".join(orjson.dumps(one) + b"\n" for one in lines))
+    result = await run(wiki, tmp_path / "x.jsonl")
+    assert {one.path for one in result.errors} == {f"x.jsonl:{n}" for n in range(4, 10)}
+    (row,) = await wiki.rows("mentions")
+    assert (row["name"], row["status"], row["mention_count"]) == ("Ada", "ignored", 2)

@@ -1,0 +1,53 @@
+"""What an import says of a zip that means harm."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from resolvers.errors import BadInput
+from resolvers.import_export import zips as note_archives
+from resolvers.import_export.notes import NOTE_MAX
+from tests.resolvers.import_export.vaults import counts, run
+from tests.wiki import Wiki
+
+
+def a_zip(path: Path, entries: Mapping[str, bytes]) -> Path:
+    with ZipFile(path, "w") as zip:
+        for name, data in entries.items():
+            zip.writestr(name, data)
+    return path
+
+
+async def test_a_hostile_zip_is_refused_in_parts(wiki: Wiki, tmp_path: Path) -> None:
+    path = a_zip(
+        tmp_path / "bad.zip",
+        {"good.md": b"Good.", "../out.md": b"Out.", "/abs.md": b"Abs.", "a\\..\\b.md": b"B.", "c/../../d.md": b"D.",
+         "huge.md": b"x" * (NOTE_MAX + 1), ".hidden.md": b"H", "picture.png": b"P"},
+    )  # fmt: skip
+    result = await run(wiki, path)
+    assert counts(result)[0] == 1
+    assert {problem.path for problem in result.errors} == {
+        "../out.md", "/abs.md", "a\\..\\b.md", "c/../../d.md", "huge.md",
+    }  # fmt: skip
+    assert [page["title"] for page in await wiki.rows("pages")] == ["good"]
+
+
+async def test_a_zip_that_grows_without_end_is_refused(
+    wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(note_archives, "BYTES_MAX", 100_000)
+    path = tmp_path / "bomb.zip"
+    with ZipFile(path, "w", 8) as zip:
+        for n in range(10):
+            zip.writestr(f"{n}.md", b"x" * 50_000)
+    with pytest.raises(Exception, match="unpacks to more than"):
+        await run(wiki, path)
+    assert await wiki.rows("pages") == []
+
+
+async def test_what_is_no_zip_is_told(wiki: Wiki, tmp_path: Path) -> None:
+    (tmp_path / "no.zip").write_bytes(b"PK no")
+    with pytest.raises(BadInput, match="no zip"):
+        await run(wiki, tmp_path / "no.zip")

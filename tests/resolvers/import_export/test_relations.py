@@ -1,0 +1,147 @@
+"""Relations of files to pages that are not there: remembered, healed when the page comes, and exported."""
+
+from pathlib import Path
+
+import pytest
+
+from resolvers.import_export.files import export_folder
+from resolvers.import_export.importing import ImportResult
+from resolvers.links.links import unlink_pages
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.aliases import add_alias
+from resolvers.pages.hierarchy import set_parent
+from resolvers.pages.lifecycle import create_page, delete_page, update_page
+from tests.resolvers.import_export.vaults import imported, run
+from tests.wiki import Wiki, check
+
+NOTES = {
+    "trip.md": "---\nrelated: [Barton Springs]\nparent: Austin\n---\n\nA trip.\n",
+    "old-trip.md": "---\nslug: old-trip\nredirectTo: Newest trip\n---\n",
+}
+
+
+async def ties(wiki: Wiki) -> tuple[dict[tuple[str, str], set[str]], dict[str, str | None]]:
+    """References by slugs, and the slug above each page."""
+    slugs = {row["id"]: row["slug"] for row in await wiki.rows("pages")}
+    parents = {row["slug"]: slugs.get(row["parent_page_id"]) for row in await wiki.rows("pages")}
+    found = {(slugs[a], slugs[b]): reasons for (a, b), reasons in (await wiki.references()).items()}
+    return found, parents
+
+
+async def former(wiki: Wiki) -> dict[str, str]:
+    slugs = {row["id"]: row["slug"] for row in await wiki.rows("pages")}
+    return {row["slug"]: slugs[row["page_id"]] for row in await wiki.rows("old_slugs", "slug")}
+
+
+def told(result: ImportResult) -> list[tuple[str, str]]:
+    return [(one.path, one.message.partition(";")[0]) for one in result.warnings]
+
+
+async def test_a_relation_to_a_page_that_is_not_there_is_told_with_its_file(wiki: Wiki, tmp_path: Path) -> None:
+    result = await imported(wiki, tmp_path, NOTES)
+    assert (result.created, result.broken_links, result.errors) == (1, 3, ())
+    assert told(result) == [
+        ("trip.md", 'parent: no page answers to "Austin" yet'),
+        ("trip.md", 'related: no page answers to "Barton Springs" yet'),
+        ("old-trip.md", 'redirectTo: no page answers to "Newest trip" yet'),
+    ]
+    again = await run(wiki, tmp_path)
+    assert (again.unchanged, again.broken_links, told(again)) == (1, 3, told(result))
+
+
+@pytest.mark.parametrize("way", ["creation", "rename", "alias", "import"])
+async def test_relations_heal_when_the_page_comes(wiki: Wiki, tmp_path: Path, way: str) -> None:
+    where = wiki.database, wiki.scope
+    await imported(wiki, tmp_path / "first", NOTES)
+    for title in ("Barton Springs", "Austin", "Newest trip"):
+        if way == "import":
+            await imported(wiki, tmp_path / title, {f"{title}.md": f"About {title}.\n"})
+        elif way == "creation":
+            await create_page(*where, PageDraft("entity", title))
+        else:
+            page = await create_page(*where, PageDraft("entity", f"Once {title}"))
+            await (
+                update_page(*where, page.page_id, title=title)
+                if way == "rename"
+                else add_alias(*where, page.page_id, name=title)
+            )
+    found, parents = await ties(wiki)
+    named = {"alias": "once-", "rename": "once-"}.get(way, "")
+    assert found == {("trip", f"{named}barton-springs"): {"import"}}
+    assert parents["trip"] == f"{named}austin"
+    assert (await former(wiki))["old-trip"] == f"{named}newest-trip"
+    assert await wiki.rows("redirects", "slug") == []
+    assert (await run(wiki, tmp_path / "first")).warnings == ()
+    await check(wiki)
+
+
+async def test_redirects_that_lead_to_redirects_heal_in_any_order(wiki: Wiki, tmp_path: Path) -> None:
+    stubs = {
+        f"{slug}.md": f"---\nslug: {slug}\nredirectTo: {to}\n---\n" for slug, to in [("a", "b"), ("b", "c"), ("d", "a")]
+    }
+    await imported(wiki, tmp_path, stubs | {"z.md": "Z.\n"})
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "C"))
+    assert await former(wiki) == {"a": "c", "b": "c", "d": "c"}
+    assert await wiki.rows("redirects", "slug") == []
+    await check(wiki)
+
+
+async def test_files_that_name_each_other_as_parents_make_no_circle(wiki: Wiki, tmp_path: Path) -> None:
+    for name, parent in (("a", "b"), ("b", "c"), ("c", "a")):
+        await imported(wiki, tmp_path / name, {f"{name}.md": f"---\nparent: {parent}\n---\n\nText.\n"})
+    _, parents = await ties(wiki)
+    assert sorted(parents.items()) == [("a", "b"), ("b", "c"), ("c", None)]
+    await check(wiki)
+
+
+async def test_a_relation_breaks_with_its_page_and_heals_with_the_next(wiki: Wiki, tmp_path: Path) -> None:
+    await imported(wiki, tmp_path, NOTES)
+    where = wiki.database, wiki.scope
+    for title in ("Barton Springs", "Austin"):
+        page = await create_page(*where, PageDraft("entity", title))
+        found, parents = await ties(wiki)
+        assert ("trip", page_slug := title.lower().replace(" ", "-")) in found or parents["trip"] == page_slug
+        await delete_page(*where, page.page_id)
+    assert await ties(wiki) == ({}, {"trip": None})
+    for title in ("Barton Springs", "Austin"):
+        await create_page(*where, PageDraft("topic", title))
+    found, parents = await ties(wiki)
+    assert found == {("trip", "barton-springs"): {"import"}}
+    assert parents["trip"] == "austin"
+    await check(wiki)
+
+
+async def test_what_a_person_decides_stays_decided(wiki: Wiki, tmp_path: Path) -> None:
+    where = wiki.database, wiki.scope
+    await imported(wiki, tmp_path, NOTES)
+    (trip,) = await wiki.rows("pages")
+    springs, austin = [await create_page(*where, PageDraft("entity", title)) for title in ("Barton Springs", "Austin")]
+    await unlink_pages(*where, trip["id"], springs.page_id, reason="import")
+    await set_parent(*where, trip["id"], parent_id=None)
+    for page in (springs, austin):
+        await update_page(*where, page.page_id, title="Another")
+        await update_page(*where, page.page_id, title="Barton Springs" if page is springs else "Austin")
+    assert await ties(wiki) == ({}, {"trip": None, "barton-springs": None, "austin": None})
+
+
+async def test_a_file_that_names_a_page_no_more_has_no_broken_relation(wiki: Wiki, tmp_path: Path) -> None:
+    await imported(wiki, tmp_path, NOTES)
+    result = await imported(wiki, tmp_path, {"trip.md": "A trip.\n"})
+    assert told(result) == [("old-trip.md", 'redirectTo: no page answers to "Newest trip" yet')]
+    assert await wiki.rows("link_targets", "target") == []
+
+
+async def test_an_export_has_relations_that_nobody_answers_to(wiki: Wiki, tmp_path: Path) -> None:
+    await imported(wiki, tmp_path / "notes", NOTES | {"b.md": "---\nrelated: ['A, b', '[[Nowhere]]']\n---\n\nB.\n"})
+    await export_folder(wiki.database, wiki.scope, tmp_path / "out")
+    neighbour = await wiki.neighbour()
+    result = await run(neighbour, tmp_path / "out")
+    assert sorted(name for _, name in told(result)) == [
+        'parent: no page answers to "Austin" yet',
+        'redirectTo: no page answers to "Newest trip" yet',
+        'related: no page answers to "A, b" yet',
+        'related: no page answers to "Barton Springs" yet',
+        'related: no page answers to "Nowhere" yet',
+    ]
+    await create_page(neighbour.database, neighbour.scope, PageDraft("topic", "Newest trip"))
+    assert (await former(neighbour))["old-trip"] == "newest-trip"

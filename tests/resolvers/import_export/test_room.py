@@ -1,0 +1,103 @@
+"""What an import knows of many files takes no more memory than of few."""
+
+import sys
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from db.shelf import Shelf
+from resolvers.import_export import problems as note_problems
+from resolvers.import_export.files import export_path
+from resolvers.import_export.notes import Waiting, pieces
+from resolvers.import_export.problems import Problems
+from resolvers.import_export.staging import NoteList
+from resolvers.pages.lifecycle import update_page
+from tests.resolvers.import_export.vaults import counts, run, write
+from tests.wiki import Wiki
+
+MANY = 4_000
+
+
+def flat(root: Path, number: int) -> Path:
+    return root / f"note-{number}.md"
+
+
+def in_folders(root: Path, number: int) -> Path:
+    return root / f"folder-{number}" / "note.md"
+
+
+def histories(root: Path, number: int) -> Path:
+    return root / ".cairn" / "history" / "topic" / f"page-{number}.jsonl"
+
+
+@pytest.mark.parametrize("place", [flat, in_folders, histories])
+def test_what_waits_to_be_read_waits_on_the_disk(tmp_path: Path, place: Callable[[Path, int], Path]) -> None:
+    """A list of all would take a hundred bytes for each of them, and more."""
+    for number in range(MANY):
+        path = place(tmp_path, number)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("{}")
+    assert taken(tmp_path) < 50 * MANY
+
+
+def taken(root: Path) -> int:
+    """Bytes at most."""
+    with Shelf() as shelf:
+        notes, problems, waiting = NoteList(shelf), Problems(), Waiting(shelf)
+        tracemalloc.start()
+        try:
+            notes.fill(pieces(root, waiting), problems)
+            assert sum(map(len, notes.some(10))) == MANY
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+
+async def test_names_of_notes_are_not_told_to_the_interpreter(
+    wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would put them into its table of known strings for a while, and a table that comes and goes is made anew."""
+    write(tmp_path / "notes", {"apart/unheard-of.md": "---\nparent: '[[apart/unmet]]'\n---\n", "apart/unmet.md": ""})
+    with ZipFile(tmp_path / "notes.zip", "w") as zip:
+        zip.write(tmp_path / "notes/apart/unheard-of.md", "apart/unheard-of.md")
+    told: list[str] = []
+    monkeypatch.setattr(sys, "intern", lambda text: told.append(text) or text)
+    for form in ("notes", "notes.zip"):
+        assert (await run(wiki, tmp_path / form)).errors == ()
+    for form in ("out", "out", "out.zip", "out.jsonl"):
+        await export_path(wiki.database, wiki.scope, tmp_path / form, history=True)
+        assert (await run(wiki, tmp_path / form)).errors == ()
+    await update_page(wiki.database, wiki.scope, (await wiki.rows("pages"))[0]["id"], slug="unknown")
+    await export_path(wiki.database, wiki.scope, tmp_path / "out", history=True)
+    assert told
+    assert [text for text in told if text.startswith(("un", "apart"))] == []
+
+
+def test_lines_of_histories_are_read_by_the_names_of_their_files(tmp_path: Path) -> None:
+    """After those of sources and of names, whatever the order in which the disk has them."""
+    wanted = [
+        ".cairn/sources.jsonl",
+        ".cairn/mentions.jsonl",
+        *(f".cairn/history/{n}.jsonl" for n in ("a/b", "a/c", "b/a")),
+    ]
+    write(tmp_path, dict.fromkeys([*reversed(wanted), "b.md", "a/c.md"], "{}\n{}\n"))
+    with Shelf() as shelf:
+        notes = NoteList(shelf)
+        notes.fill(pieces(tmp_path, Waiting(shelf)), Problems())
+        read = [Path(piece.file).relative_to(tmp_path).as_posix() for some in notes.some(2) for piece in some]
+    assert read == [*(name for name in wanted for _ in range(2)), "a/c.md", "b.md"]
+
+
+async def test_all_that_is_wrong_is_counted_and_the_first_of_it_told(
+    wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(note_problems, "TOLD", 5)
+    write(tmp_path, {"good.md": "Good."} | {f"{n}.md": b"\xff" for n in range(8)})
+    for n in range(8):
+        (tmp_path / f"link-{n}.md").symlink_to("/etc/passwd")
+    result = await run(wiki, tmp_path)
+    assert counts(result) == (1, 0, 0, 16)
+    assert len(result.errors) == 5

@@ -1,0 +1,194 @@
+"""The queue of compiles: nothing is lost, nothing is run twice, and a wiki is compiled by one worker at a time."""
+
+import asyncio
+from collections import Counter
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from db.database import Database
+from db.scope import Role
+from resolvers.errors import Forbidden, NotFound
+from resolvers.jobs import queue as jobs
+from resolvers.jobs.queue import Lost, ask_for_compile, beat, cancel, claim, enqueue, fail, finish, follow_up
+from resolvers.transactions.transaction import writing
+from tests.wiki import Wiki
+
+
+async def ask(wiki: Wiki, bucket: int | None = None, trigger: str = "retain"):
+    async with writing(wiki.database, wiki.scope) as writer:
+        return await enqueue(writer, wiki.scope.tenant_id, wiki.scope.owner_id, trigger, bucket=bucket)
+
+
+async def end(wiki: Wiki, job: jobs.Job) -> None:
+    async with writing(wiki.database, wiki.scope) as writer:
+        await finish(writer, job, {"sources": 3})
+
+
+async def silence(wiki: Wiki, minutes: int) -> None:
+    at = datetime.now(UTC) - timedelta(minutes=minutes)
+    await wiki.look.execute("UPDATE compile_jobs SET heartbeat_at = $1 WHERE status = 'running'", at)
+
+
+async def test_a_wiki_is_asked_for_once_in_a_bucket(wiki: Wiki) -> None:
+    first = await ask(wiki, 7)
+    assert await ask(wiki, 7) == first
+    assert await ask(wiki, 8) != first
+    row = await wiki.row("compile_jobs", id=first)
+    assert row["dedupe_key"] == f"{wiki.scope.tenant_id}:{wiki.scope.owner_id}:7"
+    assert (row["status"], row["trigger"], row["attempt"]) == ("pending", "retain", 0)
+
+
+async def test_a_job_that_is_over_stands_in_nobodys_way(wiki: Wiki) -> None:
+    first = await ask(wiki, 7)
+    job = await claim(wiki.database, "w")
+    assert job
+    assert job.id == first
+    assert await ask(wiki, 7) == first, "one that runs reads what comes before it ends"
+    await end(wiki, job)
+    assert await ask(wiki, 7) != first
+    row = await wiki.row("compile_jobs", id=first)
+    assert (row["status"], row["metrics"], row["claimed_by"]) == ("succeeded", {"sources": 3}, None)
+
+
+async def test_an_enqueue_that_is_rolled_back_never_was(wiki: Wiki) -> None:
+    with suppress(ZeroDivisionError):
+        async with writing(wiki.database, wiki.scope) as writer:
+            await enqueue(writer, wiki.scope.tenant_id, wiki.scope.owner_id, "retain")
+            raise ZeroDivisionError
+    assert await wiki.rows("compile_jobs") == []
+
+
+async def test_the_oldest_runs_first_and_one_of_a_wiki(wiki: Wiki) -> None:
+    other = await wiki.neighbour()
+    first, _, third = await ask(wiki, 1), await ask(wiki, 2), await ask(other, 1)
+    one, two = await claim(wiki.database, "w"), await claim(wiki.database, "w")
+    assert one
+    assert two
+    assert (one.id, two.id) == (first, third)
+    assert await claim(wiki.database, "w") is None
+    await end(wiki, one)
+    assert await claim(wiki.database, "w") is not None
+
+
+async def test_the_oldest_of_all_tenants_runs_first(dsn: str, wiki: Wiki) -> None:
+    from tests.wiki import close_wiki, open_wiki
+
+    elsewhere = await open_wiki(dsn)
+    try:
+        first, second = await ask(elsewhere), await ask(wiki)
+        claimed = [await claim(wiki.database, "w"), await claim(wiki.database, "w")]
+        assert [job.id for job in claimed if job] == [first, second]
+    finally:
+        await close_wiki(elsewhere)
+
+
+async def test_a_job_without_a_sign_of_life_is_given_to_another(wiki: Wiki) -> None:
+    await ask(wiki)
+    dead = await claim(wiki.database, "w")
+    assert dead
+    await silence(wiki, 9)
+    assert await claim(wiki.database, "w") is None
+    await beat(wiki.database, dead)
+    await silence(wiki, 11)
+    heir = await claim(wiki.database, "w")
+    assert heir
+    assert (heir.id, heir.attempt) == (dead.id, 2)
+    for late in (beat(wiki.database, dead), end(wiki, dead), fail(wiki.database, dead, "x", {})):
+        with pytest.raises(Lost):
+            await late
+    await end(wiki, heir)
+
+
+async def test_a_failure_is_tried_again_later_and_not_for_ever(wiki: Wiki) -> None:
+    job_id, waits = await ask(wiki), []
+    for _ in range(jobs.ATTEMPTS_MAX):
+        job = await claim(wiki.database, "w")
+        assert job
+        await fail(wiki.database, job, "the model is away", {})
+        row = await wiki.row("compile_jobs", id=job_id)
+        waits.append((row["run_after"] - datetime.now(UTC)) / timedelta(seconds=1))
+        assert await claim(wiki.database, "w") is None
+        await wiki.look.execute("UPDATE compile_jobs SET run_after = created_at")
+    assert (row["status"], row["error"], row["attempt"]) == ("failed", "the model is away", 5)
+    assert [round(wait / 30) for wait in waits] == [1, 2, 4, 8, 16]
+
+
+async def test_a_follow_up_is_in_the_bucket_behind_its_parents(wiki: Wiki) -> None:
+    await ask(wiki, 41, "bootstrap_import")
+    job = await claim(wiki.database, "w")
+    assert job
+    async with writing(wiki.database, wiki.scope) as writer:
+        next_id = await follow_up(writer, job)
+        await finish(writer, job, {})
+    row = await wiki.row("compile_jobs", id=next_id)
+    assert (row["dedupe_key"].rpartition(":")[2], row["trigger"]) == ("42", "bootstrap_import")
+
+
+async def test_the_rest_of_a_job_about_something_waits_behind_no_other(wiki: Wiki) -> None:
+    wanted: dict[str, Any] = {"bucket": 41, "subject": "rebuild"}
+    async with writing(wiki.database, wiki.scope) as writer:
+        await enqueue(writer, wiki.scope.tenant_id, wiki.scope.owner_id, "rebuild", **wanted)
+    job = await claim(wiki.database, "w")
+    assert job
+    compiling = await ask(wiki, 50)
+    tomorrow = datetime.now(UTC) + timedelta(days=1)
+    async with writing(wiki.database, wiki.scope) as writer:
+        rest = await follow_up(writer, job, after=tomorrow)
+        assert await follow_up(writer, job, after=tomorrow) == rest != compiling
+        await finish(writer, job, {})
+    row = await wiki.row("compile_jobs", id=rest)
+    assert row["dedupe_key"] == f"{wiki.scope.tenant_id}:{wiki.scope.owner_id}:rebuild:42"
+    assert (row["trigger"], row["run_after"]) == ("rebuild", tomorrow)
+
+
+async def test_a_cancelled_job_is_lost_for_who_runs_it(wiki: Wiki) -> None:
+    await ask(wiki)
+    job = await claim(wiki.database, "w")
+    assert job
+    assert await cancel(wiki.database, wiki.scope, job.id)
+    assert not await cancel(wiki.database, wiki.scope, job.id)
+    with pytest.raises(Lost):
+        await end(wiki, job)
+
+
+async def test_only_admins_ask_and_cancel(wiki: Wiki) -> None:
+    job_id = await ask_for_compile(wiki.database, wiki.scope)
+    service = wiki.acting(Role.SERVICE)
+    with pytest.raises(Forbidden):
+        await ask_for_compile(wiki.database, service.scope)
+    with pytest.raises(Forbidden):
+        await cancel(wiki.database, service.scope, job_id)
+    with pytest.raises(NotFound):
+        await cancel(wiki.database, wiki.scope, wiki.scope.owner_id)
+
+
+async def test_workers_at_once_take_each_job_once_and_one_of_a_wiki(dsn: str, wiki: Wiki) -> None:
+    wikis = [wiki, *[await wiki.neighbour() for _ in range(9)]]
+    asked = {await ask(one, bucket) for one in wikis for bucket in range(3)}
+    ran, running = Counter(), Counter()
+
+    async def worker(name: str) -> None:
+        database = Database(dsn, size=2)
+        await database.open()
+        while len(ran) < len(asked):
+            job = await claim(database, name)
+            if job is None:
+                await asyncio.sleep(0.005)
+                continue
+            running[job.owner_id] += 1
+            assert running[job.owner_id] == 1
+            await asyncio.sleep(0.001)
+            running[job.owner_id] -= 1
+            scope = wiki.scope.in_owner(job.owner_id)
+            async with writing(database, scope) as writer:
+                await finish(writer, job, {})
+            ran[job.id] += 1
+        await database.close()
+
+    async with asyncio.timeout(30):
+        await asyncio.gather(*(worker(f"w{n}") for n in range(4)))
+    assert set(ran) == asked
+    assert set(ran.values()) == {1}

@@ -1,0 +1,49 @@
+"""The same change to many pages: each by itself."""
+
+import pytest
+
+from db.ids import new_id
+from db.scope import Role
+from resolvers.errors import BadInput
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.batches import PAGES_MAX, archive_pages, tag_pages, unarchive_pages
+from resolvers.pages.lifecycle import create_page
+from tests.wiki import Wiki
+
+
+async def create(wiki: Wiki, title: str, **more: object):
+    return (await create_page(wiki.database, wiki.scope, PageDraft("topic", title, **more))).page_id
+
+
+async def test_what_goes_wrong_with_one_page_does_not_touch_the_others(wiki: Wiki) -> None:
+    a, b = await create(wiki, "A"), await create(wiki, "B")
+    outcomes = await archive_pages(wiki.database, wiki.scope, [a, new_id(), b, a])
+    assert [one.error and one.error.code for one in outcomes] == [None, "NOT_FOUND", None, None]
+    assert [one.saved and one.saved.changed for one in outcomes] == [True, None, True, False]
+    assert {row["status"] for row in await wiki.rows("pages")} == {"archived"}
+    await unarchive_pages(wiki.database, wiki.scope, [a, b])
+    assert {row["status"] for row in await wiki.rows("pages")} == {"active"}
+
+
+async def test_tags_are_put_on_and_taken_off(wiki: Wiki) -> None:
+    a, b = await create(wiki, "A", tags=["old", "kept"]), await create(wiki, "B", tags=[str(n) for n in range(50)])
+    outcomes = await tag_pages(wiki.database, wiki.scope, [a, b], add=["new", "kept"], remove=["old"])
+    assert [one.error and one.error.code for one in outcomes] == [None, "BAD_USER_INPUT"]
+    assert (await wiki.page(a))["tags"] == ["kept", "new"]
+    assert (await wiki.page(b))["version"] == 1
+
+
+async def test_a_batch_is_bounded_and_makes_sense(wiki: Wiki) -> None:
+    with pytest.raises(BadInput, match="at most 100"):
+        await archive_pages(wiki.database, wiki.scope, [new_id() for _ in range(PAGES_MAX + 1)])
+    with pytest.raises(BadInput) as refused:
+        await tag_pages(wiki.database, wiki.scope, [], add=["x", " "])
+    assert refused.value.field == "add.1"
+    with pytest.raises(BadInput, match="at once"):
+        await tag_pages(wiki.database, wiki.scope, [], add=["x"], remove=["x"])
+
+
+async def test_pages_of_others_are_unknown_one_by_one(wiki: Wiki) -> None:
+    mine, other = await create(wiki, "A"), await wiki.neighbour(Role.MEMBER)
+    (outcome,) = await archive_pages(wiki.database, other.scope, [mine])
+    assert (outcome.saved, outcome.error and outcome.error.code) == (None, "NOT_FOUND")

@@ -1,0 +1,92 @@
+"""Many new pages at once are what they would have been one by one, for as many statements as one."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.upsert import Prepared, count_new_words, prepared, upsert_page, upsert_pages
+from tests.listening import ListeningDatabase
+from tests.wiki import Wiki
+
+DRAFTS = [
+    PageDraft("topic", "Austin", body="See [[Bat City]].\n\n## Food\n\n[[Barbecue]] and [[Nowhere]].", aliases=["ATX"]),
+    PageDraft("topic", "Barbecue", body="In [[ATX]].", summary="Meat, slowly.", tags=["food", "slow food"]),
+    PageDraft("entity", "Bat City", body="Another name.", aliases=["ATX", "Austin"], former_slugs=["bats", "austin"]),
+    PageDraft("topic", "Bats", body="[x](/wiki/entity/bats)", status="archived", metadata={"seen": [1, None]}),
+    PageDraft("topic", "Empty", body="", former_slugs=["barbecue", "nothing"]),
+]
+COLUMNS = {
+    "pages": "type, slug, title, summary, body_md, status, tags, metadata, version, hubness_score",
+    "sections": "section_slug, heading, body_md, position",
+    "aliases": "alias, name, source",
+    "old_slugs": "type, slug",
+    "page_names": "kind, name, status",
+    "revisions": "version, title, summary, body_md, tags, edit_summary, author_id",
+    "activity": "action, detail",
+    "link_targets": "target, slug, alias, (SELECT slug FROM pages p WHERE p.tenant_id = $1 AND p.id = to_page_id)",
+    "links": "kind, reasons, (SELECT slug FROM pages p WHERE p.tenant_id = $1 AND p.id = to_page_id)",
+    "search_pages": "status, type, tags, title_words, words, length(tsv), length(name_tsv)",
+    "search_scopes": "pages, words, languages",
+    "search_vocabulary": "side, letter, length, place, words",
+    "search_counts": "shelf, pages",
+}
+
+
+async def content(wiki: Wiki) -> dict[str, list[Any]]:
+    """All that the wiki's tables say, without ids, moments and the letter of its words."""
+    found = {}
+    for table, columns in COLUMNS.items():
+        sql = f"SELECT {columns} FROM {table} WHERE tenant_id = $1 AND owner_id = $2"
+        rows = await wiki.look.fetch(sql, wiki.scope.tenant_id, wiki.scope.owner_id)
+        found[table] = sorted(repr(tuple(row)) for row in rows)
+    return found
+
+
+async def ready(drafts: list[PageDraft]) -> list[Prepared]:
+    return [await prepared(draft) for draft in drafts]
+
+
+async def test_many_at_once_are_what_they_are_one_by_one(wiki: Wiki) -> None:
+    other = await wiki.neighbour()
+    for draft in DRAFTS:
+        await upsert_page(wiki.database, wiki.scope, draft)
+    await count_new_words(wiki.database, wiki.scope)
+    saved = await upsert_pages(other.database, other.scope, await ready(DRAFTS))
+    await count_new_words(other.database, other.scope)
+    assert all(one.created and one.version == 1 for one in saved)
+    assert await content(other) == await content(wiki)
+
+
+async def test_a_page_that_is_there_or_comes_twice_is_brought_up_to_date(wiki: Wiki) -> None:
+    await upsert_page(wiki.database, wiki.scope, PageDraft("topic", "Austin", body="Before."))
+    drafts = [PageDraft("topic", "Austin", body="After."), *DRAFTS[1:], PageDraft("topic", "Barbecue", body="Again.")]
+    saved = await upsert_pages(wiki.database, wiki.scope, await ready(drafts))
+    assert [(one.created, one.version) for one in saved] == [(False, 2), *[(True, 1)] * 4, (False, 2)]
+    assert saved[1].page_id == saved[-1].page_id
+    await count_new_words(wiki.database, wiki.scope)
+
+
+@pytest.fixture
+async def database(wiki: Wiki, dsn: str) -> AsyncIterator[ListeningDatabase]:
+    found = ListeningDatabase(dsn)
+    await found.open()
+    yield found
+    await found.close()
+
+
+async def test_ten_new_pages_take_as_many_statements_as_two(database: ListeningDatabase, wiki: Wiki) -> None:
+    taken = []
+    for number, size in enumerate((2, 2, 10)):
+        drafts = [
+            PageDraft(
+                "topic", f"P {number} {n}", body=f"[[P {number} {size - n - 1}]]\n\n## More\n\nWords.", aliases=["P"]
+            )
+            for n in range(size)
+        ]
+        before = len(await database.heard())
+        await upsert_pages(database, wiki.scope, await ready(drafts))
+        taken.append(len(await database.heard()) - before)
+    await count_new_words(wiki.database, wiki.scope)
+    assert taken[1] == taken[2]

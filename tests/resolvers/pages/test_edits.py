@@ -1,0 +1,168 @@
+"""Edits of pages, what is appended to them, and many editors at once."""
+
+import asyncio
+
+import pytest
+
+from db.database import Database
+from db.scope import Role
+from resolvers.errors import BadInput, Conflict, Forbidden, NotFound
+from resolvers.model.drafts import PageDraft
+from resolvers.model.lookup import PageAddress
+from resolvers.pages.edits import EditAmbiguous, EditFailed, append_to_page, edit_page
+from resolvers.pages.lifecycle import create_page, update_page
+from tests.wiki import Wiki
+
+BODY = "Opened in 2019.\n\n## Menu\n\n- flat white\n    - oat\n- filter\n\n## Notes\n\n- filter"
+
+
+@pytest.fixture
+async def page(wiki: Wiki) -> PageAddress:
+    draft = PageDraft("entity", "Harbour Coffee", body=BODY)
+    return PageAddress((await create_page(wiki.database, wiki.scope, draft)).page_id)
+
+
+async def body(wiki: Wiki) -> str:
+    (row,) = await wiki.rows("pages")
+    return str(row["body_md"])
+
+
+async def test_an_edit_changes_the_body_and_makes_a_version(wiki: Wiki, page: PageAddress) -> None:
+    done = await edit_page(wiki.database, wiki.scope, page, old_text="2019", new_text="2018", summary="Right year")
+    assert (done.saved.version, done.saved.changed, done.note) == (2, True, None)
+    assert done.edited
+    assert (done.edited.matched_by, done.edited.lines) == ("exact", (1,))
+    assert await body(wiki) == BODY.replace("2019", "2018")
+    assert (await wiki.rows("revisions", "version"))[-1]["edit_summary"] == "Right year"
+    assert (await wiki.actions())[-1] == "page.edited"
+
+
+async def test_an_edit_of_a_section_looks_nowhere_else(wiki: Wiki, page: PageAddress) -> None:
+    edit = {"old_text": "- filter", "new_text": "- batch brew"}
+    with pytest.raises(EditAmbiguous) as refused:
+        await edit_page(wiki.database, wiki.scope, page, **edit)
+    assert refused.value.extensions == {"code": "EDIT_AMBIGUOUS", "count": 2, "lines": [7, 11]}
+    await edit_page(wiki.database, wiki.scope, page, section_slug="notes", **edit)
+    assert await body(wiki) == f"{BODY.removesuffix('filter')}batch brew"
+
+
+async def test_a_heading_can_be_edited_and_its_citations_stay_elsewhere(wiki: Wiki, page: PageAddress) -> None:
+    ids = {row["section_slug"]: row["id"] for row in await wiki.rows("sections")}
+    await edit_page(wiki.database, wiki.scope, page, old_text="## Menu", new_text="## Drinks")
+    after = {row["section_slug"]: row["id"] for row in await wiki.rows("sections")}
+    assert set(after) == {"overview", "drinks", "notes"}
+    assert (after["overview"], after["notes"]) == (ids["overview"], ids["notes"])
+
+
+async def test_a_failed_edit_writes_nothing_and_shows_the_nearest_text(wiki: Wiki, page: PageAddress) -> None:
+    with pytest.raises(EditFailed) as failed:
+        await edit_page(wiki.database, wiki.scope, page, old_text="Opened in the year 2020", new_text="x")
+    shown = failed.value.extensions
+    assert shown["passesTried"] == ["exact", "lines", "whitespace", "indentation"]
+    assert (shown["nearest"]["text"], shown["nearest"]["line"]) == ("Opened in 2019.", 1)
+    assert len(await wiki.rows("revisions")) == 1
+
+
+@pytest.mark.parametrize(
+    ("edit", "field"),
+    [
+        ({"old_text": "", "new_text": "x"}, "oldText"),
+        ({"old_text": "\t", "new_text": "x"}, "oldText"),
+        ({"old_text": "2019", "new_text": "\0"}, "newText"),
+        ({"old_text": "- filter", "new_text": "## Two", "section_slug": "notes"}, "newText"),
+    ],
+)
+async def test_what_cannot_stand_is_refused_by_its_field(wiki: Wiki, page: PageAddress, edit, field: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        await edit_page(wiki.database, wiki.scope, page, **edit)
+    assert refused.value.field == field
+
+
+async def test_what_cannot_be_appended_to_is_named(wiki: Wiki, page: PageAddress) -> None:
+    for section, text, field in (("No Slug", "x", "sectionSlug"), ("notes", "## Two", "text"), (None, " ", "text")):
+        with pytest.raises(BadInput) as refused:
+            await append_to_page(wiki.database, wiki.scope, page, text=text, section_slug=section)
+        assert refused.value.field == field
+
+
+async def test_an_edit_that_changes_nothing_says_so(wiki: Wiki, page: PageAddress) -> None:
+    done = await edit_page(wiki.database, wiki.scope, page, old_text="2019", new_text="2019")
+    assert (done.saved.changed, done.saved.version) == (False, 1)
+    assert "nothing was written" in (done.note or "")
+
+
+async def test_a_page_is_named_by_id_or_by_type_and_slug(wiki: Wiki, page: PageAddress) -> None:
+    await update_page(wiki.database, wiki.scope, page.page_id, slug="harbour")
+    for slug in ("harbour", "harbour-coffee"):
+        address = PageAddress(type="entity", slug=slug)
+        await append_to_page(wiki.database, wiki.scope, address, text=f"By {slug}.")
+    assert (await body(wiki)).endswith("By harbour.\n\nBy harbour-coffee.")
+    for address in (PageAddress(type="entity"), PageAddress(), PageAddress(page.page_id, "entity", "harbour")):
+        with pytest.raises(BadInput):
+            await append_to_page(wiki.database, wiki.scope, address, text="x")
+
+
+async def test_a_page_elsewhere_is_unknown(wiki: Wiki, page: PageAddress) -> None:
+    other = await wiki.neighbour(Role.MEMBER)
+    here, reader = PageAddress(type="entity", slug="harbour-coffee"), wiki.acting(Role.READER)
+    for scope, address in ((other.scope, page), (other.scope, here), (other.scope.in_owner(wiki.scope.owner_id), here)):
+        with pytest.raises(NotFound):
+            await edit_page(wiki.database, scope, address, old_text="2019", new_text="x")
+    own = PageAddress(page.page_id, in_wiki=True)
+    with pytest.raises(NotFound):
+        await edit_page(wiki.database, wiki.scope.in_owner(other.scope.owner_id), own, old_text="2019", new_text="x")
+    with pytest.raises(Forbidden):
+        await edit_page(wiki.database, reader.scope, page, old_text="2019", new_text="x")
+
+
+async def test_text_is_appended_to_the_page_to_a_section_and_as_a_new_one(wiki: Wiki, page: PageAddress) -> None:
+    append = {"text": "- cortado", "section_slug": "menu", "as_paragraph": False}
+    await append_to_page(wiki.database, wiki.scope, page, **append)
+    await append_to_page(wiki.database, wiki.scope, page, text="Quiet.", section_slug="visits")
+    await append_to_page(wiki.database, wiki.scope, page, text="\nLoud.\n")
+    menu, end = BODY.replace("filter\n\n##", "filter\n- cortado\n\n##"), "\n\n## Visits\n\nQuiet.\n\nLoud."
+    assert await body(wiki) == menu + end
+    with pytest.raises(BadInput, match="nothing to append"):
+        await append_to_page(wiki.database, wiki.scope, page, text=" \n")
+
+
+async def test_of_many_editors_of_one_version_one_wins_and_nothing_is_lost(
+    dsn: str, wiki: Wiki, page: PageAddress
+) -> None:
+    """Two pools, as of two processes. Who loses reads again and tries again, until all have written."""
+    databases = [Database(dsn, size=4) for _ in range(2)]
+    for database in databases:
+        await database.open()
+    conflicts = []
+
+    async def editor(number: int) -> None:
+        database = databases[number % 2]
+        while True:
+            version = await wiki_version(database, page, wiki)
+            edit = {
+                "old_text": "Opened in 2019.",
+                "new_text": f"Opened in 2019. E{number}!",
+                "expected_version": version,
+            }
+            try:
+                await edit_page(database, wiki.scope, page, **edit)
+                return
+            except Conflict as conflict:
+                conflicts.append((conflict.current_version or 0) - version)
+
+    try:
+        await asyncio.gather(*map(editor, range(32)))
+    finally:
+        for database in databases:
+            await database.close()
+    text = await body(wiki)
+    assert all(f"E{number}!" in text for number in range(32))
+    assert (await wiki.row("pages"))["version"] == 33
+    assert conflicts
+    assert min(conflicts) > 0, "a conflict names a version that is newer"
+
+
+async def wiki_version(database: Database, page: PageAddress, wiki: Wiki) -> int:
+    sql = "SELECT version FROM pages WHERE tenant_id = $1 AND id = $2"
+    async with database.connection() as connection:
+        return int(await connection.raw.fetchval(sql, wiki.scope.tenant_id, page.page_id))

@@ -1,0 +1,135 @@
+"""The states of a page: kept in little room, compared, and restored."""
+
+import random
+
+import pytest
+
+from db.scope import Role
+from resolvers.errors import BadInput, Conflict, NotFound
+from resolvers.model.drafts import PageDraft
+from resolvers.model.lookup import PageAddress
+from resolvers.pages.edits import edit_page
+from resolvers.pages.history import compare_states, restore_state
+from resolvers.pages.lifecycle import create_page, update_page
+from resolvers.pages.revision_store import STATES_MAX, find_states
+from tests.wiki import Wiki
+
+WORDS = ["kettle", "grinder", "café", "日本", "roast", "bean", "harbour", "\n\n", "\n- "]
+
+
+async def create(wiki: Wiki, body: str, **more: object):
+    draft = PageDraft("topic", "Austin", body=body, **more)
+    return (await create_page(wiki.database, wiki.scope, draft)).page_id
+
+
+async def test_every_state_comes_back_as_it_was_and_takes_little_room(wiki: Wiki) -> None:
+    rng = random.Random(1)
+    text = " ".join(f"{rng.choice(WORDS)}{n}" for n in range(1_000))
+    page_id = await create(wiki, text)
+    texts = [(await wiki.page(page_id))["body_md"]]
+    for number in range(80):
+        words = texts[-1].split(" ")
+        words[rng.randrange(len(words))] = f"{rng.choice(WORDS)} edit {number}"
+        await update_page(wiki.database, wiki.scope, page_id, body=" ".join(words))
+        texts.append((await wiki.page(page_id))["body_md"])
+    async with wiki.database.connection() as connection:
+        states = await find_states(connection, wiki.scope, page_id, range(1, 82))
+    assert [state.body for state in states] == texts
+    rows = await wiki.rows("revisions", "version")
+    whole = [row["version"] for row in rows if row["base_version"] is None]
+    assert 1 < len(whole) < 20, "a base now and then"
+    assert all(row["version"] - row["base_version"] < STATES_MAX for row in rows if row["base_version"])
+
+
+async def test_a_state_written_whole_before_is_a_base_like_any(wiki: Wiki) -> None:
+    """As all of them were before there were others."""
+    text = "A line that stays.\n" * 100
+    page_id = await create(wiki, text)
+    await update_page(wiki.database, wiki.scope, page_id, title="Austin, Texas")
+    await update_page(wiki.database, wiki.scope, page_id, body=text + "One more.")
+    assert [row["base_version"] for row in await wiki.rows("revisions", "version")] == [None, 1, 1]
+
+
+async def test_two_states_are_compared_in_either_order(wiki: Wiki) -> None:
+    page_id = await create(wiki, "Hot.\n\nBats.")
+    await update_page(wiki.database, wiki.scope, page_id, body="Hot.\n\nBats and owls.")
+    found = await compare_states(wiki.database, wiki.scope, page_id, 1, 2)
+    back = await compare_states(wiki.database, wiki.scope, page_id, 2, 1)
+    assert found.unified.splitlines() == [
+        "--- version 1", "+++ version 2", "@@ -1,3 +1,3 @@", " Hot.", " ", "-Bats.",
+        "\\ No newline at end of file", "+Bats and owls.", "\\ No newline at end of file",
+    ]  # fmt: skip
+    assert (back.difference.removed, back.difference.added) == (1, 1)
+    assert "-Bats and owls." in back.unified
+
+
+async def test_who_may_not_read_the_page_compares_nothing(wiki: Wiki) -> None:
+    page_id, other = await create(wiki, "Hot."), await wiki.neighbour(Role.MEMBER)
+    for scope, versions in (
+        (other.scope, (1, 1)),
+        (wiki.scope, (1, 2)),
+        (wiki.scope, (0, 1)),
+        (wiki.scope, (1, 2**40)),
+    ):
+        with pytest.raises(NotFound):
+            await compare_states(wiki.database, scope, page_id, *versions)
+
+
+async def test_restoring_makes_a_new_version_that_says_what_the_old_one_said(wiki: Wiki) -> None:
+    page_id = await create(wiki, "Lead.\n\n## Food\n\nTacos.", summary="A city.", tags=["us"], metadata={"a": 1})
+    changed = {"title": "Waterloo", "body": "Nothing.", "summary": "", "tags": [], "slug": "waterloo", "metadata": {}}
+    await update_page(wiki.database, wiki.scope, page_id, **changed)
+    saved = await restore_state(wiki.database, wiki.scope, page_id, 1, expected_version=2)
+    page = await wiki.page(page_id)
+    assert (saved.version, page["title"], page["summary"], page["tags"]) == (3, "Austin", "A city.", ["us"])
+    assert page["body_md"] == "Lead.\n\n## Food\n\nTacos."
+    assert (page["slug"], page["metadata"]) == ("waterloo", {"a": 1}), "a URL that others may hold stays"
+    assert [row["edit_summary"] for row in await wiki.rows("revisions", "version")][-1] == "Restored to version 1"
+    assert (await wiki.actions())[-1] == "page.restored"
+    again = await restore_state(wiki.database, wiki.scope, page_id, 3)
+    assert (again.changed, again.version) == (False, 3)
+
+
+async def test_a_version_that_changed_metadata_alone_can_be_undone(wiki: Wiki) -> None:
+    page_id = await create(wiki, "Hot.", metadata={"confidence": "high"})
+    await update_page(wiki.database, wiki.scope, page_id, metadata={"confidence": "low"})
+    saved = await restore_state(wiki.database, wiki.scope, page_id, 1)
+    assert (saved.changed, (await wiki.page(page_id))["metadata"]) == (True, {"confidence": "high"})
+
+
+async def test_a_version_from_before_metadata_was_kept_leaves_it(wiki: Wiki) -> None:
+    page_id = await create(wiki, "Hot.", metadata={"a": 1})
+    unknown = "slug = NULL, metadata = NULL, aliases = NULL, facts_version = NULL"
+    await wiki.look.execute(f"UPDATE revisions SET {unknown} WHERE page_id = $1", page_id)
+    await update_page(wiki.database, wiki.scope, page_id, body="Cold.", metadata={"a": 2})
+    await restore_state(wiki.database, wiki.scope, page_id, 1)
+    page = await wiki.page(page_id)
+    assert (page["body_md"], page["metadata"]) == ("Hot.", {"a": 2})
+
+
+async def test_what_did_not_change_is_kept_once(wiki: Wiki) -> None:
+    page_id = await create(wiki, "A line that stays.\n" * 100, metadata={"long": "x" * 1_000})
+    for number in range(5):
+        await update_page(wiki.database, wiki.scope, page_id, summary=f"{number}")
+    await update_page(wiki.database, wiki.scope, page_id, slug="austin-texas")
+    await update_page(wiki.database, wiki.scope, page_id, summary="Last.")
+    rows = await wiki.rows("revisions", "version")
+    assert [row["facts_version"] for row in rows] == [None, 1, 1, 1, 1, 1, None, 7]
+    assert [row["slug"] for row in rows] == ["austin", *[None] * 5, "austin-texas", None]
+
+
+async def test_a_restore_is_refused_like_any_write(wiki: Wiki) -> None:
+    page_id = await create(wiki, "Hot.")
+    with pytest.raises(NotFound, match="no version 9"):
+        await restore_state(wiki.database, wiki.scope, page_id, 9)
+    with pytest.raises(BadInput):
+        await restore_state(wiki.database, wiki.scope, page_id, 0)
+    with pytest.raises(Conflict):
+        await restore_state(wiki.database, wiki.scope, page_id, 1, expected_version=7)
+
+
+async def test_an_edit_of_a_long_page_is_kept_as_what_it_changed(wiki: Wiki) -> None:
+    page_id = await create(wiki, "".join(f"Line {n} of a long page.\n" for n in range(5_000)))
+    await edit_page(wiki.database, wiki.scope, PageAddress(page_id), old_text="Line 2500 ", new_text="Row 2500 ")
+    row = (await wiki.rows("revisions", "version"))[-1]
+    assert (row["base_version"], row["base_texts"], row["body_md"]) == (1, ["Row", ""], "")

@@ -1,0 +1,205 @@
+"""Two pages made one: what belonged to the one belongs to the other, and its names lead there."""
+
+import pytest
+
+from resolvers.errors import BadInput, Conflict, NotFound
+from resolvers.links.links import link_pages
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.hierarchy import set_parent
+from resolvers.pages.lifecycle import archive_page, create_page, unarchive_page, update_page
+from resolvers.pages.merging import merge_many, merge_pages
+from resolvers.pages.upsert import upsert_page
+from resolvers.sources.mentions import record_mention
+from resolvers.sources.sources import cite_source
+from tests.wiki import Wiki
+
+
+async def create(wiki: Wiki, title: str, body: str = "", type: str = "topic", **more: object):
+    return (await create_page(wiki.database, wiki.scope, PageDraft(type, title, body=body, **more))).page_id
+
+
+async def merge(wiki: Wiki, gone, into, **more: object):
+    return await merge_pages(wiki.database, wiki.scope, gone, into, **more)
+
+
+async def test_texts_under_the_same_heading_are_put_together(wiki: Wiki) -> None:
+    into = await create(
+        wiki, "Austin", "Lead.\n\n## Food\n\nTacos.\n\n## Bats\n\nMany.", summary="A city.", tags=["us"]
+    )
+    gone = await create(wiki, "ATX", "More.\n\n## Food\n\nBrisket.\n\n## Music\n\nLoud.", summary="No.", tags=["tx"])
+    saved = await merge(wiki, gone, into)
+    page = await wiki.page(into)
+    assert page["body_md"] == (
+        "Lead.\n\nMore.\n\n## Food\n\nTacos.\n\nBrisket.\n\n## Bats\n\nMany.\n\n## Music\n\nLoud."
+    )
+    assert (page["summary"], page["tags"], saved.version) == ("A city.", ["us", "tx"], 2)
+    assert (await wiki.rows("revisions", "version", page_id=into))[-1]["edit_summary"] == "Merged with ATX"
+
+
+async def test_what_both_say_is_said_once(wiki: Wiki) -> None:
+    into = await create(wiki, "Austin", "## Food\n\nTacos.\n\nBrisket.")
+    gone = await create(wiki, "ATX", "Lead.\n\n## Food\n\nBrisket.")
+    await merge(wiki, gone, into)
+    assert (await wiki.page(into))["body_md"] == "Lead.\n\n## Food\n\nTacos.\n\nBrisket."
+
+
+async def test_what_is_left_is_archived_with_its_history_and_its_names_lead_to_the_other(wiki: Wiki) -> None:
+    into, gone = await create(wiki, "Austin"), await create(wiki, "Old Austin", "Text.", aliases=["ATX"])
+    await update_page(wiki.database, wiki.scope, gone, slug="older")
+    linking = await create(wiki, "Linking", "[[Old Austin]] [[ATX]] [x](wiki:old-austin) [y](/wiki/topic/older)")
+    await merge(wiki, gone, into)
+    left = await wiki.page(gone)
+    assert (left["status"], left["slug"], left["body_md"]) == ("archived", "older-merged", "Text.")
+    assert [row["version"] for row in await wiki.rows("revisions", "version", page_id=gone)] == [1, 2, 3]
+    assert set((await wiki.targets(linking)).values()) == {into}
+    assert {row["slug"]: row["page_id"] for row in await wiki.rows("old_slugs", "slug")} == {
+        "old-austin": into,
+        "older": into,
+    }
+    with pytest.raises(Conflict) as refused:
+        await upsert_page(wiki.database, wiki.scope, PageDraft("topic", "Old Austin", slug="older", summary="Here."))
+    assert refused.value.page_id == into
+
+
+async def test_redirects_lead_straight_there_however_often_pages_are_merged(wiki: Wiki) -> None:
+    a, b, c = [await create(wiki, title) for title in ("A", "B", "C")]
+    await merge(wiki, a, b)
+    await merge(wiki, b, c)
+    found = {row["slug"]: row["page_id"] for row in await wiki.rows("old_slugs", "slug")}
+    assert (found["a"], found["b"]) == (c, c)
+    back = await create(wiki, "A", slug="a-again")
+    await merge(wiki, c, back)
+    found = {row["slug"]: row["page_id"] for row in await wiki.rows("old_slugs", "slug")}
+    assert {found[slug] for slug in ("a", "b", "c")} == {back}
+
+
+async def test_a_link_follows_a_page_out_of_a_slug_that_another_type_shares(wiki: Wiki) -> None:
+    """Its own slug leads to the other page, but for a link without a type that of the entity stands before it."""
+    gone = await create(wiki, "ATX", "I am [[atx]].")
+    await create(wiki, "ATX", type="entity")
+    into = await create(wiki, "Austin", "Once [[atx]].")
+    linking = await create(wiki, "Linking", "[[ATX|x]] [y](wiki:atx) [z](/wiki/topic/atx)")
+    saved = await merge(wiki, gone, into)
+    page = await wiki.page(linking)
+    assert page["body_md"] == "[[Austin|x]] [y](wiki:austin) [z](/wiki/topic/austin)"
+    assert set((await wiki.targets(linking)).values()) == {into}
+    assert (await wiki.rows("revisions", "version", page_id=linking))[-1][
+        "edit_summary"
+    ] == "Renamed link: ATX → Austin"
+    page = await wiki.page(into)
+    assert (page["body_md"], page["version"]) == ("Once [[austin]].\n\nI am [[austin]].", saved.version)
+
+
+async def test_evidence_goes_with_its_text(wiki: Wiki) -> None:
+    into, gone = (
+        await create(wiki, "Austin", "## Food\n\nTacos."),
+        await create(wiki, "ATX", "## Food\n\nRibs.\n\n## Pop\n\nMany."),
+    )
+    one, two = await wiki.add_source(ref="one"), await wiki.add_source(ref="two")
+    for page, section, source in ((into, "food", one), (gone, "food", one), (gone, "food", two), (gone, "pop", two)):
+        await cite_source(wiki.database, wiki.scope, page_id=page, section_slug=section, source_id=source)
+    await merge(wiki, gone, into)
+    slugs = {row["id"]: row["section_slug"] for row in await wiki.rows("sections", page_id=into)}
+    cited = {(slugs[row["section_id"]], row["source_id"]) for row in await wiki.rows("section_sources", page_id=into)}
+    assert cited == {("food", one), ("food", two), ("pop", two)}
+    assert all(row["last_source_at"] for row in await wiki.rows("sections", page_id=into))
+
+
+async def test_children_references_and_mentions_go_along(wiki: Wiki) -> None:
+    into, gone, friend, child = [await create(wiki, title) for title in ("Austin", "ATX", "Friend", "Child")]
+    await set_parent(wiki.database, wiki.scope, child, parent_id=gone)
+    for pair in ((friend, gone), (gone, friend), (into, gone)):
+        await link_pages(wiki.database, wiki.scope, *pair, reason="planner")
+    mention = (
+        await record_mention(wiki.database, wiki.scope, name="Atx town", source_id=await wiki.add_source())
+    ).mention_id
+    await wiki.look.execute(
+        "UPDATE mentions SET promoted_page_id = $1, status = 'promoted' WHERE id = $2", gone, mention
+    )
+    section = f'{{"linked_page_ids": ["{gone}"]}}'
+    await wiki.look.execute(
+        "UPDATE sections SET aggregation = $1, promoted_page_id = $2 WHERE page_id = $3", section, gone, friend
+    )
+    await merge(wiki, gone, into)
+    assert (await wiki.page(child))["parent_page_id"] == into
+    references = await wiki.references()
+    assert references[(friend, into)] == references[(into, friend)] == {"planner"}
+    assert (friend, gone) not in references
+    assert (await wiki.row("mentions", id=mention))["promoted_page_id"] == into
+    for row in await wiki.rows("sections", page_id=friend):
+        assert (row["promoted_page_id"], row["aggregation"]) == (into, {"linked_page_ids": [str(into)]})
+
+
+async def test_a_page_that_hangs_below_the_one_that_goes_comes_up(wiki: Wiki) -> None:
+    top, gone, between, into = [await create(wiki, title) for title in ("Top", "Gone", "Between", "Into")]
+    for child, parent in ((gone, top), (between, gone), (into, between)):
+        await set_parent(wiki.database, wiki.scope, child, parent_id=parent)
+    await merge(wiki, gone, into)
+    assert (await wiki.page(into))["parent_page_id"] == top
+    assert (await wiki.page(between))["parent_page_id"] == into
+
+
+async def test_what_was_merged_can_come_back_as_a_page_of_its_own(wiki: Wiki) -> None:
+    into, gone = await create(wiki, "Austin"), await create(wiki, "ATX", "Text.")
+    await merge(wiki, gone, into)
+    await unarchive_page(wiki.database, wiki.scope, gone)
+    assert (await wiki.page(gone))["slug"] == "atx-merged"
+
+
+async def test_a_page_that_went_says_where_and_never_by_way_of_another(wiki: Wiki) -> None:
+    c, b, a = [await create(wiki, title) for title in ("C", "B", "A")]
+    await merge(wiki, a, b)
+    await merge(wiki, b, c)
+    rows = {row["page_id"]: row["into_page_id"] for row in await wiki.rows("merged_pages", "page_id")}
+    assert rows == {a: c, b: c}
+    await unarchive_page(wiki.database, wiki.scope, a)
+    assert [row["page_id"] for row in await wiki.rows("merged_pages", "page_id")] == [b]
+    await merge(wiki, c, a)
+    rows = {row["page_id"]: row["into_page_id"] for row in await wiki.rows("merged_pages", "page_id")}
+    assert rows == {b: a, c: a}
+
+
+async def test_many_pages_are_merged_as_one_by_one(wiki: Wiki) -> None:
+    into, *gone = [await create(wiki, title, f"{title} text.") for title in ("Into", "One", "Two", "Three")]
+    saved = await merge_many(wiki.database, wiki.scope, [*gone, gone[0]], into, expected_version=1)
+    page = await wiki.page(into)
+    assert (saved.version, page["version"]) == (4, 4)
+    assert page["body_md"] == "Into text.\n\nOne text.\n\nTwo text.\n\nThree text."
+    assert {row["slug"]: row["page_id"] for row in await wiki.rows("old_slugs", "slug")} == dict.fromkeys(
+        ("one", "two", "three"), into
+    )
+    again = await merge_many(wiki.database, wiki.scope, gone, into, expected_version=1)
+    assert again.changed is False
+
+
+async def test_of_many_pages_all_are_merged_or_none(wiki: Wiki) -> None:
+    into, one = await create(wiki, "Into"), await create(wiki, "One")
+    entity = await create(wiki, "E", type="entity")
+    for ids, field in (([one, entity], "fromPageIds.1"), ([one, into], "fromPageIds.1"), ([], "fromPageIds")):
+        with pytest.raises(BadInput) as refused:
+            await merge_many(wiki.database, wiki.scope, ids, into)
+        assert refused.value.field == field
+    assert "page.merged" not in await wiki.actions()
+
+
+async def test_a_merge_again_changes_nothing(wiki: Wiki) -> None:
+    into, gone = await create(wiki, "Austin"), await create(wiki, "ATX")
+    await merge(wiki, gone, into)
+    before = [await wiki.page(page) for page in (into, gone)]
+    assert (await merge(wiki, gone, into)).changed is False
+    assert [await wiki.page(page) for page in (into, gone)] == before
+
+
+async def test_a_merge_that_cannot_be_is_refused_and_nothing_is_written(wiki: Wiki) -> None:
+    into, gone, entity = await create(wiki, "Austin"), await create(wiki, "ATX"), await create(wiki, "E", type="entity")
+    other = await (await wiki.neighbour()).add_source()
+    for pair, error in (((into, into), BadInput), ((entity, into), BadInput), ((gone, other), NotFound)):
+        with pytest.raises(error):
+            await merge(wiki, *pair)
+    for versions in ({"expected_version": 9}, {"from_expected_version": 9}):
+        with pytest.raises(Conflict):
+            await merge(wiki, gone, into, **versions)
+    await archive_page(wiki.database, wiki.scope, into)
+    with pytest.raises(BadInput, match="archived"):
+        await merge(wiki, gone, into)
+    assert "page.merged" not in await wiki.actions()

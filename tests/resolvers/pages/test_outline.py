@@ -1,0 +1,84 @@
+"""Sections in their order, as values."""
+
+from contextlib import suppress
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from content.sections import Section, parse, render
+from resolvers.errors import BadInput
+from resolvers.model import outline
+from resolvers.model.drafts import SectionDraft
+from resolvers.model.outline import LEAD, Outline
+from resolvers.validation import UNSET
+
+HEADINGS = st.sampled_from(["Notes", "notes", "Food", "東京", "Overview", "Lead", "a ## b", "`x`", "#"])
+LINES = st.sampled_from(
+    ["text", "", "## Food", "### Sub", "```", "    indented", "<!--", "-->", "- item", "~~~", "<div>"]
+)
+TEXTS = st.lists(LINES, max_size=6).map("\n".join) | st.text(max_size=40)
+DRAFTS = st.builds(
+    SectionDraft, TEXTS, slug=st.none() | st.sampled_from(["notes", "food", "x"]), heading=st.none() | HEADINGS
+)
+
+
+def assert_sound(sections: Outline) -> None:
+    """Each slug once, and the body says what the sections say."""
+    assert len({section.slug for section in sections}) == len(sections)
+    found = [(section.heading, section.body) for section in parse(render(sections))]
+    assert found == [(section.heading, section.body) for section in sections]
+
+
+@given(TEXTS, TEXTS)
+def test_any_body_makes_a_sound_outline(first: str, second: str) -> None:
+    with suppress(BadInput):
+        before = outline.from_body(first)
+        assert_sound(before)
+        assert_sound(outline.from_body(second, before))
+
+
+@given(st.lists(DRAFTS, max_size=4))
+def test_any_drafts_make_a_sound_outline_or_none(drafts: list[SectionDraft]) -> None:
+    with suppress(BadInput):
+        assert_sound(outline.merged("topic", (), drafts))
+
+
+@given(st.lists(DRAFTS, max_size=4), st.lists(DRAFTS, max_size=3))
+def test_drafts_leave_other_sections_alone(drafts: list[SectionDraft], more: list[SectionDraft]) -> None:
+    with suppress(BadInput):
+        before = outline.merged("topic", (), drafts)
+        after = {section.slug: section for section in outline.merged("topic", before, more)}
+        named = {section.slug for section in outline.merged("topic", (), more)}
+        if any(draft.slug is None and draft.heading is None for draft in more):  # the lead: none says nothing
+            named.add(LEAD)
+        assert all(after[section.slug] == section for section in before if section.slug not in named)
+
+
+@given(st.lists(DRAFTS, max_size=4))
+def test_an_outline_read_back_from_its_body_is_the_same(drafts: list[SectionDraft]) -> None:
+    with suppress(BadInput):
+        sections = outline.merged("topic", (), drafts)
+        assert outline.from_body(render(sections), sections) == sections
+
+
+@given(st.lists(DRAFTS, min_size=1, max_size=4), TEXTS, st.integers(0, 3))
+def test_patching_moving_and_removing_keep_it_sound(drafts: list[SectionDraft], text: str, position: int) -> None:
+    with suppress(BadInput):
+        sections = outline.merged("topic", (), drafts)
+        for section in sections:
+            assert_sound(outline.without(sections, section.slug))
+        if sections:
+            assert_sound(outline.patched("topic", sections, sections[-1].slug, text, UNSET))
+            assert_sound(outline.moved(sections, sections[-1].slug, position))
+
+
+def test_a_section_keeps_its_slug_with_its_heading_and_its_heading_with_its_slug() -> None:
+    sections = outline.merged("topic", (), [SectionDraft("One.", "notes", "Field notes"), SectionDraft("Two.", "food")])
+    (field, food) = outline.from_body("## Field notes\n\nOne.\n\n## FOOD\n\nTwo.", sections)
+    assert (field.slug, food) == ("notes", Section("food", "FOOD", "Two."))
+
+
+def test_equal_headings_keep_their_own_slugs() -> None:
+    sections = outline.from_body("## Notes\n\n1\n\n## Notes\n\n2\n\n## Notes\n\n3")
+    assert [section.slug for section in sections] == ["notes", "notes_2", "notes_3"]
+    assert outline.from_body("## Notes\n\n1\n\n## Notes\n\n2", sections) == sections[:2]

@@ -1,0 +1,78 @@
+"""Where a page lies is asked once; whether it is still there, and who may write there, each time."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from db.ids import new_id
+from db.scope import Role
+from db.sql import statements
+from resolvers.auth.owners import Grant, grant, revoke
+from resolvers.errors import NotFound
+from resolvers.links.links import link_pages, unlink_pages
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import archive_page, create_page, delete_page, unarchive_page
+from tests.listening import ListeningDatabase
+from tests.wiki import Wiki, close_wiki, open_wiki
+
+FIND_OWNER = statements("pages")["find_owner"].sql
+
+
+@pytest.fixture
+async def heard(wiki: Wiki, dsn: str) -> AsyncIterator[ListeningDatabase]:
+    database = ListeningDatabase(dsn)
+    await database.open()
+    yield database
+    await database.close()
+
+
+async def create(wiki: Wiki, title: str):
+    return (await create_page(wiki.database, wiki.scope, PageDraft("topic", title))).page_id
+
+
+async def looked_up(database: ListeningDatabase) -> int:
+    return sum(one.sql == FIND_OWNER for one in await database.heard())
+
+
+async def test_a_page_is_looked_up_once(wiki: Wiki, heard: ListeningDatabase) -> None:
+    page_id = await create(wiki, "Austin")
+    await archive_page(heard, wiki.scope, page_id)
+    assert await looked_up(heard) == 1
+    await unarchive_page(heard, wiki.scope, page_id)
+    assert await looked_up(heard) == 1
+
+
+async def test_a_page_that_went_meanwhile_is_not_found(wiki: Wiki) -> None:
+    page_id, other = await create(wiki, "Austin"), await create(wiki, "Texas")
+    await archive_page(wiki.database, wiki.scope, page_id)
+    await delete_page(wiki.database, wiki.acting(Role.ADMIN).scope, page_id)
+    for write in (
+        archive_page(wiki.database, wiki.scope, page_id),
+        link_pages(wiki.database, wiki.scope, page_id, other),
+        unlink_pages(wiki.database, wiki.scope, page_id, other),
+        unlink_pages(wiki.database, wiki.scope, other, page_id),
+        link_pages(wiki.database, wiki.scope, other, new_id()),
+    ):
+        with pytest.raises(NotFound, match="no such page"):
+            await write
+
+
+async def test_who_was_let_in_once_is_asked_again(wiki: Wiki) -> None:
+    page_id, guest = await create(wiki, "Austin"), await wiki.neighbour(Role.MEMBER)
+    place = {"owner_id": wiki.scope.owner_id, "grantee_id": guest.scope.owner_id}
+    await grant(wiki.database, wiki.scope.tenant_id, **place, role=Grant.MEMBER)
+    await archive_page(wiki.database, guest.scope, page_id)
+    await revoke(wiki.database, wiki.scope.tenant_id, **place)
+    with pytest.raises(NotFound, match="no such page"):
+        await unarchive_page(wiki.database, guest.scope, page_id)
+
+
+async def test_a_database_remembers_nothing_of_another(dsn: str) -> None:
+    one = await open_wiki(dsn)
+    page_id = await create(one, "Austin")
+    await archive_page(one.database, one.scope, page_id)
+    other = await open_wiki(dsn)
+    with pytest.raises(NotFound, match="no such page"):
+        await archive_page(other.database, other.scope, page_id)
+    await close_wiki(one)
+    await close_wiki(other)

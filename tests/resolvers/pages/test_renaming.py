@@ -1,0 +1,249 @@
+"""Pages under other names, and the texts that call them by the old ones."""
+
+from collections.abc import Awaitable
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from db.ids import new_id
+from resolvers.errors import BadInput, Conflict
+from resolvers.model.drafts import PageDraft
+from resolvers.pages import renaming as renamed_links
+from resolvers.pages.aliases import add_alias
+from resolvers.pages.lifecycle import create_page, delete_page, update_page
+from resolvers.pages.renaming import AT_ONCE, rename_page, rewrite_next, rewrite_rest
+from tests.listening import ListeningDatabase
+from tests.wiki import Wiki
+
+
+async def create(wiki: Wiki, title: str, body: str = "", type: str = "topic", **more: object):
+    return (await create_page(wiki.database, wiki.scope, PageDraft(type, title, body=body, **more))).page_id
+
+
+async def body(wiki: Wiki, page_id) -> str:
+    return str((await wiki.page(page_id))["body_md"])
+
+
+@pytest.mark.parametrize(
+    ("written", "renamed"),
+    [
+        ("[[Old Town]]", "[[New Town]]"),
+        ("[[Old Town|the town]]", "[[New Town|the town]]"),
+        ("[[old  town#Food]] and ![[Old Town]]", "[[New Town#Food]] and ![[New Town]]"),
+        ("[[old-town]]", "[[new-town]]"),
+        ("[[notes/Old Town.md#Food|eat]]", "[[New Town#Food|eat]]"),
+        ("[there](wiki:old-town)", "[there](wiki:new-town)"),
+        ('[there](/wiki/topic/old-town#food "Old")', '[there](/wiki/topic/new-town#food "Old")'),
+        ("| [[Old Town\\|x]] |", "| [[New Town\\|x]] |"),
+        ("`[[Old Town]]` [[OT]] [[team:old-town]] [[Elsewhere]]", None),
+    ],
+)
+async def test_links_say_the_new_name_and_keep_everything_else(wiki: Wiki, written: str, renamed: str | None) -> None:
+    old = await create(wiki, "Old Town", aliases=["OT"])
+    text = f"Before {written} after."
+    linking = await create(wiki, "Linking", f"{text}\n\n## More\n\n{text}")
+    done = await rename_page(wiki.database, wiki.scope, old, title="New Town", slug="new-town")
+    text = text.replace(written, renamed or written)
+    assert await body(wiki, linking) == f"{text}\n\n## More\n\n{text}"
+    assert (done.rewritten, done.left) == ((linking,) if renamed else (), 0)
+    revisions = await wiki.rows("revisions", "version", page_id=linking)
+    assert revisions[-1]["edit_summary"] == ("Renamed link: Old Town → New Town" if renamed else None)
+    assert old in (await wiki.targets(linking)).values()
+
+
+async def test_a_link_in_a_heading_is_renamed_and_the_section_stays_what_it_was(wiki: Wiki) -> None:
+    old = await create(wiki, "Old Town")
+    linking = await create(wiki, "Linking", "## About [[Old Town]]\n\nText.")
+    section = (await wiki.row("sections", page_id=linking))["id"]
+    await rename_page(wiki.database, wiki.scope, old, title="New Town")
+    assert (await wiki.row("sections", page_id=linking))["id"] == section
+    assert await body(wiki, linking) == "## About [[New Town]]\n\nText."
+
+
+async def test_only_what_was_renamed_is_written_anew(wiki: Wiki) -> None:
+    old = await create(wiki, "Old Town")
+    linking = await create(wiki, "Linking", "[[Old Town]] [[old-town]]")
+    await rename_page(wiki.database, wiki.scope, old, slug="new-town")
+    assert await body(wiki, linking) == "[[Old Town]] [[new-town]]"
+    again = await rename_page(wiki.database, wiki.scope, old, slug="new-town")
+    assert (again.saved.changed, again.rewritten) == (False, ())
+
+
+async def test_a_page_that_links_to_itself_is_rewritten_too(wiki: Wiki) -> None:
+    old = await create(wiki, "Old Town", "See [[Old Town]].")
+    done = await rename_page(wiki.database, wiki.scope, old, title="New Town")
+    page = await wiki.page(old)
+    assert (page["body_md"], page["version"], done.saved.version) == ("See [[New Town]].", 3, 3)
+
+
+async def test_a_name_that_means_another_page_is_put_into_no_link(wiki: Wiki) -> None:
+    """The old name goes on meaning the page, and the new one would not."""
+    other = await create(wiki, "New Town", type="entity")
+    old = await create(wiki, "Old Town")
+    linking = await create(wiki, "Linking", "[[Old Town]] [x](wiki:old-town) [y](/wiki/topic/old-town) [[New Town]]")
+    await rename_page(wiki.database, wiki.scope, old, title="New Town", slug="new-town")
+    assert await body(wiki, linking) == "[[Old Town]] [x](wiki:old-town) [y](/wiki/topic/new-town) [[New Town]]"
+    targets = await wiki.targets(linking)
+    assert targets == {"new-town": other, "old-town": old, "topic/new-town": old}
+
+
+async def test_a_link_follows_a_page_out_of_a_slug_that_another_type_shares(
+    wiki: Wiki, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Left as it is it would mean the other page: so all of them go along in one transaction."""
+    monkeypatch.setattr(renamed_links, "AT_ONCE", 1)
+    old = await create(wiki, "Old Town")
+    other = await create(wiki, "Old Town", type="entity")
+    texts = "[[old-town]] [[Old Town|x]] [y](/wiki/topic/old-town)", "[there](wiki:old-town#food)", "[[old-town]]"
+    linking = [await create(wiki, f"Linking {n}", text) for n, text in enumerate(texts)]
+    untouched = await create(wiki, "Other", "[z](/wiki/entity/old-town)")
+    done = await rename_page(wiki.database, wiki.scope, old, title="New Town", slug="new-town")
+    assert (set(done.rewritten), done.left) == (set(linking), 0)
+    assert [await body(wiki, page) for page in linking] == [
+        "[[new-town]] [[New Town|x]] [y](/wiki/topic/new-town)", "[there](wiki:new-town#food)", "[[new-town]]",
+    ]  # fmt: skip
+    assert [set((await wiki.targets(page)).values()) for page in linking] == [{old}] * 3
+    assert await wiki.targets(untouched) == {"entity/old-town": other}
+    assert await wiki.rows("renamings") == []
+
+
+@pytest.mark.parametrize("title", ["C# [notes]", "a | b", "!!!"])
+async def test_a_title_that_no_link_can_say_is_put_into_none(wiki: Wiki, title: str) -> None:
+    old = await create(wiki, "Old Town")
+    linking = await create(wiki, "Linking", "[[Old Town]]")
+    await rename_page(wiki.database, wiki.scope, old, title=title)
+    assert await body(wiki, linking) == "[[Old Town]]"
+    assert await wiki.targets(linking) == {"old-town": old}
+
+
+async def test_back_and_forth_leads_nowhere_else(wiki: Wiki) -> None:
+    page = await create(wiki, "A")
+    linking = await create(wiki, "Linking", "[[a]] [[A]]")
+    for title, slug in (("B", "b"), ("A", "a"), ("C", "c"), ("A", "a")):
+        await rename_page(wiki.database, wiki.scope, page, title=title, slug=slug)
+    assert await body(wiki, linking) == "[[a]] [[A]]"
+    assert {row["slug"]: row["page_id"] for row in await wiki.rows("old_slugs", "slug")} == {"b": page, "c": page}
+
+
+@pytest.fixture
+def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(renamed_links, "AT_ONCE", 2)
+
+
+async def hub(wiki: Wiki, number: int = 5) -> tuple[UUID, list[UUID]]:
+    """A page, and those that link to it."""
+    return await create(wiki, "Old Town"), [await create(wiki, f"Linking {n}", "[[Old Town]]") for n in range(number)]
+
+
+@pytest.mark.usefixtures("small_steps")
+async def test_all_texts_say_the_new_name_however_many_there_are(wiki: Wiki) -> None:
+    old, linking = await hub(wiki)
+    done = await rename_page(wiki.database, wiki.scope, old, title="New Town")
+    assert (done.rewritten, done.left) == (tuple(linking), 0)
+    assert [await body(wiki, page) for page in linking] == ["[[New Town]]"] * 5
+    assert await wiki.rows("renamings") == []
+
+
+@pytest.mark.usefixtures("small_steps")
+async def test_what_a_caller_is_not_kept_waiting_for_the_service_does(wiki: Wiki) -> None:
+    old, linking = await hub(wiki)
+    done = await rename_page(wiki.database, wiki.scope, old, title="New Town", patience=0)
+    assert (len(done.rewritten), done.left) == (2, 3)
+    assert [set((await wiki.targets(page)).values()) for page in linking] == [{old}] * 5
+    assert await rewrite_rest(wiki.database) == 3
+    assert [await body(wiki, page) for page in linking] == ["[[New Town]]"] * 5
+    assert await rewrite_rest(wiki.database) == 0
+    revisions = await wiki.rows("revisions", "version", page_id=linking[-1])
+    assert [(row["version"], row["author_id"]) for row in revisions] == [(1, "marco"), (2, "marco")]
+
+
+@pytest.mark.usefixtures("small_steps")
+async def test_the_same_rename_again_goes_on_where_it_was(wiki: Wiki) -> None:
+    old, linking = await hub(wiki)
+    await rename_page(wiki.database, wiki.scope, old, title="New Town", patience=0)
+    again = await rename_page(wiki.database, wiki.scope, old, title="New Town")
+    assert (again.saved.changed, len(again.rewritten), again.left) == (False, 3, 0)
+    assert [await body(wiki, page) for page in linking] == ["[[New Town]]"] * 5
+
+
+@pytest.mark.usefixtures("small_steps")
+async def test_a_page_that_is_renamed_meanwhile_is_called_by_its_last_name(wiki: Wiki) -> None:
+    old, linking = await hub(wiki)
+    await rename_page(wiki.database, wiki.scope, old, title="New Town", patience=0)
+    await rename_page(wiki.database, wiki.scope, old, title="Newest Town", patience=0)
+    await rewrite_rest(wiki.database)
+    assert [await body(wiki, page) for page in linking] == ["[[Newest Town]]"] * 5
+
+
+@pytest.mark.usefixtures("small_steps")
+async def test_what_is_left_of_a_rename_goes_with_its_page(wiki: Wiki) -> None:
+    old, _ = await hub(wiki)
+    await rename_page(wiki.database, wiki.scope, old, title="New Town", patience=0)
+    await delete_page(wiki.database, wiki.scope, old)
+    assert await rewrite_rest(wiki.database) == 0
+
+
+async def copy_page(wiki: Wiki, page_id: UUID, number: int) -> None:
+    """So many pages more that say what the page says, as far as a rename looks."""
+    ids = [new_id() for _ in range(number)]
+    for table, own, copied in (
+        ("pages", "id", "type, slug || '-' || n, title || ' ' || n, body_md"),
+        ("link_targets", "from_page_id", "target, space, type, slug, alias, text, to_page_id"),
+        ("links", "from_page_id", "gen_random_uuid(), to_page_id, kind, reasons"),
+        ("sections", "page_id", "gen_random_uuid(), section_slug, heading, body_md, position"),
+    ):
+        columns = copied.replace(" || '-' || n", "").replace(" || ' ' || n", "").replace("gen_random_uuid()", "id")
+        await wiki.look.execute(
+            f"INSERT INTO {table} (tenant_id, owner_id, {own}, {columns}) SELECT tenant_id, owner_id, given, {copied} "
+            f"FROM {table} CROSS JOIN unnest($1::uuid[]) WITH ORDINALITY AS new (given, n) WHERE {own} = $2",
+            ids,
+            page_id,
+        )
+
+
+async def test_a_hub_of_two_thousand_is_renamed_in_bounded_transactions(wiki: Wiki, dsn: str) -> None:
+    """What a text costs does not grow with the number of texts, and no transaction has more than a hundred."""
+    old = await create(wiki, "Old Town")
+    linking = await create(wiki, "Linking", "[[Old Town]]")
+    database = ListeningDatabase(dsn)
+    await database.open()
+
+    async def sent(work: Awaitable[Any]) -> int:
+        before = len(await database.heard())
+        await work
+        return len(await database.heard()) - before
+
+    none = await sent(rename_page(database, wiki.scope, linking, title="Links"))
+    one = await sent(rename_page(database, wiki.scope, old, title="New Town"))
+    await copy_page(wiki, linking, 1_999)
+    first = await sent(rename_page(database, wiki.scope, old, title="Newest Town", patience=0))
+    left = await wiki.row("renamings")
+    second = await sent(rewrite_next(database, wiki.scope, left["id"]))
+    assert left["remaining"] == 2_000 - AT_ONCE
+    assert (await wiki.row("renamings"))["remaining"] == 2_000 - 2 * AT_ONCE
+    assert max(first, second) <= AT_ONCE * (one - none + 1)
+    await database.close()
+    await wiki.look.execute("DELETE FROM link_targets WHERE tenant_id = $1", wiki.scope.tenant_id)
+    await wiki.empty()
+
+
+async def test_a_rename_is_refused_whole(wiki: Wiki) -> None:
+    old, _ = await create(wiki, "Old Town"), await create(wiki, "Taken")
+    linking = await create(wiki, "Linking", "[[Old Town]]")
+    for given, error in (({"slug": "taken"}, BadInput), ({"title": " "}, BadInput), ({"slug": "No Slug"}, BadInput)):
+        with pytest.raises(error):
+            await rename_page(wiki.database, wiki.scope, old, **given)
+    await update_page(wiki.database, wiki.scope, old, summary="x")
+    with pytest.raises(Conflict):
+        await rename_page(wiki.database, wiki.scope, old, title="New Town", expected_version=1)
+    assert await body(wiki, linking) == "[[Old Town]]"
+
+
+async def test_the_old_names_are_names_still(wiki: Wiki) -> None:
+    old = await create(wiki, "Old Town")
+    await add_alias(wiki.database, wiki.scope, old, name="OT")
+    await rename_page(wiki.database, wiki.scope, old, title="New Town", slug="new-town")
+    assert {row["alias"] for row in await wiki.rows("aliases")} == {"old town", "ot", "new town"}
+    late = await create(wiki, "Late", "[[Old Town]] [[old-town]] [[New Town]]")
+    assert set((await wiki.targets(late)).values()) == {old}

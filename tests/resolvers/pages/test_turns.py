@@ -1,0 +1,97 @@
+"""Writers of one wiki take turns before they take a connection, so that a busy wiki starves no other."""
+
+import asyncio
+
+import pytest
+
+from db.database import Database
+from db.scope import Role
+from resolvers.errors import NotFound, Unavailable
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import archive_page, create_page
+from resolvers.search.request import Asked, Found
+from resolvers.search.search import search
+from resolvers.transactions import transaction as turns
+from resolvers.transactions.transaction import writing
+from tests.wiki import Wiki, close_wiki, open_wiki
+
+
+async def hold(wiki: Wiki, entered: asyncio.Event, leave: asyncio.Event) -> None:
+    async with writing(wiki.database, wiki.scope):
+        entered.set()
+        await leave.wait()
+
+
+@pytest.fixture
+async def busy(wiki: Wiki):
+    """A wiki that somebody writes in until the test is over."""
+    entered, leave = asyncio.Event(), asyncio.Event()
+    holder = asyncio.create_task(hold(wiki, entered, leave))
+    await entered.wait()
+    yield wiki
+    leave.set()
+    await holder
+
+
+async def test_a_busy_wiki_leaves_the_connections_to_others(busy: Wiki, dsn: str) -> None:
+    """Twelve writers and four connections, of which three stay free."""
+    page = PageDraft("topic", "A")
+    writers = [asyncio.create_task(create_page(busy.database, busy.scope, page)) for _ in range(12)]
+    await asyncio.sleep(0.1)
+    stranger = await open_wiki(dsn)
+    try:
+        async with asyncio.timeout(2):
+            assert await search(busy.database, stranger.scope, Asked("word")) == Found()
+            await create_page(busy.database, stranger.scope, page)
+    finally:
+        await close_wiki(stranger)
+        for writer in writers:
+            writer.cancel()
+        await asyncio.gather(*writers, return_exceptions=True)
+
+
+async def test_who_waits_too_long_is_told_so(busy: Wiki, monkeypatch) -> None:
+    monkeypatch.setattr(turns, "PATIENCE", 0.05)
+    with pytest.raises(Unavailable, match="being written by others"):
+        await create_page(busy.database, busy.scope, PageDraft("topic", "A"))
+
+
+async def test_a_writer_of_another_process_is_waited_for_and_told_of_too(wiki: Wiki, dsn: str) -> None:
+    hasty = Database(dsn, size=2, statement_timeout=0.3)
+    await hasty.open()
+    lock = "SELECT FROM owners WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE"
+    async with wiki.look.transaction():
+        await wiki.look.execute(lock, wiki.scope.tenant_id, wiki.scope.owner_id)
+        with pytest.raises(Unavailable, match="being written by others"):
+            await create_page(hasty, wiki.scope, PageDraft("topic", "A"))
+    await create_page(hasty, wiki.scope, PageDraft("topic", "A"))
+    await hasty.close()
+
+
+async def test_who_may_not_write_does_not_wait(wiki: Wiki) -> None:
+    page_id = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "A"))).page_id
+    stranger = (await wiki.neighbour()).acting(Role.MEMBER).scope
+    async with writing(wiki.database, wiki.scope), asyncio.timeout(2):
+        with pytest.raises(NotFound, match="no such wiki"):
+            await create_page(wiki.database, stranger.in_owner(wiki.scope.owner_id), PageDraft("topic", "A"))
+        with pytest.raises(NotFound, match="no such page"):
+            await archive_page(wiki.database, stranger, page_id)
+
+
+async def test_nothing_is_kept_of_a_wiki_that_nobody_writes_in(wiki: Wiki) -> None:
+    writes = [create_page(wiki.database, wiki.scope, PageDraft("topic", "A")) for _ in range(5)]
+    await asyncio.gather(*writes)
+    assert not [key for key in turns.QUEUES if key[0] is wiki.database]
+
+
+async def test_who_gives_up_waiting_lets_the_next_one_in(wiki: Wiki) -> None:
+    entered, leave = asyncio.Event(), asyncio.Event()
+    holder = asyncio.create_task(hold(wiki, entered, leave))
+    await entered.wait()
+    waiting = [asyncio.create_task(create_page(wiki.database, wiki.scope, PageDraft("topic", "A"))) for _ in range(3)]
+    await asyncio.sleep(0.05)
+    waiting[0].cancel()
+    leave.set()
+    await holder
+    outcomes = await asyncio.gather(*waiting, return_exceptions=True)
+    assert [isinstance(outcome, BaseException) for outcome in outcomes] == [True, False, False]

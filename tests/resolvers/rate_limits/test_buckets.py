@@ -1,0 +1,42 @@
+"""Token buckets never give more than they were given."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from resolvers.rate_limits.buckets import Bucket, Rate
+
+RATES = st.builds(Rate, st.floats(0.01, 1e5), st.floats(1, 1e6))
+
+
+@given(RATES, st.lists(st.tuples(st.floats(0, 1e6), st.floats(-10, 100)), max_size=50))
+def test_what_is_taken_never_exceeds_the_burst_and_what_came_since(
+    rate: Rate, asked: list[tuple[float, float]]
+) -> None:
+    bucket, taken, now, latest = Bucket(rate, rate.burst, 0.0), 0.0, 0.0, 0.0
+    for wanted, passed in asked:
+        now += passed
+        latest = max(latest, now)
+        given = bucket.take(wanted, 0, latest)
+        assert 0 <= given <= wanted
+        taken += given
+    assert taken <= (rate.burst + rate.per_second * latest) * (1 + 1e-9)
+
+
+@given(RATES)
+def test_a_bucket_left_alone_is_full_again_and_no_fuller(rate: Rate) -> None:
+    bucket = Bucket(rate, rate.burst, 0.0)
+    assert bucket.take(rate.burst, 0, 0.0) == rate.burst
+    assert bucket.level(0.0) == 0
+    assert bucket.level(rate.burst / rate.per_second * 2) == rate.burst
+
+
+@given(RATES, st.floats(0, 1e7))
+def test_what_is_owed_is_waited_for(rate: Rate, owed: float) -> None:
+    bucket = Bucket(rate, rate.burst, 0.0)
+    assert bucket.take(1, owed, 0.0) == min(1, max(0.0, rate.burst - owed))
+    assert bucket.level(0.0) <= rate.burst - owed
+
+
+@given(RATES)
+def test_a_portion_is_a_small_part_and_never_nothing(rate: Rate) -> None:
+    assert 1 <= rate.portion() <= max(1, rate.burst / 10)

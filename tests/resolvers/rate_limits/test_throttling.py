@@ -1,0 +1,124 @@
+"""What may be asked for holds for a credential, for its tenant, and for all processes together."""
+
+import asyncio
+import json
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from db.scope import Actor, ActorKind, Role, Scope
+from resolvers.rate_limits.buckets import Rate
+from resolvers.rate_limits.limiter import Throttle, Throttled
+from tests.resolvers import takers
+from tests.wiki import Wiki, close_wiki, open_wiki
+
+FREE = Rate(0, 1)
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+async def wiki(dsn: str) -> AsyncIterator[Wiki]:
+    wiki = await open_wiki(dsn)
+    yield wiki
+    await close_wiki(wiki)
+
+
+def actor(wiki: Wiki, name: str) -> Scope:
+    scope = wiki.scope
+    return Scope(scope.tenant_id, scope.owner_id, Role.MEMBER, Actor(ActorKind.USER, name), scope.owners)
+
+
+async def served(throttle: Throttle, scope: Scope, times: int, cost: int = 1) -> int:
+    """How many of these many are served before one is not."""
+    for n in range(times):
+        try:
+            await throttle.account(scope).take(cost)
+        except Throttled:
+            return n
+    return times
+
+
+async def test_a_credential_is_stopped_and_another_one_is_not(wiki: Wiki) -> None:
+    throttle = Throttle(wiki.database, credential=Rate(0.01, 50), tenant=FREE, most_at_once=0)
+    assert 50 <= await served(throttle, actor(wiki, "a"), 100) <= 56
+    with pytest.raises(Throttled, match=r"Try again in \d+ s") as caught:
+        await throttle.account(actor(wiki, "a")).take(3)
+    assert caught.value.extensions == {"code": "THROTTLED", "retryAfter": caught.value.retry_after}
+    assert 100 <= caught.value.retry_after <= 900
+    assert await served(throttle, actor(wiki, "b"), 20) == 20
+    subjects = await wiki.look.fetch("SELECT subject FROM throttles WHERE tenant_id = $1", wiki.scope.tenant_id)
+    assert {row["subject"] for row in subjects} == {"user:a", "user:b"}
+
+
+async def test_a_tenant_is_stopped_whoever_asks(wiki: Wiki) -> None:
+    throttle = Throttle(wiki.database, credential=FREE, tenant=Rate(0.01, 50), most_at_once=0)
+    total = 0
+    for n in range(20):
+        total += await served(throttle, actor(wiki, f"user {n}"), 10)
+    assert 50 <= total <= 56
+
+
+async def test_a_rate_of_nothing_is_no_limit_and_no_statement(wiki: Wiki) -> None:
+    throttle = Throttle(wiki.database, credential=FREE, tenant=FREE, most_at_once=0)
+    assert await served(throttle, wiki.scope, 1000, 10**9) == 1000
+    assert throttle.account(wiki.scope).allowance() is None
+    assert await wiki.look.fetchval("SELECT count(*) FROM throttles") == 0
+
+
+async def test_what_is_left_is_known(wiki: Wiki) -> None:
+    throttle = Throttle(wiki.database, credential=Rate(0.01, 1000), tenant=Rate(0.01, 5000), most_at_once=0)
+    account = throttle.account(wiki.scope)
+    await account.take(300)
+    left = account.allowance()
+    assert left is not None
+    assert (left.limit, left.remaining) == (1000, 700)
+    await account.take(300)
+    left = account.allowance()
+    assert left is not None
+    assert left.remaining == 400
+    assert (left.resets_at.timestamp() - time.time()) == pytest.approx(60_000, abs=600)
+
+
+async def test_only_so_many_requests_run_at_once(wiki: Wiki) -> None:
+    throttle = Throttle(wiki.database, credential=FREE, tenant=FREE, most_at_once=2)
+    with throttle.account(wiki.scope), throttle.account(wiki.scope):
+        with pytest.raises(Throttled, match="2 requests running"), throttle.account(wiki.scope):
+            pass
+        with throttle.account(actor(wiki, "another")):
+            pass
+    with throttle.account(wiki.scope):
+        pass
+
+
+async def test_full_buckets_are_forgotten(wiki: Wiki) -> None:
+    row = "INSERT INTO throttles (tenant_id, subject, tokens, leased, at) VALUES ($1, $2, 0, 0, $3)"
+    for subject, age in (("user:old", 1000), ("user:new", 5), ("", 1000)):
+        await wiki.look.execute(row, wiki.scope.tenant_id, subject, time.time() - age)
+    throttle = Throttle(wiki.database, credential=Rate(100, 1000), tenant=FREE, most_at_once=0)
+    throttle.account(wiki.scope)
+    await asyncio.gather(*throttle.forgetting)
+    left = await wiki.look.fetch("SELECT subject FROM throttles ORDER BY 1")
+    assert [row["subject"] for row in left] == ["", "user:new"]
+
+
+async def test_processes_together_serve_no_more_than_their_portions_beyond(dsn: str, wiki: Wiki) -> None:
+    rate, processes = Rate(100, 400), 3  # a portion is 40
+    place: tuple[UUID, UUID] = (wiki.scope.tenant_id, wiki.scope.owner_id)
+    given = json.dumps({"dsn": dsn, "place": [str(id) for id in place], "credential": rate, "seconds": 1})
+    started = time.monotonic()
+    command = [sys.executable, "-m", takers.__name__]
+    running = [
+        await asyncio.create_subprocess_exec(*command, given, cwd=ROOT, stdout=subprocess.PIPE)
+        for _ in range(processes)
+    ]
+    taken = [json.loads((await process.communicate())[0]) for process in running]
+    elapsed = time.monotonic() - started
+    total = sum(taken)
+    assert all(taken)
+    assert rate.burst <= total + processes * rate.portion()
+    assert total <= rate.burst + rate.per_second * elapsed + processes * rate.portion()

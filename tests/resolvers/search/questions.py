@@ -1,0 +1,16 @@
+"""Questions asked to a wiki."""
+
+from typing import Any
+
+from resolvers.search.request import Asked, Found
+from resolvers.search.search import search
+from tests.wiki import Wiki
+
+
+async def ask(wiki: Wiki, text: str, **how: Any) -> Found:
+    return await search(wiki.database, wiki.scope, Asked(text, **how))
+
+
+async def titles(wiki: Wiki, text: str, **how: Any) -> list[str]:
+    named = {row["id"]: row["title"] for row in await wiki.rows("pages")}
+    return [named[hit.page_id] for hit in (await ask(wiki, text, **how)).hits]

@@ -1,0 +1,170 @@
+"""A release with another analyser: its index is made beside the older one, while others write and ask."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from content.words import ANALYSER, ANALYSERS, words
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import archive_page, create_page, delete_page, update_page
+from resolvers.search import reindexing
+from resolvers.search.index import searchable
+from resolvers.search.interpretation import read
+from resolvers.search.reindexing import begin, finish, read_batch
+from tests.resolvers.search.indexes import (
+    TABLES,
+    back,
+    check_counts,
+    check_folded,
+    due,
+    fill,
+    found,
+    indexes,
+    reindexed,
+    stopped_after_a_batch,
+)
+from tests.wiki import Wiki
+
+NEWER = ANALYSER + 1
+READERS = ("index", "reindexing", "reading")
+
+
+def without_endings(text: str) -> list[str]:
+    """What the next release makes of a text: `harbourly` is said as `harbour`."""
+    return [word.removesuffix("ly") for word in words(text)]
+
+
+@pytest.fixture
+def newer(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """From the call on, this process is of a release with another analyser, that still knows ours."""
+
+    def become() -> None:
+        monkeypatch.setitem(ANALYSERS, NEWER, without_endings)
+        for module in READERS:
+            monkeypatch.setattr(f"resolvers.search.{module}.ANALYSER", NEWER)
+        monkeypatch.setattr(searchable, "__defaults__", (NEWER,))
+        monkeypatch.setattr(read, "__defaults__", ("", ("active",), NEWER))
+
+    return become
+
+
+@contextmanager
+def older(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """In here this process is of our release again, which does not know that analyser."""
+    with monkeypatch.context() as patch:
+        patch.delitem(ANALYSERS, NEWER)
+        for module in READERS:
+            patch.setattr(f"resolvers.search.{module}.ANALYSER", ANALYSER)
+        patch.setattr(searchable, "__defaults__", (ANALYSER,))
+        patch.setattr(read, "__defaults__", ("", ("active",), ANALYSER))
+        yield
+
+
+@pytest.fixture
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reindexing, "BATCH", 3)
+
+
+@pytest.mark.usefixtures("small_batches")
+async def test_the_older_index_answers_until_the_newer_is_whole(wiki: Wiki, newer: Callable[[], None]) -> None:
+    ids = set(await fill(wiki))
+    newer()
+    assert await due(wiki) == (10, True)
+    assert len(await found(wiki, "harbourly")) == 10, "the newer release reads what the older one made"
+    await stopped_after_a_batch(wiki)
+    assert await indexes(wiki) == {ANALYSER: "ready", NEWER: "building"}
+    assert await found(wiki, "harbourly") == ids
+    assert await found(wiki, "harbour") == ids, "as the beginning of a word"
+    assert (await read_by(wiki, "harbourly")) == (ANALYSER, ["harbourly"])
+    assert await reindexed(wiki) == 7
+    assert await indexes(wiki) == {NEWER: "ready"}
+    assert (await read_by(wiki, "harbourly")) == (NEWER, ["harbour"])
+    assert await found(wiki, "harbour") == await found(wiki, "harbourly") == ids
+    for table in TABLES:
+        assert await wiki.rows(table, "1", analyser=ANALYSER) == [], "nothing is left of the older one"
+    await back(wiki)
+
+
+async def read_by(wiki: Wiki, text: str) -> tuple[int, list[str]]:
+    async with wiki.database.connection() as connection:
+        reading = await read(connection, wiki.scope, text)
+    assert reading is not None
+    return reading.analyser, reading.words
+
+
+async def test_the_older_index_may_stay_for_servers_of_the_release_before(
+    wiki: Wiki, newer: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = set(await fill(wiki, 4))
+    newer()
+    assert await reindexed(wiki, keep_older=True) == 4
+    assert await indexes(wiki) == {ANALYSER: "ready", NEWER: "ready"}
+    ids.add((await create_page(wiki.database, wiki.scope, PageDraft("topic", "Pier", body="Harbourly."))).page_id)
+    assert await read_by(wiki, "harbourly") == (NEWER, ["harbour"])
+    assert await found(wiki, "harbour") == ids
+    with older(monkeypatch):
+        assert await read_by(wiki, "harbourly") == (ANALYSER, ["harbourly"])
+        assert await found(wiki, "harbourly") == ids
+    assert await reindexed(wiki) == 0
+    assert await indexes(wiki) == {NEWER: "ready"}
+    await back(wiki)
+
+
+@pytest.mark.usefixtures("small_batches")
+async def test_what_is_written_meanwhile_is_in_both_indexes(wiki: Wiki, newer: Callable[[], None]) -> None:
+    ids = await fill(wiki)
+    newer()
+    await stopped_after_a_batch(wiki)
+    made = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "Ferry", body="Quietly."))).page_id
+    await update_page(wiki.database, wiki.scope, ids[0], body="Loudly.")
+    await archive_page(wiki.database, wiki.scope, ids[1])
+    await delete_page(wiki.database, wiki.scope, ids[2])
+    assert (await found(wiki, "quietly"), await found(wiki, "loudly")) == ({made}, {ids[0]})
+    await reindexed(wiki)
+    assert (await found(wiki, "quiet"), await found(wiki, "loudly")) == ({made}, {ids[0]})
+    assert await found(wiki, "harbourly") == set(ids[3:])
+    assert [row["status"] for row in await wiki.rows("search_pages", "page_id", page_id=ids[1])] == ["archived"]
+    await check_counts(wiki)
+    await back(wiki)
+
+
+@pytest.mark.usefixtures("small_batches")
+async def test_writers_do_not_wait_for_a_reindexing_nor_it_for_them(wiki: Wiki, newer: Callable[[], None]) -> None:
+    await fill(wiki, 30)
+    newer()
+
+    async def write(number: int) -> None:
+        for step in range(5):
+            body = f"Writer{number} wrote step{step} quickly."
+            await create_page(wiki.database, wiki.scope, PageDraft("topic", f"W{number} {step}", body=body))
+            assert await found(wiki, f"writer{number}"), "each question is answered"
+
+    await asyncio.gather(reindexed(wiki), *(write(number) for number in range(4)))
+    assert await indexes(wiki) == {NEWER: "ready"}
+    assert len(await found(wiki, "quick")) == 20
+    assert len(await wiki.rows("search_pages", "page_id")) == 50
+    await reindexed(wiki)
+    await check_folded(wiki)
+    await back(wiki)
+
+
+async def test_a_page_that_an_older_release_wrote_is_read_before_the_switch(
+    wiki: Wiki, newer: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = await fill(wiki, 4)
+    scope = wiki.scope
+    newer()
+    await begin(wiki.database, scope, again=False)
+    while await read_batch(wiki.database, scope, reindexing.FIRST):
+        pass
+    with older(monkeypatch):
+        await update_page(wiki.database, scope, ids[0], body="Oldly said.")
+        await create_page(wiki.database, scope, PageDraft("topic", "Late", body="Lately made."))
+    assert await due(wiki) == (2, True)
+    await finish(wiki.database, scope)
+    assert await found(wiki, "old") == {ids[0]}
+    assert len(await found(wiki, "late")) == 1
+    await check_folded(wiki)
+    await back(wiki)

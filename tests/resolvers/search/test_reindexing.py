@@ -1,0 +1,311 @@
+"""An index that is read, read again, stopped anywhere, and goes on."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from content.words import ANALYSER
+from resolvers.auth.owners import set_language
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page, update_page
+from resolvers.search import reindexing
+from resolvers.search.index import count_words
+from resolvers.search.interpretation import read
+from resolvers.search.lexemes import scope_letter
+from resolvers.search.reindexing import has_unsearchable, unread
+from resolvers.search.request import Asked
+from resolvers.search.search import search
+from resolvers.transactions.transaction import writing
+from tests.resolvers.search.indexes import (
+    back,
+    check_folded,
+    due,
+    fill,
+    forget,
+    found,
+    indexes,
+    lexemes,
+    make,
+    reindexed,
+    stopped_after_a_batch,
+)
+from tests.resolvers.search.test_search_statistics import Crew
+from tests.wiki import Wiki
+
+
+@pytest.fixture
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reindexing, "BATCH", 3)
+
+
+async def held(wiki: Wiki) -> dict[str, Any]:
+    """All that search keeps of the wiki, but for times and what waits to be counted."""
+    (scope,) = await wiki.rows("search_scopes", "analyser")
+    assert await wiki.rows("search_changes") == []
+    return {
+        "pages": await wiki.rows("search_pages", "page_id"),
+        "counts": await wiki.counts(),
+        "words": await wiki.rows("search_vocabulary", "side, letter, length, place"),
+        "scope": scope | {"updated_at": None, "edition": None},
+    }
+
+
+async def test_postgres_looks_at_a_wiki_that_it_knows_nothing_of_before_it_is_read(wiki: Wiki) -> None:
+    """As after a dump was restored: else each page is looked for among all sections of its tenant."""
+    await fill(wiki)
+    known = "SELECT relname FROM pg_class WHERE relname IN ('sections', 'pages') AND reltuples >= 0 ORDER BY relname"
+    assert await wiki.look.fetch(known) == []
+    await reindexed(wiki)
+    assert [row["relname"] for row in await wiki.look.fetch(known)] == ["pages", "sections"]
+
+
+@pytest.mark.usefixtures("small_batches")
+async def test_a_reindexing_that_is_stopped_goes_on_and_ends_like_one_that_was_not(wiki: Wiki) -> None:
+    await fill(wiki)
+    written = await wiki.rows("search_pages", "page_id")
+    await forget(wiki)
+    assert await due(wiki) == (10, True)
+    assert await has_unsearchable(wiki.database, wiki.scope.tenant_id)
+    assert await reindexed(wiki) == 10
+    whole = await held(wiki)
+    assert whole["pages"] == written, "read at once or page by page, it is the same"
+    await forget(wiki)
+    await stopped_after_a_batch(wiki)
+    assert await due(wiki) == (7, True)
+    assert await found(wiki, "harbourly") == set(), "half an index answers nothing"
+    assert await has_unsearchable(wiki.database, wiki.scope.tenant_id)
+    heard: list[int] = []
+    assert await reindexed(wiki, progress=heard.append) == sum(heard) == 7
+    assert await held(wiki) == whole
+    assert await due(wiki) == (0, False)
+    assert not await has_unsearchable(wiki.database, wiki.scope.tenant_id)
+
+
+@pytest.mark.usefixtures("small_batches")
+async def test_reading_again_that_is_stopped_goes_on_and_changes_nothing(wiki: Wiki) -> None:
+    await fill(wiki)
+    assert await reindexed(wiki, again=True) == 10
+    whole = await held(wiki)
+    await stopped_after_a_batch(wiki, again=True)
+    assert await due(wiki) == (7, True)
+    assert len(await found(wiki, "harbourly")) == 10, "the index answers while it is read again"
+    assert await reindexed(wiki, again=True) == 7
+    assert await held(wiki) == whole
+
+
+async def test_a_wiki_that_is_read_is_left_as_it_is(wiki: Wiki) -> None:
+    await fill(wiki, 3)
+    assert await due(wiki) == (0, False)
+    assert await reindexed(wiki) == 0
+    assert len(await found(wiki, "harbourly")) == 3
+
+
+async def test_reading_again_finds_what_the_rows_had_lost(wiki: Wiki) -> None:
+    ids = await fill(wiki, 3)
+    await wiki.look.execute("UPDATE search_pages SET tsv = '', name_tsv = '' WHERE page_id = $1", ids[0])
+    await wiki.look.execute("DELETE FROM search_counts WHERE tenant_id = $1", wiki.scope.tenant_id)
+    await wiki.look.execute("DELETE FROM search_pages WHERE page_id = $1", ids[1])
+    await wiki.look.execute("UPDATE search_pages SET tsv = '' WHERE page_id = $1", ids[2])
+    assert await reindexed(wiki, again=True) == 3
+    assert await found(wiki, "word0") == {ids[0]}
+    assert await found(wiki, "harbourly") == set(ids)
+
+
+@pytest.mark.usefixtures("small_batches")
+async def test_reading_again_misses_no_page_that_had_no_row(wiki: Wiki) -> None:
+    ids = sorted(await fill(wiki, 7))
+    await stopped_after_a_batch(wiki, again=True)
+    await wiki.look.execute("DELETE FROM search_pages WHERE page_id = $1", ids[0])
+    assert await due(wiki) == (5, True), "the four that are left, and the one behind them"
+    assert await reindexed(wiki) == 5
+    assert {row["page_id"] for row in await wiki.rows("search_pages", "page_id")} == set(ids)
+    await forget(wiki)
+    await reindexed(wiki)
+
+
+async def test_two_reindexings_at_once_make_one_index(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
+    await fill(wiki, 12)
+    await forget(wiki)
+    monkeypatch.setattr(reindexing, "BATCH", 2)
+    assert sum(await asyncio.gather(reindexed(wiki), reindexed(wiki))) == 12
+    await check_folded(wiki)
+
+
+async def test_batches_end_with_so_many_bytes(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
+    await fill(wiki, 5)
+    monkeypatch.setattr(reindexing, "BYTES", 60)
+    heard: list[int] = []
+    assert await reindexed(wiki, progress=heard.append, again=True) == 5
+    assert heard == [2, 2, 1], "a batch ends with the page that is too much"
+
+
+async def test_an_empty_wiki_is_ready_at_once(wiki: Wiki) -> None:
+    assert await due(wiki) == (0, False)
+    assert await reindexed(wiki) == 0
+    assert await indexes(wiki) == {ANALYSER: "ready"}
+
+
+async def test_each_wiki_is_read_by_itself(wiki: Wiki) -> None:
+    other = await wiki.neighbour()
+    await fill(wiki, 2)
+    await fill(other, 3)
+    await forget(wiki)
+    assert await reindexed(other) == 3
+    assert await due(wiki) == (2, True)
+    listed = await unread(wiki.database, wiki.scope.tenant_id)
+    assert sorted((row["pages"], row["unread"]) for row in listed) == [(2, 2), (3, 0)]
+    await reindexed(wiki)
+
+
+@pytest.mark.usefixtures("small_batches")
+async def test_a_wiki_in_another_language_is_due_and_then_stems_by_it(wiki: Wiki) -> None:
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Häuser", body="Die Häuser standen nicht leer."))
+    assert await lexemes(wiki) >= {"hauser", "nicht"}
+    owner = await set_language(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id, "de")
+    assert owner.language == "german"
+    assert await due(wiki) == (1, True)
+    assert await reindexed(wiki) == 1
+    assert "haus" in await lexemes(wiki)
+    assert "nicht" not in await lexemes(wiki)
+    assert (await wiki.row("search_scopes"))["languages"] == ["german"], "questions are no longer read as English"
+    asked = await search(wiki.database, wiki.scope, Asked("nicht ein einziges haus"))
+    assert len(asked.hits) == 1
+    await set_language(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id, "english")
+    assert await reindexed(wiki) == 1
+
+
+async def test_a_language_that_this_postgres_lacks_leaves_words_as_they_are(
+    wiki: Wiki, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("content.languages.LANGUAGES", frozenset({"klingon", "english"}))
+    draft = PageDraft("topic", "Ships", body="Running ships.", metadata={"lang": "klingon"})
+    page_id = (await create_page(wiki.database, wiki.scope, draft)).page_id
+    assert await lexemes(wiki) >= {"ships", "running"}
+    assert await found(wiki, "ships") == {page_id}
+    await reindexed(wiki, again=True)
+    assert (await wiki.row("search_scopes"))["languages"] == ["simple"]
+    await back(wiki)
+
+
+async def test_reading_again_counts_anew_whatever_was_counted_wrong(wiki: Wiki) -> None:
+    await fill(wiki, 5)
+    await wiki.look.execute(
+        'UPDATE search_counts SET pages = pages || \'{"never": 7, "harbour": 3}\' WHERE tenant_id = $1',
+        wiki.scope.tenant_id,
+    )
+    await wiki.look.execute("UPDATE search_scopes SET pages = 99 WHERE tenant_id = $1", wiki.scope.tenant_id)
+    assert await reindexed(wiki, again=True) == 5
+    await check_folded(wiki)
+    assert (await wiki.row("search_scopes"))["pages"] == 5
+    editions = await wiki.look.fetch(
+        "SELECT DISTINCT edition FROM search_counts WHERE owner_id = $1", wiki.scope.owner_id
+    )
+    assert len(editions) == 1, "what was counted before is gone"
+
+
+@pytest.mark.usefixtures("small_batches")
+async def test_counting_anew_ends_exact_whoever_writes_meanwhile(wiki: Wiki) -> None:
+    crews = [Crew(wiki, seed) for seed in range(3)]
+    for crew in crews:
+        for step in range(9):
+            await crew.create(step)
+    await stopped_after_a_batch(wiki, again=True)
+    for crew in crews:
+        await crew.delete(100)
+        await crew.edit(101)
+    await wiki.look.execute(
+        "UPDATE search_counts AS c SET pages = c.pages || '{\"rope\": 77}' FROM search_scopes AS s "
+        "WHERE c.owner_id = $1 AND s.owner_id = $1 AND c.edition = s.edition",
+        wiki.scope.owner_id,
+    )
+    await asyncio.gather(reindexed(wiki), *(crew.work(12) for crew in crews))
+    async with writing(wiki.database, wiki.scope) as writer:
+        await count_words(writer)
+    await check_folded(wiki)
+    kept = await wiki.row("search_scopes")
+    rows = await wiki.rows("search_pages", "page_id")
+    assert (kept["pages"], kept["words"]) == (len(rows), sum(row["words"] for row in rows))
+    assert (kept["reached"], kept["recounted_pages"], kept["state"]) == (None, None, "ready")
+
+
+async def test_no_transaction_of_a_recount_reads_more_than_a_batch(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reindexing, "BATCH", 2)
+    await fill(wiki, 9)
+    counted: list[int] = []
+    run = reindexing.run
+
+    async def noted(connection: Any, scope: Any, name: str, **values: Any) -> int:
+        if name == "recount_pages":
+            counted.append(len(values["page_ids"]))
+        return await run(connection, scope, name, **values)
+
+    monkeypatch.setattr(reindexing, "run", noted)
+    assert await reindexed(wiki, again=True) == 9
+    assert counted == [2, 2, 2, 2, 1]
+    await check_folded(wiki)
+
+
+async def test_what_an_older_release_counted_is_read_and_then_taken_over(wiki: Wiki) -> None:
+    ids = await fill(wiki, 12)
+    counts = await wiki.counts()
+    await as_counted_by_an_older_release(wiki, counts)
+    assert len(await found(wiki, "harbourly")) == 12
+    async with wiki.database.connection() as connection:
+        reading = await read(connection, wiki.scope, "harbour word3")
+    assert reading is not None
+    assert sorted(reading.found.values()) == [1, 12]
+    assert await due(wiki) == (0, True)
+    await update_page(wiki.database, wiki.scope, ids[0], body="Something else.")
+    assert await reindexed(wiki) == 0
+    assert await wiki.rows("search_terms", "lexeme") == []
+    await check_folded(wiki)
+    assert await due(wiki) == (0, False)
+
+
+async def as_counted_by_an_older_release(wiki: Wiki, counts: dict[str, int]) -> None:
+    own = (wiki.scope.tenant_id, wiki.scope.owner_id)
+    letter = scope_letter(*own, ANALYSER)
+    sql = "INSERT INTO search_terms (tenant_id, owner_id, analyser, lexeme, pages) VALUES ($1, $2, $3, $4, $5)"
+    await wiki.look.executemany(sql, [(*own, ANALYSER, letter + word, pages) for word, pages in counts.items()])
+    await wiki.look.execute("DELETE FROM search_counts WHERE tenant_id = $1 AND owner_id = $2", *own)
+    await wiki.look.execute("UPDATE search_scopes SET shelves = NULL WHERE tenant_id = $1 AND owner_id = $2", *own)
+
+
+async def test_what_is_written_after_the_last_batch_is_counted_anew_too(
+    wiki: Wiki, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill(wiki, 3)
+    switch = reindexing.switch
+
+    async def late(*arguments: Any) -> bool:
+        await make(wiki, 3)
+        return await switch(*arguments)
+
+    monkeypatch.setattr(reindexing, "switch", late)
+    await reindexed(wiki, again=True)
+    async with writing(wiki.database, wiki.scope) as writer:
+        await count_words(writer)
+    await check_folded(wiki)
+    assert (await wiki.row("search_scopes"))["pages"] == 4
+
+
+@pytest.mark.usefixtures("small_batches")
+async def test_a_language_that_is_set_while_pages_are_read_again_is_that_of_all_of_them(wiki: Wiki) -> None:
+    for n in range(7):
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Page {n}", body="Die Häuser."))
+    tenant_id, owner_id = wiki.scope.tenant_id, wiki.scope.owner_id
+    setting: list[asyncio.Task[Any]] = []
+
+    def heard(_: int) -> None:
+        if not setting:
+            setting.append(asyncio.create_task(set_language(wiki.database, tenant_id, owner_id, "german")))
+
+    await reindexed(wiki, again=True, progress=heard)
+    await setting[0]
+    await reindexed(wiki)
+    assert (await wiki.counts())["haus"] == 7
+    await check_folded(wiki)
+    await set_language(wiki.database, tenant_id, owner_id, "english")
+    assert await reindexed(wiki) == 7
+    await check_folded(wiki)

@@ -1,0 +1,85 @@
+"""What is asked again and again is planned once: to plan a read takes Postgres longer than to run it."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+import orjson
+import pytest
+
+from db.database import acquire
+from db.pool import Pool
+from resolvers.context import Context
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
+from schema.root import make_engine
+from tests.listening import OF_THE_DRIVER, ListeningDatabase
+from tests.wiki import Wiki
+
+TRIED = 5  # plans that Postgres makes for the values before it thinks of keeping one
+READS = {
+    "page": """{ wikiPage(tenantId: "TENANT", type: CONCEPT, slug: $s) {
+        title sections { heading } backlinks(first: 3) { nodes { title } } } }""",
+    "list": "{ wikiPages(first: 5, orderBy: HUBNESS, filter: {titlePrefix: $s}) { nodes { children { title } } } }",
+    "search": '{ wikiSearch(tenantId: "TENANT", query: $s) { score page { title } } }',
+    "results": "{ wikiSearchResults(query: $s, first: 2) { nodes { title } totalCount } }",
+}
+LINK = "mutation($i: LinkWikiPagesInput!) { linkWikiPages(input: $i) { page { links { nodes { kind } } } } }"
+UNLINK = LINK.replace("($i: Link", "($i: Unlink").replace("{ linkWiki", "{ unlinkWiki")
+SINCE = "query($s: DateTime!) { wikiPages(filter: {updatedSince: $s}) { nodes { title } } }"
+
+
+async def plans(pool: Pool | None) -> list[asyncpg.Record]:
+    """Statements of the product on the one connection of the pool, with how they were planned."""
+    async with acquire(pool) as connection:
+        rows = await connection.fetch("SELECT statement, generic_plans, custom_plans FROM pg_prepared_statements")
+    return [row for row in rows if not any(mark in row["statement"] for mark in (*OF_THE_DRIVER, "pg_prepared"))]
+
+
+@pytest.fixture
+async def database(wiki: Wiki, dsn: str) -> AsyncIterator[ListeningDatabase]:
+    found = ListeningDatabase(dsn)
+    await found.open()
+    yield found
+    await found.close()
+
+
+async def ask(database: ListeningDatabase, wiki: Wiki, document: str, **variables: Any) -> Any:
+    answer = orjson.loads((await make_engine().execute(document, variables, None, Context(database, wiki.scope))).body)
+    assert "errors" not in answer, answer
+    return answer["data"]
+
+
+async def create(wiki: Wiki, title: str) -> UUID:
+    return (await create_page(wiki.database, wiki.scope, PageDraft("concept", title, body="The capital."))).page_id
+
+
+@pytest.mark.parametrize("name", READS)
+async def test_a_read_is_never_planned_for_its_values(database: ListeningDatabase, wiki: Wiki, name: str) -> None:
+    await create(wiki, "Austin")
+    document = READS[name].replace("TENANT", str(wiki.scope.tenant_id))
+    for slug in ("austin", "dallas", "capital"):
+        await ask(database, wiki, f"query($s: String!) {document}", s=slug)
+    found = await plans(database.read_pool)
+    assert found
+    assert all(row["custom_plans"] == 0 for row in found)
+
+
+async def test_a_read_whose_best_plan_depends_on_a_value_is_planned_for_it(
+    database: ListeningDatabase, wiki: Wiki
+) -> None:
+    for day in range(1, 8):
+        await ask(database, wiki, SINCE, s=f"2026-01-0{day}T00:00:00Z")
+    (row,) = [row for row in await plans(database.read_pool) if "updated_at >=" in row["statement"]]
+    assert (row["generic_plans"], row["custom_plans"]) == (0, 7)
+
+
+async def test_a_write_is_planned_no_more_once_it_was_tried(database: ListeningDatabase, wiki: Wiki) -> None:
+    start, end = await create(wiki, "Austin"), await create(wiki, "Texas")
+    for _ in range(TRIED + 3):
+        for document in (LINK, UNLINK):
+            await ask(database, wiki, document, i={"fromPageId": str(start), "toPageId": str(end)})
+    found = await plans(database.pool)
+    assert found
+    assert all(row["custom_plans"] <= TRIED for row in found)

@@ -1,0 +1,144 @@
+"""Pages that say nothing of a question, but to which those that do link: found, shown, counted, and filtered."""
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import archive_page, create_page
+from resolvers.search.request import Asked, Filter, Found
+from resolvers.search.search import known_within, search
+from tests.wiki import Wiki
+
+SAYING = [
+    ("Glossary", "Frontmatter comes first: see [[Properties]]."),
+    ("Bases syntax", "Frontmatter may be asked for, as [[Properties]] are, and frontmatter is sorted."),
+]
+FILLER = 4
+
+
+@pytest.fixture
+async def vault(wiki: Wiki) -> Wiki:
+    """Two pages that say the word, what they link to, and others."""
+    await make(wiki, "Properties", "What is kept of a note.\n\n## Types\n\nText and dates.", tags=("notes",))
+    for title, body in SAYING:
+        await make(wiki, title, body)
+    for n in range(FILLER):
+        await make(wiki, f"Note {n}", "Something else.")
+    return wiki
+
+
+async def make(wiki: Wiki, title: str, body: str, **more: Any) -> UUID:
+    return (await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body, **more))).page_id
+
+
+async def ask(wiki: Wiki, text: str, **how: Any) -> Found:
+    return await search(wiki.database, wiki.scope, Asked(text, **how))
+
+
+async def titles(wiki: Wiki, text: str, **how: Any) -> list[str]:
+    named = {row["id"]: row["title"] for row in await wiki.rows("pages")}
+    return [named[hit.page_id] for hit in (await ask(wiki, text, **how)).hits]
+
+
+async def test_a_page_to_which_the_first_ones_agree_to_link_is_found(vault: Wiki) -> None:
+    assert set(await titles(vault, "frontmatter")) == {"Glossary", "Bases syntax", "Properties"}
+    assert (await titles(vault, "frontmatter"))[-1] == "Properties"
+
+
+async def test_it_is_explained_and_shown_by_its_beginning(vault: Wiki) -> None:
+    *_, hit = (await ask(vault, "frontmatter", explained=True, with_snippets=True)).hits
+    assert hit.explanation is not None
+    assert hit.explanation["parts"]["linked"] == hit.score > 0
+    assert hit.passage is not None
+    assert (hit.passage.text, hit.passage.highlights) == ("What is kept of a note.", ())
+    assert hit.section_id is not None
+
+
+async def test_it_is_counted_with_the_others(vault: Wiki) -> None:
+    found = await ask(vault, "frontmatter", with_counts=True)
+    assert (found.total, found.total_is_exact, found.types) == (3, True, (("topic", 3),))
+    assert found.tags == (("notes", 1),)
+
+
+async def test_it_is_found_by_the_statement_that_shows_hits(vault: Wiki) -> None:
+    """Which finds them itself."""
+    asked = Asked("frontmatter", with_cursors=False)
+    known = await known_within(vault.database, vault.scope, asked, again=False)
+    assert known is not None
+    assert known["agreed"]
+
+
+async def test_a_walk_shows_it_once_and_counts_the_same_everywhere(vault: Wiki) -> None:
+    seen, after = [], None
+    for _ in range(3):
+        found = await ask(vault, "frontmatter", first=1, after=after, with_counts=True)
+        assert (len(found.hits), found.total) == (1, 3)
+        seen.append(found.hits[0].page_id)
+        after = found.hits[0].cursor
+    assert len(set(seen)) == 3
+    end = await ask(vault, "frontmatter", first=1, after=after, with_counts=True)
+    assert (end.hits, end.total, end.has_next_page) == ((), 3, False)
+
+
+async def test_it_has_to_be_what_the_question_demands(vault: Wiki) -> None:
+    demands = ("-kept", "tag:other", "type:entity", '"comes first"', "in:title", "updated:<2020", "-tag:notes")
+    for demand in demands:
+        assert "Properties" not in await titles(vault, f"frontmatter {demand}"), demand
+
+
+async def test_one_page_alone_agrees_with_nobody(vault: Wiki) -> None:
+    assert await titles(vault, "frontmatter -glossary") == ["Bases syntax"]
+
+
+async def test_a_filter_holds_for_it_as_for_others(vault: Wiki) -> None:
+    assert "Properties" in await titles(vault, "frontmatter", filter=Filter(types=("topic",)))
+    assert "Properties" not in await titles(vault, "frontmatter", filter=Filter(excluded_tags=("notes",)))
+
+
+async def test_it_is_not_found_when_it_is_archived(vault: Wiki) -> None:
+    page = await vault.row("pages", title="Properties")
+    await archive_page(vault.database, vault.scope, page["id"])
+    assert set(await titles(vault, "frontmatter")) == {"Glossary", "Bases syntax"}
+    assert (await ask(vault, "frontmatter", with_counts=True)).total == 2
+
+
+async def test_a_mistyped_question_finds_nothing_by_links_alone(vault: Wiki) -> None:
+    assert set(await titles(vault, "frontmattre ")) == {"Glossary", "Bases syntax"}
+
+
+async def test_the_name_of_a_page_needs_no_help(vault: Wiki) -> None:
+    assert "Properties" not in await titles(vault, "Glossary")
+
+
+async def test_what_everything_links_to_says_nothing(vault: Wiki) -> None:
+    for n in range(3):
+        await make(vault, f"Hub note {n}", "See [[Properties]].")
+    assert "Properties" not in await titles(vault, "frontmatter")
+
+
+async def test_what_few_of_the_first_link_to_says_nothing(vault: Wiki) -> None:
+    for n in range(3):
+        await make(vault, f"Other {n}", "Frontmatter, frontmatter, frontmatter.")
+    assert "Properties" not in await titles(vault, "frontmatter")
+
+
+async def test_lists_agree_on_nothing(vault: Wiki) -> None:
+    """Two pages with the same long list of links mean none of them."""
+    for n in range(4):
+        await make(vault, f"Listed {n}", "An entry.")
+    links = " ".join(f"[[Listed {n}]]" for n in range(4))
+    for title in ("List", "Lists"):
+        await make(vault, title, f"Wombats: {links}")
+    assert set(await titles(vault, "wombats")) == {"List", "Lists"}
+
+
+async def test_where_many_pages_say_it_links_bring_no_others(vault: Wiki) -> None:
+    for n in range(24):
+        await make(vault, f"Empty {n}", "Nothing of it.")
+    for n in range(17):
+        await make(vault, f"More {n}", "Frontmatter, frontmatter: [[Properties]]." if n < 6 else f"Frontmatter {n}.")
+    assert (await ask(vault, "frontmatter", with_counts=True)).total == 19 + 1
+    await make(vault, "One more", "Frontmatter again.")
+    assert (await ask(vault, "frontmatter", with_counts=True)).total == 20

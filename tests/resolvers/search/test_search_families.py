@@ -1,0 +1,60 @@
+"""Codes that no page says, which belong to the page that has those around them."""
+
+from typing import Any
+
+import pytest
+
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import archive_page, create_page
+from resolvers.search.request import Asked
+from resolvers.search.search import search
+from tests.wiki import Wiki
+
+LINKER = tuple(f"LNK{n}" for n in (1100, 1101, 1144, 1200, 2013, 2019))
+
+
+@pytest.fixture
+async def errors(wiki: Wiki) -> Wiki:
+    await make(wiki, "Linker errors", "What the linker says.", aliases=LINKER)
+    await make(wiki, "Unresolved external", "A symbol is missing.", aliases=("LNK2001",))
+    await make(wiki, "Build tools", "Where they are kept.", aliases=("BT10", "BT11"))
+    return wiki
+
+
+async def make(wiki: Wiki, title: str, body: str, **more: Any) -> None:
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body, **more))
+
+
+async def found(wiki: Wiki, text: str, **how: Any) -> list[tuple[str, str | None]]:
+    """(title, matched alias) of each hit."""
+    named = {row["id"]: row["title"] for row in await wiki.rows("pages")}
+    hits = (await search(wiki.database, wiki.scope, Asked(text, **how))).hits
+    return [(named[hit.page_id], hit.matched_alias) for hit in hits]
+
+
+async def test_a_code_that_nobody_wrote_finds_the_page_that_has_those_around_it(errors: Wiki) -> None:
+    assert await found(errors, "LNK2014") == [("Linker errors", "lnk2013")]
+    assert (await found(errors, "missing symbol lnk2014"))[0] == ("Linker errors", "lnk2013")
+
+
+async def test_a_code_that_is_a_name_finds_its_page_alone(errors: Wiki) -> None:
+    assert await found(errors, "LNK2001") == [("Unresolved external", "lnk2001")]
+
+
+@pytest.mark.parametrize("code", ["LNK14", "LNK20144", "LNX2014", "BT12", "LNK20x4", "2014"])
+async def test_another_form_or_a_name_or_two_are_no_family(errors: Wiki, code: str) -> None:
+    assert await found(errors, code) == []
+
+
+async def test_a_code_is_counted_and_filtered_like_any_name(errors: Wiki) -> None:
+    counted = await search(errors.database, errors.scope, Asked("LNK2014", with_counts=True))
+    assert (counted.total, counted.types) == (1, (("topic", 1),))
+    assert await found(errors, "LNK2014 type:entity") == []
+
+
+async def test_an_archived_page_has_no_family_and_what_was_asked_before_knows(errors: Wiki) -> None:
+    assert await found(errors, "LNK2014")
+    page = await errors.row("pages", title="Linker errors")
+    await archive_page(errors.database, errors.scope, page["id"])
+    assert await found(errors, "LNK2014") == []
+    assert await found(errors, "LNK2014 status:archived") == [("Linker errors", "lnk2013")]

@@ -1,0 +1,72 @@
+"""What a search remembers of questions: never an answer, and nothing that holds no more."""
+
+from resolvers.auth.owners import set_language
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import archive_page, create_page, delete_page, update_page
+from resolvers.search.query_cache import memory_of
+from resolvers.search.reindexing import reindex
+from resolvers.search.request import Asked, Filter
+from resolvers.search.search import search
+from tests.wiki import Wiki
+
+ANYTHING = Filter()
+
+
+async def slugs(wiki: Wiki, text: str, wanted: Filter = ANYTHING) -> list[str]:
+    found = await search(wiki.database, wiki.scope, Asked(text, filter=wanted))
+    named = {row["id"]: row["slug"] for row in await wiki.rows("pages")}
+    return [named[hit.page_id] for hit in found.hits]
+
+
+async def test_a_page_is_found_by_a_question_that_was_asked_before_it_was_written(wiki: Wiki) -> None:
+    for number in range(30):
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Harbour {number}"))
+    assert await slugs(wiki, "lighthouse") == []
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "The lighthouse keeper", body="By the harbour."))
+    assert (await wiki.rows("search_changes")) != []  # nobody has counted its words yet
+    assert await slugs(wiki, "lighthouse") == ["the-lighthouse-keeper"]
+
+
+async def test_a_page_that_changed_is_found_by_what_it_says_now(wiki: Wiki) -> None:
+    page_id = (
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", "Ferry", body="It leaves at noon."))
+    ).page_id
+    assert await slugs(wiki, "noon") == ["ferry"]
+    assert await slugs(wiki, "dusk") == []
+    await update_page(wiki.database, wiki.scope, page_id, body="It leaves at dusk.")
+    assert await slugs(wiki, "noon") == []
+    assert await slugs(wiki, "dusk") == ["ferry"]
+    await archive_page(wiki.database, wiki.scope, page_id)
+    assert await slugs(wiki, "dusk") == []
+    assert await slugs(wiki, "dusk status:archived") == ["ferry"]
+    await delete_page(wiki.database, wiki.scope, page_id)
+    assert await slugs(wiki, "dusk status:archived") == []
+
+
+async def test_the_same_words_mean_something_else_in_another_wiki_and_with_another_filter(wiki: Wiki) -> None:
+    other = await wiki.neighbour()
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Pier", body="A ferry."))
+    await create_page(wiki.database, wiki.scope, PageDraft("entity", "Ropes", body="A ferry."))
+    await create_page(other.database, other.scope, PageDraft("topic", "Gulls", body="A ferry."))
+    for _ in range(2):
+        assert sorted(await slugs(wiki, "ferry")) == ["pier", "ropes"]
+        assert await slugs(wiki, "ferry", Filter(types=("topic",))) == ["pier"]
+        assert await slugs(other, "ferry") == ["gulls"]
+
+
+async def test_a_question_is_understood_by_an_index_that_was_made_again(wiki: Wiki) -> None:
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Segeln", body="Zwei Häuser."))
+    assert await slugs(wiki, "haus ") == []
+    for language, found in (("german", ["segeln"]), ("english", [])):
+        await set_language(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id, language)
+        await reindex(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id, again=True)
+        assert await slugs(wiki, "haus ") == found
+
+
+async def test_long_questions_and_mistakes_are_not_remembered(wiki: Wiki) -> None:
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Lighthouse", body="A tall one."))
+    for text in ("lighthuose", "tall " * 60):
+        await slugs(wiki, text)
+    assert not memory_of(wiki.database).understood.entries
+    await slugs(wiki, "lighthouse")
+    assert len(memory_of(wiki.database).understood.entries) == 1

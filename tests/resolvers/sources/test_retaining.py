@@ -1,0 +1,109 @@
+"""Evidence by the batch: kept once, and a compile asked for with it."""
+
+from pathlib import Path
+
+import pytest
+
+from resolvers.errors import BadInput
+from resolvers.import_export.notes import Problem
+from resolvers.import_export.source_files import source_files
+from resolvers.sources.retain import BATCH_MAX, retain_sources
+from resolvers.sources.sources import SourceDraft, add_source
+from resolvers.tenants.tenants import set_compiling
+from tests.wiki import Wiki
+
+
+def notes(*texts: str) -> list[SourceDraft]:
+    return [SourceDraft("daily_note", f"day-{n}", text) for n, text in enumerate(texts)]
+
+
+async def test_a_batch_is_kept_once_and_compiled_once(wiki: Wiki) -> None:
+    first = await retain_sources(wiki.database, wiki.scope, notes("One.", "Two."))
+    again = await retain_sources(wiki.database, wiki.scope, notes("One.", "Two."))
+    assert [item.saved and item.saved.created for item in first.items] == [True, True]
+    assert [item.saved and item.saved.created for item in again.items] == [False, False]
+    assert [item.saved and item.saved.source_id for item in again.items] == [
+        item.saved and item.saved.source_id for item in first.items
+    ]
+    assert again.job_id is None
+    job = await wiki.row("compile_jobs")
+    assert (job["id"], job["trigger"], job["status"]) == (first.job_id, "retain", "pending")
+    assert await wiki.actions() == ["source.retained"]
+
+
+async def test_one_that_cannot_be_kept_does_not_stop_the_others(wiki: Wiki) -> None:
+    drafts = [
+        *notes("One."),
+        SourceDraft("gossip", "g", "x"),
+        SourceDraft("url", "u", "  "),
+        *notes("One.", "Two.")[1:],
+    ]
+    done = await retain_sources(wiki.database, wiki.scope, drafts)
+    assert [item.saved is not None for item in done.items] == [True, False, False, True]
+    assert [item.error.field for item in done.items if isinstance(item.error, BadInput)] == ["kind", "content"]
+    assert len(await wiki.rows("sources")) == 2
+
+
+async def test_nothing_that_can_be_kept_writes_nothing(wiki: Wiki) -> None:
+    done = await retain_sources(wiki.database, wiki.scope, [SourceDraft("url", "u", " ")])
+    assert done.job_id is None
+    assert await wiki.rows("compile_jobs") == await wiki.rows("activity") == []
+    with pytest.raises(BadInput):
+        await retain_sources(wiki.database, wiki.scope, notes("x") * (BATCH_MAX + 1))
+
+
+async def test_versions_within_one_batch_supersede_each_other(wiki: Wiki) -> None:
+    drafts = [SourceDraft("url", "u", text) for text in ("a", "b", "b", "a")]
+    done = await retain_sources(wiki.database, wiki.scope, drafts)
+    assert [item.saved and (item.saved.version, item.saved.created) for item in done.items] == [
+        (1, True), (2, True), (2, False), (3, True),
+    ]  # fmt: skip
+    rows = await wiki.rows("sources", "version")
+    assert [row["supersedes_id"] for row in rows] == [None, rows[0]["id"], rows[1]["id"]]
+
+
+async def test_each_source_comes_later_than_all_before_it_whatever_the_clock_says(wiki: Wiki) -> None:
+    await wiki.add_source(ref="first")
+    await wiki.look.execute("UPDATE sources SET created_at = created_at + interval '1 hour'")
+    await retain_sources(wiki.database, wiki.scope, notes("One.", "Two."))
+    await add_source(wiki.database, wiki.scope, SourceDraft("url", "u", "Last."))
+    rows = await wiki.rows("sources", "created_at")
+    assert [row["ref"] for row in rows] == ["first", "day-0", "day-1", "u"]
+    assert len({row["created_at"] for row in rows}) == 4
+
+
+async def test_a_tenant_may_leave_compiling_to_its_admins(wiki: Wiki) -> None:
+    await set_compiling(wiki.database, wiki.scope.tenant_id, False)
+    assert (await retain_sources(wiki.database, wiki.scope, notes("One."))).job_id is None
+    await set_compiling(wiki.database, wiki.scope.tenant_id, True)
+    assert (await retain_sources(wiki.database, wiki.scope, notes("Other."))).job_id is not None
+
+
+def test_files_are_sources_as_their_frontmatter_or_their_path_says(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text(
+        "---\nkind: daily_note\nref: day-1\ncaptured_at: 2026-02-15\ncity: Austin\n---\nHot.\n"
+    )
+    (tmp_path / "b.md").write_text("Just a text.\n")
+    (tmp_path / "c.md").write_text("---\nno end")
+    (tmp_path / "d.md").write_bytes(b"\xff")
+    first, second, *broken = source_files(tmp_path)
+    assert isinstance(first, SourceDraft)
+    assert isinstance(second, SourceDraft)
+    assert (first.kind, first.ref, first.content, first.metadata) == (
+        "daily_note",
+        "day-1",
+        "Hot.\n",
+        {"city": "Austin"},
+    )
+    assert (second.kind, second.ref) == ("document", "b.md")
+    assert [type(one) for one in broken] == [Problem, Problem]
+
+
+def test_lines_are_sources(tmp_path: Path) -> None:
+    path = tmp_path / "all.jsonl"
+    path.write_text('{"kind": "url", "ref": "u", "content": "x"}\n\nno json\n{"source": {"kind": "url", "ref": "v"}}\n')
+    first, *broken = source_files(path)
+    assert isinstance(first, SourceDraft)
+    assert [one.path for one in broken if isinstance(one, Problem)] == ["all.jsonl:3", "all.jsonl:4"]
+    with pytest.raises(BadInput):
+        source_files(tmp_path / "none")

@@ -1,0 +1,229 @@
+"""What writes announce."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+import orjson
+import pytest
+from graphql import GraphQLInputObjectType, get_named_type
+
+from db.ids import new_id
+from db.listening import CHANNEL
+from resolvers.context import Context
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.hierarchy import set_parent
+from resolvers.pages.lifecycle import archive_page, archive_scope, create_page, delete_page, unarchive_page, update_page
+from resolvers.pages.upsert import upsert_page
+from resolvers.subscriptions.changes import (
+    IN_ONE,
+    MOST,
+    Change,
+    ChangeKind,
+    Changes,
+    Topic,
+    announce,
+    announce_job,
+    kind_of,
+    payloads,
+    read_payload,
+)
+from resolvers.transactions.transaction import transaction, writing
+from schema.root import GRAPHQL, make_engine
+from tests.wiki import Wiki
+
+Told = list[tuple[str, UUID | None, int | None]]
+
+
+class Ear:
+    """What was announced since it was last asked: notifications come in the order of commits, so one more ends them."""
+
+    def __init__(self, connection: asyncpg.Connection) -> None:
+        self.connection, self.heard, self.fence = connection, list[str](), asyncio.Event()
+
+    async def changes(self) -> list[Change]:
+        self.fence.clear()
+        await self.connection.execute("NOTIFY fence")
+        async with asyncio.timeout(5):
+            await self.fence.wait()
+        heard, self.heard = self.heard, []
+        return [change for text in heard for change in read_payload(text)]
+
+    async def told(self) -> Told:
+        return [(change.kind.name, change.id, change.version) for change in await self.changes()]
+
+
+@pytest.fixture
+async def ear(wiki: Wiki, dsn: str) -> AsyncIterator[Ear]:
+    connection = await asyncpg.connect(dsn)
+    ear = Ear(connection)
+    await connection.add_listener(CHANNEL, lambda *told: ear.heard.append(told[-1]))
+    await connection.add_listener("fence", lambda *_: ear.fence.set())
+    yield ear
+    await connection.close()
+
+
+async def test_each_thing_that_can_happen_to_a_page_has_its_kind(wiki: Wiki, ear: Ear) -> None:
+    database, scope = wiki.database, wiki.scope
+    page = (await create_page(database, scope, PageDraft("topic", "Austin", aliases=["atx"]))).page_id
+    other = (await create_page(database, scope, PageDraft("topic", "Texas"))).page_id
+    assert await ear.told() == [("CREATED", page, 1), ("CREATED", other, 1)]
+    await update_page(database, scope, page, body="Hot.")
+    await update_page(database, scope, page, body="Hot.")
+    await update_page(database, scope, page, slug="atx")
+    await set_parent(database, scope, page, parent_id=other)
+    assert await ear.told() == [("UPDATED", page, 2), ("RENAMED", page, 3), ("MOVED", page, None)]
+    await archive_page(database, scope, page)
+    await archive_page(database, scope, page)
+    await unarchive_page(database, scope, page)
+    await upsert_page(database, scope, PageDraft("topic", "Austin", slug="atx", status="archived"))
+    await upsert_page(database, scope, PageDraft("topic", "Austin", slug="atx"), mark_compiled=True)
+    kinds = ["ARCHIVED", "RESTORED", "ARCHIVED", "RESTORED"]
+    assert await ear.told() == [(kind, page, 3) for kind in kinds]
+    await delete_page(database, scope, other)
+    assert sorted(await ear.told()) == [("DELETED", other, None), ("MOVED", page, None)]
+    await archive_scope(database, scope)
+    assert await ear.told() == [("ARCHIVED", None, None)]
+
+
+MUTATIONS: dict[str, dict[str, Any]] = {
+    "addWikiSource": {"kind": "DOCUMENT", "ref": "r", "content": "Said."},
+    "retainWikiSources": {"sources": [{"kind": "URL", "ref": "u", "content": "Said."}]},
+    "createWikiPage": {"type": "TOPIC", "title": "Austin", "bodyMd": "## A\n\na\n\n## B\n\nb"},
+    "upsertWikiPage": {"type": "TOPIC", "title": "Texas"},
+    "updateWikiPage": {"summary": "Hot."},
+    "patchWikiSection": {"sectionSlug": "a", "bodyMd": "aa"},
+    "moveWikiSection": {"sectionSlug": "a", "position": 1},
+    "editWikiPage": {"oldText": "aa", "newText": "aaa"},
+    "appendToWikiPage": {"text": "More.", "sectionSlug": "a"},
+    "restoreWikiRevision": {"version": 1},
+    "renameWikiPage": {"title": "Austin, Texas"},
+    "tagWikiPages": {"pageIds": ["page"], "add": ["city"]},
+    "citeWikiSource": {"sectionSlug": "a", "sourceId": "source"},
+    "removeWikiSection": {"sectionSlug": "b"},
+    "addWikiAlias": {"name": "atx"},
+    "removeWikiAlias": {"name": "atx"},
+    "linkWikiPages": {"fromPageId": "page", "toPageId": "other"},
+    "unlinkWikiPages": {"fromPageId": "page", "toPageId": "other"},
+    "setWikiParent": {"parentId": "other"},
+    "recordWikiMention": {"name": "Mara", "sourceId": "source"},
+    "ignoreWikiMention": {"mentionId": "mention"},
+    "archiveWikiPage": {},
+    "unarchiveWikiPage": {},
+    "archiveWikiPages": {"pageIds": ["page"]},
+    "unarchiveWikiPages": {"pageIds": ["page"]},
+    "mergeWikiPages": {"fromPageId": "other", "intoPageId": "page"},
+    "archiveWikiScope": {},
+    "deleteWikiPage": {},
+    "forgetWikiSource": {"sourceId": "source"},
+}
+ASKS = {
+    "compileWikiNow", "resetWikiCursor", "bootstrapJournalImport", "rebuildWikiPage", "rebuildWiki", "setWikiLanguage"
+}  # fmt: skip
+"""What admins ask of the compiler: the job is what is announced."""
+OF_COMPILED = {"suppressWikiSectionPromotion", "dropWikiLinks"}
+"""What is only done to what a compiler made: the tests of growing sections and of kinds of links do it."""
+OF_NO_WIKI = {"createWikiOwner", "createApiKey", "revokeApiKey", "grantWikiAccess", "revokeWikiAccess"}
+"""What onboards a customer changes no page, so that nobody follows it."""
+MADE = {"addWikiSource": "source", "createWikiPage": "page", "upsertWikiPage": "other", "recordWikiMention": "mention"}
+
+
+def known(value: Any, ids: dict[str, str]) -> Any:
+    """With ids in place of the names of what was made."""
+    if isinstance(value, list):
+        return [known(one, ids) for one in value]
+    return ids.get(value, value) if isinstance(value, str) else value
+
+
+async def test_every_mutation_announces_once_what_it_did(wiki: Wiki, ear: Ear) -> None:
+    assert GRAPHQL.mutation_type is not None
+    assert set(MUTATIONS) | ASKS | OF_COMPILED | OF_NO_WIKI == set(GRAPHQL.mutation_type.fields), (
+        "a new mutation: say here how it is called"
+    )
+    engine, ids = make_engine(), dict[str, str]()
+    for name, given in MUTATIONS.items():
+        field = GRAPHQL.mutation_type.fields[name]
+        kind = get_named_type(field.args["input"].type)
+        assert isinstance(kind, GraphQLInputObjectType)
+        input = {key: known(value, ids) for key, value in given.items()}
+        if "pageId" in kind.fields:
+            input["pageId"] = ids["page"]
+        made = MADE.get(name)
+        shown = f"{'page' if made == 'other' else made} {{ id }}" if made else "__typename"
+        document = f"mutation ($input: {field.args['input'].type}) {{ {name}(input: $input) {{ {shown} }} }}"
+        answer = await engine.execute(document, {"input": input}, None, Context(wiki.database, wiki.scope))
+        data = orjson.loads(answer.body)["data"][name]
+        if made:
+            ids[made] = next(iter(data.values()))["id"]
+        changes = await ear.changes()
+        assert changes, f"{name} announces nothing"
+        assert len({change.id for change in changes}) == len(changes), f"{name} announces a page twice"
+        assert {(change.tenant_id, change.owner_id) for change in changes} == {
+            (wiki.scope.tenant_id, wiki.scope.owner_id)
+        }
+
+
+async def test_what_is_rolled_back_is_not_announced(wiki: Wiki, ear: Ear) -> None:
+    async def failing() -> None:
+        async with writing(wiki.database, wiki.scope) as writer:
+            announce(writer, [change(wiki, new_id())])
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await failing()
+    assert await ear.told() == []
+
+
+async def test_a_job_writer_announces_the_job_with_its_row(wiki: Wiki, ear: Ear) -> None:
+    tenant, owner, job = wiki.scope.tenant_id, wiki.scope.owner_id, new_id()
+    async with transaction(wiki.database) as connection:
+        await connection.raw.execute(
+            "INSERT INTO compile_jobs (tenant_id, owner_id, id, dedupe_key, trigger) VALUES ($1, $2, $3, 'k', 't')",
+            *(tenant, owner, job),
+        )
+        announce_job(connection, tenant, owner, job, ChangeKind.CREATED)
+    (told,) = await ear.changes()
+    assert (told.topic, told.kind, told.id) == (Topic.JOBS, ChangeKind.CREATED, job)
+
+
+async def test_many_pages_fit_into_notifications_and_too_many_are_one_resync(wiki: Wiki, ear: Ear) -> None:
+    changes = Changes(wiki.scope.tenant_id, wiki.scope.owner_id, change(wiki, None).at)
+    for _ in range(MOST):
+        changes.add(ChangeKind.RENAMED, new_id(), 2**31 - 1)
+    texts = payloads(changes.all())
+    assert len(texts) == MOST / IN_ONE
+    assert max(map(len, texts)) < 8000
+    async with transaction(wiki.database) as connection:
+        announce(connection, changes.all())
+    assert [told.id for told in await ear.changes()] == list(changes.found)
+    changes.add(ChangeKind.UPDATED, new_id())
+    assert [(told.kind, told.id) for told in changes.all()] == [(ChangeKind.RESYNC, None)]
+
+
+def change(wiki: Wiki, id: UUID | None) -> Change:
+    at = datetime.now(UTC)
+    return Change(wiki.scope.tenant_id, wiki.scope.owner_id, Topic.PAGES, ChangeKind.UPDATED, id, None, at)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "null", '["pages", 1, 2, 3, 4]', '["pages", "a", "b", "c", []]'])
+def test_a_notification_of_others_is_no_change(text: str) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011
+        read_payload(text)
+
+
+@pytest.mark.parametrize(
+    ("action", "has_page", "kind"),
+    [
+        ("page.created", True, "CREATED"),
+        ("section.moved", True, "UPDATED"),
+        ("source.cited", True, "UPDATED"),
+        ("source.added", False, "EVIDENCE"),
+        ("wiki.archived", False, "ARCHIVED"),
+        ("page.somehow", True, "UPDATED"),
+    ],
+)
+def test_what_is_logged_says_what_is_announced(action: str, has_page: bool, kind: str) -> None:
+    assert kind_of(action, has_page).name == kind

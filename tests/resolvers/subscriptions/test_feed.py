@@ -1,0 +1,100 @@
+"""What waits for a watcher: bounded, coalesced, in order."""
+
+import asyncio
+from datetime import UTC, datetime
+from itertools import permutations
+from uuid import UUID
+
+import pytest
+
+from db.ids import new_id
+from resolvers.subscriptions.changes import Change, ChangeKind, Topic, merged
+from resolvers.subscriptions.feed import WAITING_MAX, Feed, Watcher
+
+TENANT, OWNER, PAGE = new_id(), new_id(), new_id()
+PLACE = (Topic.PAGES, TENANT, OWNER)
+
+
+def happened(kind: ChangeKind = ChangeKind.UPDATED, id: UUID | None = PAGE, version: int | None = None) -> Change:
+    return Change(TENANT, OWNER, Topic.PAGES, kind, id, version, datetime.now(UTC))
+
+
+async def told(watcher: Watcher) -> list[tuple[ChangeKind, UUID | None]]:
+    """All that waits."""
+    found = []
+    while watcher.waiting:
+        change = await anext(watcher)
+        found.append((change.kind, change.id))
+    return found
+
+
+async def test_one_who_is_slow_is_told_of_every_page_once(feed: Feed) -> None:
+    watcher, pages = Watcher(feed, PLACE), [new_id() for _ in range(3)]
+    for version in range(1000):
+        for page in pages:
+            feed.tell(happened(id=page, version=version))
+    assert [change.version for change in watcher.waiting.values()] == [999, 999, 999]
+    assert await told(watcher) == [(ChangeKind.UPDATED, page) for page in pages]
+
+
+async def test_one_who_is_too_slow_is_told_to_read_anew(feed: Feed) -> None:
+    watcher = Watcher(feed, PLACE)
+    for _ in range(WAITING_MAX * 3 + 1):
+        feed.tell(happened(id=new_id()))
+        assert len(watcher.waiting) <= WAITING_MAX
+    found = await told(watcher)
+    assert found[0] == (ChangeKind.RESYNC, None)
+    assert len(found) <= WAITING_MAX
+
+
+async def test_what_happens_to_the_wiki_happens_to_each_page(feed: Feed) -> None:
+    watcher = Watcher(feed, PLACE, PAGE)
+    feed.tell(happened(ChangeKind.EVIDENCE, None))
+    feed.tell(happened(ChangeKind.UPDATED, new_id()))
+    assert await told(watcher) == []
+    feed.tell(happened(ChangeKind.ARCHIVED, None))
+    assert await told(watcher) == [(ChangeKind.ARCHIVED, PAGE)]
+    feed.tell(happened(ChangeKind.RESYNC, None))
+    assert await told(watcher) == [(ChangeKind.RESYNC, PAGE)]
+
+
+async def test_other_wikis_tenants_and_topics_are_not_heard(feed: Feed) -> None:
+    watcher = Watcher(feed, PLACE)
+    for change in (
+        happened()._replace(tenant_id=new_id()),
+        happened()._replace(owner_id=new_id()),
+        happened()._replace(topic=Topic.JOBS),
+    ):
+        feed.tell(change)
+    assert not watcher.waiting
+
+
+async def test_a_feed_that_closes_ends_every_watcher(feed: Feed) -> None:
+    watcher = Watcher(feed, PLACE)
+    waiting = asyncio.create_task(anext(watcher))
+    await asyncio.sleep(0)
+    feed.close()
+    with pytest.raises(StopAsyncIteration):
+        await waiting
+
+
+async def test_one_who_leaves_is_forgotten(feed: Feed) -> None:
+    watchers = [Watcher(feed, PLACE), Watcher(feed, PLACE)]
+    for watcher in watchers:
+        await watcher.aclose()
+        await watcher.aclose()
+    assert not feed.watchers
+
+
+def test_the_greatest_of_several_changes_is_told_whatever_their_order() -> None:
+    kinds = [kind for kind in ChangeKind if kind is not ChangeKind.RESTORED]
+    for earlier, later in permutations(kinds, 2):
+        assert merged(happened(earlier), happened(later)).kind == max(earlier, later, key=kinds.index)
+    archived, restored = happened(ChangeKind.ARCHIVED), happened(ChangeKind.RESTORED)
+    assert merged(archived, restored).kind is ChangeKind.RESTORED
+    assert merged(restored, archived).kind is ChangeKind.ARCHIVED
+
+
+@pytest.fixture
+def feed() -> Feed:
+    return Feed()
