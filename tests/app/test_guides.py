@@ -83,6 +83,14 @@ async def test_every_document_and_command_runs_on_the_sample(
     await run_commands(service.url, token, tmp_path)
 
 
+async def test_the_first_screen_shows_the_response_of_the_sample(
+    service: Service, mara: tuple[str, dict[str, Any]]
+) -> None:
+    token, given = mara
+    shown = dict(BLOCK.findall((DOCS.parent / "README.md").read_text()))
+    assert await service.ask(shown["graphql"], token, tenantId=given["tenantId"]) == orjson.loads(shown["json"])
+
+
 async def run_commands(url: str, token: str, folder: Path) -> None:
     """Those that ask the service."""
     if not shutil.which("curl"):
