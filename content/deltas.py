@@ -1,6 +1,6 @@
 """A text as what it shares with another one, and what is its own between.
 
-So the states that a text went through are kept beside the first of them: docs/decisions/0020-revisions.md.
+So the revisions of a text are stored beside the first of them: docs/decisions/0013-revisions-as-differences.md.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """One edit of a text, told as the old words and the new ones, by somebody who may misremember its whitespace.
 
 Five passes look for the old text, each more tolerant than the one before, and the first that finds it decides:
-docs/decisions/0021-tolerant-edits.md. Nothing outside of what was found changes.
+docs/decisions/0016-tolerant-edits.md. Nothing outside of what was found changes.
 """
 
 from bisect import bisect_right

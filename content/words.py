@@ -2,7 +2,7 @@
 
 Folded, parted at everything that is neither letter, digit nor mark; runs of scripts without spaces become overlapping
 pairs of characters. A stored index holds what `ANALYSER` made: whoever changes the words raises it, and
-`cairn reindex` then builds the new index beside the old one (docs/decisions/0011-search.md).
+`cairn reindex` then builds the new index beside the old one (docs/decisions/0005-full-text-search-in-postgres.md).
 """
 
 import re

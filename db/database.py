@@ -31,7 +31,7 @@ class Database:
     """Pools on one server: one whose statements are planned once, for compiled reads and search, and one for the rest.
 
     Postgres by itself plans a compiled read anew each time it runs, which takes longer than to run it: the plan that
-    knows the values looks cheaper by more than the making of a plan is thought to cost (decision 22). Reads open no
+    knows the values looks cheaper by more than the making of a plan is thought to cost (decision 9). Reads open no
     transaction but for that of `json_anew`; writes always do.
     """
 
@@ -66,7 +66,7 @@ class Database:
             self.on_citus = await connection.fetchval(HAS_CITUS)
             if self.on_citus:
                 await warm(connection)
-        # Citus plans a join only with the values in it (docs/guides/citus.md).
+        # Citus plans a join only with the values in it (docs/how-to/citus.md).
         self.read_pool = await self.pool_of(self.session if self.on_citus else self.session | ONE_PLAN)
 
     async def fill(self) -> None:

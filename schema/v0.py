@@ -2,7 +2,7 @@
 
 States, triggers and kinds of links are texts in small letters here; the contract in `root` has enums. This one is
 frozen: it does not grow with the other. Each field has the mapping of its twin there, so that both contracts are read
-by the same statements and written by the same resolvers (docs/decisions/0052-older-clients.md).
+by the same statements and written by the same resolvers (docs/decisions/0019-a-frozen-contract-for-older-clients.md).
 """
 
 from datetime import datetime

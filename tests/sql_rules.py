@@ -1,6 +1,6 @@
 """Reads the SQL that the suite executes and says what would leave a tenant, or would not run on Citus.
 
-The rules are those of docs/decisions/0003-tenancy.md, read off the text alone: each run of the suite on one plain
+The rules are those of docs/decisions/0003-tenancy-in-every-key.md, read off the text alone: each run on one plain
 server shows that the same statements reach one tenant and run on many machines.
 """
 

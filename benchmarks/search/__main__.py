@@ -1,4 +1,4 @@
-"""What search finds and what it costs. The collections that it is measured with: docs/benchmarks.md#search."""
+"""What search finds and what it costs. The collections that it is measured with: benchmarks/RESULTS.md#search."""
 
 import sys
 

@@ -141,7 +141,7 @@ def found(data: Path | None) -> Path:
         return folder
     raise NoCollections(
         f"{folder} holds no collections (NAME/docs.jsonl.gz, …). Name their folder: --data FOLDER. "
-        "They do not come with Cairn: docs/benchmarks.md#search says where some are, and how to write others."
+        "They do not come with Cairn: benchmarks/RESULTS.md#search says where some are, and how to write others."
     )
 
 

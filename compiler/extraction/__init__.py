@@ -1,4 +1,4 @@
-"""The planner and the section writer that need no model: rules over names, sentences and counts (docs/planner.md)."""
+"""The planner and the section writer that need no model: rules over names and counts (docs/explanation/planner.md)."""
 
 from .planner import ExtractivePlanner
 from .writer import ExtractiveWriter

@@ -1,7 +1,7 @@
 """New sources in, a plan out.
 
 What a source says of a name is decided by that source alone (`sightings`); what all of them together say is a sum
-(`counting`); so the same sources earn the same names their pages in any order. docs/planner.md says it in plain words.
+(`counting`); so the same sources earn the same names their pages in any order: docs/explanation/planner.md.
 """
 
 import asyncio

@@ -1,1 +1,1 @@
-"""A language model as planner and section writer (docs/models.md). It proposes; what can stand is decided by code."""
+"""A language model as planner and section writer (docs/how-to/language-model.md). It proposes, and code decides."""

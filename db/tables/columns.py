@@ -1,4 +1,4 @@
-"""How every table here begins, and the few kinds of column there are. The rules: docs/decisions/0003-tenancy.md."""
+"""The columns that every table begins with, and their types. Rules: docs/decisions/0003-tenancy-in-every-key.md."""
 
 from typing import Any
 

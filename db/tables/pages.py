@@ -103,7 +103,7 @@ old_slugs = scoped_table(
 )
 Index("old_slugs_page_ix", old_slugs.c.tenant_id, old_slugs.c.page_id)
 
-# The text of a state is whole, or empty here and made of that of `base_version`: docs/decisions/0020-revisions.md.
+# A text is stored whole, or as a difference from `base_version`: docs/decisions/0013-revisions-as-differences.md.
 # Its slug, metadata and aliases are here or, where they are the same, at `facts_version`; unknown in states of before.
 revisions = scoped_table(
     "revisions",

@@ -1,4 +1,4 @@
-"""Where the last change of each page stands among all changes of its wiki: docs/decisions/0033."""
+"""The position of each page's last change in the change feed: docs/decisions/0015-changes-through-notify.md."""
 
 from sqlalchemy import Index
 

@@ -1,7 +1,7 @@
 """What search reads: the words of each page, every name it answers to, and what the words of a wiki are like.
 
 Every lexeme in `search_pages` begins with a character that stands for its scope and analyser, so that one scope's
-words lie together in the index and another's never cost it anything: docs/decisions/0011-search.md.
+words lie together in the index and another's cost it nothing: docs/decisions/0005-full-text-search-in-postgres.md.
 """
 
 from sqlalchemy import (

@@ -1,7 +1,7 @@
 """Where notes are read from: a folder of markdown files, or a `.jsonl` file with a page on each line.
 
 Files are named as the system names them, in plain text: `pathlib` would put each part of each path into Python's table
-of known strings, which is then made anew again and again (docs/decisions/0047-what-a-move-takes-in-memory.md).
+of known strings, which is then made anew again and again (docs/decisions/0017-imports-in-constant-memory.md).
 """
 
 import os

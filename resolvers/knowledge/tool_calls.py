@@ -1,6 +1,6 @@
 """What agents called, counted; and the index of what is at hand that follows from it.
 
-docs/decisions/0024-tools.md
+docs/decisions/0014-rest-and-mcp-share-one-core.md
 """
 
 from collections.abc import Sequence

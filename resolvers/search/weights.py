@@ -1,4 +1,4 @@
-"""The numbers that ranking hangs on, found on the collections of docs/search.md."""
+"""The numbers that ranking hangs on, found on the collections of benchmarks/RESULTS.md."""
 
 from dataclasses import asdict, dataclass
 

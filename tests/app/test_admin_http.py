@@ -263,7 +263,7 @@ async def test_no_secret_is_in_a_table_or_a_log(
 
 
 async def test_the_example_of_the_documentation_runs(service: Service, wiki: Wiki) -> None:
-    text = (ROOT / "docs" / "credentials.md").read_text()
+    text = (ROOT / "docs" / "reference" / "credentials.md").read_text()
     (example,) = [block for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL) if "/api/admin" in block]
     env = os.environ | {"CAIRN": service.url, "CAIRN_ADMIN_TOKEN": TOKEN}
     command = ["bash", "-euo", "pipefail", "-c", example]

@@ -1,4 +1,4 @@
-"""docs/errors.md: every code that a client can meet is there, with the status that it has, and no other."""
+"""docs/reference/errors.md: every code that a client can meet is there, with the status that it has, and no other."""
 
 import ast
 import re
@@ -14,6 +14,7 @@ from tests.app.service import Service
 from tests.wiki import Wiki
 
 ROOT = Path(__file__).parents[2]
+DOCUMENT = ROOT / "docs" / "reference" / "errors.md"
 ROW = re.compile(r"^\| `([A-Z_]+)` \|([^|]*)\|", re.MULTILINE)
 CODE = re.compile(r"[A-Z]+(_[A-Z]+)*")
 MAKERS = {"Refused", "Invalid", "error_body", "complain", "forbidden"}
@@ -21,7 +22,7 @@ MAKERS = {"Refused", "Invalid", "error_body", "complain", "forbidden"}
 
 def documented() -> dict[str, str]:
     """The second column by code."""
-    return {code: status.strip() for code, status in ROW.findall((ROOT / "docs" / "errors.md").read_text())}
+    return {code: status.strip() for code, status in ROW.findall(DOCUMENT.read_text())}
 
 
 def codes_of(tree: ast.AST) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""docs/guides: what they show is what works, on the sample wiki, over HTTP."""
+"""The documents, commands and programs of docs/tutorial and docs/how-to work on the sample wiki, over HTTP."""
 
 import asyncio
 import os
@@ -14,7 +14,7 @@ from uuid import UUID
 
 import orjson
 import pytest
-from graphql import parse
+from graphql import OperationDefinitionNode, OperationType, parse
 
 from app.demo import load_sample
 from db.scope import Role
@@ -28,7 +28,8 @@ from selection.operation import parsed
 from tests.app.service import Service
 from tests.wiki import Wiki, check
 
-GUIDES = Path(__file__).parents[2] / "docs" / "guides"
+DOCS = Path(__file__).parents[2] / "docs"
+GUIDES = sorted(file for folder in ("tutorial", "how-to") for file in (DOCS / folder).glob("*.md"))
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 TAGGED = re.compile(r"graphql\(`(.*?)`\)", re.DOTALL)
 STARTS_HERE = ("HASH=", "curl -s")
@@ -41,7 +42,7 @@ class Block(NamedTuple):
 
 
 def blocks(*kinds: str) -> Iterator[Block]:
-    for guide in sorted(GUIDES.glob("*.md")):
+    for guide in GUIDES:
         yield from (Block(guide.name, *found) for found in BLOCK.findall(guide.read_text()) if found[0] in kinds)
 
 
@@ -65,8 +66,10 @@ async def test_every_document_and_command_runs_on_the_sample(
     token, given = mara
     answers = {}
     for block in blocks("graphql"):
-        (operation,) = parse(block.text).definitions
-        names = {node.variable.name.value for node in operation.variable_definitions or ()}  # type: ignore[attr-defined]
+        (operation, *_) = parse(block.text).definitions
+        if not isinstance(operation, OperationDefinitionNode) or operation.operation is OperationType.SUBSCRIPTION:
+            continue
+        names = {node.variable.name.value for node in operation.variable_definitions or ()}
         answer = await service.ask(block.text, token, **{name: given[name] for name in names & given.keys()})
         assert "errors" not in answer, (block.text, answer)
         answers[block.text.strip().partition("(")[0]] = answer["data"]
@@ -75,8 +78,17 @@ async def test_every_document_and_command_runs_on_the_sample(
     assert answers["query Titles"]["wikiPages"]["pageInfo"]["hasNextPage"] is True
     assert answers["query Changes"]["wikiChanges"]["nodes"]
     assert answers["mutation Patch"]["patchWikiSection"]["page"]["version"] == given["version"] + 1
+    assert answers["mutation Edit {\n  editWikiPage"]["editWikiPage"]["changed"] is True
     assert answers["mutation Note"]["upsertWikiPage"]["created"] is True
     await run_commands(service.url, token, tmp_path)
+
+
+async def test_the_first_screen_shows_the_response_of_the_sample(
+    service: Service, mara: tuple[str, dict[str, Any]]
+) -> None:
+    token, given = mara
+    shown = dict(BLOCK.findall((DOCS.parent / "README.md").read_text()))
+    assert await service.ask(shown["graphql"], token, tenantId=given["tenantId"]) == orjson.loads(shown["json"])
 
 
 async def run_commands(url: str, token: str, folder: Path) -> None:
@@ -95,8 +107,11 @@ async def run_commands(url: str, token: str, folder: Path) -> None:
     assert said == [viewer * 2, "304\n"]
 
 
-def test_documents_inside_of_programs_fit_the_schema() -> None:
-    documents = [text for block in blocks("ts") for text in TAGGED.findall(block.text)]
+def test_every_document_fits_the_schema() -> None:
+    pages = [*DOCS.rglob("*.md"), DOCS.parent / "README.md"]
+    found = [block for page in pages for block in BLOCK.findall(page.read_text())]
+    documents = [text for kind, text in found if kind == "graphql" and "extend schema" not in text]
+    documents += [document for kind, text in found if kind == "ts" for document in TAGGED.findall(text)]
     assert documents
     for text in documents:
         parsed(GRAPHQL, text, Limits())
@@ -189,8 +204,8 @@ async def test_a_body_becomes_markdown_that_every_renderer_knows(
     for ref in ("day 1", "later"):
         source_id = await wiki.add_source("daily_note", ref)
         await cite_source(wiki.database, wiki.scope, page_id=page.page_id, section_slug="overview", source_id=source_id)
-    (document,) = (block.text for block in blocks("graphql") if block.guide == "rendering.md")
-    (program,) = (block.text for block in blocks("js") if block.guide == "rendering.md")
+    (document,) = (block.text for block in blocks("graphql") if block.guide == "render-pages.md")
+    (program,) = (block.text for block in blocks("js") if block.guide == "render-pages.md")
     answer = await service.ask(document, token, pageId=str(page.page_id))
     (tmp_path / "readable.mjs").write_text(program)
     (tmp_path / "page.json").write_bytes(orjson.dumps(answer["data"]["node"]))

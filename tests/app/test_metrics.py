@@ -19,7 +19,7 @@ from app.settings import Settings
 from tests.app.service import Service, serving
 from tests.wiki import Wiki
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "operations.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "reference" / "metrics.md"
 TOKEN = "a token for metrics"
 TITLES = "{ wikiPages(first: 3) { nodes { title } } }"
 WAITS = ("cairn_pool_wait_seconds_count",)

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from app.settings import Settings, kept_secret, signing_secret, values_of
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "settings.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "reference" / "settings.md"
 
 
 @pytest.fixture(autouse=True)

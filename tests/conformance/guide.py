@@ -1,4 +1,4 @@
-"""docs/guides/web.md, followed command by command in an empty folder, with the packages of the lock file."""
+"""docs/tutorial/web-app.md, followed command by command in an empty folder, with the packages of the lock file."""
 
 import re
 import shutil
@@ -7,12 +7,12 @@ from pathlib import Path
 
 from .running import HERE, ROOT, Check, run
 
-GUIDE = ROOT / "docs" / "guides" / "web.md"
+GUIDE = ROOT / "docs" / "tutorial" / "web-app.md"
 FOLDER = HERE / "build" / "guide"
 STEP = re.compile(
     r"^`(?P<path>[\w./]+)`[^\n]*:\n\n```\w+\n(?P<text>.*?)^```|^```sh\n(?P<commands>.*?)^```", re.DOTALL | re.MULTILINE
 )
-START, END = "## Start with graphql-codegen", "### Send ids instead of texts"
+START, END = "## Start with graphql-codegen", "### Send ids instead of documents"
 PRINTED = "Austin, Texas 2\n"
 
 

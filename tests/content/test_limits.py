@@ -7,7 +7,7 @@ import pytest
 from content import limits
 from content.limits import BOUNDS, BadText, Bound, clean
 
-LIMITS = Path(__file__).parents[2] / "docs" / "limits.md"
+LIMITS = Path(__file__).parents[2] / "docs" / "reference" / "limits.md"
 
 
 @pytest.mark.parametrize("text", ["", "plain", "emoji 🚀 \U0010ffff", "tab\tline\n\x01"])
@@ -22,7 +22,7 @@ def test_text_that_cannot_be_stored_is_refused(text: str, where: str) -> None:
 
 
 def test_the_documentation_has_every_bound() -> None:
-    """To bring it up to date, put the rows that are expected into docs/limits.md."""
+    """To bring it up to date, put the rows that are expected into docs/reference/limits.md."""
     expected = [f"| {bound.field} | {bound.most:,} {bound.unit} |" for bound in BOUNDS]
     _, _, rest = LIMITS.read_text(encoding="utf-8").partition("## What a field may hold\n")
     rows = [line for line in rest.partition("\n## ")[0].splitlines() if line.startswith("| ")]

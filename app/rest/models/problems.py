@@ -15,7 +15,7 @@ class Fault(Shown):
 
 
 class Problem(Shown):
-    """What is wrong (RFC 9457). `code` is for programs: docs/errors.md has them all. Others may have more members."""
+    """A problem (RFC 9457). `code` is for programs: docs/reference/errors.md lists them. More members are possible."""
 
     model_config = ConfigDict(extra="allow")
 
