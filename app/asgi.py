@@ -1,8 +1,10 @@
 """The HTTP service: what is served where, and what lives as long as the process."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
+import structlog
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -17,33 +19,58 @@ from resolvers.auth.credentials import Credentials
 from resolvers.auth.jwks import Jwks
 from resolvers.auth.tokens import Tokens
 from resolvers.errors import Unavailable
+from resolvers.pages.renaming import rewrite_rest
 from schema import v0
 from schema.root import make_engine
 
-from .bounds import Bounds
-from .compiling import compiling
 from .documents.store import Documents
-from .errors import Caught, not_served
-from .graphiql.routes import graphiql_routes
-from .graphql import GraphQLEndpoint
-from .headers import browser_rules, security_headers
-from .health import health_routes
-from .idempotency import swept
-from .limits import document_limits
-from .logging import RequestLog, configure
-from .renamings import renamings_finished
+from .graphiql.page import graphiql_routes
+from .http.errors import Caught, not_served
+from .http.graphql import GraphQLEndpoint
+from .http.headers import browser_rules, security_headers
+from .http.health import health_routes
+from .http.idempotency import swept
+from .http.limits import Bounds
+from .http.request import document_limits
+from .mcp.caller import Reach
+from .mcp.endpoint import ToolsEndpoint
+from .mcp.seed import seeded
+from .observability.event_loop_watchdog import watched
+from .observability.logging import RequestLog, configure
+from .observability.observers import Watchers
 from .rest.admin import PATH as ADMIN
 from .rest.admin import admin_application
 from .rest.application import Below, rest_application
-from .rest.door import PATH as REST
+from .rest.endpoint import PATH as REST
 from .settings import Settings, signing_secret
-from .subscriptions import doors
+from .subscriptions import routes
 from .subscriptions.streams import Streams
-from .tools.caller import Reach
-from .tools.endpoint import ToolsEndpoint
-from .tools.seeding import seeded
-from .watchdog import watched
-from .watchers import Watchers
+from .worker import compiling
+
+log = structlog.get_logger()
+LOOKED_EVERY = 15.0  # seconds
+
+
+@asynccontextmanager
+async def renamings_finished(database: Database) -> AsyncIterator[None]:
+    """Meanwhile what is left of renames is done, whoever began them."""
+    looking = asyncio.create_task(look(database))
+    try:
+        yield
+    finally:
+        looking.cancel()
+        with suppress(asyncio.CancelledError):
+            await looking
+
+
+async def look(database: Database) -> None:
+    while True:
+        await asyncio.sleep(LOOKED_EVERY)
+        try:
+            if rewritten := await rewrite_rest(database):
+                log.info("links were renamed", texts=rewritten)
+        except Exception as error:
+            log.warning("renames were not finished", reason=type(error).__name__)
 
 
 def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
@@ -121,8 +148,8 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
         lifespan=lifespan,
     )
     shortcuts: dict[str, ASGIApp] = {
-        "/graphql": doors.before(endpoint, streams),
-        "/graphql/v0": doors.without(older),
+        "/graphql": routes.before(endpoint, streams),
+        "/graphql/v0": routes.without(older),
         "/mcp": tools,
     }
     app: ASGIApp = shortened(paths, shortcuts)

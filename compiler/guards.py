@@ -9,7 +9,7 @@ from content.limits import HEADING, QUOTE
 from content.names import normalise
 from content.slugs import NoSlug, section_slug
 from db.tables import PAGE_TYPES
-from resolvers import validation as checks
+from resolvers import validation
 from resolvers.errors import BadInput
 
 from .matching import Wanted, wanted
@@ -39,7 +39,7 @@ class Guard:
         try:
             clean = replace(
                 page,
-                title=checks.title(page.title),
+                title=validation.title(page.title),
                 summary=self.summary(page.summary),
                 sections=tuple(self.sections(page.sections)),
                 aliases=tuple(self.aliases(page.aliases)),
@@ -107,20 +107,20 @@ class Guard:
     def aliases(self, names: Collection[str]) -> Iterator[str]:
         for name in names:
             try:
-                yield checks.alias(name)
+                yield validation.alias(name)
             except BadInput:
                 self.drop("bad_alias", name)
 
     def tags(self, tags: Collection[str]) -> Iterator[str]:
         for tag in tags:
             try:
-                yield from checks.tags([tag])
+                yield from validation.tags([tag])
             except BadInput:
                 self.drop("bad_tag", tag)
 
     def summary(self, summary: str | None) -> str | None:
         try:
-            return checks.summary(summary)
+            return validation.summary(summary)
         except BadInput:
             self.drop("bad_summary", summary)
             return None

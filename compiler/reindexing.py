@@ -1,6 +1,6 @@
 """A job that lets search read a wiki again, page by page: what it is asked meanwhile is answered as before."""
 
-from resolvers.jobs import queue as jobs
+from resolvers.jobs import queue
 from resolvers.search.reindexing import FIRST, begin, finish, read_batch
 from resolvers.transactions.transaction import writing
 
@@ -26,10 +26,10 @@ class Reindexing(Run):
         self.metrics.add("batches")
         self.metrics.add("pages_reindexed", len(page_ids))
         async with writing(self.database, self.scope) as writer:
-            await jobs.advance(writer, self.job, self.metrics.stored)
+            await queue.advance(writer, self.job, self.metrics.stored)
         return False
 
     async def close(self) -> bool:
         async with writing(self.database, self.scope) as writer:
-            await jobs.finish(writer, self.job, self.metrics.stored)
+            await queue.finish(writer, self.job, self.metrics.stored)
         return True

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from app.watchdog import Hold, Watchdog
+from app.observability.event_loop_watchdog import Hold, Watchdog
 
 
 @dataclass

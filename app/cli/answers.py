@@ -11,7 +11,7 @@ from resolvers.errors import CairnError
 from resolvers.subscriptions.changes import Change
 from schema.root import make_engine
 
-from .wikis import Wiki
+from .session import Wiki
 
 
 class Refused(CairnError):

@@ -8,42 +8,27 @@ from typing import Annotated
 import typer
 
 from . import (
-    compiling,
-    creating,
     demo,
-    documents,
-    editing,
-    exporting,
+    edit,
     grants,
     history,
-    importing,
+    import_export,
+    jobs,
     keys,
     knowledge,
     links,
-    linting,
-    mcp,
-    migrate,
     owners,
-    promotions,
-    reading,
-    rebuilding,
-    reindex,
-    retaining,
-    schema,
+    pages,
     search,
-    serve,
+    service,
     settings,
     sources,
-    status,
     tenants,
     token,
-    tools,
-    watching,
-    worker,
+    watch,
 )
-from .failures import details, explained, quoted, with_field
-from .output import complain, say, tell
-from .streams import prepare_streams
+from .errors import details, explained, quoted, with_field
+from .output import complain, prepare_streams, say, tell
 
 USAGE = 2
 FAILURE = 1
@@ -57,9 +42,8 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 COMMANDS = (
-    demo, serve, migrate, reindex, status, settings, schema, tenants, owners, grants, keys, token, importing, retaining,
-    compiling, rebuilding, linting, sources, worker, links, promotions, exporting, search, reading, creating, editing,
-    history, watching, documents, knowledge, mcp, tools,
+    demo, service, settings, tenants, owners, grants, keys, token, import_export, jobs, sources, pages, search, edit,
+    links, history, watch, knowledge,
 )  # fmt: skip
 
 

@@ -16,10 +16,9 @@ def demo(host: Host = None, port: Port = None) -> None:
 
     from app.server.serve import serve
 
-    from .loading import quiet, sample_loaded, usable_port
-    from .serve import configured
+    from .demo_wikis import quiet, sample_loaded, usable_port, welcome
+    from .service import configured
     from .session import opened, ready
-    from .welcome import welcome
 
     settings = quiet(configured(host=host, port=port))
     with ready(settings, creates=True) as dsn:

@@ -108,7 +108,7 @@ def remove(tenant: Tenant, owner: Owner, grantee: Grantee, as_json: AsJson = Fal
 async def parties(database: "Database", tenant: str, owner: str, grantee: str) -> "tuple[UUID, UUID, UUID]":
     from resolvers.auth.owners import find_owner
 
-    from .wikis import find_wiki
+    from .session import find_wiki
 
     wiki = await find_wiki(database, tenant, owner)
     return wiki.tenant.id, wiki.owner.id, (await find_owner(database, wiki.tenant.id, grantee)).id

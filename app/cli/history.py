@@ -6,8 +6,7 @@ import typer
 
 from .options import AsJson, Owner, Tenant
 from .output import say, show, table
-from .pages import ExpectedVersion, PageName, on_page
-from .reading import ask
+from .pages import ExpectedVersion, PageName, ask, on_page
 
 if TYPE_CHECKING:
     from uuid import UUID

@@ -8,7 +8,7 @@ import typer
 
 from .options import AsJson, Tenant, duration
 from .output import say, show, table, tell
-from .roles import ActorOption, RoleOption
+from .token import ActorOption, RoleOption
 
 if TYPE_CHECKING:
     from db.database import Database

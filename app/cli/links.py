@@ -32,8 +32,7 @@ def drop(
     as_json: AsJson = False,
 ) -> None:
     """Take back all links of a kind. Those that have another reason stay for that."""
-    from .session import session
-    from .wikis import find_wiki
+    from .session import find_wiki, session
 
     async def work(database: "Database") -> "DroppedLinks":
         from db.scope import Role

@@ -1,9 +1,12 @@
 """What commands say: data to stdout, the rest to stderr."""
 
+import io
 import json
+import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, TextIO
 from unicodedata import combining, east_asian_width
 
@@ -88,3 +91,13 @@ def as_json(data: Any, indent: bool = False) -> str:
         return orjson.dumps(data, default=str, option=orjson.OPT_INDENT_2 if indent else 0).decode()
     except TypeError:  # a name of a file that is not UTF-8, as Python has it
         return json.dumps(data, default=str, indent=2 if indent else None)
+
+
+def prepare_streams() -> None:
+    """Letters that a terminal lacks stop no command, and a stream that was closed is one to nowhere."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115
+        elif mode == "w" and isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")

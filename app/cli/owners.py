@@ -86,8 +86,7 @@ def language(
     from resolvers.auth.owners import set_language
 
     from .indexes import due, read
-    from .session import session
-    from .wikis import find_wiki
+    from .session import find_wiki, session
 
     async def work(database: "Database") -> "Owner":
         wiki = await find_wiki(database, tenant, slug)

@@ -1,11 +1,174 @@
-"""Commands that work on a page by its name, as a member of its wiki."""
+"""Commands that list and show pages."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from enum import StrEnum
+from importlib.resources import files
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .reading import page_name
+from .options import AsJson, Owner, Tenant, moment
+from .output import say, show, table
+
+if TYPE_CHECKING:
+    from db.database import Database
+
+TYPES = (
+    "entity", "topic", "decision", "concept", "project", "reference", "theme", "context", "standard", "product",
+    "source",
+)  # fmt: skip
+
+
+Limit = Annotated[int, typer.Option(metavar="N", min=1, max=100, help="How many at most.")]
+After = Annotated[str | None, typer.Option(metavar="CURSOR", help="What comes then: the cursor that was shown.")]
+
+
+class Order(StrEnum):
+    """As in schema.enums, which is slow to import."""
+
+    UPDATED = "updated"
+    TITLE = "title"
+    CREATED = "created"
+    HUBNESS = "hubness"
+
+
+def add_to(parent: typer.Typer) -> None:
+    parent.command("page", epilog="Example: cairn page entity/austin-texas --tenant acme --owner mara")(page)
+    parent.command("pages", epilog="Example: cairn pages --type entity --tag food --tenant acme --owner mara")(pages)
+
+
+def one_type(text: str) -> str:
+    """One of the types that a page may have."""
+    if text.lower() not in TYPES:
+        raise typer.BadParameter(f"give one of {', '.join(TYPES)}")
+    return text.lower()
+
+
+def pages(
+    tenant: Tenant,
+    owner: Owner,
+    types: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--type", metavar="TYPE", parser=one_type, help="Of this type; several are possible: any of them."
+        ),
+    ] = None,
+    tags: Annotated[
+        list[str] | None, typer.Option("--tag", metavar="TAG", help="With this tag; several: all of them.")
+    ] = None,
+    prefix: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="With a title that begins so.")] = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="TIME", parser=moment, help="Changed then or later, like 2026-01-31.")
+    ] = None,
+    archived: Annotated[bool, typer.Option("--archived", help="Archived pages instead of active ones.")] = False,
+    order: Annotated[Order, typer.Option(help="Last changed, by title, newest, or most linked first.")] = Order.UPDATED,
+    limit: Limit = 50,
+    after: After = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the pages of a wiki."""
+    filter = {
+        "types": [one.upper() for one in types] if types else None,
+        "tags": tags or None,
+        "titlePrefix": prefix,
+        "updatedSince": since,
+        "status": "ARCHIVED" if archived else "ACTIVE",
+    }
+    variables = {"filter": filter, "order": order.upper(), "limit": limit, "after": after}
+    found = ask("pages", "wikiPages", tenant, owner, **variables)
+    if as_json:
+        show(found)
+        return
+    rows = [(named(one), one["title"], one["updatedAt"], ", ".join(one["tags"])) for one in found["nodes"]]
+    table(["page", "title", "changed", "tags"], rows)
+    say_rest(found)
+
+
+def say_rest(found: dict[str, Any]) -> None:
+    """How many of how many a list shows, and how to see the next."""
+    total = f" of {found['totalCount']}" if "totalCount" in found else ""
+    say(f"{len(found['nodes'])}{total}")
+    if found["pageInfo"]["hasNextPage"]:
+        say(f"More: --after {found['pageInfo']['endCursor']}")
+
+
+def page_name(text: str) -> str:
+    """TYPE/SLUG, or an error that says so."""
+    type, slash, slug = text.partition("/")
+    if not slash or not slug or type.lower() not in TYPES:
+        raise typer.BadParameter(f"write it as TYPE/SLUG, where TYPE is one of {', '.join(TYPES)}")
+    return text
+
+
+def page(
+    name: Annotated[str, typer.Argument(callback=page_name, metavar="TYPE/SLUG", help="Like entity/austin-texas.")],
+    tenant: Tenant,
+    owner: Owner,
+    as_json: AsJson = False,
+) -> None:
+    """Show a page as markdown, with what links to it."""
+    from resolvers.errors import NotFound
+
+    from .session import session
+
+    type, _, slug = name.partition("/")
+
+    async def work(database: "Database") -> Any:
+        from .plans import find_page
+        from .session import find_wiki
+
+        return await find_page(database, await find_wiki(database, tenant, owner), type, slug)
+
+    found = session(work)
+    if found is None:
+        raise NotFound(f"There is no page {name} in this wiki. Find others with: cairn search")
+    if as_json:
+        show(found)
+    else:
+        say_page(found)
+
+
+def ask(document: str, field: str, tenant: str, owner: str, **variables: Any) -> Any:
+    """What one root field of the stored document answers."""
+    from .session import session
+
+    async def work(database: "Database") -> Any:
+        from .answers import answered
+        from .session import find_wiki
+
+        return await answered(database, await find_wiki(database, tenant, owner), stored(document), variables)
+
+    return session(work)[field]
+
+
+def stored(document: str) -> str:
+    """The text of a stored document."""
+    return files("app.cli").joinpath(f"queries/{document}.graphql").read_text(encoding="utf-8")
+
+
+def say_page(page: dict[str, Any]) -> None:
+    """The head of the page, its text, and where it stands among others."""
+    say(f"# {page['title']}\n")
+    facts = {
+        "page": named(page) + (f" (was {page['redirectedFrom']})" if page["redirectedFrom"] else ""),
+        "summary": page["summary"],
+        "status": page["status"].lower() if page["status"] != "ACTIVE" else None,
+        "tags": ", ".join(page["tags"]),
+        "aliases": ", ".join(page["aliases"]),
+        "parent": page["parent"] and named(page["parent"]),
+        "linked from": ", ".join(named(linking) for linking in page["backlinks"]["nodes"]),
+        "sources": ", ".join(source["ref"] for source in page["sources"]["nodes"]),
+        "version": f"{page['version']}, {page['updatedAt']}",
+    }
+    for name, fact in facts.items():
+        if fact:
+            say(f"{name}: {fact}")
+    say(f"\n{page['bodyMd']}")
+
+
+def named(page: dict[str, Any]) -> str:
+    return f"{page['type'].lower()}/{page['slug']}"
+
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -24,8 +187,7 @@ Work = Callable[["Database", "Scope", "UUID"], Awaitable[Any]]
 
 def on_page(name: str, tenant: str, owner: str, work: Work) -> Any:
     """What the work makes of the page."""
-    from .session import session
-    from .wikis import find_wiki
+    from .session import find_wiki, session
 
     async def run(database: "Database") -> Any:
         from db.scope import Role
@@ -66,8 +228,7 @@ async def find_each(
 
 def each_page(names: Sequence[str], tenant: str, owner: str, *, back: bool) -> list[dict[str, Any]]:
     """Archive pages or bring them back; what became of each."""
-    from .session import session
-    from .wikis import find_wiki
+    from .session import find_wiki, session
 
     wanted = list(dict.fromkeys(map(page_name, names)))
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from db.database import Database
 
-    from .wikis import Wiki
+    from .session import Wiki
 
 DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
     "page": {"type": "ENTITY", "slug": "a-slug"},
@@ -86,7 +86,7 @@ async def compiled() -> dict[str, dict[str, Any]]:
     from selection.binds import Request
     from selection.plan import Plan as Made
 
-    from .reading import stored
+    from .pages import stored
 
     engine, made = make_engine(), {}
     tenant, owner = UUID(int=1), UUID(int=2)

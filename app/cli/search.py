@@ -7,7 +7,7 @@ from typer.core import TyperCommand
 
 from .options import AsJson, Owner, Tenant
 from .output import say, show, table
-from .reading import named
+from .pages import named
 
 if TYPE_CHECKING:
     from db.database import Database
@@ -50,7 +50,7 @@ def search(
 
     async def work(database: "Database") -> Any:
         from .plans import find_results
-        from .wikis import find_wiki
+        from .session import find_wiki
 
         return await find_results(database, await find_wiki(database, tenant, owner), query, limit)
 

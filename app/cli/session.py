@@ -1,18 +1,21 @@
-"""A command's time with the database: found, made ready, and left as it was found."""
+"""The database and the wiki that a command works with."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import asyncpg
 
-from app.settings import Settings
 from db.database import Database
 from db.embedded import EmbeddedServer
 from db.migrate import migrate, pending
-from resolvers.errors import CairnError, Unavailable
+from db.scope import Actor, ActorKind, Role, Scope
+from resolvers.auth.owners import Owner, OwnerKind, ensure_owner, find_owner
+from resolvers.errors import CairnError, NotFound, Unavailable
+from resolvers.tenants.tenants import Tenant, ensure_tenant, find_tenant
 
+from ..settings import Settings
 from .output import tell
 from .settings import read_settings
 
@@ -77,3 +80,37 @@ async def reached(dsn: str, asking: Awaitable[T]) -> T:
 def reason(error: Exception, dsn: str) -> str:
     first = next(iter(str(error).splitlines()), "") or type(error).__name__
     return first.replace(dsn, "the URL").rstrip(".")
+
+
+ACTOR = Actor(ActorKind.SERVICE, "cairn")
+
+
+class Wiki(NamedTuple):
+    """One owner's wiki. `scope` is what a command may do there."""
+
+    tenant: Tenant
+    owner: Owner
+
+    def scope(self, role: Role) -> Scope:
+        return Scope(self.tenant.id, self.owner.id, role, ACTOR, (self.owner.id,))
+
+
+async def find_wiki(database: Database, tenant: str, owner: str) -> Wiki:
+    """Both by slug or id."""
+    found = await find_tenant(database, tenant)
+    try:
+        return Wiki(found, await find_owner(database, found.id, owner))
+    except NotFound as error:
+        raise NotFound(f"{error.message} See who there is with: cairn owners list --tenant {found.slug}") from None
+
+
+async def made_wiki(database: Database, tenant: str, owner: str) -> Wiki:
+    """The same, made where there is none: both are slugs then, and the owner is a user."""
+    try:
+        found = await find_tenant(database, tenant)
+    except NotFound:
+        found = await ensure_tenant(database, tenant, tenant)
+    try:
+        return Wiki(found, await find_owner(database, found.id, owner))
+    except NotFound:
+        return Wiki(found, await ensure_owner(database, found.id, OwnerKind.USER, owner, owner))

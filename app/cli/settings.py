@@ -8,7 +8,7 @@ from .options import AsJson
 from .output import show, table, tell
 
 if TYPE_CHECKING:
-    from app.settings import Settings
+    from ..settings import Settings
 
 
 def add_to(parent: typer.Typer) -> None:
@@ -17,7 +17,7 @@ def add_to(parent: typer.Typer) -> None:
 
 def settings(as_json: AsJson = False) -> None:
     """List every setting with its value, where that is from, and the values that it may have. Secrets are masked."""
-    from app.settings import PREFIX, masked, sources_of, values_of
+    from ..settings import PREFIX, masked, sources_of, values_of
 
     read = read_settings()
     rows = [
@@ -34,7 +34,7 @@ def settings(as_json: AsJson = False) -> None:
 
 def read_settings() -> "Settings":
     """The settings of the environment. A variable that is none of them is named on stderr."""
-    from app.settings import Settings, unknown_variables
+    from ..settings import Settings, unknown_variables
 
     read = Settings()
     for name, nearest in unknown_variables().items():

@@ -1,17 +1,41 @@
 """`cairn token`: signed tokens for people and tests."""
 
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .options import AsJson, Owner, Tenant, duration
 from .output import say, show
-from .roles import ActorKind, ActorOption, Role, RoleOption
+
+
+class Role(StrEnum):
+    """As in db.scope, which brings the whole of db with it."""
+
+    READER = "reader"
+    MEMBER = "member"
+    SERVICE = "service"
+    ADMIN = "admin"
+
+
+class ActorKind(StrEnum):
+    """As in db.scope, of those who can hold a credential."""
+
+    AGENT = "agent"
+    USER = "user"
+    SERVICE = "service"
+
+
+ActorOption = Annotated[
+    ActorKind | None,
+    typer.Option("--actor", help="Who acts with it, as history will say. When left out: what the owner is."),
+]
+RoleOption = Annotated[Role, typer.Option("--role", help="What it may do at most. Services and admins: tenant-wide.")]
+
 
 if TYPE_CHECKING:
-    from app.settings import Settings
-
-    from .wikis import Wiki
+    from ..settings import Settings
+    from .session import Wiki
 
 Ttl = Annotated[int, typer.Option(parser=duration, metavar="TIME", help="How long it lives: 90s, 15m, 12h, 30d.")]
 
@@ -29,10 +53,8 @@ def token(
     as_json: AsJson = False,
 ) -> None:
     """Print a signed token for `Authorization: Bearer`."""
-    from app.settings import Settings
-
-    from .session import session
-    from .wikis import find_wiki
+    from ..settings import Settings
+    from .session import find_wiki, session
 
     wiki = session(lambda database: find_wiki(database, tenant, owner))
     signed = token_for(Settings(), wiki, role, ttl, actor)
@@ -44,9 +66,10 @@ def token(
 
 def token_for(settings: "Settings", wiki: "Wiki", role: str, ttl: float, actor_kind: ActorKind | None = None) -> str:
     """A token signed with our own secret. Raises Forbidden where tokens come from another issuer."""
-    from app.settings import signing_secret
     from db import scope
     from resolvers.auth.tokens import Signing, issue_token
+
+    from ..settings import signing_secret
 
     signing = Signing(signing_secret(settings), settings.jwt_issuer, settings.jwt_audience)
     acting = scope.ActorKind(actor_kind) if actor_kind else None

@@ -14,7 +14,7 @@ import orjson
 
 from resolvers.errors import CairnError
 
-from .naming import SHA256, SYNTAX
+from .document_id import SHA256, SYNTAX
 
 DIGESTS = {32: md5, 40: sha1, 64: sha256}
 SUFFIXES = (".graphql", ".gql", ".json")

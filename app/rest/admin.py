@@ -27,15 +27,15 @@ from resolvers.rate_limits.limiter import Account, Throttle
 from resolvers.tenants import tenants
 from schema.root import make_engine
 
-from ..bounds import Bounds
-from ..idempotency import idempotency_key
-from ..request import Bodies
+from ..http.idempotency import idempotency_key
+from ..http.limits import Bounds
+from ..http.request import Bodies
 from ..settings import Settings, signing_secret
-from .answers import answer, answer_write
+from . import admin_models
 from .application import Contracted, describe, refuse
-from .asking import SENT, Caller, Limit, problems, reading
-from .door import Call, Door, WikiRoute
-from .models import admin as models
+from .endpoint import Call, Door, WikiRoute
+from .parameters import SENT, Caller, Limit, problems, reading
+from .responses import answer, answer_write
 
 PATH = "/api/admin"
 ABOUT = """
@@ -177,7 +177,7 @@ async def created(call: Call, shown: dict[str, Any]) -> Response:
     return await answer_write(call, orjson.dumps(shown), 201)
 
 
-@routes.get("/tenants", operation_id="listTenants", response_model=models.Tenants, responses=reading())
+@routes.get("/tenants", operation_id="listTenants", response_model=admin_models.Tenants, responses=reading())
 async def list_tenants(call: Caller, limit: Limit = 50, cursor: AfterSlug = None) -> Response:
     """The tenants of the service by slug."""
     check_cursor(cursor)
@@ -189,17 +189,19 @@ async def list_tenants(call: Caller, limit: Limit = 50, cursor: AfterSlug = None
     "/tenants",
     operation_id="createTenant",
     status_code=201,
-    response_model=models.Tenant,
+    response_model=admin_models.Tenant,
     responses=problems(*SENT),
 )
-async def create_tenant(call: Caller, given: models.NewTenant) -> Response:
+async def create_tenant(call: Caller, given: admin_models.NewTenant) -> Response:
     """Make a tenant. A slug that is taken answers 409 `SLUG_TAKEN`."""
     check_no_idempotency_key(call)
     made = await tenants.create_tenant(call.door.database, given.slug, given.name or given.slug)
     return await created(call, tenant_shown(made))
 
 
-@routes.get("/tenants/{tenant}/owners", operation_id="listOwners", response_model=models.Owners, responses=reading(404))
+@routes.get(
+    "/tenants/{tenant}/owners", operation_id="listOwners", response_model=admin_models.Owners, responses=reading(404)
+)
 async def list_owners(call: Caller, tenant: TenantName, limit: Limit = 50, cursor: AfterSlug = None) -> Response:
     """The owners of a tenant by slug."""
     check_cursor(cursor)
@@ -212,10 +214,10 @@ async def list_owners(call: Caller, tenant: TenantName, limit: Limit = 50, curso
     "/tenants/{tenant}/owners",
     operation_id="createOwner",
     status_code=201,
-    response_model=models.Owner,
+    response_model=admin_models.Owner,
     responses=problems(*SENT, 404),
 )
-async def create_owner(call: Caller, tenant: TenantName, given: models.NewOwner) -> Response:
+async def create_owner(call: Caller, tenant: TenantName, given: admin_models.NewOwner) -> Response:
     """Make an owner with an empty wiki. A slug that is taken answers 409 `SLUG_TAKEN`."""
     check_no_idempotency_key(call)
     tenant_id, kind = await tenant_named(call, tenant), owners.OwnerKind(given.kind.value)
@@ -224,7 +226,9 @@ async def create_owner(call: Caller, tenant: TenantName, given: models.NewOwner)
     return await created(call, owner_shown(made))
 
 
-@routes.get("/tenants/{tenant}/keys", operation_id="listApiKeys", response_model=models.ApiKeys, responses=reading(404))
+@routes.get(
+    "/tenants/{tenant}/keys", operation_id="listApiKeys", response_model=admin_models.ApiKeys, responses=reading(404)
+)
 async def list_keys(call: Caller, tenant: TenantName, limit: Limit = 50, cursor: AfterId = None) -> Response:
     """The API keys of a tenant, the oldest first, without the keys themselves."""
     tenant_id = await tenant_named(call, tenant)
@@ -236,10 +240,10 @@ async def list_keys(call: Caller, tenant: TenantName, limit: Limit = 50, cursor:
     "/tenants/{tenant}/keys",
     operation_id="createApiKey",
     status_code=201,
-    response_model=models.IssuedKey,
+    response_model=admin_models.IssuedKey,
     responses=problems(*SENT, 404),
 )
-async def create_key(call: Caller, tenant: TenantName, given: models.NewKey) -> Response:
+async def create_key(call: Caller, tenant: TenantName, given: admin_models.NewKey) -> Response:
     """Make an API key and show it, this once. If the answer is lost, revoke the key by its id and make another."""
     check_no_idempotency_key(call)
     tenant_id, database = await tenant_named(call, tenant), call.door.database
@@ -267,10 +271,10 @@ async def revoke_key(call: Caller, tenant: TenantName, id: UUID) -> Response:
     "/tenants/{tenant}/tokens",
     operation_id="createToken",
     status_code=201,
-    response_model=models.IssuedToken,
+    response_model=admin_models.IssuedToken,
     responses=problems(*SENT, 404),
 )
-async def create_token(call: Caller, tenant: TenantName, given: models.NewToken) -> Response:
+async def create_token(call: Caller, tenant: TenantName, given: admin_models.NewToken) -> Response:
     """Sign a short-lived token for an owner; 403 where tokens come from another issuer. It cannot be revoked."""
     check_no_idempotency_key(call)
     tenant_id = await tenant_named(call, tenant)

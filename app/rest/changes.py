@@ -1,14 +1,36 @@
 """What changed in the wiki, for who keeps a copy of it."""
 
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from . import shapes
-from .answers import answer
-from .asking import Caller, Cursor, Limit, reading
-from .door import WikiRoute
-from .models.changes import Changes
-from .reading import read
+from . import responses
+from .endpoint import WikiRoute
+from .models import Listed, PageItem, ResponseModel
+from .operations import read
+from .parameters import Caller, Cursor, Limit, reading
+from .responses import answer
+
+
+class Change(ResponseModel):
+    """The last change of a page; `page` as it is now, archived ones too."""
+
+    position: int
+    page_id: UUID
+    state: Literal["active", "archived", "deleted"]
+    changed_at: datetime
+    page: PageItem | None
+
+
+class Changes(Listed):
+    """`resume` is the `cursor` with which to ask later for what has changed since."""
+
+    items: list[Change]
+    resume: str | None
+
 
 routes = APIRouter(route_class=WikiRoute, tags=["changes"])
 
@@ -17,5 +39,5 @@ routes = APIRouter(route_class=WikiRoute, tags=["changes"])
 async def list_changes(call: Caller, limit: Limit = 50, cursor: Cursor = None) -> Response:
     """Every page once, by its last change; with the `resume` of before as `cursor` those that changed since."""
     found = (await read(call, "changes", "RestChanges", first=limit, after=cursor))["found"]
-    items = [shapes.change(one) for one in found["nodes"]]
-    return await answer(call, shapes.listed(found, items, resume=found["pageInfo"]["endCursor"] or cursor))
+    items = [responses.change(one) for one in found["nodes"]]
+    return await answer(call, responses.listed(found, items, resume=found["pageInfo"]["endCursor"] or cursor))

@@ -1,13 +1,20 @@
 """Can this be used now?"""
 
+from typing import Literal
+
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ..health import NotReady, Readiness
-from .asking import problems
-from .models.health import Health
+from ..http.health import NotReady, Readiness
+from .models import ResponseModel
+from .parameters import problems
 from .problems import problem
+
+
+class Health(ResponseModel):
+    status: Literal["ok"]
+
 
 routes = APIRouter(tags=["health"])
 

@@ -1,8 +1,10 @@
 """What a page said before: its versions, two of them compared, and one of them again."""
 
-from typing import Annotated, Any
+from datetime import datetime
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
+from pydantic import Field
 from starlette.responses import Response
 
 from db.database import Database
@@ -11,17 +13,50 @@ from resolvers.model.lookup import locate_slug
 from resolvers.pages.history import restore_state
 from resolvers.transactions.transaction import NO_PAGE
 
-from . import shapes
-from .answers import answer, answer_written_page
-from .asking import OF_PAGE, SENT, Archived, Caller, Cursor, Limit, Slug, Type, problems, reading
-from .conditions import Expected
-from .door import WikiRoute
-from .models.given import VERSION_MAX
-from .models.history import Difference, History, Restoration
-from .models.pages import Page
+from . import responses
+from .endpoint import WikiRoute
+from .models import VERSION_MAX, ExpectedVersion, Listed, Page, RequestModel, ResponseModel
+from .operations import read, read_of_page, type_of, write
 from .pages import page_now
-from .reading import read, read_of_page, type_of
-from .writing import write
+from .parameters import OF_PAGE, SENT, Archived, Caller, Cursor, Expected, Limit, Slug, Type, problems, reading
+from .responses import answer, answer_written_page
+
+Version = Annotated[int, Field(ge=1, le=VERSION_MAX)]
+
+
+class Restoration(RequestModel):
+    """A version whose title, summary, text, tags and metadata come again, as a new version."""
+
+    version: Version
+    expected_version: ExpectedVersion = None
+
+
+class Revision(ResponseModel):
+    """A version of a page."""
+
+    version: int
+    title: str
+    edit_summary: str | None
+    author_type: Literal["agent", "user", "compiler", "service"]
+    author_id: str
+    author_name: str
+    created_at: datetime
+
+
+class History(Listed):
+    items: list[Revision]
+
+
+class Difference(ResponseModel):
+    """How the text changed, as `diff -u` says it."""
+
+    from_version: int
+    to_version: int
+    unified: str
+    lines_added: int
+    lines_removed: int
+    is_truncated: bool
+
 
 routes = APIRouter(route_class=WikiRoute, tags=["history"])
 NO_VERSIONS = "The page lacks one of these versions. Its history says which there are."
@@ -46,7 +81,7 @@ async def list_versions(
         call, "history", "RestHistory", found_type, slug, include_archived, first=limit, after=cursor
     )
     found = page["found"]
-    return await answer(call, shapes.listed(found, [shapes.named(one) for one in found["nodes"]]))
+    return await answer(call, responses.listed(found, [responses.named(one) for one in found["nodes"]]))
 
 
 @routes.get(

@@ -19,11 +19,39 @@ from resolvers.import_export.formats import Format
 from resolvers.import_export.importing import ImportResult, Problem, import_path
 from resolvers.transactions.transaction import check_may_write
 
-from ..request import Refused, check_coding, header, too_large
-from .answers import answer_write
-from .asking import SENT, Caller, problems
-from .door import MovingRoute
-from .models.imports import Imported, ImportFault
+from ..http.request import Refused, check_coding, header, too_large
+from .endpoint import MovingRoute
+from .models import ResponseModel
+from .parameters import SENT, Caller, problems
+from .responses import answer_write
+
+
+class ImportFault(ResponseModel):
+    """What could not be imported, and why."""
+
+    path: str
+    code: str
+    message: str
+
+
+class Imported(ResponseModel):
+    """What came of an import, as `cairn import` says it; the first thousand of the errors and of the warnings.
+
+    `format` is the tool that the notes were taken to come from; `left_out` counts files that are no notes.
+    """
+
+    created: int
+    changed: int
+    unchanged: int
+    failed: int
+    sources: int
+    links: int
+    broken_links: int
+    format: str
+    left_out: dict[str, int]
+    warnings: list[ImportFault]
+    errors: list[ImportFault]
+
 
 routes = APIRouter(route_class=MovingRoute, tags=["import"])
 ENDINGS = {"application/zip": ".zip", "application/jsonl": ".jsonl", "application/x-ndjson": ".jsonl"}

@@ -15,14 +15,17 @@ from resolvers.sources.compile_requests import rebuild_page
 from resolvers.transactions.transaction import NO_PAGE
 from schema.enums import WikiPageOrder, WikiPageStatus
 
-from . import shapes
-from .answers import answer, answer_moved, answer_page, answer_write, answer_written_page
-from .asking import (
+from . import responses
+from .endpoint import Call, WikiRoute
+from .models import VERSION_MAX, NewPage, Page, PageChanges, Pages, Rebuild
+from .operations import read, read_of_page, type_of, write
+from .parameters import (
     OF_PAGE,
     SENT,
     Archived,
     Caller,
     Cursor,
+    Expected,
     Limit,
     Slug,
     Tags,
@@ -33,12 +36,7 @@ from .asking import (
     problems,
     reading,
 )
-from .conditions import Expected
-from .door import Call, WikiRoute
-from .models.given import VERSION_MAX
-from .models.pages import NewPage, Page, PageChanges, Pages, Rebuild
-from .reading import read, read_of_page, type_of
-from .writing import write
+from .responses import answer, answer_moved, answer_page, answer_write, answer_written_page
 
 routes = APIRouter(route_class=WikiRoute, tags=["pages"])
 CHANGEABLE = {"title", "summary", "tags", "aliases", "related"}
@@ -65,7 +63,7 @@ async def list_pages(
     }
     given: dict[str, Any] = {"filter": wanted, "order": WikiPageOrder(order).name, "first": limit, "after": cursor}
     found = (await read(call, "pages", "RestPages", **given))["found"]
-    return await answer(call, shapes.listed(found, [shapes.named(page) for page in found["nodes"]]))
+    return await answer(call, responses.listed(found, [responses.named(page) for page in found["nodes"]]))
 
 
 @routes.get("/pages/{slug}", operation_id="getPage", response_model=Page, responses=moving(*OF_PAGE))
@@ -87,7 +85,7 @@ async def get_page(
         found = await read_of_page(call, "page", "RestPageAt", found_type, slug, include_archived, version=version)
         if found["state"] is None:
             raise NotFound(f"The page has no version {version}. Its history says which there are.")
-    return await answer_page(call, shapes.page(found))
+    return await answer_page(call, responses.page(found))
 
 
 async def elsewhere(call: Call, type: str, slug: str) -> Response:
@@ -198,7 +196,7 @@ async def page_now(call: Call, database: Database, page_id: UUID) -> dict[str, A
     found = (await read(call, "page", "RestPageById", database, id=str(page_id)))["page"]
     if found is None:
         raise NotFound(NO_PAGE)
-    return shapes.page(found)
+    return responses.page(found)
 
 
 def capitals(values: Any) -> list[str] | None:

@@ -17,9 +17,9 @@ from resolvers.transactions.db_errors import explained
 from schema.errors import LONGEST, masked
 from selection.trail import note_error, request_id
 
-from ..errors import challenge
-from ..mistakes import said
-from ..request import Refused
+from ..http.errors import challenge
+from ..http.request import Refused
+from ..http.validation_messages import said
 
 log = structlog.get_logger()
 PROBLEM = "application/problem+json"

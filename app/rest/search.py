@@ -5,13 +5,47 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from . import shapes
-from .answers import answer
-from .asking import Caller, Cursor, Tags, Types, UpdatedSince, reading
-from .door import WikiRoute
-from .models.search import Hits
+from . import responses
+from .endpoint import WikiRoute
+from .models import Listed, PageItem, ResponseModel
+from .operations import read
 from .pages import capitals
-from .reading import read
+from .parameters import Caller, Cursor, Tags, Types, UpdatedSince, reading
+from .responses import answer
+
+
+class Highlight(ResponseModel):
+    """A stretch of a text that says what was asked for, in Unicode code points."""
+
+    start: int
+    length: int
+
+
+class Snippet(ResponseModel):
+    text: str
+    highlights: list[Highlight]
+
+
+class SectionName(ResponseModel):
+    slug: str
+    heading: str
+
+
+class Hit(PageItem):
+    """A page that a search found. Scores are comparable within one search."""
+
+    score: float
+    matched_alias: str | None
+    section: SectionName | None
+    snippet: Snippet | None
+
+
+class Hits(Listed):
+    """`did_you_mean` is what was searched for instead, when a word had to be corrected."""
+
+    items: list[Hit]
+    did_you_mean: str | None
+
 
 routes = APIRouter(route_class=WikiRoute, tags=["search"])
 Question = Annotated[str, Query(description='Words, "a phrase", -word, type: tag: updated:>2026-01-01 in:title.')]
@@ -36,5 +70,5 @@ async def search(
     wanted = {name: value for name, value in asked.items() if value is not None}
     given: dict[str, Any] = {"query": q, "filter": wanted or None, "first": limit, "after": cursor}
     found = (await read(call, "search", "RestSearch", **given))["found"]
-    hits = [shapes.hit(edge) for edge in found["edges"]]
-    return await answer(call, shapes.listed(found, hits, did_you_mean=found["did_you_mean"]))
+    hits = [responses.hit(edge) for edge in found["edges"]]
+    return await answer(call, responses.listed(found, hits, did_you_mean=found["did_you_mean"]))

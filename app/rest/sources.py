@@ -14,16 +14,15 @@ from resolvers.sources.retain import retain_source, retain_sources
 from resolvers.sources.sources import NO_SOURCE, SourceDraft, SourceForgotten, forget_source
 from schema.enums import WikiSourceKind
 
-from ..large_bodies import read as made
-from . import shapes
-from .answers import answer, answer_write
-from .asking import SENT, Caller, Cursor, Limit, problems, reading
-from .door import Call, WikiRoute
-from .models.sources import Forgotten, NewSource, NewSources, Retention, Source, Sources
+from ..http.request import parse_in_thread
+from . import responses
+from .endpoint import Call, WikiRoute
+from .models import Forgotten, NewSource, NewSources, Retention, Source, Sources
+from .operations import read, write
 from .pages import capitals
+from .parameters import SENT, Caller, Cursor, Limit, problems, reading
 from .problems import problem
-from .reading import read
-from .writing import write
+from .responses import answer, answer_write
 
 routes = APIRouter(route_class=WikiRoute, tags=["sources"])
 Kinds = Annotated[list[WikiSourceKind] | None, Query(alias="kind", max_length=20, description="Of one of these kinds.")]
@@ -37,7 +36,7 @@ KNOWN: dict[int | str, dict[str, Any]] = {
 async def list_sources(call: Caller, kinds: Kinds = None, limit: Limit = 50, cursor: Cursor = None) -> Response:
     """The evidence of the wiki, the newest first."""
     found = (await read(call, "sources", "RestSources", kinds=capitals(kinds), first=limit, after=cursor))["found"]
-    return await answer(call, shapes.listed(found, [shapes.named(source) for source in found["nodes"]]))
+    return await answer(call, responses.listed(found, [responses.named(source) for source in found["nodes"]]))
 
 
 @routes.get("/sources/{id}", operation_id="getSource", response_model=Source, responses=reading(404, 410))
@@ -67,7 +66,7 @@ async def retain(call: Caller, given: NewSources) -> Response:
         return {"created": saved.created, "source": await source_now(call, database, saved.source_id)}
 
     written = await write(call, work)
-    said = await made(len(written.body), lambda: orjson.loads(written.body))
+    said = await parse_in_thread(len(written.body), lambda: orjson.loads(written.body))
     where = ("Location", f"{call.request.scope['root_path']}/sources/{said['source']['id']}")
     body, status = orjson.dumps(said["source"]), 201 if said["created"] else 200
     return await answer_write(call, body, status, [*written.headers, where])
@@ -124,4 +123,4 @@ async def source_now(call: Call, database: Database, id: UUID) -> dict[str, Any]
     found = (await read(call, "sources", "RestSource", database, id=str(id)))["source"]
     if not found:
         raise NotFound(NO_SOURCE)
-    return shapes.source(found)
+    return responses.source(found)

@@ -12,9 +12,9 @@ from typing import Any
 from httptools import HttpRequestParser
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from ..errors import error_body
-from ..headers import FIXED
-from ..request import PATIENCE
+from ..http.errors import error_body
+from ..http.headers import FIXED
+from ..http.request import PATIENCE
 
 MAX_HEAD = 65_536
 """Bytes of a request's line, headers and trailers, counted with everything else that comes before its body."""

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from resolvers.errors import CairnError
 
 from ..asgi import create_app
-from ..logging import configure
+from ..observability.logging import configure
 from ..settings import Settings
-from ..subscriptions.frames import BoundedWebSocket
+from ..subscriptions.messages import BoundedWebSocket
 from .protocol import HTTPConnection
 from .shutdown import Config, Server
 from .workers import Workers

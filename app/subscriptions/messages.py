@@ -1,14 +1,104 @@
-"""Messages of graphql-transport-ws as clients send them. Each is refused where it is too large or too deep."""
+"""Messages of the WebSocket protocol: their frames, sizes and forms."""
 
+from collections.abc import Callable
 from typing import Any
 
 import orjson
 from graphql import GraphQLError
+from starlette.types import Scope
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import CloseCode, Frame
+from websockets.http11 import Request
 
 from selection import Limits
 from selection.variables import extent
 
-from .. import large_bodies
+from ..http.request import parse_in_thread
+
+STEP = 4096  # bytes that are parsed before others get their turn: 700 of the smallest frames
+FRAGMENTS_MAX = 1000  # of one message
+STRANGERS_MAX = 16_384  # bytes of a message before a credential was accepted
+ACCEPTED = "cairn.accepted"  # where a scope has the function that is called when a credential was accepted
+
+
+class BoundedWebSocket(WebSocketsSansIOProtocol):
+    """Parses `STEP` bytes at a time, and reads no more from the socket until those are done."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.unparsed = bytearray()
+        self.is_parsing = False
+        self.message_max = self.conn.max_message_size
+        self.conn.max_message_size = min(self.config.ws_max_size, STRANGERS_MAX)
+
+    def accept_messages(self) -> None:
+        """Of the size that the server is configured for, from now on."""
+        self.conn.max_message_size = self.message_max
+
+    def handle_connect(self, event: Request) -> None:
+        super().handle_connect(event)
+        if not self.close_sent:
+            self.scope[ACCEPTED] = self.accept_messages  # type: ignore[literal-required]
+
+    def data_received(self, data: bytes) -> None:
+        if not self.unparsed and len(data) <= STEP:
+            super().data_received(data)
+            return
+        self.unparsed += data
+        self.transport.pause_reading()
+        self.parse_soon()
+
+    def parse_soon(self) -> None:
+        if self.unparsed and not self.is_parsing:
+            self.is_parsing = True
+            self.loop.call_soon(self.parse_step)
+
+    def parse_step(self) -> None:
+        """One step; the next one once the application has taken the messages of this one."""
+        self.is_parsing = False
+        if self.disconnected or self.transport.is_closing():
+            self.unparsed.clear()
+            return
+        data = bytes(self.unparsed[:STEP])
+        del self.unparsed[:STEP]
+        super().data_received(data)
+        if not self.read_paused:
+            self.read_on()
+
+    def read_on(self) -> None:
+        if self.unparsed:
+            self.parse_soon()
+        else:
+            self.transport.resume_reading()
+
+    async def receive(self) -> Any:
+        message = await self.queue.get()
+        if self.read_paused and self.queue.empty():
+            self.read_paused = False
+            self.read_on()
+        return message
+
+    def handle_cont(self, event: Frame) -> None:
+        if len(self.frames) < FRAGMENTS_MAX:
+            super().handle_cont(event)
+        elif not self.close_sent:
+            self.conn.fail(CloseCode.MESSAGE_TOO_BIG, f"A message comes in {FRAGMENTS_MAX} frames at most.")
+            self.frames.clear()
+            self.handle_parser_exception()
+
+    def handle_ping(self) -> None:
+        """A client that does not read its pongs gets none, so that they do not pile up."""
+        pong = b"".join(self.conn.data_to_send())
+        if self.writable.is_set():
+            self.transport.write(pong)
+
+
+def accepted(scope: Scope) -> None:
+    """The client of this connection has shown a credential."""
+    accept: Callable[[], None] | None = scope.get(ACCEPTED)
+    if accept is not None:
+        accept()
+
 
 OPENING_MAX = 16_384
 """Characters of any message but `subscribe`: a token takes 1,000 to 4,000. Before a credential, of every message."""
@@ -34,7 +124,7 @@ async def read_message(text: str | None, limits: Limits, *, is_acknowledged: boo
         raise BadMessage("a message is a JSON object, sent as text.")
     if not is_acknowledged and len(text) > OPENING_MAX:
         raise BadMessage(f"it has more than {OPENING_MAX} characters, and no credential has been accepted.")
-    return await large_bodies.read(len(text), lambda: parsed(text, limits))
+    return await parse_in_thread(len(text), lambda: parsed(text, limits))
 
 
 def parsed(text: str, limits: Limits) -> dict[str, Any]:

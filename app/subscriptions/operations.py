@@ -19,8 +19,8 @@ from selection.engine import Answer
 from selection.operation import Invalid, Operation
 from selection.subscription import Events, subscribed
 
-from .. import request
-from ..bounds import Bounds
+from ..http import request
+from ..http.limits import Bounds
 
 log = structlog.get_logger()
 SHORT = 1000  # bytes: an answer that says nothing is no longer

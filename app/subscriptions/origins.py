@@ -4,7 +4,7 @@ from urllib.parse import urlsplit
 
 from starlette.types import Scope
 
-from ..request import header
+from ..http.request import header
 
 PORTS = {"http": 80, "https": 443}
 

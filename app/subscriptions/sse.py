@@ -9,11 +9,11 @@ from db.scope import Scope as Wiki
 from resolvers.errors import CairnError
 from selection.trail import note_stream
 
-from .. import request
-from ..delivery import NO_STORE, Headers
-from ..errors import error_body, fault
-from ..graphql import STATUSES, headers_of, respond
-from ..request import GRAPHQL_JSON, JSON, Refused, credential_of, header, read_operation
+from ..http import request
+from ..http.errors import error_body, fault
+from ..http.graphql import STATUSES, headers_of, respond
+from ..http.request import GRAPHQL_JSON, JSON, Refused, credential_of, header, read_operation
+from ..http.responses import NO_STORE, Headers
 from .credential import Credential
 from .operations import Stopping
 from .streams import Streams

@@ -1,9 +1,12 @@
 """What streams of one process have in common: the feed of changes, how many there may be, and the end of it all."""
 
 import asyncio
+import signal
+import threading
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import Any
 
 import structlog
 
@@ -16,13 +19,39 @@ from resolvers.subscriptions.changes import read_payload
 from resolvers.subscriptions.feed import Feed
 from selection import Engine
 
-from ..bounds import Bounds
 from ..documents.store import Documents
-from ..request import Bodies, Operation
+from ..http.limits import Bounds
+from ..http.request import Bodies, Operation
 from ..settings import Settings
 from .credential import Credential
 from .operations import Operations
-from .stopping import told_to_stop
+
+
+@contextmanager
+def told_to_stop(stop: Callable[[], None]) -> Iterator[None]:
+    """Calls `stop` in the event loop when SIGINT or SIGTERM comes, besides what these do already."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only there can signals be listened to
+        return
+    loop = asyncio.get_running_loop()
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def handle(number: int, frame: Any) -> None:
+        loop.call_soon_threadsafe(stop)
+        handler = before[signal.Signals(number)]
+        if callable(handler):
+            handler(number, frame)
+
+    for number, handler in before.items():
+        if callable(handler):
+            signal.signal(number, handle)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            if signal.getsignal(number) is handle:
+                signal.signal(number, handler)
+
 
 log = structlog.get_logger()
 

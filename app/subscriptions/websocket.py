@@ -13,10 +13,9 @@ from resolvers.errors import CairnError, LimitExceeded, Unavailable
 from resolvers.rate_limits.limiter import Throttled
 from resolvers.transactions.db_errors import explained
 
-from .. import request
+from ..http import request
 from .credential import Credential
-from .frames import accepted
-from .messages import BadMessage, TooMuch, read_message
+from .messages import BadMessage, TooMuch, accepted, read_message
 from .operations import Stopping
 from .streams import Streams
 

@@ -10,7 +10,7 @@ from typing import Any
 from unittest.mock import patch
 
 from resolvers.model.drafts import PageDraft
-from resolvers.pages import insert as creating
+from resolvers.pages import insert
 from resolvers.pages.lifecycle import create_page, delete_page
 from resolvers.search.index import searchable, write_search
 
@@ -64,7 +64,7 @@ def watched_search(backend: Backend) -> Iterator[list[Spent]]:
             await write_search(*arguments, **options)
         found.append(spent)
 
-    with patch.object(creating, write_search.__name__, watched):
+    with patch.object(insert, write_search.__name__, watched):
         yield found
 
 

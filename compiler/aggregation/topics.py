@@ -8,7 +8,7 @@ from uuid import UUID
 from content.names import normalise
 from content.slugs import NoSlug, slugify
 from db.ids import new_id
-from resolvers import validation as checks
+from resolvers import validation
 from resolvers.errors import BadInput
 from resolvers.model.pages import Page
 from resolvers.transactions.writer import Writer
@@ -69,6 +69,6 @@ async def find_standing(writer: Writer, titles: Mapping[str, str], cards: Collec
 
 def has_slug(title: str) -> bool:
     try:
-        return bool(slugify(checks.title(title)))
+        return bool(slugify(validation.title(title)))
     except (NoSlug, BadInput):
         return False

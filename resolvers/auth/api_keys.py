@@ -15,7 +15,7 @@ from db.ids import new_id
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
 
-from .. import validation as checks
+from .. import validation
 from ..errors import BadInput, Forbidden, IdempotencyKeyNotAllowed, NotFound, Unauthenticated
 from ..permissions import covers
 from ..transactions.transaction import transaction
@@ -83,7 +83,7 @@ async def create_api_key(
     now = datetime.now(UTC)
     owners = list(dict.fromkeys(owner_ids))
     few_owners(owners)
-    expires_at = None if expires_at is None else checks.moment(expires_at, "expiresAt")
+    expires_at = None if expires_at is None else validation.moment(expires_at, "expiresAt")
     if expires_at is not None and expires_at <= now:
         raise BadInput("A key must expire in the future, or never.", "expiresAt")
     if actor_kind is ActorKind.COMPILER:
@@ -96,7 +96,7 @@ async def create_api_key(
             key_hash=hashed(issued.key),
             tenant_id=tenant_id,
             id=issued.id,
-            name=checks.line(name, "name", CALLED.most),
+            name=validation.line(name, "name", CALLED.most),
             role=role,
             owner_ids=owners,
             expires_at=expires_at,
@@ -109,7 +109,7 @@ def few_owners(owners: Sequence[Named]) -> Sequence[Named]:
     """The owners of a key, of which there are one to OWNERS_MAX: counted before any of them is looked up."""
     if not owners:
         raise BadInput("A key speaks for one owner at least.", "owners")
-    return checks.few(owners, OWNERS_MAX, "owners")
+    return validation.few(owners, OWNERS_MAX, "owners")
 
 
 async def list_api_keys(

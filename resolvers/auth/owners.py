@@ -13,7 +13,7 @@ from db.ids import new_id
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
 
-from .. import validation as checks
+from .. import validation
 from ..errors import BadInput, Conflict, NotFound, SlugTaken
 from ..tenants.tenants import as_id, check_tenant, new_slug
 from ..transactions.db_errors import in_our_words
@@ -168,7 +168,7 @@ async def add_owner(
         owner_id=new_id(),
         kind=kind,
         slug=new_slug(slug),
-        name=checks.line(name, "name", CALLED.most),
+        name=validation.line(name, "name", CALLED.most),
         language=await known_language(connection, language),
     )
 

@@ -16,7 +16,7 @@ from db.shelf import Shelf, shelf_statements
 from db.sql import inserting, statements
 from db.tables import PAGE_TYPES, revisions
 
-from .. import validation as checks
+from .. import validation
 from ..errors import BadInput, Forbidden
 from ..long_texts import read_through
 from ..pages.revision_store import ELSEWHERE, NO_BASE, spared
@@ -150,8 +150,8 @@ def row(standing: Row, one: RevisionRecord) -> dict[str, Any]:
         "edit_summary": one.edit_summary,
         "author_kind": one.author_kind,
         "author_id": one.author_id,
-        "created_at": checks.moment(one.created_at, "created_at"),
-        "erased_at": one.erased_at and checks.moment(one.erased_at, "erased_at"),
+        "created_at": validation.moment(one.created_at, "created_at"),
+        "erased_at": one.erased_at and validation.moment(one.erased_at, "erased_at"),
     }
 
 

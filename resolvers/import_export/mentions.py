@@ -12,7 +12,7 @@ from db.scope import Scope
 from db.sql import statements
 from db.tables import PAGE_TYPES
 
-from .. import validation as checks
+from .. import validation
 from ..errors import BadInput
 from ..sources.mentions import Held, Sighted, find_held, find_standing, store
 from ..transactions.activity import record
@@ -46,14 +46,14 @@ async def hold(database: Database, scope: Scope, told: Sequence[Told]) -> list[P
 def checked(one: MentionRecord) -> MentionRecord:
     """Raises BadInput."""
     if one.suggested_type is not None:
-        checks.one_of(one.suggested_type, PAGE_TYPES, "suggested_type")
+        validation.one_of(one.suggested_type, PAGE_TYPES, "suggested_type")
     return replace(
         one,
-        name=checks.alias(one.name, restored=True),
-        first_seen_at=one.first_seen_at and checks.moment(one.first_seen_at, "first_seen_at"),
-        last_seen_at=one.last_seen_at and checks.moment(one.last_seen_at, "last_seen_at"),
+        name=validation.alias(one.name, restored=True),
+        first_seen_at=one.first_seen_at and validation.moment(one.first_seen_at, "first_seen_at"),
+        last_seen_at=one.last_seen_at and validation.moment(one.last_seen_at, "last_seen_at"),
         sightings=tuple(
-            replace(each, quote=checks.optional(each.quote, "quote", QUOTE.stored)) for each in one.sightings
+            replace(each, quote=validation.optional(each.quote, "quote", QUOTE.stored)) for each in one.sightings
         ),
     )
 

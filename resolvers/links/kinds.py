@@ -11,7 +11,7 @@ from db.database import Database
 from db.scope import Scope
 from db.sql import statements
 
-from .. import validation as checks
+from .. import validation
 from ..errors import BadInput
 from ..permissions import Action
 from ..transactions.activity import record
@@ -49,7 +49,7 @@ async def drop_link_kind(database: Database, scope: Scope, kind: str, *, dry_run
 
 def checked_kind(kind: str) -> str:
     """`deterministic:city:*` is `deterministic:city`."""
-    plain = checks.line(kind, "kind", REASON.stored).removesuffix("*").removesuffix(":")
+    plain = validation.line(kind, "kind", REASON.stored).removesuffix("*").removesuffix(":")
     if not KIND.fullmatch(plain):
         raise BadInput(
             "Only links that follow from evidence are dropped by their kind: deterministic:city:*, "

@@ -10,7 +10,7 @@ from db.ids import new_id
 from db.scope import Scope
 from db.sql import statements
 
-from .. import validation as checks
+from .. import validation
 from ..errors import BadInput
 from ..transactions.activity import record
 from ..transactions.transaction import check_pair, writing_beside
@@ -112,12 +112,12 @@ async def relinked(writer: Writer, from_page_id: UUID, to_page_id: UUID, action:
 def check_kind(kind: str) -> None:
     if kind in ("parent_of", "child_of"):
         raise BadInput("Parents and children are set with setWikiParent, which writes both links.", "kind")
-    checks.one_of(kind, ["reference"], "kind")
+    validation.one_of(kind, ["reference"], "kind")
 
 
 def named_reason(reason: str, *, restored: bool = False) -> str:
     """One that may be asserted and taken back."""
-    reason = checks.line(reason, "reason", REASON.limit(restored=restored))
+    reason = validation.line(reason, "reason", REASON.limit(restored=restored))
     if reason == TEXT:
         raise BadInput('The reason "text" belongs to the links in the page\'s text. Edit the text.', "reason")
     return reason

@@ -8,7 +8,7 @@ from uuid import UUID
 from content.limits import BODY, EDIT_SUMMARY, RELATED, SECTIONS
 from db.tables import PAGE_TYPES
 
-from .. import validation as checks
+from .. import validation
 from ..errors import BadInput
 from ..long_texts import read_through
 
@@ -59,29 +59,29 @@ async def checked(draft: PageDraft) -> PageDraft:
     if draft.body is not None and draft.sections is not None:
         raise BadInput("Give the whole body or single sections, not both.", "bodyMd")
     if draft.status is not None:
-        checks.one_of(draft.status, STATUSES, "status")
+        validation.one_of(draft.status, STATUSES, "status")
     restored = draft.restored
-    aliases = checks.few(draft.aliases, checks.aliases_most(restored=restored), "aliases")
+    aliases = validation.few(draft.aliases, validation.aliases_most(restored=restored), "aliases")
     return replace(
         draft,
-        type=checks.one_of(draft.type, PAGE_TYPES, "type"),
-        title=checks.title(draft.title, restored=restored),
-        slug=None if draft.slug is None else checks.slug(draft.slug),
-        summary=checks.summary(draft.summary, restored=restored),
+        type=validation.one_of(draft.type, PAGE_TYPES, "type"),
+        title=validation.title(draft.title, restored=restored),
+        slug=None if draft.slug is None else validation.slug(draft.slug),
+        summary=validation.summary(draft.summary, restored=restored),
         sections=None if draft.sections is None else bounded(draft.sections),
-        aliases=await read_through(sum(map(len, aliases)), checks.aliases, aliases, restored=restored),
-        tags=None if draft.tags is None else checks.tags(draft.tags, restored=restored),
-        metadata=None if draft.metadata is None else checks.metadata(draft.metadata, restored=restored),
-        edit_summary=checks.optional(draft.edit_summary, "editSummary", EDIT_SUMMARY.limit(restored=restored)),
-        alias_source=checks.one_of(draft.alias_source, ALIAS_SOURCES, "aliasSource"),
-        former_slugs=[checks.slug(slug) for slug in draft.former_slugs],
-        related=tuple(dict.fromkeys(checks.few(draft.related, RELATED.most, "related"))),
+        aliases=await read_through(sum(map(len, aliases)), validation.aliases, aliases, restored=restored),
+        tags=None if draft.tags is None else validation.tags(draft.tags, restored=restored),
+        metadata=None if draft.metadata is None else validation.metadata(draft.metadata, restored=restored),
+        edit_summary=validation.optional(draft.edit_summary, "editSummary", EDIT_SUMMARY.limit(restored=restored)),
+        alias_source=validation.one_of(draft.alias_source, ALIAS_SOURCES, "aliasSource"),
+        former_slugs=[validation.slug(slug) for slug in draft.former_slugs],
+        related=tuple(dict.fromkeys(validation.few(draft.related, RELATED.most, "related"))),
     )
 
 
 def bounded(sections: Sequence[SectionDraft]) -> Sequence[SectionDraft]:
     """No more sections, and no more text in them, than a page can have: known before any of it is read."""
-    length = sum(len(section.body) for section in checks.few(sections, SECTIONS.most, "sections"))
+    length = sum(len(section.body) for section in validation.few(sections, SECTIONS.most, "sections"))
     if length > BODY.most:
         raise BadInput(f"These sections have {length:,} characters; at most {BODY.most:,} are possible.", "sections")
     return sections

@@ -13,7 +13,7 @@ from db.scope import Scope
 from db.sql import statements
 from db.tables import PAGE_TYPES
 
-from .. import validation as checks
+from .. import validation
 from ..errors import BadInput, Conflict, NotFound
 from ..permissions import Action, authorise
 from ..transactions.transaction import NO_PAGE, looking
@@ -51,8 +51,8 @@ async def locate(database: Database, scope: Scope, address: PageAddress) -> UUID
                 PAGES["find_by_slug"],
                 tenant_id=scope.tenant_id,
                 owner_id=scope.owner_id,
-                type=checks.one_of(address.type or "", PAGE_TYPES, "type"),
-                slug=checks.text(composed(address.slug or "", SLUG), "slug", SLUG.most),
+                type=validation.one_of(address.type or "", PAGE_TYPES, "type"),
+                slug=validation.text(composed(address.slug or "", SLUG), "slug", SLUG.most),
             )
     if found is None:
         raise NotFound(NO_PAGE)

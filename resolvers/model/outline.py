@@ -9,7 +9,7 @@ from content.sections import Section, parse, problem, render
 from content.slugs import numbered_section, section_slug
 from content.templates import TEMPLATES
 
-from .. import validation as checks
+from .. import validation
 from ..errors import BadInput, NotFound
 from ..validation import UNSET, Given, given
 from .drafts import SectionDraft
@@ -30,7 +30,7 @@ def size(*outlines: Iterable[Section | SectionDraft]) -> int:
 
 def from_body(body: str, current: Outline = (), *, restored: bool = False) -> Outline:
     """The sections of a whole body, where there was another."""
-    body = checks.text(body, "bodyMd", BODY.limit(restored=restored))
+    body = validation.text(body, "bodyMd", BODY.limit(restored=restored))
     return keeping(standing(parse(body), "bodyMd", restored=restored), current)
 
 
@@ -82,7 +82,7 @@ def drafted(page_type: str, draft: SectionDraft, sections: dict[str, Section], f
         check_slug(slug, f"{field}.sectionSlug")
     if heading is None:
         heading = sections[slug].heading if slug in sections else usual_heading(page_type, slug)
-    return allowed(Section(slug, heading, checks.text(draft.body, f"{field}.bodyMd", BODY.most)), f"{field}.bodyMd")
+    return allowed(Section(slug, heading, validation.text(draft.body, f"{field}.bodyMd", BODY.most)), f"{field}.bodyMd")
 
 
 def patched(page_type: str, current: Outline, slug: str, body: Given[str], heading: Given[str]) -> Outline:
@@ -95,7 +95,7 @@ def patched(page_type: str, current: Outline, slug: str, body: Given[str], headi
         replace(
             old,
             heading=old.heading if heading is UNSET else headed(heading, "heading"),
-            body=old.body if body is UNSET else checks.text(given(body, ""), "bodyMd", BODY.most),
+            body=old.body if body is UNSET else validation.text(given(body, ""), "bodyMd", BODY.most),
         ),
         "bodyMd" if heading is UNSET else "heading",
     )
@@ -140,7 +140,7 @@ def standing(sections: Iterable[Section], field: str, current: Outline = (), *, 
     body, longest = render(outline), BODY.limit(restored=restored)
     if len(body) > longest:
         longest = max(longest, len(render(current)))
-    body = checks.text(body, field, longest)
+    body = validation.text(body, field, longest)
     found = parse(body)
     if [section.heading for section in found] != [section.heading for section in outline]:
         raise BadInput("A section holds an open code fence or comment that swallows what follows. Close it.", field)
@@ -156,7 +156,7 @@ def allowed(section: Section, field: str) -> Section:
 
 def headed(heading: str, field: str) -> str:
     """A heading on one line; an empty one belongs to the text before the first heading."""
-    return " ".join(checks.text(heading, field, HEADING.most).split())
+    return " ".join(validation.text(heading, field, HEADING.most).split())
 
 
 def usual_heading(page_type: str, slug: str) -> str:
@@ -165,7 +165,7 @@ def usual_heading(page_type: str, slug: str) -> str:
 
 
 def check_slug(slug: str, field: str) -> None:
-    if slug != section_slug(checks.line(slug, field, SLUG.most)):
+    if slug != section_slug(validation.line(slug, field, SLUG.most)):
         raise BadInput(f'Write the slug of a section like "{section_slug(slug)}".', field)
 
 

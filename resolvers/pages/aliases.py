@@ -8,7 +8,7 @@ from db.database import Database
 from db.scope import Scope
 from db.sql import statements
 
-from .. import validation as checks
+from .. import validation
 from ..errors import BadInput
 from ..links.targets import resolve
 from ..model.drafts import ALIAS_SOURCES
@@ -25,8 +25,8 @@ ALIASES = statements("aliases")
 
 async def add_alias(database: Database, scope: Scope, page_id: UUID, *, name: str, source: str = "manual") -> Saved:
     """Let a page answer to another name; links that mean it find the page from now on."""
-    name = checks.alias(name)
-    checks.one_of(source, ALIAS_SOURCES, "source")
+    name = validation.alias(name)
+    validation.one_of(source, ALIAS_SOURCES, "source")
     async with writing_page(database, scope, page_id) as (writer, page):
         added = await write_aliases(writer, {page.id: aliases([name], source)})
         if added:
@@ -36,7 +36,7 @@ async def add_alias(database: Database, scope: Scope, page_id: UUID, *, name: st
 
 async def remove_alias(database: Database, scope: Scope, page_id: UUID, *, name: str) -> Saved:
     """Take a name from a page; its title always names it."""
-    alias = normalise(checks.alias(name))
+    alias = normalise(validation.alias(name))
     async with writing_page(database, scope, page_id) as (writer, page):
         if alias == normalise(page.title):
             raise BadInput("A page always answers to its title. Change the title first.", "name")

@@ -8,7 +8,7 @@ from content.limits import TAGS
 from db.database import Database
 from db.scope import Scope
 
-from .. import validation as checks
+from .. import validation
 from ..errors import BadInput, CairnError
 from ..model.pages import Saved
 from ..transactions.activity import record
@@ -65,7 +65,7 @@ async def retag_page(
 async def each(page_ids: Sequence[UUID], change: Callable[[UUID], Awaitable[Saved]]) -> list[Outcome]:
     """One after the other; what goes wrong with one does not touch the others."""
     outcomes = []
-    for position, page_id in enumerate(checks.few(page_ids, PAGES_MAX, "pageIds")):
+    for position, page_id in enumerate(validation.few(page_ids, PAGES_MAX, "pageIds")):
         try:
             outcomes.append(Outcome(position, await change(page_id)))
         except CairnError as error:
@@ -74,8 +74,8 @@ async def each(page_ids: Sequence[UUID], change: Callable[[UUID], Awaitable[Save
 
 
 def tags(values: Sequence[str], field: str) -> tuple[str, ...]:
-    """As `checks.tags` has them, with the field's own name in what is wrong."""
+    """As `validation.tags` has them, with the field's own name in what is wrong."""
     try:
-        return checks.tags(values)
+        return validation.tags(values)
     except BadInput as error:
         raise BadInput(error.message, (error.field or "tags").replace("tags", field, 1)) from None

@@ -11,7 +11,7 @@ from content.sections import render
 from db.database import Database
 from db.scope import Scope
 
-from .. import validation as checks
+from .. import validation
 from ..errors import BadInput, CairnError
 from ..long_texts import read_through
 from ..model import outline
@@ -83,9 +83,12 @@ async def edit_page(
 
     Raises EditFailed and EditAmbiguous where the old text is not there, or not once.
     """
-    old_text = checks.text(old_text, "oldText", BODY.most)
-    new_text = checks.text(new_text, "newText", BODY.most)
-    summary, section_slug = checks.optional(summary, "summary", EDIT_SUMMARY.most), section_slug and named(section_slug)
+    old_text = validation.text(old_text, "oldText", BODY.most)
+    new_text = validation.text(new_text, "newText", BODY.most)
+    summary, section_slug = (
+        validation.optional(summary, "summary", EDIT_SUMMARY.most),
+        section_slug and named(section_slug),
+    )
     page_id = await locate(database, scope, address)
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
@@ -113,9 +116,12 @@ async def append_to_page(
 
     A section that is not there yet joins at the end.
     """
-    if not checks.text(text, "text", BODY.most).strip():
+    if not validation.text(text, "text", BODY.most).strip():
         raise BadInput("There is nothing to append in this.", "text")
-    summary, section_slug = checks.optional(summary, "summary", EDIT_SUMMARY.most), section_slug and named(section_slug)
+    summary, section_slug = (
+        validation.optional(summary, "summary", EDIT_SUMMARY.most),
+        section_slug and named(section_slug),
+    )
     page_id = await locate(database, scope, address)
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)

@@ -11,7 +11,7 @@ from db.database import Database, Row
 from db.scope import Scope
 from db.sql import statements
 
-from .. import validation as checks
+from .. import validation
 from ..errors import BadInput, CairnError
 from ..links.references import dependants, refresh_all_hubness, refresh_hubness
 from ..links.related import replace_related
@@ -97,18 +97,18 @@ async def update_page(
     its text says: those that are left out are taken from it.
     """
     changes: dict[str, Any] = {
-        "title": title if title is UNSET else checks.title(title),
-        "summary": summary if summary is UNSET else checks.summary(summary),
-        "tags": tags if tags is UNSET else checks.tags(tags),
-        "slug": slug if slug is UNSET else checks.slug(slug),
-        "metadata": metadata if metadata is UNSET else checks.metadata({} if metadata is None else metadata),
+        "title": title if title is UNSET else validation.title(title),
+        "summary": summary if summary is UNSET else validation.summary(summary),
+        "tags": tags if tags is UNSET else validation.tags(tags),
+        "slug": slug if slug is UNSET else validation.slug(slug),
+        "metadata": metadata if metadata is UNSET else validation.metadata({} if metadata is None else metadata),
     }
-    edit_summary = checks.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
+    edit_summary = validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
     if aliases is not UNSET:
-        names = checks.few(aliases, ALIASES_AT_ONCE.most, "aliases")
-        aliases = await read_through(sum(map(len, names)), checks.aliases, names)
+        names = validation.few(aliases, ALIASES_AT_ONCE.most, "aliases")
+        aliases = await read_through(sum(map(len, names)), validation.aliases, names)
     if related is not UNSET:
-        related = tuple(dict.fromkeys(checks.few(related, RELATED.most, "related")))
+        related = tuple(dict.fromkeys(validation.few(related, RELATED.most, "related")))
     text = None if body is UNSET else await read_body(body)
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
@@ -139,7 +139,7 @@ def check_type(page: Page, wanted: str | None) -> None:
 
 async def add_former_slugs(database: Database, scope: Scope, page_id: UUID, slugs: Sequence[str]) -> Saved:
     """Let a page be found by slugs that it, or a page that became part of it, once had."""
-    slugs = [checks.slug(slug) for slug in slugs]
+    slugs = [validation.slug(slug) for slug in slugs]
     async with writing_page(database, scope, page_id) as (writer, page):
         saved = await save(writer, page, page, former_slugs=slugs)
         if saved.changed:

@@ -13,7 +13,7 @@ from db.ids import new_id
 from db.scope import Scope
 from db.sql import statements
 
-from .. import validation as checks
+from .. import validation
 from ..errors import BadInput, NotFound
 from ..links.references import dependants, refresh_hubness
 from ..links.targets import resolve
@@ -112,7 +112,7 @@ async def merge_many(
 ) -> Saved:
     """Put several pages into another of their type, in this order: all of them, or none."""
     named = [
-        (page_id, f"fromPageIds.{place}") for place, page_id in enumerate(checks.few(from_ids, MOST, "fromPageIds"))
+        (page_id, f"fromPageIds.{place}") for place, page_id in enumerate(validation.few(from_ids, MOST, "fromPageIds"))
     ]
     if not named:
         raise BadInput("Name the pages that are to be merged into the other.", "fromPageIds")
@@ -193,7 +193,7 @@ async def enrich(writer: Writer, gone: Page, into: Page, joined: Joined) -> Page
         sections=joined.sections,
         summary=into.summary or gone.summary,
         tags=tuple(dict.fromkeys([*into.tags, *gone.tags]))[: max(TAGS.most, len(into.tags))],
-        metadata=checks.metadata({**(gone.metadata or {}), **(into.metadata or {})}, restored=True),
+        metadata=validation.metadata({**(gone.metadata or {}), **(into.metadata or {})}, restored=True),
     )
     text = await read_sections(after.sections)
     saved = await save(writer, into, after, text=text, edit_summary=f"Merged with {gone.title}", aliases=names)

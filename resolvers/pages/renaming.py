@@ -19,7 +19,7 @@ from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import inserting, statements
 from db.tables import renamings
 
-from .. import validation as checks
+from .. import validation
 from ..errors import BadInput, CairnError
 from ..long_texts import read_through
 from ..model import outline
@@ -253,9 +253,9 @@ async def rename_page(
     The name and the first texts are one transaction. The others follow in transactions of their own: here, as long as
     `patience` (seconds) lasts, and then by `renamed_links.rewrite_rest`. The same rename again goes on with them.
     """
-    title = title if title is UNSET else checks.title(title)
-    slug = slug if slug is UNSET else checks.slug(slug)
-    summary = checks.optional(summary, "summary", EDIT_SUMMARY.most)
+    title = title if title is UNSET else validation.title(title)
+    slug = slug if slug is UNSET else validation.slug(slug)
+    summary = validation.optional(summary, "summary", EDIT_SUMMARY.most)
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
         after = replace(page, title=page.title if title is UNSET else title, slug=page.slug if slug is UNSET else slug)

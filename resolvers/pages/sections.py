@@ -8,7 +8,7 @@ from db.database import Database
 from db.scope import Scope
 from db.sql import statements
 
-from .. import validation as checks
+from .. import validation
 from ..errors import BadInput, NotFound
 from ..long_texts import read_through
 from ..model import outline
@@ -35,8 +35,8 @@ async def patch_section(
     edit_summary: str | None = None,
 ) -> Saved:
     """Change a section's text or heading; a section that is not there yet joins at the end."""
-    section_slug, summary = named(section_slug), checks.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
-    added = [] if body is UNSET else [SectionDraft(checks.text(body, "bodyMd", BODY.most))]
+    section_slug, summary = named(section_slug), validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
+    added = [] if body is UNSET else [SectionDraft(validation.text(body, "bodyMd", BODY.most))]
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
         sections = await read_through(
@@ -55,7 +55,7 @@ async def remove_section(
     edit_summary: str | None = None,
 ) -> Saved:
     """Take a section from a page, with what it cites."""
-    section_slug, summary = named(section_slug), checks.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
+    section_slug, summary = named(section_slug), validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
         sections = await read_through(outline.size(page.sections), outline.without, page.sections, section_slug)
@@ -73,7 +73,7 @@ async def move_section(
     edit_summary: str | None = None,
 ) -> Saved:
     """Put a section at a place among the others, counted from 0."""
-    section_slug, summary = named(section_slug), checks.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
+    section_slug, summary = named(section_slug), validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
         size = outline.size(page.sections)
@@ -93,7 +93,7 @@ async def rearranged(
 
 def named(section_slug: str) -> str:
     """A slug to look for: any that a section could have."""
-    return checks.text(section_slug, "sectionSlug", SLUG.most)
+    return validation.text(section_slug, "sectionSlug", SLUG.most)
 
 
 AGGREGATION = statements("aggregation")

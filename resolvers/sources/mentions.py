@@ -15,7 +15,7 @@ from db.sql import inserting, statements
 from db.tables import PAGE_TYPES
 from db.tables import mentions as table
 
-from .. import validation as checks
+from .. import validation
 from ..errors import BadInput, NotFound
 from ..permissions import Action, authorise
 from ..transactions.activity import record
@@ -58,10 +58,10 @@ async def record_mention(
     suggested_type: str | None = None,
 ) -> SavedMention:
     """A source names something. Each source counts once, however often it is read and however many versions it has."""
-    name = checks.alias(name)
-    quote = checks.optional(quote, "quote", QUOTE.most)
+    name = validation.alias(name)
+    quote = validation.optional(quote, "quote", QUOTE.most)
     if suggested_type is not None:
-        checks.one_of(suggested_type, PAGE_TYPES, "suggestedType")
+        validation.one_of(suggested_type, PAGE_TYPES, "suggestedType")
     async with writing(database, scope) as writer:
         source = await find_source(writer, source_id)
         sighted = await sight(writer, name, source, quote, suggested_type)

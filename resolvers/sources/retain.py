@@ -9,7 +9,7 @@ from db.ids import new_id
 from db.scope import Scope
 from db.sql import statements
 
-from .. import validation as checks
+from .. import validation
 from ..errors import CairnError
 from ..jobs.queue import enqueue
 from ..tenants.tenants import is_compiling
@@ -44,7 +44,7 @@ async def retain_sources(
     database: Database, scope: Scope, drafts: Sequence[SourceDraft], *, trigger: str = TRIGGER
 ) -> Retention:
     """Keep a hundred sources at most. One that cannot be kept does not keep the others from it."""
-    read = [read_draft(position, draft) for position, draft in enumerate(checks.few(drafts, BATCH_MAX, "sources"))]
+    read = [read_draft(position, draft) for position, draft in enumerate(validation.few(drafts, BATCH_MAX, "sources"))]
     ready = {position: one for position, one in enumerate(read) if isinstance(one, CheckedSource)}
     if not ready:
         return Retention([one for one in read if isinstance(one, Retained)])

@@ -13,7 +13,7 @@ from db.scope import Scope
 from db.sql import statements
 from db.tables import SOURCE_KINDS
 
-from .. import validation as checks
+from .. import validation
 from ..errors import BadInput, NotFound
 from ..jobs.queue import enqueue
 from ..permissions import Action, authorise
@@ -92,9 +92,9 @@ class CheckedSource:
 
 def checked_source(draft: SourceDraft) -> CheckedSource:
     """Everything of a draft that does not depend on what the wiki has. Raises BadInput."""
-    kind, restored = checks.one_of(draft.kind, SOURCE_KINDS, "kind"), draft.restored
-    ref = checks.line(draft.ref, "ref", REF.limit(restored=restored))
-    content = checks.text(draft.content, "content", CONTENT.limit(restored=restored))
+    kind, restored = validation.one_of(draft.kind, SOURCE_KINDS, "kind"), draft.restored
+    ref = validation.line(draft.ref, "ref", REF.limit(restored=restored))
+    content = validation.text(draft.content, "content", CONTENT.limit(restored=restored))
     if not content.strip():
         raise BadInput("A source has to say something.", "content")
     return CheckedSource(
@@ -102,9 +102,9 @@ def checked_source(draft: SourceDraft) -> CheckedSource:
         ref=ref,
         content=content,
         checksum=sha256(content.encode()).digest(),
-        title=checks.optional(draft.title, "title", SOURCE_TITLE.limit(restored=restored)),
-        metadata={} if draft.metadata is None else checks.metadata(draft.metadata, restored=restored),
-        captured_at=None if draft.captured_at is None else checks.moment(draft.captured_at, "capturedAt"),
+        title=validation.optional(draft.title, "title", SOURCE_TITLE.limit(restored=restored)),
+        metadata={} if draft.metadata is None else validation.metadata(draft.metadata, restored=restored),
+        captured_at=None if draft.captured_at is None else validation.moment(draft.captured_at, "capturedAt"),
         version=draft.version,
     )
 
@@ -151,8 +151,8 @@ async def cite_source(
     restored: bool = False,
 ) -> Citation:
     """Say that a section rests on a source, or on some of its lines (from 1, both included)."""
-    section_slug = checks.text(section_slug, "sectionSlug", SLUG.most)
-    summary = checks.optional(summary, "summary", CITATION_SUMMARY.limit(restored=restored))
+    section_slug = validation.text(section_slug, "sectionSlug", SLUG.most)
+    summary = validation.optional(summary, "summary", CITATION_SUMMARY.limit(restored=restored))
     async with writing_page(database, scope, page_id) as (writer, page):
         source = await find_source(writer, source_id)
         section_id = await find_section(writer, page.id, section_slug)
@@ -236,7 +236,7 @@ class Forgotten:
 
 async def forget_source(database: Database, scope: Scope, source_id: UUID, reason: str | None = None) -> Forgotten:
     """Erase every version of a source. What stays is its kind, ref and checksum, when and by whom, and the reason."""
-    reason = None if reason is None else checks.line(reason, "reason", FORGET_REASON.most)
+    reason = None if reason is None else validation.line(reason, "reason", FORGET_REASON.most)
     async with writing_row(database, scope, FORGETTING["find_owner"], source_id, NO_SOURCE, Action.MANAGE) as writer:
         rows = await writer.all(FORGETTING["find_versions"], source_id=source_id)
         ids = [row["id"] for row in rows if row["forgotten_at"] is None]

@@ -10,7 +10,7 @@ from db.database import Connection, Database, Row
 from db.ids import new_id
 from db.sql import statements
 
-from .. import validation as checks
+from .. import validation
 from ..errors import BadInput, NotFound, SlugTaken
 from ..transactions.transaction import transaction
 
@@ -74,7 +74,7 @@ async def set_compiling(database: Database, tenant_id: UUID, compiling: bool) ->
 
 async def add_tenant(connection: Connection, slug: str, name: str) -> Row | None:
     return await connection.one(
-        TENANTS["add_tenant"], tenant_id=new_id(), slug=new_slug(slug), name=checks.line(name, "name", CALLED.most)
+        TENANTS["add_tenant"], tenant_id=new_id(), slug=new_slug(slug), name=validation.line(name, "name", CALLED.most)
     )
 
 
@@ -86,7 +86,7 @@ async def check_tenant(connection: Connection, tenant_id: UUID) -> None:
 
 def new_slug(slug: str) -> str:
     """Where an id or a slug can be given, an id comes first: so no slug may look like one."""
-    if as_id(checks.slug(slug)):
+    if as_id(validation.slug(slug)):
         raise BadInput("A slug must not look like an id.", "slug")
     return slug
 

@@ -9,8 +9,8 @@ from db import relations
 from db.access import AS_ADMIN
 from db.scope import Scope
 from resolvers.errors import BadInput
-from resolvers.jobs import queue as jobs
-from resolvers.sources import compile_requests as compiling
+from resolvers.jobs import queue
+from resolvers.sources import compile_requests
 from selection import Step
 
 from ..fields import OlderOwner, OwnerName, source
@@ -37,7 +37,7 @@ async def ask_for_compile(
 ) -> list[tuple[Any, ...]]:
     scope = await scope_of(context, tenant_id, **where)
     options = None if model_id is None else {"modelId": model_id[:200]}
-    return [(await jobs.ask_for_compile(context.database, scope, options=options),)]
+    return [(await queue.ask_for_compile(context.database, scope, options=options),)]
 
 
 @strawberry.type(description="How far a wiki is compiled, after that was forgotten.")
@@ -66,7 +66,7 @@ class WikiJournalImport:
 
 async def reset_cursor(context: Any, *, force: bool, dry_run: bool, **where: str | None) -> WikiCursorReset:
     scope = await scope_of(context, **where)
-    done = await compiling.reset_cursor(context.database, scope, force=force, dry_run=dry_run)
+    done = await compile_requests.reset_cursor(context.database, scope, force=force, dry_run=dry_run)
     return WikiCursorReset(
         tenant_id=strawberry.ID(str(scope.tenant_id)),
         owner_id=strawberry.ID(str(scope.owner_id)),
@@ -80,7 +80,7 @@ async def import_journal(context: Any, account_id: str, limit: int | None, **whe
     scope = await scope_of(context, **where)
     job_id, error, user_errors = None, NO_IDEA, []
     try:
-        job_id = await compiling.import_journal(context.database, scope, account_id, limit)
+        job_id = await compile_requests.import_journal(context.database, scope, account_id, limit)
     except BadInput as refused:
         error, user_errors = refused.message, [user_error(refused)]
     return WikiJournalImport(

@@ -3,7 +3,7 @@
 import strawberry
 
 from resolvers.errors import BadInput
-from resolvers.links import kinds as link_kinds
+from resolvers.links import kinds
 
 from ..payloads import UserError, user_error
 from .scoping import InWiki, Request, scope_in
@@ -30,7 +30,7 @@ class LinkKindMutations:
     async def drop_wiki_links(self, info: Request, input: DropWikiLinksInput) -> WikiLinksPayload:
         scope = await scope_in(info, input)
         try:
-            done = await link_kinds.drop_link_kind(info.context.database, scope, input.kind, dry_run=input.dry_run)
+            done = await kinds.drop_link_kind(info.context.database, scope, input.kind, dry_run=input.dry_run)
         except BadInput as error:
             return WikiLinksPayload(user_errors=[user_error(error)])
         return WikiLinksPayload(links=done.links, deleted=done.deleted)

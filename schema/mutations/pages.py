@@ -8,9 +8,7 @@ from strawberry.scalars import JSON
 from resolvers.errors import BadInput
 from resolvers.model.drafts import PageDraft, SectionDraft
 from resolvers.model.pages import Saved
-from resolvers.pages import hierarchy
-from resolvers.pages import lifecycle as pages
-from resolvers.pages import upsert as upserting
+from resolvers.pages import hierarchy, lifecycle, upsert
 
 from ..enums import WikiPageStatus, WikiPageType
 from ..payloads import WikiDeletionPayload, WikiPagePayload, WikiScopePayload, page_payload, user_error
@@ -113,11 +111,13 @@ def changes(input: UpdateWikiPageInput) -> dict[str, Any]:
 class PageMutations:
     @strawberry.mutation(description="Make a page.")
     async def create_wiki_page(self, info: Request, input: CreateWikiPageInput) -> WikiPagePayload:
-        return await page_payload(pages.create_page(info.context.database, await scope_in(info, input), input.draft()))
+        return await page_payload(
+            lifecycle.create_page(info.context.database, await scope_in(info, input), input.draft())
+        )
 
     @strawberry.mutation(description="Make a page, or bring the one of that type and slug up to date.")
     async def upsert_wiki_page(self, info: Request, input: UpsertWikiPageInput) -> WikiPagePayload:
-        saving = upserting.upsert_page(
+        saving = upsert.upsert_page(
             info.context.database,
             await scope_in(info, input),
             input.draft(status=input.status and input.status.value),
@@ -129,7 +129,7 @@ class PageMutations:
     @strawberry.mutation(description="Change a page.")
     async def update_wiki_page(self, info: Request, input: UpdateWikiPageInput) -> WikiPagePayload:
         async def saving() -> Saved:
-            return await pages.update_page(
+            return await lifecycle.update_page(
                 info.context.database,
                 info.context.scope,
                 id_of(input.page_id),
@@ -150,21 +150,25 @@ class PageMutations:
 
     @strawberry.mutation(description="Put a page away with everything it owns; it can come back.")
     async def archive_wiki_page(self, info: Request, input: WikiPageIdInput) -> WikiPagePayload:
-        return await page_payload(pages.archive_page(info.context.database, info.context.scope, id_of(input.page_id)))
+        return await page_payload(
+            lifecycle.archive_page(info.context.database, info.context.scope, id_of(input.page_id))
+        )
 
     @strawberry.mutation(description="Bring an archived page back.")
     async def unarchive_wiki_page(self, info: Request, input: WikiPageIdInput) -> WikiPagePayload:
-        return await page_payload(pages.unarchive_page(info.context.database, info.context.scope, id_of(input.page_id)))
+        return await page_payload(
+            lifecycle.unarchive_page(info.context.database, info.context.scope, id_of(input.page_id))
+        )
 
     @strawberry.mutation(description="Put every page of a wiki away, for its admins.")
     async def archive_wiki_scope(self, info: Request, input: ArchiveWikiScopeInput) -> WikiScopePayload:
         try:
-            archived = await pages.archive_scope(info.context.database, await scope_in(info, input))
+            archived = await lifecycle.archive_scope(info.context.database, await scope_in(info, input))
         except BadInput as error:
             return WikiScopePayload(user_errors=[user_error(error)])
         return WikiScopePayload(pages_archived=archived)
 
     @strawberry.mutation(description="Delete a page and all it owns for good, for admins of its wiki.")
     async def delete_wiki_page(self, info: Request, input: WikiPageIdInput) -> WikiDeletionPayload:
-        gone = await pages.delete_page(info.context.database, info.context.scope, id_of(input.page_id))
+        gone = await lifecycle.delete_page(info.context.database, info.context.scope, id_of(input.page_id))
         return WikiDeletionPayload(deleted_page_id=strawberry.ID(str(gone.page_id)))

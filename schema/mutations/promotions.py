@@ -2,7 +2,7 @@
 
 import strawberry
 
-from resolvers.pages import sections as promotions
+from resolvers.pages import sections
 
 from ..payloads import WikiPagePayload, page_payload
 from .scoping import Request, id_of
@@ -21,7 +21,7 @@ class PromotionMutations:
     async def suppress_wiki_section_promotion(
         self, info: Request, input: SuppressWikiSectionPromotionInput
     ) -> WikiPagePayload:
-        saving = promotions.suppress_promotion(
+        saving = sections.suppress_promotion(
             info.context.database,
             info.context.scope,
             id_of(input.page_id),

@@ -7,8 +7,7 @@ import strawberry
 from strawberry.scalars import JSON
 
 from resolvers.errors import BadInput
-from resolvers.sources import retain as retaining
-from resolvers.sources import sources
+from resolvers.sources import retain, sources
 
 from ..enums import WikiSourceKind
 from ..payloads import WikiCitationPayload, WikiSourcePayload, user_error
@@ -77,7 +76,7 @@ class SourceMutations:
     @strawberry.mutation(description="Retain evidence, and let the wiki be compiled. The same again changes nothing.")
     async def retain_wiki_sources(self, info: Request, input: RetainWikiSourcesInput) -> WikiRetentionPayload:
         drafts, scope = [draft_of(one) for one in input.sources], await scope_in(info, input)
-        return await retention_payload(retaining.retain_sources(info.context.database, scope, drafts))
+        return await retention_payload(retain.retain_sources(info.context.database, scope, drafts))
 
     @strawberry.mutation(description="Say that a source was used for a section.")
     async def cite_wiki_source(self, info: Request, input: CiteWikiSourceInput) -> WikiCitationPayload:

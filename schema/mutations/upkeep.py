@@ -8,8 +8,7 @@ import strawberry
 from db import relations
 from db.access import BY_ID
 from resolvers.errors import BadInput
-from resolvers.sources import compile_requests as rebuilding
-from resolvers.sources import sources as forgetting
+from resolvers.sources import compile_requests, sources
 
 from ..fields import source
 from ..payloads import UserError, kept, user_error
@@ -67,11 +66,13 @@ class UpkeepMutations:
     @strawberry.mutation(description="Write every section of a page anew that cites sources, from those alone.")
     async def rebuild_wiki_page(self, info: Request, input: RebuildWikiPageInput) -> WikiRebuildPayload:
         context = info.context
-        return await rebuild_payload(rebuilding.rebuild_page(context.database, context.scope, id_of(input.page_id)))
+        return await rebuild_payload(
+            compile_requests.rebuild_page(context.database, context.scope, id_of(input.page_id))
+        )
 
     @strawberry.mutation(description="The same for all active pages of a wiki, for admins.")
     async def rebuild_wiki(self, info: Request, input: RebuildWikiInput) -> WikiRebuildPayload:
-        return await rebuild_payload(rebuilding.rebuild_wiki(info.context.database, await scope_in(info, input)))
+        return await rebuild_payload(compile_requests.rebuild_wiki(info.context.database, await scope_in(info, input)))
 
     @strawberry.mutation(
         description="Erase a source, and by a job all that was written from it. For who may delete pages for good."
@@ -79,7 +80,7 @@ class UpkeepMutations:
     async def forget_wiki_source(self, info: Request, input: ForgetWikiSourceInput) -> WikiForgettingPayload:
         context = info.context
         try:
-            done = await forgetting.forget_source(context.database, context.scope, id_of(input.source_id), input.reason)
+            done = await sources.forget_source(context.database, context.scope, id_of(input.source_id), input.reason)
         except BadInput as error:
             return WikiForgettingPayload(user_errors=[user_error(error)])
         return WikiForgettingPayload(

@@ -9,9 +9,8 @@ import httpx
 from pydantic import TypeAdapter
 
 from app.rest.application import paths
-from app.rest.door import PATH
-from app.rest.models.problems import Problem
-from app.rest.models.shown import Shown
+from app.rest.endpoint import PATH
+from app.rest.models import Problem, ResponseModel
 from app.rest.problems import PROBLEM
 
 
@@ -21,9 +20,9 @@ def contract() -> dict[str, Any]:
 
 
 @cache
-def shapes() -> dict[str, type[Shown]]:
+def shapes() -> dict[str, type[ResponseModel]]:
     """What is answered, by the names that the contract has for it."""
-    found = Shown.__subclasses__()
+    found = ResponseModel.__subclasses__()
     for shape in found:
         found.extend(shape.__subclasses__())
     return {shape.__name__: shape for shape in found}

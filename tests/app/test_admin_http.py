@@ -15,9 +15,9 @@ import httpx
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from app.rest import admin_models
 from app.rest.admin import PATH, paths
-from app.rest.models import admin as models
-from app.rest.models.problems import Problem
+from app.rest.models import Problem
 from app.settings import Settings
 from db.scope import Role
 from resolvers.auth.api_keys import create_api_key, list_api_keys
@@ -56,7 +56,7 @@ class Operator:
             TypeAdapter(Problem).validate_json(answer.content)
         elif answer.status_code != 204:
             shape = said["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
-            exactly(getattr(models, shape), answer.json())
+            exactly(getattr(admin_models, shape), answer.json())
         if method != "GET":
             assert answer.status_code >= 400 or answer.headers["cache-control"] == "no-store"
         return answer

@@ -10,8 +10,8 @@ from typing import Any
 import asyncpg
 import pytest
 
-from app.cli import compiling
-from resolvers.jobs import queue as jobs
+from app.cli import jobs as compiling
+from resolvers.jobs import queue
 from tests.app.test_cli import MARA, Cairn, acme, cairn
 
 __all__ = ["acme", "cairn"]
@@ -125,7 +125,7 @@ def test_lint_fails_on_findings_of_the_severity_that_is_asked_for(telling: Cairn
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """The next attempt follows at once."""
-    monkeypatch.setattr(jobs, "PAUSE", timedelta())
+    monkeypatch.setattr(queue, "PAUSE", timedelta())
     monkeypatch.setattr(compiling, "RETRY_PAUSE", 0.01)
 
 
@@ -171,7 +171,7 @@ def test_a_job_that_is_given_up_is_an_error_that_says_why(
             monkeypatch.setenv("CAIRN_SECTION_WRITER", "tests.compiler.story:Mute")
         ran = telling(*command, *MARA, "--wait", "--json")
         assert ran.code == 1
-        assert (ran.error["code"], ran.error["attempt"]) == ("COMPILE_FAILED", jobs.ATTEMPTS_MAX)
+        assert (ran.error["code"], ran.error["attempt"]) == ("COMPILE_FAILED", queue.ATTEMPTS_MAX)
         assert "was tried 5 times and failed" in ran.error["message"]
         assert "section overview of the entity “Momofuku” failed: RuntimeError: no words." in ran.error["message"]
 

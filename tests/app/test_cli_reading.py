@@ -14,9 +14,8 @@ import pytest
 from app.cli import plans, sources
 from app.cli.answers import answered
 from app.cli.output import table, width
-from app.cli.reading import Order, stored
-from app.cli.session import opened
-from app.cli.wikis import find_wiki
+from app.cli.pages import Order, stored
+from app.cli.session import find_wiki, opened
 from app.settings import Settings
 from db.database import Database
 from db.tables import SOURCE_KINDS

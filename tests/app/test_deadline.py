@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from app.deadline import Deadline, OutOfTime
+from app.http.limits import Deadline, OutOfTime
 
 
 async def answer() -> str:

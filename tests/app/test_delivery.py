@@ -10,10 +10,8 @@ import httpx
 import orjson
 import pytest
 
-from app import compression, delivery
-from app.compression import takes_gzip
-from app.delivery import PIECE, send_body
-from app.etags import matches
+from app.http import responses
+from app.http.responses import PIECE, matches, send_body, takes_gzip
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from tests.app.service import Service, serving
@@ -111,7 +109,7 @@ async def test_a_very_long_answer_is_compressed_beside_the_event_loop(
         threads.append(threading.current_thread().name)
         return compress(*arguments, **named)
 
-    monkeypatch.setattr(compression.gzip, "compress", noting)
+    monkeypatch.setattr(responses.gzip, "compress", noting)
     response = await service.post(TITLES, token, **{"accept-encoding": "gzip"})
     assert response.headers["content-encoding"] == "gzip"
     assert [name.startswith("asyncio") for name in threads] == [True]
@@ -165,7 +163,7 @@ async def test_a_large_answer_is_sent_in_pieces_and_comes_whole() -> None:
 
 
 async def test_who_takes_nothing_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delivery, "STALLED", 0.05)
+    monkeypatch.setattr(responses, "STALLED", 0.05)
     with pytest.raises(TimeoutError):
         await send_body(lambda message: asyncio.sleep(60), b"x" * (PIECE + 1))
 
@@ -173,7 +171,7 @@ async def test_who_takes_nothing_is_not_waited_for(monkeypatch: pytest.MonkeyPat
 async def test_one_tenant_leaves_so_much_unread_and_others_are_answered(
     service: Service, wiki: Wiki, token: str, dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delivery, "UNREAD_MAX", 10_000_000)
+    monkeypatch.setattr(responses, "UNREAD_MAX", 10_000_000)
     stranger = await open_wiki(dsn)
     for number in range(10):
         draft = PageDraft("topic", f"Large {number}", body="water " * 150_000)

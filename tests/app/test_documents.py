@@ -11,8 +11,7 @@ import httpx
 import pytest
 
 from app.documents.folder import DocumentsBroken, read_folder, trusted
-from app.documents.registrations import Registrations
-from app.documents.store import Documents
+from app.documents.store import Documents, Registrations
 from tests.app.service import Service, serving
 from tests.wiki import Wiki
 

@@ -13,8 +13,8 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from app.errors import Caught
-from app.logging import RequestLog
+from app.http.errors import Caught
+from app.observability.logging import RequestLog
 from app.settings import Settings
 from tests.app.service import Service
 from tests.wiki import Wiki

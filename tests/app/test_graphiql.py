@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from starlette.applications import Starlette
 
 from app.graphiql.assets import ASSETS, Asset, AssetError, directory, fetch, missing
-from app.graphiql.page import content_security_policy, page
-from app.graphiql.routes import graphiql_routes
+from app.graphiql.page import content_security_policy, graphiql_routes, page
 
 FOLDER = "/graphiql/assets"
 both_ways = pytest.mark.parametrize("local", [True, False])

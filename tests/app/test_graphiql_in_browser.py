@@ -18,7 +18,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from app.graphiql.assets import missing
-from app.graphiql.routes import graphiql_routes
+from app.graphiql.page import graphiql_routes
 from tests.app.chromium import EXECUTABLE, Tab, tab
 
 pytestmark = pytest.mark.skipif(EXECUTABLE is None or bool(missing()), reason="needs Chromium and `make graphiql`")

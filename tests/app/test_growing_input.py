@@ -27,9 +27,9 @@ from graphql import (
     is_required_input_field,
 )
 
+from app.mcp.catalogue import TOOLS
 from app.rest.application import paths
-from app.rest.door import PATH
-from app.tools.catalogue import TOOLS
+from app.rest.endpoint import PATH
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from schema.root import make_engine

@@ -7,7 +7,7 @@ import httpx
 import pytest
 from pydantic import ValidationError
 
-from app.headers import AllowedHosts, without_port
+from app.http.headers import AllowedHosts, without_port
 from app.settings import Settings
 from tests.app.service import Service, serving
 from tests.wiki import Wiki

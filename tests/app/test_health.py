@@ -37,7 +37,7 @@ async def test_a_database_that_cannot_be_reached_is_told_without_where_it_is(
 async def test_a_pool_without_a_free_connection_is_told(
     dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.health.PATIENCE", 0.2)
+    monkeypatch.setattr("app.http.health.PATIENCE", 0.2)
     async with serving(dsn, tmp_path) as service:
         holder = await asyncpg.connect(dsn)
         async with holder.transaction():

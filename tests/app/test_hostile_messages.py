@@ -8,7 +8,7 @@ import orjson
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from app.subscriptions.frames import BoundedWebSocket
+from app.subscriptions.messages import BoundedWebSocket
 from tests.app.service import Service
 from tests.app.streaming import SOON, initialised, open_socket
 from tests.loop_thread import heartbeat

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from selection import engine as engines
+from selection import engine
 from tests.app.service import Service
 from tests.wiki import Wiki
 
@@ -52,13 +52,13 @@ async def test_plans_are_built_beside_the_event_loop(
     service: Service, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     threads: list[str] = []
-    compile_operation = engines.compile_operation
+    compile_operation = engine.compile_operation
 
     def noting(*arguments: Any) -> Any:
         threads.append(threading.current_thread().name)
         return compile_operation(*arguments)
 
-    monkeypatch.setattr(engines, "compile_operation", noting)
+    monkeypatch.setattr(engine, "compile_operation", noting)
     await service.ask("{ wikiPages(first: 1) { nodes { id title } } }", token)
     assert [name.rpartition("_")[0] for name in threads] == ["plans"]
 
@@ -163,7 +163,7 @@ async def test_no_edge_of_a_graph_leads_out_of_it(service: Service, token: str, 
 async def test_half_a_request_is_not_waited_for_for_ever(
     service: Service, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.request.PATIENCE", 0.1)
+    monkeypatch.setattr("app.http.request.PATIENCE", 0.1)
     reader, writer = await asyncio.open_connection("127.0.0.1", int(service.url.rpartition(":")[2]))
     head = f"POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
     writer.write(f"{head}Content-Length: 100\r\n\r\n{{".encode())

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import structlog
 
-from app.logging import configure, known_id, new_request_id, writer
+from app.observability.logging import configure, known_id, new_request_id, writer
 from app.settings import Settings
 from selection.trail import TRAIL, Trail
 from tests.app.service import Service
@@ -111,7 +111,7 @@ def test_ids_of_requests_differ_and_sort_by_time(monkeypatch: pytest.MonkeyPatch
     assert len({new_request_id() for _ in range(1000)}) == 1000
     earlier = new_request_id()
     later = time.time_ns() + 5_000_000
-    monkeypatch.setattr("app.logging.time_ns", lambda: later)
+    monkeypatch.setattr("app.observability.logging.time_ns", lambda: later)
     assert earlier < new_request_id()
 
 

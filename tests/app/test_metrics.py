@@ -12,9 +12,9 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from pydantic import ValidationError
 
-from app.metrics import names
-from app.metrics.exposition import exposition
-from app.metrics.numbers import PLACES, Numbers, of_all
+from app.observability import metrics
+from app.observability.metrics import PLACES, Numbers, of_all
+from app.observability.metrics_endpoint import exposition
 from app.settings import Settings
 from tests.app.service import Service, serving
 from tests.wiki import Wiki
@@ -106,7 +106,7 @@ async def test_metrics_are_told_without_postgres(
     async def unreachable(*_: object) -> None:
         raise OSError
 
-    monkeypatch.setattr("app.metrics.jobs.count_open_jobs", unreachable)
+    monkeypatch.setattr("app.observability.metrics_endpoint.count_open_jobs", unreachable)
     found = await counted(counting)
     assert ("cairn_jobs", "pending") not in found
     assert found["cairn_processes",] == 1
@@ -143,17 +143,17 @@ def test_processes_add_up_and_what_a_dead_one_counted_stays(tmp_path: Path, requ
         from app.metrics import names
         from app.metrics.numbers import Numbers
         numbers = Numbers(Path(%r))
-        numbers.add(names.REQUESTS, "/graphql", "200", amount=5)
-        numbers.set(names.WAITING, "search", value=9)
-        numbers.observe(names.SQL_SECONDS, seconds=0.004)
+        numbers.add(metrics.REQUESTS, "/graphql", "200", amount=5)
+        numbers.set(metrics.WAITING, "search", value=9)
+        numbers.observe(metrics.SQL_SECONDS, seconds=0.004)
         import os; os._exit(1)"""
     subprocess.run([sys.executable, "-c", count % str(tmp_path)], check=False, env=os.environ | {"PYTHONPATH": "."})
     alive = Numbers(tmp_path)
     request.addfinalizer(alive.close)
-    alive.add(names.REQUESTS, "/graphql", "200", amount=2)
-    alive.set(names.WAITING, "search", value=1)
+    alive.add(metrics.REQUESTS, "/graphql", "200", amount=2)
+    alive.set(metrics.WAITING, "search", value=1)
     for seconds in (0.004, 0.2, 99):
-        alive.observe(names.SQL_SECONDS, seconds=seconds)
+        alive.observe(metrics.SQL_SECONDS, seconds=seconds)
     found = samples(exposition(of_all(tmp_path)).decode())
     assert found["cairn_requests_total", "/graphql", "200"] == 7
     assert found["cairn_pool_waiting", "search"] == 1
@@ -166,10 +166,10 @@ def test_processes_add_up_and_what_a_dead_one_counted_stays(tmp_path: Path, requ
 @pytest.mark.parametrize("in_a_file", [True, False])
 def test_more_series_than_there_is_room_for_harm_no_other(tmp_path: Path, in_a_file: bool) -> None:
     numbers = Numbers(tmp_path if in_a_file else None)
-    numbers.add(names.ERRORS, "FIRST")
+    numbers.add(metrics.ERRORS, "FIRST")
     for number in range(PLACES):
-        numbers.add(names.ERRORS, str(number))
-    numbers.observe(names.SQL_SECONDS, seconds=1)
+        numbers.add(metrics.ERRORS, str(number))
+    numbers.observe(metrics.SQL_SECONDS, seconds=1)
     found = {series.labels: series.values for series in numbers.series()}
     assert found["FIRST",] == [1.0]
     assert len(found) < PLACES
@@ -177,7 +177,7 @@ def test_more_series_than_there_is_room_for_harm_no_other(tmp_path: Path, in_a_f
 
 
 def documented() -> Iterator[tuple[str, ...]]:
-    for family in names.FAMILIES:
+    for family in metrics.FAMILIES:
         labels = ", ".join(f"`{label}`" for label in family.labels)
         yield f"| `{family.name}` | {family.kind} | {labels} | {family.help} |"
 

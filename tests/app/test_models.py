@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from app.compiling import compiler_of
 from app.settings import Settings
+from app.worker import compiler_of
 from resolvers.errors import Unavailable
 from tests.app.test_cli import MARA, Cairn, acme, cairn
 

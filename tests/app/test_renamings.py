@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from app import renamings
-from app.renamings import renamings_finished
+from app import asgi
+from app.asgi import renamings_finished
 from resolvers.model.drafts import PageDraft
 from resolvers.pages import renaming
 from resolvers.pages import renaming as renamed_links
@@ -59,7 +59,7 @@ async def test_who_renames_a_hub_sees_how_far_it_has_come(
     bearer = {"authorization": f"Bearer {token}"}
     done = (await service.http.post("/graphql", json=asked, headers=bearer)).json()["data"]["renameWikiPage"]
     assert done == {"pagesRewritten": 2, "pagesLeft": 3}
-    monkeypatch.setattr(renamings, "LOOKED_EVERY", 0.05)
+    monkeypatch.setattr(asgi, "LOOKED_EVERY", 0.05)
     async with renamings_finished(wiki.database):
         while (await rest.get("/pages/austin")).json()["pages_to_rewrite"]:
             await asyncio.sleep(0.05)

@@ -11,7 +11,7 @@ import httpx
 import orjson
 import pytest
 
-from app.rest.door import PATH
+from app.rest.endpoint import PATH
 from tests.app.rest_client import Rest, contract, refused
 from tests.app.service import Service, serving
 from tests.wiki import Wiki

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.rest.application import paths
-from app.rest.door import PATH
+from app.rest.endpoint import PATH
 from app.rest.reference import reference
 from tests.app.chromium import EXECUTABLE, tab
 from tests.app.rest_client import contract

@@ -9,7 +9,7 @@ import pytest
 import structlog
 from graphql import parse
 
-from app.slow import SlowOperations, document_hash
+from app.observability.slow_operations import SlowOperations, document_hash
 from db.database import Database
 from selection.trail import Part, Trail
 from tests.app.service import serving

@@ -15,10 +15,9 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode, format_trace_id
 
+from app.observability.slow_operations import document_hash
+from app.observability.telemetry import Telemetry, resource, telemetry
 from app.settings import telemetry_wanted
-from app.slow import document_hash
-from app.telemetry.exporting import Telemetry, telemetry
-from app.telemetry.resource import resource
 from tests.app.service import Service, serving
 from tests.wiki import Wiki
 
@@ -169,7 +168,7 @@ def test_libraries_that_are_not_there_are_told_and_stop_nothing(monkeypatch: pyt
 
 
 async def test_a_collector_that_does_not_answer_holds_up_no_stop(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.telemetry.exporting.LAST_WORDS", 0.05)
+    monkeypatch.setattr("app.observability.telemetry.LAST_WORDS", 0.05)
     never, sent = threading.Event(), threading.Event()
 
     class Hanging:

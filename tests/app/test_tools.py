@@ -7,8 +7,8 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
-from app.tools import resources
-from app.tools.catalogue import TOOLS
+from app.mcp import resources
+from app.mcp.catalogue import TOOLS
 from db.scope import Role
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.upsert import prepared, upsert_pages

@@ -10,8 +10,8 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 
 from app.cli.commands import main
-from app.tools.catalogue import BY_NAME, TOOLS, listed_tools
-from app.tools.tool import Tool
+from app.mcp.catalogue import BY_NAME, TOOLS, listed_tools
+from app.mcp.tool import Tool
 
 LISTED = Path(__file__).with_name("mcp_tools.json")
 NAMES = {

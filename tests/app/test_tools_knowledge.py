@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from app.mcp.seed import plant
 from app.settings import Settings
-from app.tools.seeding import plant
 from tests.app.agents import Agent, agent
 from tests.app.command_line import COMMAND, ROOT, environment
 from tests.app.service import Service, serving

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from app.tools.catalogue import TOOLS
+from app.mcp.catalogue import TOOLS
 from db.scope import Role
 from resolvers.auth.owners import Grant, grant
 from resolvers.pages.lifecycle import archive_page

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from app.watchdog import Hold, Watchdog, log_hold, watched
+from app.observability.event_loop_watchdog import Hold, Watchdog, log_hold, watched
 from content.folding import fold_letters
 from tests.app.service import serving
 from tests.loop_thread import LoopTime, nothing_of_ours_holds_the_loop
@@ -54,7 +54,7 @@ def test_a_record_names_the_time_and_the_frames() -> None:
 
 
 async def test_a_threshold_of_nothing_watches_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.watchdog.Watchdog", None)
+    monkeypatch.setattr("app.observability.event_loop_watchdog.Watchdog", None)
     with watched(0):
         pass
 
@@ -63,7 +63,9 @@ async def test_a_service_logs_what_held_it(
     dsn: str, wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[Hold] = []
-    monkeypatch.setattr("app.watchdog.Watchdog.__init__.__defaults__", (told.append, time.monotonic))
+    monkeypatch.setattr(
+        "app.observability.event_loop_watchdog.Watchdog.__init__.__defaults__", (told.append, time.monotonic)
+    )
     async with serving(dsn, tmp_path, slow_loop=0.05):
         compute(0.2)
         while not told:

@@ -10,12 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from app.mistakes import MESSAGES, said
-from app.rest.models.pages import NewPage
-from app.rest.models.sources import NewSources
+from app.http.validation_messages import MESSAGES, said
+from app.mcp.catalogue import TOOLS
+from app.mcp.errors import bad_arguments
+from app.rest.models import NewPage, NewSources
 from app.settings import Settings
-from app.tools.catalogue import TOOLS
-from app.tools.failures import bad_arguments
 from schema.errors import in_json_words
 from schema.root import make_engine
 from tests.schema.asking import Recorder, ask

@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from app.demo import load_sample
-from app.logging import configure
+from app.observability.logging import configure
 from app.settings import Settings
 from db.database import Database
 from db.embedded import EmbeddedServer

@@ -17,7 +17,7 @@ from content.normalization import MARKS_MAX, bounded, normalize
 from content.search_query import understand
 from content.slugs import section_slug, slugify
 from content.words import words
-from resolvers.import_export import names as file_names
+from resolvers.import_export import names
 from resolvers.search.lexemes import tag_mark
 from tests.growth import assert_grows_like_the_text
 
@@ -35,7 +35,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "understand": understand,
     "find_links": lambda text: find_links(f"[[{text}]] [a](wiki:{text})"),
     "tag_mark": lambda text: tag_mark("x", text),
-    "file names": file_names.words,
+    "file names": names.words,
     **{form: lambda text, form=form: normalize(form, text) for form in FORMS},
 }
 

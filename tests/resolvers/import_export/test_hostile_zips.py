@@ -10,8 +10,7 @@ from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZipFile, ZipInfo
 import pytest
 
 from resolvers.errors import BadInput, LimitExceeded
-from resolvers.import_export import zips as note_archives
-from resolvers.import_export import zips as zip_parts
+from resolvers.import_export import zips
 from resolvers.import_export.problems import Problems
 from resolvers.import_export.zips import unpacked
 from tests.resolvers.import_export.vaults import counts, run
@@ -160,7 +159,7 @@ def test_more_entries_than_may_be_are_refused_before_anything_is_unpacked(
     end = data.rfind(b"PK\x05\x06")
     data[end + 8 : end + 12] = struct.pack("<2H", 1, 1)
     path.write_bytes(data)
-    monkeypatch.setattr(note_archives, "ENTRIES_MAX", 20)
+    monkeypatch.setattr(zips, "ENTRIES_MAX", 20)
     with pytest.raises(LimitExceeded, match="20 entries"), unpacked(path, Problems()):
         pass
 
@@ -171,7 +170,7 @@ def test_a_zip_is_read_in_parts_like_in_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, before: bytes
 ) -> None:
     """Also one with a comment, and with something before it."""
-    monkeypatch.setattr(zip_parts, "ENTRIES", size)
+    monkeypatch.setattr(zips, "ENTRIES", size)
     path = tmp_path / "x.zip"
     with ZipFile(path, "w") as zip:
         for n in range(30):

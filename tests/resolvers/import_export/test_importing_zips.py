@@ -7,7 +7,7 @@ from zipfile import ZipFile
 import pytest
 
 from resolvers.errors import BadInput
-from resolvers.import_export import zips as note_archives
+from resolvers.import_export import zips
 from resolvers.import_export.notes import NOTE_MAX
 from tests.resolvers.import_export.vaults import counts, run
 from tests.wiki import Wiki
@@ -37,7 +37,7 @@ async def test_a_hostile_zip_is_refused_in_parts(wiki: Wiki, tmp_path: Path) -> 
 async def test_a_zip_that_grows_without_end_is_refused(
     wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(note_archives, "BYTES_MAX", 100_000)
+    monkeypatch.setattr(zips, "BYTES_MAX", 100_000)
     path = tmp_path / "bomb.zip"
     with ZipFile(path, "w", 8) as zip:
         for n in range(10):

@@ -11,7 +11,7 @@ import pytest
 from db.database import Database
 from db.scope import Role
 from resolvers.errors import Forbidden, NotFound
-from resolvers.jobs import queue as jobs
+from resolvers.jobs import queue
 from resolvers.jobs.queue import Lost, ask_for_compile, beat, cancel, claim, enqueue, fail, finish, follow_up
 from resolvers.transactions.transaction import writing
 from tests.wiki import Wiki
@@ -22,7 +22,7 @@ async def ask(wiki: Wiki, bucket: int | None = None, trigger: str = "retain"):
         return await enqueue(writer, wiki.scope.tenant_id, wiki.scope.owner_id, trigger, bucket=bucket)
 
 
-async def end(wiki: Wiki, job: jobs.Job) -> None:
+async def end(wiki: Wiki, job: queue.Job) -> None:
     async with writing(wiki.database, wiki.scope) as writer:
         await finish(writer, job, {"sources": 3})
 
@@ -104,7 +104,7 @@ async def test_a_job_without_a_sign_of_life_is_given_to_another(wiki: Wiki) -> N
 
 async def test_a_failure_is_tried_again_later_and_not_for_ever(wiki: Wiki) -> None:
     job_id, waits = await ask(wiki), []
-    for _ in range(jobs.ATTEMPTS_MAX):
+    for _ in range(queue.ATTEMPTS_MAX):
         job = await claim(wiki.database, "w")
         assert job
         await fail(wiki.database, job, "the model is away", {})

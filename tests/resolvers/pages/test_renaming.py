@@ -9,7 +9,7 @@ import pytest
 from db.ids import new_id
 from resolvers.errors import BadInput, Conflict
 from resolvers.model.drafts import PageDraft
-from resolvers.pages import renaming as renamed_links
+from resolvers.pages import renaming
 from resolvers.pages.aliases import add_alias
 from resolvers.pages.lifecycle import create_page, delete_page, update_page
 from resolvers.pages.renaming import AT_ONCE, rename_page, rewrite_next, rewrite_rest
@@ -92,7 +92,7 @@ async def test_a_link_follows_a_page_out_of_a_slug_that_another_type_shares(
     wiki: Wiki, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Left as it is it would mean the other page: so all of them go along in one transaction."""
-    monkeypatch.setattr(renamed_links, "AT_ONCE", 1)
+    monkeypatch.setattr(renaming, "AT_ONCE", 1)
     old = await create(wiki, "Old Town")
     other = await create(wiki, "Old Town", type="entity")
     texts = "[[old-town]] [[Old Town|x]] [y](/wiki/topic/old-town)", "[there](wiki:old-town#food)", "[[old-town]]"
@@ -128,7 +128,7 @@ async def test_back_and_forth_leads_nowhere_else(wiki: Wiki) -> None:
 
 @pytest.fixture
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(renamed_links, "AT_ONCE", 2)
+    monkeypatch.setattr(renaming, "AT_ONCE", 2)
 
 
 async def hub(wiki: Wiki, number: int = 5) -> tuple[UUID, list[UUID]]:

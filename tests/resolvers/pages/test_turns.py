@@ -11,7 +11,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import archive_page, create_page
 from resolvers.search.request import Asked, Found
 from resolvers.search.search import search
-from resolvers.transactions import transaction as turns
+from resolvers.transactions import transaction
 from resolvers.transactions.transaction import writing
 from tests.wiki import Wiki, close_wiki, open_wiki
 
@@ -51,7 +51,7 @@ async def test_a_busy_wiki_leaves_the_connections_to_others(busy: Wiki, dsn: str
 
 
 async def test_who_waits_too_long_is_told_so(busy: Wiki, monkeypatch) -> None:
-    monkeypatch.setattr(turns, "PATIENCE", 0.05)
+    monkeypatch.setattr(transaction, "PATIENCE", 0.05)
     with pytest.raises(Unavailable, match="being written by others"):
         await create_page(busy.database, busy.scope, PageDraft("topic", "A"))
 
@@ -81,7 +81,7 @@ async def test_who_may_not_write_does_not_wait(wiki: Wiki) -> None:
 async def test_nothing_is_kept_of_a_wiki_that_nobody_writes_in(wiki: Wiki) -> None:
     writes = [create_page(wiki.database, wiki.scope, PageDraft("topic", "A")) for _ in range(5)]
     await asyncio.gather(*writes)
-    assert not [key for key in turns.QUEUES if key[0] is wiki.database]
+    assert not [key for key in transaction.QUEUES if key[0] is wiki.database]
 
 
 async def test_who_gives_up_waiting_lets_the_next_one_in(wiki: Wiki) -> None:

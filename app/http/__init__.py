@@ -1,0 +1,1 @@
+"""HTTP: requests, answers, limits and errors of every endpoint."""

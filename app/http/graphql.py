@@ -1,0 +1,145 @@
+"""POST and GET /graphql, as GraphQL over HTTP has it."""
+
+import asyncio
+from contextlib import suppress
+
+from graphql import OperationType
+from starlette.types import Receive, Scope, Send
+
+from db.database import Database
+from db.scope import Scope as Wiki
+from resolvers.auth.credentials import Credentials
+from resolvers.errors import CairnError, Forbidden, NoCredential, Unauthenticated, Unavailable
+from resolvers.idempotency import InProgress, KeyReused
+from resolvers.rate_limits.limiter import Throttled
+from selection import Engine
+from selection.engine import Answer
+from selection.operation import Invalid
+from selection.trail import is_noted, noted
+
+from ..documents.store import Documents
+from ..server.shutdown import DRAINING
+from .errors import challenge, error_body, fault
+from .idempotency import answer_once, idempotency_key
+from .limits import Bounds, OutOfTime
+from .request import GRAPHQL_JSON, JSON, Bodies, Operation, Refused, answer_type, credential_of, read_operation
+from .responses import NO_STORE, Headers, Unread, delivered, is_plain, send_body
+
+STOPPED = "The service stopped before this was done. Read what is there before you send a write again."
+
+
+class GraphQLEndpoint:
+    """From bytes to bytes. What is wrong with a request is told before anything is executed."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        database: Database,
+        credentials: Credentials,
+        documents: Documents,
+        *,
+        max_body: int,
+        bounds: Bounds,
+        compress_over: int,
+        contract: str | None = None,
+    ) -> None:
+        """`contract` names the engine's contract where it is not the newest: an idempotency key is of one of them."""
+        self.contract = contract
+        self.engine, self.database, self.credentials, self.documents = engine, database, credentials, documents
+        self.bodies, self.bounds, self.compress_over = Bodies(max_body), bounds, compress_over
+        self.unread = Unread()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        kind, more, borrower = JSON, NO_MORE, None
+        try:
+            kind = answer_type(scope)
+            wiki = await self.credentials.scope(*credential_of(scope))
+            asked = await read_operation(scope, receive, self.bodies)
+            if self.documents.concern(asked):
+                asked = self.documents.resolve(asked, wiki.tenant_id)
+            if scope["method"] == "GET":
+                await self.check_is_query(asked)
+            if (key := idempotency_key(scope)) is None:
+                answer = await self.execute(asked, wiki, self.database)
+            else:
+                answer, more = await answer_once(
+                    self.engine, self.database, wiki, key, asked, self.execute, self.contract
+                )
+            # Old clients, who take plain JSON, want 200 for every well-formed request.
+            status, body, borrower = 200 if answer.executed or kind == JSON else 400, answer.body, wiki.tenant_id
+            if not self.unread.has_room(borrower, len(body)) and not await self.is_mutation(asked):
+                raise Throttled("Large answers wait for this tenant's clients to read them.", 1)
+        except Refused as refused:
+            status, body = refused.status, error_body(refused.message, refused.code)
+        except CairnError as error:
+            status, body = STATUSES.get(type(error), 400), error_body(error.message, **error.extensions)
+            more = headers_of(error)
+        except asyncio.CancelledError:
+            if not DRAINING.is_on:
+                raise
+            status, body = 503, error_body(STOPPED, "UNAVAILABLE")
+        except Exception as error:
+            status, body = fault(error)
+        if status == 200:
+            more += come_again()
+        headers = NO_STORE
+        if not is_plain(scope, body, self.compress_over):
+            status, body, headers = await delivered(scope, status, body, self.compress_over)
+        with self.unread.held(borrower, len(body)), suppress(TimeoutError):  # the server closes what was not sent whole
+            await respond(send, status, kind, body, headers + more)
+
+    async def execute(self, asked: Operation, wiki: Wiki, database: Database) -> Answer:
+        with noted("operation"):
+            return await self.bounds.execute(self.engine, database, wiki, asked)
+
+    async def check_is_query(self, asked: Operation) -> None:
+        if await self.is_mutation(asked):
+            raise Refused(405, "GET is for queries; send a mutation as a POST.", "METHOD_NOT_ALLOWED")
+
+    async def is_mutation(self, asked: Operation) -> bool:
+        try:
+            document = await self.engine.document(asked.query, asked.name)
+        except Invalid:
+            return False
+        return document.operation.definition.operation is OperationType.MUTATION
+
+
+STATUSES: dict[type[CairnError], int] = {
+    Unauthenticated: 401,
+    NoCredential: 401,
+    Forbidden: 403,
+    InProgress: 409,
+    KeyReused: 422,
+    Throttled: 429,
+    Unavailable: 503,
+    OutOfTime: 504,
+}
+CONTENT_TYPES = {kind: (b"content-type", f"{kind}; charset=utf-8".encode()) for kind in (JSON, GRAPHQL_JSON)}
+SOON = (b"retry-after", b"1")  # seconds
+EXTRA: dict[int, list[tuple[bytes, bytes]]] = {
+    405: [(b"allow", b"GET, POST")],
+    409: [SOON],
+    503: [SOON],
+}
+NO_MORE: Headers = ()
+
+
+def headers_of(error: CairnError) -> Headers:
+    """The headers that tell a client how to go on after this error."""
+    if isinstance(error, Throttled):
+        return ((b"retry-after", b"%d" % error.retry_after),)
+    if isinstance(error, Unauthenticated):
+        return ((b"www-authenticate", challenge(error).encode()),)
+    return NO_MORE
+
+
+def come_again() -> Headers:
+    """For an answer of which a part failed only for now: its status is that of an operation that was executed."""
+    return (SOON,) if is_noted("UNAVAILABLE") else NO_MORE
+
+
+async def respond(send: Send, status: int, kind: str, body: bytes, more: Headers) -> None:
+    length = (b"content-length", b"%d" % len(body))
+    headers = [CONTENT_TYPES[kind], length, *more, *EXTRA.get(status, ())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send_body(send, body)

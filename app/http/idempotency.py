@@ -1,0 +1,90 @@
+"""The header Idempotency-Key: which requests carry one, and what they are answered."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+
+import structlog
+from graphql import OperationType
+from starlette.types import Scope
+
+from db.database import Database
+from db.scope import Scope as Wiki
+from resolvers.errors import BadInput
+from resolvers.idempotency import Attempt, forget_answers, once
+from selection import Engine
+from selection.engine import Answer
+from selection.operation import Invalid
+
+from .request import Operation, header
+from .responses import Headers
+
+log = structlog.get_logger()
+LONGEST = 255  # characters
+SWEPT_EVERY = 3600.0  # seconds
+REPLAYED: Headers = ((b"idempotency-replayed", b"true"),)
+
+Run = Callable[[Operation, Wiki, Database], Awaitable[Answer]]
+
+
+def idempotency_key(scope: Scope) -> str | None:
+    """The key of a request that may change something. The quotes of a structured header are no part of it."""
+    key = header(scope, b"idempotency-key")
+    if key is None or scope["method"] not in ("PATCH", "POST"):
+        return None
+    if sum(name == b"idempotency-key" for name, _ in scope["headers"]) > 1:
+        raise BadInput("Send one Idempotency-Key: which of them is meant is not ours to choose.")
+    key = key.removeprefix('"').removesuffix('"')
+    if not 0 < len(key) <= LONGEST or not all("!" <= character <= "~" for character in key):
+        raise BadInput(f"An Idempotency-Key is 1 to {LONGEST} visible ASCII characters, such as a UUID.")
+    return key
+
+
+async def answer_once(
+    engine: Engine,
+    database: Database,
+    wiki: Wiki,
+    key: str,
+    asked: Operation,
+    run: Run,
+    contract: str | None = None,
+) -> tuple[Answer, Headers]:
+    """The answer to a mutation, the same for each repetition. For a query the key means nothing.
+
+    By another contract it is another request: its answer has other spellings.
+    """
+    if not await is_mutation(engine, asked):
+        return await run(asked, wiki, database), ()
+    request = [asked.query, asked.variables or {}, asked.name]
+    attempt = Attempt(wiki, key, request if contract is None else [*request, contract])
+    answer, replayed = await once(database, attempt, lambda within: run(asked, wiki, within))
+    return answer, REPLAYED if replayed else ()
+
+
+async def is_mutation(engine: Engine, asked: Operation) -> bool:
+    try:
+        document = await engine.document(asked.query, asked.name)
+    except Invalid:
+        return False
+    return document.operation.definition.operation is OperationType.MUTATION
+
+
+@asynccontextmanager
+async def swept(database: Database) -> AsyncIterator[None]:
+    """Meanwhile old answers are deleted, once at the beginning and then every hour."""
+    sweeping = asyncio.create_task(sweep(database))
+    try:
+        yield
+    finally:
+        sweeping.cancel()
+        with suppress(asyncio.CancelledError):
+            await sweeping
+
+
+async def sweep(database: Database) -> None:
+    while True:
+        try:
+            await forget_answers(database)
+        except Exception as error:
+            log.warning("old answers to idempotency keys were not deleted", reason=type(error).__name__)
+        await asyncio.sleep(SWEPT_EVERY)

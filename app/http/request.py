@@ -1,0 +1,259 @@
+"""A GraphQL request as HTTP carries it: read, checked, and refused with the right status."""
+
+import asyncio
+import gc
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeVar
+from urllib.parse import parse_qs
+
+import orjson
+from graphql import GraphQLError
+from starlette.types import Receive, Scope
+
+from db.deadlines import Deadlines
+from selection import Limits
+from selection.apart import apart
+from selection.variables import extent
+
+from ..documents.document_id import Name, name_of
+from ..settings import Settings
+
+GRAPHQL_JSON = "application/graphql-response+json"
+JSON = "application/json"
+LONGEST_QUERY = 50_000  # bytes of a query string
+KEYS_MAX = 100  # of a request: more than four are somebody's own
+BESIDES = Limits(variable_values=1_000, variable_depth=32)
+PATIENCE = 30  # seconds that a client is given to send its request
+PARTS = (("variables", dict, "an object"), ("extensions", dict, "an object"), ("operationName", str, "a string"))
+LISTS = (b"accept", b"accept-encoding", b"if-none-match")  # which may come in several headers
+UNWANTED = re.compile(r";\s*q=0(\.0*)?\s*(;|$)", re.IGNORECASE)
+NAMED = "cairn.headers"  # where a request keeps its headers by name
+WHO_ASKS = {b"authorization": "Authorization", b"x-cairn-owner": "X-Cairn-Owner"}
+CONFLICTING = "cairn.conflicting"  # the name of such a header that a request has twice, with different values
+
+
+class Refused(Exception):
+    """A request that is not executed. The message says what to send instead."""
+
+    def __init__(self, status: int, message: str, code: str = "BAD_REQUEST") -> None:
+        super().__init__(message)
+        self.status, self.message, self.code = status, message, code
+
+
+class Operation(NamedTuple):
+    """What to execute. `query` is empty where only the document's name was sent."""
+
+    query: str
+    variables: dict[str, Any] | None
+    name: str | None
+    document: Name | None = None
+
+
+def header(scope: Scope, name: bytes) -> str | None:
+    """The first such header's text, of a list all of them; bytes that are no text do not raise."""
+    value = headers_of(scope).get(name)
+    return None if value is None else value.decode("latin-1")
+
+
+def headers_of(scope: Scope) -> dict[bytes, bytes]:
+    """By name, looked through once a request."""
+    return scope.get(NAMED) or named(scope)
+
+
+def named(scope: Scope) -> dict[bytes, bytes]:
+    headers = scope["headers"]
+    scope[NAMED] = found = dict(headers)
+    if len(found) < len(headers):
+        found.update(reversed(headers))
+        for name in filter(found.__contains__, LISTS):
+            found[name] = b",".join(value for given, value in headers if given == name)
+        for name, shown in WHO_ASKS.items():
+            if any(given == name and value != found[name] for given, value in headers):
+                scope[CONFLICTING] = shown
+    return found
+
+
+def credential_of(scope: Scope) -> tuple[str | None, str | None]:
+    """The headers Authorization and X-Cairn-Owner. Raises Refused where one of them comes twice and differs."""
+    shown = header(scope, b"authorization"), header(scope, b"x-cairn-owner")
+    if CONFLICTING in scope:
+        name = scope[CONFLICTING]
+        message = f"The header {name} came more than once, with different values. Send it once."
+        raise Refused(400, message, "CONFLICTING_HEADERS")
+    return shown
+
+
+def answer_type(scope: Scope) -> str:
+    """application/graphql-response+json for those who accept it; plain JSON for those who do not say."""
+    accepted = header(scope, b"accept")
+    return JSON if accepted is None else negotiated(accepted)
+
+
+@lru_cache(256)
+def negotiated(accepted: str) -> str:
+    wanted = [part for part in accepted.split(",") if not UNWANTED.search(part)]
+    kinds = [part.partition(";")[0].strip().lower() for part in wanted]
+    if GRAPHQL_JSON in kinds:
+        return GRAPHQL_JSON
+    if any(kind in (JSON, "application/*", "*/*", "*", "") for kind in kinds):
+        return JSON
+    raise Refused(406, f"This endpoint answers with {GRAPHQL_JSON} or {JSON}.", "NOT_ACCEPTABLE")
+
+
+async def read_operation(scope: Scope, receive: Receive, bodies: "Bodies") -> Operation:
+    match scope["method"]:
+        case "POST":
+            body = await bodies.read(scope, receive)
+            check_kind(header(scope, b"content-type") or "")
+            return operation(await parse_in_thread(len(body), lambda: narrow(parsed(body, "The body"))))
+        case "GET":
+            return from_query(scope["query_string"], bodies.most)
+    raise Refused(405, "Send a POST, or a GET for queries.", "METHOD_NOT_ALLOWED")
+
+
+class Bodies:
+    """Never more than `most` bytes of one, whatever the client says it sends, and never for longer than PATIENCE."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.readers: Deadlines[asyncio.Task[Any]] = Deadlines(self.stop)
+        self.stopped: set[asyncio.Task[Any]] = set()
+
+    async def read(self, scope: Scope, receive: Receive) -> bytes:
+        check_coding(header(scope, b"content-encoding"))
+        declared = header(scope, b"content-length")
+        if declared and declared.isdecimal() and int(declared) > self.most:
+            raise too_large(self.most)
+        reader = asyncio.current_task()
+        assert reader is not None
+        self.readers.add(reader, PATIENCE)
+        try:
+            return await received(receive, self.most)
+        except asyncio.CancelledError:
+            if reader in self.stopped and not reader.uncancel():
+                message = f"The request did not come whole within {PATIENCE} seconds."
+                raise Refused(408, message, "TIMEOUT") from None
+            raise
+        finally:
+            self.readers.remove(reader)
+            self.stopped.discard(reader)
+
+    def stop(self, reader: "asyncio.Task[Any]") -> None:
+        self.stopped.add(reader)
+        reader.cancel()
+
+
+async def received(receive: Receive, most: int) -> bytes:
+    """Mostly it is there already, in one piece."""
+    pieces, size = [], 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise Refused(400, "The client went away.")
+        piece: bytes = message.get("body", b"")
+        size += len(piece)
+        if size > most:
+            raise too_large(most)
+        pieces.append(piece)
+        if not message.get("more_body"):
+            return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+def too_large(most: int) -> Refused:
+    return Refused(413, f"The request is larger than {most} bytes.", "LIMIT_EXCEEDED")
+
+
+@lru_cache(256)
+def check_kind(content_type: str) -> None:
+    kind, _, options = content_type.partition(";")
+    if kind.strip().lower() != JSON:
+        raise Refused(415, f"Send the request as {JSON}.", "UNSUPPORTED_MEDIA_TYPE")
+    if "charset" in options.lower() and "utf-8" not in options.lower():
+        raise Refused(415, "Send the request in UTF-8.", "UNSUPPORTED_MEDIA_TYPE")
+
+
+def check_coding(coding: str | None) -> None:
+    if coding is not None and coding.strip().lower() != "identity":
+        raise Refused(415, "Send the request as it is, without a Content-Encoding.", "UNSUPPORTED_MEDIA_TYPE")
+
+
+def from_query(text: bytes, most: int) -> Operation:
+    if len(text) > min(most, LONGEST_QUERY):
+        raise too_large(min(most, LONGEST_QUERY))
+    given = {name: values[-1] for name, values in parse_qs(text.decode("latin-1"), keep_blank_values=True).items()}
+    documents = {
+        name: parsed(given.pop(name).encode(), name) for name in ("variables", "extensions") if given.get(name)
+    }
+    return operation(given | documents)
+
+
+def parsed(text: bytes, what: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Refused(400, f"{what} is not JSON in UTF-8: {error}.") from None
+
+
+def narrow(given: Any) -> Any:
+    """What is read of a request besides its variables is little; those have limits of their own."""
+    if isinstance(given, dict):
+        if len(given) > KEYS_MAX:
+            raise Refused(413, f"The request has more than {KEYS_MAX} keys.", "LIMIT_EXCEEDED")
+        try:
+            extent({name: value for name, value in given.items() if name != "variables"}, BESIDES)
+        except GraphQLError:
+            message = f"Besides its variables a request holds {BESIDES.variable_values} values at most."
+            raise Refused(413, message, "LIMIT_EXCEEDED") from None
+    return given
+
+
+def operation(given: Any) -> Operation:
+    """Each part of the right type, and a document there."""
+    if isinstance(given, list):
+        raise Refused(400, "Batches are not served; send one operation a request.")
+    if not isinstance(given, dict):
+        raise Refused(400, "The request must be a JSON object with a query.")
+    for name, kind, words in PARTS:
+        if (value := given.get(name)) is not None and not isinstance(value, kind):
+            raise Refused(400, f"{name} must be {words}.")
+    query, document = given.get("query"), name_of(given)
+    if document is not None and query is None:
+        query = ""
+    elif not isinstance(query, str) or not query:
+        raise Refused(400, "The request needs a query: the GraphQL document as a string.")
+    return Operation(query, given.get("variables"), given.get("operationName") or None, document)
+
+
+def document_limits(settings: Settings) -> Limits:
+    return Limits(
+        tokens=settings.max_tokens,
+        depth=settings.max_depth,
+        fields=settings.max_fields,
+        aliases=settings.max_aliases,
+        answer_errors=settings.max_errors,
+        variable_values=settings.max_variables,
+        suggestions=settings.introspection == "everyone",
+    )
+
+
+T = TypeVar("T")
+INLINE_MAX = 50_000  # bytes of JSON that are read in a few milliseconds, whatever they say
+
+
+async def parse_in_thread(size: int, make: Callable[[], T]) -> T:
+    """What it makes of so many bytes."""
+    return await apart(lambda: uncollected(make)) if size > INLINE_MAX else make()
+
+
+def uncollected(make: Callable[[], T]) -> T:
+    """Without the garbage collector, which looks at all that is being made again and again: 2 MB of lists take 20 ms
+    instead of 300, and nobody else computes meanwhile, in whichever thread."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return make()
+    finally:
+        if was_enabled:
+            gc.enable()

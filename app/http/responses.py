@@ -1,0 +1,148 @@
+"""How an answer travels: whole, compressed, or not at all where the client has it."""
+
+import asyncio
+import gzip
+from base64 import urlsafe_b64encode
+from collections import Counter
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from typing import NamedTuple
+
+from starlette.types import Scope, Send
+
+from .request import header
+
+
+def etag(body: bytes) -> str:
+    """Strong: the same for the same bytes, and for no others."""
+    return f'"{urlsafe_b64encode(sha256(body).digest()[:18]).decode()}"'
+
+
+def matches(if_none_match: str | None, own: str) -> bool:
+    """Compared weakly, as RFC 9110 has it for If-None-Match: the form that a proxy or we compressed is the same."""
+    if if_none_match is None:
+        return False
+    known = [one.strip().removeprefix("W/") for one in if_none_match.split(",")]
+    return own in known or known == ["*"]
+
+
+LEVEL = 1
+"""The fastest. On pages of the sample the slowest saves up to a sixth more for up to five times the time."""
+AT_ONCE = 64_000
+"""Bytes that take under a millisecond. More are compressed beside the event loop."""
+
+
+def takes_gzip(accept_encoding: str | None) -> bool:
+    """Does the client accept it, by name or by `*`?"""
+    if accept_encoding is None:
+        return False
+    weights = dict(map(weighted, accept_encoding.lower().split(",")))
+    return weights.get("gzip", weights.get("*", 0.0)) > 0
+
+
+def weighted(part: str) -> tuple[str, float]:
+    """A coding and its weight; one that cannot be read is not wanted."""
+    name, _, parameter = part.partition(";")
+    weight = parameter.strip().removeprefix("q=") if parameter else "1"
+    try:
+        return name.strip(), float(weight)
+    except ValueError:
+        return name.strip(), 0.0
+
+
+async def gzipped(body: bytes) -> bytes:
+    if len(body) <= AT_ONCE:
+        return gzip.compress(body, LEVEL, mtime=0)
+    return await asyncio.to_thread(gzip.compress, body, LEVEL, mtime=0)
+
+
+Headers = tuple[tuple[bytes, bytes], ...]
+NO_STORE: Headers = ((b"cache-control", b"no-store"),)
+# A reader's own copy, which asks each time whether it still holds: what is here may change at any moment.
+REVALIDATED: Headers = (
+    (b"cache-control", b"private, no-cache"),
+    (b"vary", b"Authorization, Accept, Accept-Encoding, X-Cairn-Owner"),
+)
+COMPRESSED_INLINE_MAX = 1_000_000
+"""Bytes that are hashed in a millisecond or two. More are hashed beside the event loop."""
+GZIP: Headers = ((b"content-encoding", b"gzip"),)
+PIECE = 262_144
+"""Bytes of a large answer that are handed to the connection at once; the next ones when the client has taken these."""
+STALLED = 30.0  # seconds that a client may take for a piece
+UNREAD_MAX = 128_000_000
+"""Bytes of large answers that the clients of one tenant leave unread in this process; more are refused."""
+
+
+class Delivery(NamedTuple):
+    """What is sent, but for its type and its length."""
+
+    status: int
+    body: bytes
+    headers: Headers
+
+
+def is_plain(scope: Scope, body: bytes, compress_over: int) -> bool:
+    """Does it travel as it is, and is kept by nobody?"""
+    return scope["method"] != "GET" and not 0 < compress_over < len(body)
+
+
+async def delivered(scope: Scope, status: int, body: bytes, compress_over: int) -> Delivery:
+    """`compress_over` in bytes, 0 for never. Only what a GET asked for may be kept by the client."""
+    if scope["method"] == "GET" and status == 200:
+        return await revalidated(scope, body, compress_over)
+    if not 0 < compress_over < len(body):
+        return Delivery(status, body, NO_STORE)
+    vary = (*NO_STORE, (b"vary", b"Accept-Encoding"))
+    if not takes_gzip(header(scope, b"accept-encoding")):
+        return Delivery(status, body, vary)
+    return Delivery(status, await gzipped(body), vary + GZIP)
+
+
+async def revalidated(scope: Scope, body: bytes, compress_over: int, tag: str | None = None) -> Delivery:
+    """The tag of a compressed answer is weak: other bytes may stand for the same answer. None given: one of its own."""
+    tag = tag or await tagged(body)
+    if matches(header(scope, b"if-none-match"), tag):
+        return Delivery(304, b"", (*REVALIDATED, (b"etag", tag.encode())))
+    if 0 < compress_over < len(body) and takes_gzip(header(scope, b"accept-encoding")):
+        return Delivery(200, await gzipped(body), (*REVALIDATED, *GZIP, (b"etag", f"W/{tag}".encode())))
+    return Delivery(200, body, (*REVALIDATED, (b"etag", tag.encode())))
+
+
+async def tagged(body: bytes) -> str:
+    return etag(body) if len(body) <= COMPRESSED_INLINE_MAX else await asyncio.to_thread(etag, body)
+
+
+class Unread:
+    """How much of large answers waits for the clients of each borrower to take it."""
+
+    def __init__(self) -> None:
+        self.sizes: Counter[Hashable] = Counter()
+
+    def has_room(self, borrower: Hashable, size: int) -> bool:
+        """A first answer always has: however large it is, it was allowed."""
+        return size <= PIECE or not self.sizes[borrower] or self.sizes[borrower] + size <= UNREAD_MAX
+
+    @contextmanager
+    def held(self, borrower: Hashable, size: int) -> Iterator[None]:
+        self.sizes[borrower] += size
+        try:
+            yield
+        finally:
+            self.sizes[borrower] -= size
+            if not self.sizes[borrower]:
+                del self.sizes[borrower]
+
+
+async def send_body(send: Send, body: bytes) -> None:
+    """Piece by piece, so that a slow client's answer lies in memory once. Raises TimeoutError for one that stalls."""
+    if len(body) <= PIECE:
+        await send({"type": "http.response.body", "body": body})
+        return
+    view = memoryview(body)
+    for start in range(0, len(body), PIECE):
+        is_last = start + PIECE >= len(body)
+        async with asyncio.timeout(STALLED):
+            await send(
+                {"type": "http.response.body", "body": bytes(view[start : start + PIECE]), "more_body": not is_last}
+            )

@@ -1,0 +1,137 @@
+"""POST /mcp: MCP over streamable HTTP, each request by itself and answered with JSON."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from graphql import GraphQLError
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.types import Message, Receive, Scope, Send
+
+from resolvers.auth.credentials import Credentials
+from resolvers.errors import CairnError
+from selection import Limits
+from selection.variables import extent
+
+from ..http.errors import error_body, fault
+from ..http.graphql import EXTRA, STATUSES, come_again, headers_of
+from ..http.headers import AllowedHosts
+from ..http.request import INLINE_MAX, JSON, Bodies, Refused, credential_of, parse_in_thread, parsed
+from ..http.responses import NO_STORE, Headers
+from ..settings import Settings
+from ..subscriptions.origins import is_same_site
+from .caller import Caller, Reach
+from .server import Asked, make_server
+
+DEPTH = 32
+
+
+async def check_extent(body: bytes, most: int) -> None:
+    """Refuse more than so many values in a message: what is left is long texts, which are read quickly.
+
+    A short body cannot hold many, and one that is no JSON is for the SDK to refuse.
+    """
+    if len(body) > INLINE_MAX:
+        await parse_in_thread(len(body), lambda: check(body, most))
+
+
+def check(body: bytes, most: int) -> None:
+    try:
+        message = parsed(body, "The message")
+    except Refused:
+        return
+    try:
+        extent({"message": message}, Limits(variable_values=most, variable_depth=DEPTH))
+    except GraphQLError:
+        raise Refused(413, f"A message holds {most} values at most, {DEPTH} levels deep.", "LIMIT_EXCEEDED") from None
+
+
+CALLER = "cairn.caller"  # where a request keeps who calls
+LOCAL = ("127.0.0.1", "localhost", "[::1]")
+
+
+class ToolsEndpoint:
+    """The door of the tools: the same credentials, sizes and origins as that of GraphQL."""
+
+    def __init__(self, reach: Reach, credentials: Credentials, settings: Settings) -> None:
+        self.reach, self.credentials, self.bodies = reach, credentials, Bodies(settings.max_body)
+        self.most_values = settings.max_variables
+        self.origins = frozenset(settings.cors_origins or ())
+        self.manager = StreamableHTTPSessionManager(
+            make_server(caller_of), json_response=True, stateless=True, max_request_body_size=settings.max_body
+        )
+        is_local = settings.allowed_hosts is None and settings.host in ("127.0.0.1", "localhost", "::1")
+        self.hosts = AllowedHosts(self.serve, LOCAL) if is_local else None
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        async with self.manager.run():
+            yield
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """A service of this machine alone answers to its own names alone: a web page can make any other lead here."""
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 4404, "reason": "This path takes POST alone."})
+        else:
+            await (self.hosts or self.serve)(scope, receive, send)
+
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        more: Headers = NO_STORE
+        try:
+            if scope["method"] != "POST":
+                raise Refused(405, "Send a POST: each request is answered by itself.", "METHOD_NOT_ALLOWED")
+            if not is_same_site(scope, self.origins):
+                raise Refused(403, "Pages of this origin may not ask here.", "FORBIDDEN")
+            wiki = await self.credentials.scope(*credential_of(scope))
+            body = await self.bodies.read(scope, receive)
+            await check_extent(body, self.most_values)
+        except Refused as refused:
+            status, told = refused.status, error_body(refused.message, refused.code)
+        except CairnError as error:
+            status, told = STATUSES.get(type(error), 400), error_body(error.message, **error.extensions)
+            more += headers_of(error)
+        except Exception as error:
+            status, told = fault(error)
+        else:
+            scope[CALLER] = self.reach.caller(wiki)
+            await self.manager.handle_request(scope, whole(body, receive), private(send))
+            return
+        await refuse(send, status, told, more)
+
+
+def caller_of(asked: Asked) -> Caller:
+    request: Any = asked.request
+    caller: Caller = request.scope[CALLER]
+    return caller
+
+
+def whole(body: bytes, receive: Receive) -> Receive:
+    """As if the body came now, in one piece; then whatever the client does next."""
+    message: Message | None = {"type": "http.request", "body": body, "more_body": False}
+
+    async def replayed() -> Message:
+        nonlocal message
+        if message is None:
+            return await receive()
+        first, message = message, None
+        return first
+
+    return replayed
+
+
+def private(send: Send) -> Send:
+    """No cache keeps what one credential was told, and who is to come again is told when."""
+
+    async def marked(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = [*message.get("headers", ()), *NO_STORE, *come_again()]
+        await send(message)
+
+    return marked
+
+
+async def refuse(send: Send, status: int, body: bytes, more: Headers) -> None:
+    extra = [(b"allow", b"POST")] if status == 405 else EXTRA.get(status, [])
+    kind, length = (b"content-type", JSON.encode()), (b"content-length", b"%d" % len(body))
+    await send({"type": "http.response.start", "status": status, "headers": [kind, length, *more, *extra]})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,97 @@
+"""What went wrong with a call, in words by which a model can mend it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import structlog
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, TextContent
+from pydantic import ValidationError
+
+from resolvers.errors import BadInput, CairnError, Conflict
+from resolvers.pages.edits import EditFailed
+from resolvers.transactions.db_errors import explained
+from schema.errors import masked
+from selection.trail import note_error
+
+from ..http.validation_messages import said as of_argument
+from .output_limit import cut, fenced, paragraphs
+from .tool import Given
+
+log = structlog.get_logger()
+ERROR = "cairn/error"
+"""Where a program finds the code. Not in the structured content: clients compare that with the output schema."""
+SHOWN = 5  # mistakes in arguments that are named at once
+NEAREST = 2_000  # characters
+
+NEXT: Mapping[str, str] = {
+    "CONFLICT": "Read the page again with wiki_read, then make the change anew with its version.",
+    "EDIT_AMBIGUOUS": "Give more lines around it as old_text, or replace_all.",
+    "FORBIDDEN": "This credential cannot do it; a person has to.",
+    "LIMIT_EXCEEDED": "Ask for less at once: a smaller limit, depth or max_chars.",
+    "PAGE_EXISTS": "Read it with wiki_read, then change it with wiki_edit, wiki_append or wiki_update. "
+    "If you mean another subject of that name, give a slug of its own.",
+    "SLUG_TAKEN": "Give another slug, or change the page that has this one.",
+    "TIMEOUT": "Ask for less at once.",
+    "UNAVAILABLE": "Try the same again in a few seconds.",
+}
+
+
+def failure(error: Exception, takes: type[Given]) -> CallToolResult:
+    """For any error of a tool that `takes` these arguments."""
+    if isinstance(error, ValidationError):
+        error = bad_arguments(error)
+    message, extensions = shown(error)
+    code = extensions["code"]
+    text = paragraphs(said(error, message, code, takes), nearest(error), NEXT.get(code))
+    told = {ERROR: {"message": message, **extensions}}
+    return CallToolResult(content=[TextContent(text=text)], is_error=True, _meta=told)
+
+
+def refusal(error: Exception, **asked: Any) -> MCPError:
+    """The same for what is no tool: an error of the protocol, with what was `asked` for."""
+    if isinstance(error, MCPError):
+        return error
+    message, extensions = shown(error)
+    number = INVALID_PARAMS if extensions["code"] in ("BAD_USER_INPUT", "NOT_FOUND") else INTERNAL_ERROR
+    return MCPError(number, message, {**asked, **extensions})
+
+
+def shown(error: Exception) -> tuple[str, Mapping[str, Any]]:
+    """What is a fault of ours is logged, and shown without its insides."""
+    error = explained(error)
+    if isinstance(error, CairnError):
+        note_error(error.code)
+        return error.message, error.extensions
+    log.error("internal error", exc_info=error)
+    hidden = masked()
+    note_error(hidden["extensions"]["code"])
+    return hidden["message"], hidden["extensions"]
+
+
+def said(error: Exception, message: str, code: str, takes: type[Given]) -> str:
+    """With the argument that is meant. A conflict names the page by its title, which is data."""
+    if isinstance(error, Conflict):
+        return paragraphs(f"{code}: The page is not as you know it.", fenced(message))
+    field = error.field if isinstance(error, BadInput) else None
+    is_named = field in takes.model_fields and not message.startswith(f"{field}: ")
+    return f"{code}: {field}: {message}" if is_named else f"{code}: {message}"
+
+
+def bad_arguments(error: ValidationError) -> BadInput:
+    """Each mistake with the argument that it is in; what was given is not repeated."""
+    mistakes = error.errors(include_url=False, include_input=False)
+    shown = "; ".join(f"{place(one['loc'])}: {of_argument(one)}" for one in mistakes[:SHOWN])
+    more = f"; and {len(mistakes) - SHOWN} more" if len(mistakes) > SHOWN else ""
+    return BadInput(f"{shown}{more}. The tool's input schema says what it takes.", place(mistakes[0]["loc"]))
+
+
+def place(path: tuple[int | str, ...]) -> str:
+    return ".".join(map(str, path))[:100] or "arguments"
+
+
+def nearest(error: Exception) -> str | None:
+    """The text that an edit may have meant: quoted from the page, so that it can be given as old_text."""
+    if not isinstance(error, EditFailed) or error.nearest is None:
+        return None
+    return f"Nearest text, at line {error.nearest.line}:\n{fenced(cut(error.nearest.text, 0, NEAREST).text)}"

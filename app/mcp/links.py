@@ -1,0 +1,142 @@
+"""wiki_backlinks and wiki_graph: what is linked with what."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field
+
+from resolvers.errors import NotFound
+
+from .caller import Caller
+from .output_limit import CHARS, MARKS, Cursor, Limit, MaxChars, Words, fitting_lines, lines, paragraphs, read_on
+from .pages import MORE, Edges, PageLine, PageName, find_page, line_of, part, said
+from .tool import Given, Told, Tool
+
+MORE_LINKS = "There is more than fits: ask for one page's surroundings, or with a greater limit."
+AROUND = len(MORE_LINKS) + MARKS + 30  # characters that are no page and no link
+EDGES = 3  # links that are asked for by each page of a graph
+
+
+class LinkingTo(Given):
+    page: PageName
+    limit: Limit = 20
+    cursor: Cursor = None
+    max_chars: MaxChars = CHARS
+
+
+class Linking(BaseModel):
+    page: str
+    linked_from: list[PageLine]
+    total: int
+    next_cursor: str | None
+
+
+async def backlinks(caller: Caller, given: LinkingTo) -> Told:
+    found = await find_page(caller, given.page)
+    answer = await caller.read("backlinks", type=found.type, slug=found.slug, first=given.limit, after=given.cursor)
+    if answer["wikiPage"] is None:
+        raise NotFound(f'There is no page "{found.name}" any more. {MORE}')
+    links = answer["wikiPage"]["backlinks"]
+
+    def shown(edges: Edges, cursor: str | None) -> Linking:
+        return Linking(
+            page=found.name,
+            linked_from=[line_of(edge["node"]) for edge in edges],
+            total=links["totalCount"],
+            next_cursor=cursor,
+        )
+
+    return part(links, given.max_chars, shown, words_of)
+
+
+def words_of(data: Linking) -> Words:
+    return Words(
+        f"{len(data.linked_from)} of {data.total} pages link to {data.page}.",
+        lines(map(said, data.linked_from)),
+        read_on(data.next_cursor),
+    )
+
+
+class Drawing(Given):
+    page: PageName | None = Field(None, description="The page in the middle; without one the whole wiki.")
+    depth: Annotated[int, Field(ge=1, le=3, description="How many links away from that page.")] = 1
+    limit: Annotated[int, Field(ge=1, le=200, description="How many pages at most.")] = 50
+    max_chars: MaxChars = CHARS
+
+
+class Node(BaseModel):
+    page: str
+    title: str
+    links: int = Field(description="How many other pages it is linked with, also those that are not shown.")
+
+
+class Edge(BaseModel):
+    start: str
+    end: str
+    kind: str = Field(description="reference, parent_of or child_of.")
+
+
+class Graph(BaseModel):
+    pages: list[Node] = Field(description="The nearest first; of the whole wiki the most linked.")
+    links: list[Edge] = Field(description="Between the pages that are shown.")
+    is_cut: bool = Field(description="Were there more pages or links than fit?")
+
+
+async def graph(caller: Caller, given: Drawing) -> Told:
+    sizes = {"limit": given.limit, "edges": given.limit * EDGES}
+    if given.page is None:
+        drawn = (await caller.read("graph", **sizes))["wikiGraph"]
+    else:
+        found = await find_page(caller, given.page)
+        drawn = (await caller.read("neighbourhood", pageId=found.id, depth=given.depth, **sizes))["wikiNeighbourhood"]
+    return told(drawn or {"nodes": [], "edges": []}, given)
+
+
+def told(drawn: dict[str, Any], given: Drawing) -> Told:
+    """Pages may take two thirds of the room."""
+    room = given.max_chars - AROUND
+    names = {node["id"]: f"{node['entityType'].lower()}/{node['slug']}" for node in drawn["nodes"]}
+    nodes = [Node(page=names[node["id"]], title=node["label"], links=node["edgeCount"]) for node in drawn["nodes"]]
+    shown = fitting_lines(nodes, room * 2 // 3, said_node)
+    known = {node.page for node in shown}
+    edges = [
+        Edge(start=names[edge["source"]], end=names[edge["target"]], kind=edge["kind"].lower())
+        for edge in drawn["edges"]
+        if names.get(edge["source"]) in known and names.get(edge["target"]) in known
+    ]
+    fit = fitting_lines(edges, room // 3, said_edge)
+    is_full = len(nodes) == given.limit or len(drawn["edges"]) == given.limit * EDGES
+    data = Graph(pages=shown, links=fit, is_cut=is_full or len(shown) < len(nodes) or len(fit) < len(edges))
+    if not shown:
+        return Told(data, "There are no active pages to draw.")
+    words = Words(
+        f"{len(shown)} pages, {len(fit)} links.",
+        paragraphs(lines(map(said_node, shown)), lines(map(said_edge, fit))),
+        MORE_LINKS if data.is_cut else None,
+    )
+    return Told(data, words.within(given.max_chars))
+
+
+def said_node(node: Node) -> str:
+    return f'- {node.page} "{node.title}" ({node.links} links)'
+
+
+def said_edge(edge: Edge) -> str:
+    return f"{edge.start} -> {edge.end} ({edge.kind})"
+
+
+WIKI_BACKLINKS = Tool(
+    "wiki_backlinks",
+    "What links to a page",
+    "The pages that link to a page: what would be affected if it changed.",
+    LinkingTo,
+    Linking,
+    backlinks,
+)
+WIKI_GRAPH = Tool(
+    "wiki_graph",
+    "Pages and their links",
+    "The surroundings of a page, or the most linked pages of the wiki, with the links between them.",
+    Drawing,
+    Graph,
+    graph,
+)

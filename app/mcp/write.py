@@ -1,0 +1,270 @@
+"""wiki_create, wiki_edit, wiki_append and wiki_update."""
+
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import BaseModel, Field
+
+from content.limits import ALIASES_AT_ONCE, BODY, EDIT_SUMMARY, SLUG, SUMMARY, TAGS, TITLE
+from resolvers.errors import BadInput
+from resolvers.model.drafts import PageDraft
+from resolvers.model.lookup import PageAddress
+from resolvers.model.pages import Saved
+from resolvers.pages.edits import append_to_page, edit_page
+from resolvers.pages.lifecycle import create_page, update_page
+
+from .caller import Caller
+from .output_limit import paragraphs
+from .pages import Found, PageName, PageType, find_page, named, page_type, parted
+from .tool import Given, Told, Tool
+
+EditSummary = Annotated[
+    str | None,
+    Field(max_length=EDIT_SUMMARY.most, description="What to say of the change in the history, in one line."),
+]
+
+
+ExpectedVersion = Annotated[
+    int | None, Field(ge=1, description="The version that you have read; refused if the page has changed since.")
+]
+
+
+class Creating(Given):
+    title: str = Field(max_length=TITLE.most, description="Its name for people.", examples=["Austin, Texas"])
+    type: PageType
+    content: str = Field(
+        max_length=BODY.most,
+        description="Markdown: `## Heading` begins a section, [[slug]] or [text](wiki:slug) links to a page.",
+        examples=["A city on a river.\n\n## Notes\n\nSee [[barton-springs]]."],
+    )
+    slug: str | None = Field(
+        None,
+        max_length=SLUG.most,
+        description="Its name in links; else made from the title. Needed where the title is taken.",
+    )
+    summary: str | None = Field(None, max_length=SUMMARY.most, description="One line that says what it is.")
+    tags: list[str] | None = Field(None, max_length=TAGS.most, description="Soft hints, never structure.")
+    aliases: list[str] = Field(
+        [], max_length=ALIASES_AT_ONCE.most, description="Other names by which it is to be found."
+    )
+    related: list[PageName] = Field([], max_length=50, description="Pages to link to under the heading Related.")
+    edit_summary: EditSummary = None
+
+
+class Written(BaseModel):
+    page: str = Field(description="Its name as type/slug.")
+    version: int
+    changed: bool = Field(description="False when all of it stood there already.")
+
+
+async def create(caller: Caller, given: Creating) -> Told:
+    draft = PageDraft(
+        type=page_type(given.type).lower(),
+        title=given.title,
+        slug=given.slug,
+        summary=given.summary,
+        body=with_related(given.content, given.related),
+        tags=given.tags,
+        aliases=given.aliases,
+        edit_summary=given.edit_summary,
+    )
+    saved = await caller.write(lambda database, scope: create_page(database, scope, draft, unless_called=True))
+    data = await written(caller, saved)
+    return Told(data, f"Made {data.page}, version {data.version}.")
+
+
+def with_related(content: str, related: list[str]) -> str:
+    """The text, and links to these pages behind it."""
+    if not related:
+        return content
+    return f"{content.rstrip()}\n\n## Related\n\n" + "\n".join(f"- {link(*parted(name))}" for name in related)
+
+
+def link(type: str | None, slug: str) -> str:
+    if any(character in "[]()|#\n\r" for character in slug):
+        raise BadInput(f'"{slug[:100]}" is not the slug of a page.', "related")
+    return f"[[{slug}]]" if type is None else f"[{slug}](/wiki/{type.lower()}/{slug})"
+
+
+async def written(caller: Caller, saved: Saved) -> Written:
+    """The page under the name that it has now."""
+    page = (await caller.read("page_saved", id=str(saved.page_id)))["node"]
+    return Written(page=named(page), version=saved.version, changed=saved.changed)
+
+
+class Editing(Given):
+    page: PageName
+    old_text: str = Field(
+        max_length=BODY.most,
+        description="The text to replace, as it stands on the page; small differences of white space are forgiven.",
+    )
+    new_text: str = Field(max_length=BODY.most, description="What is to stand there instead; empty to delete.")
+    replace_all: bool = Field(False, description="Every place that has it, where there is more than one.")
+    section: str | None = Field(None, max_length=SLUG.most, description="Look in this section alone: its slug.")
+    expected_version: ExpectedVersion = None
+    edit_summary: EditSummary = None
+
+
+class Edited(Written):
+    matched_by: str | None = Field(description="How the old text was found: exact, or how tolerantly.")
+    lines: list[int] = Field(description="Where the new text begins, in lines from 1: the first twenty.")
+
+
+async def edit(caller: Caller, given: Editing) -> Told:
+    found: Found = await find_page(caller, given.page)
+    done = await caller.write(
+        lambda database, scope: edit_page(
+            database,
+            scope,
+            address(found),
+            old_text=given.old_text,
+            new_text=given.new_text,
+            replace_all=given.replace_all,
+            section_slug=given.section,
+            expected_version=given.expected_version,
+            summary=given.edit_summary,
+        )
+    )
+    edited = done.edited
+    data = Edited(
+        page=found.name,
+        version=done.saved.version,
+        changed=done.saved.changed,
+        matched_by=edited and edited.matched_by,
+        lines=list(edited.lines[:20]) if edited else [],
+    )
+    places = f"{len(edited.lines)} place{'s' * (len(edited.lines) != 1)}" if edited else "no place"
+    said = f"Changed {places} of {data.page}: it is at version {data.version} now." if data.changed else None
+    return Told(data, paragraphs(said, done.note))
+
+
+def address(found: Found) -> PageAddress:
+    return PageAddress(type=found.type.lower(), slug=found.slug)
+
+
+class Appending(Given):
+    page: PageName
+    text: str = Field(max_length=BODY.most, description="Markdown, put behind what is there as a paragraph of its own.")
+    section: str | None = Field(
+        None, max_length=SLUG.most, description="The slug of its section; one that is not there yet is made."
+    )
+    expected_version: ExpectedVersion = None
+    edit_summary: EditSummary = None
+
+
+async def append(caller: Caller, given: Appending) -> Told:
+    found = await find_page(caller, given.page)
+    done = await caller.write(
+        lambda database, scope: append_to_page(
+            database,
+            scope,
+            address(found),
+            text=given.text,
+            section_slug=given.section,
+            expected_version=given.expected_version,
+            summary=given.edit_summary,
+        )
+    )
+    return told(found, done.saved)
+
+
+class Updating(Given):
+    page: PageName
+    title: str | None = Field(None, max_length=TITLE.most, description="The old one stays as an alias.")
+    summary: str | None = Field(
+        None, max_length=SUMMARY.most, description="One line that says what it is; empty for none."
+    )
+    tags: list[str] | None = Field(
+        None, max_length=TAGS.most, description="All of its tags: those left out are taken away."
+    )
+    aliases: list[str] | None = Field(
+        None, max_length=ALIASES_AT_ONCE.most, description="All of its other names: those left out are taken away."
+    )
+    related: list[PageName] | None = Field(
+        None, max_length=50, description="All pages that it is related to besides those that its text links to."
+    )
+    expected_version: ExpectedVersion = None
+    edit_summary: EditSummary = None
+
+
+async def update(caller: Caller, given: Updating) -> Told:
+    changes = {name: getattr(given, name) for name in CHANGES if getattr(given, name) is not None}
+    if not changes:
+        raise BadInput(f"Give what is to change: {', '.join(CHANGES)}. The text is changed by wiki_edit.")
+    if "summary" in changes:
+        changes["summary"] = changes["summary"] or None
+    if "related" in changes:
+        changes["related"] = list(map(spelled, changes["related"]))
+    found = await find_page(caller, given.page)
+    saved = await caller.write(
+        lambda database, scope: update_page(
+            database,
+            scope,
+            UUID(found.id),
+            **changes,
+            expected_version=given.expected_version,
+            edit_summary=given.edit_summary,
+        )
+    )
+    return told(found, saved)
+
+
+CHANGES = ("title", "summary", "tags", "aliases", "related")
+
+
+def spelled(name: str) -> str:
+    """As resolvers name a page: `entity/austin`, or the slug alone."""
+    type, slug = parted(name)
+    return slug if type is None else f"{type.lower()}/{slug}"
+
+
+def told(found: Found, saved: Saved) -> Told:
+    """What became of a page that was there."""
+    data = Written(page=found.name, version=saved.version, changed=saved.changed)
+    said = f"Changed {data.page}: it is at version {data.version} now."
+    return Told(data, said if data.changed else f"{data.page} says that already: nothing was written.")
+
+
+WIKI_CREATE = Tool(
+    "wiki_create",
+    "Create a page",
+    "Write a new page. Search first: if there is a page about it, use wiki_edit. "
+    "Refused where a page of the type has that title or alias.",
+    Creating,
+    Written,
+    create,
+    writes=True,
+    repeats=False,
+)
+WIKI_EDIT = Tool(
+    "wiki_edit",
+    "Edit a page",
+    "Replace a piece of a page's text by another: quote what stands there, and say what shall stand there. "
+    "Everything else stays as it is, and the version before stays in the history.",
+    Editing,
+    Edited,
+    edit,
+    writes=True,
+    destroys=True,
+    repeats=False,
+)
+WIKI_APPEND = Tool(
+    "wiki_append",
+    "Append to a page",
+    "Put a text behind all that a page, or one of its sections, says.",
+    Appending,
+    Written,
+    append,
+    writes=True,
+    repeats=False,
+)
+WIKI_UPDATE = Tool(
+    "wiki_update",
+    "Change what is known of a page",
+    "Change a page's title, summary, tags, aliases or related pages; what is left out stays.",
+    Updating,
+    Written,
+    update,
+    writes=True,
+    destroys=True,
+)

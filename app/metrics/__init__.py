@@ -1,1 +1,0 @@
-"""Numbers of this service: counted in plain memory, added up and written out when somebody asks."""

@@ -1,0 +1,145 @@
+"""One structured line a request, with an id that the client gets too. No argument values, ever."""
+
+import logging
+import os
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from random import getrandbits
+from time import perf_counter, time_ns
+from typing import Any
+
+import orjson
+import structlog
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from selection.trail import TRAIL, Trail
+
+from ..http.headers import Headers, completing
+from ..http.request import header
+from ..settings import Settings
+from .observer import Watcher
+
+log = structlog.get_logger()
+
+
+def configure(settings: Settings) -> None:
+    """Everything that is logged, ours or a library's, goes to stderr in one form."""
+    console = settings.log_format == "console"
+    shared: list[Any] = [
+        of_request,
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        of_process(os.getpid()),
+    ]
+    plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+    bare = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)  # locals are what a client has sent
+    traced = structlog.processors.ExceptionRenderer(bare)
+    shown: list[Any] = [plain] if console else [traced, structlog.processors.JSONRenderer(as_text)]
+    level = getattr(logging, settings.log_level.upper())
+    structlog.configure(
+        processors=[*shared, *shown],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=[
+        structlog.stdlib.ProcessorFormatter.remove_processors_meta, *shown
+    ]))  # fmt: skip
+    logging.basicConfig(handlers=[handler], level=level, force=True)
+    for noisy in ("uvicorn.access", "httpx", "httpcore"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
+
+
+def of_request(_: Any, __: str, record: structlog.types.EventDict) -> structlog.types.EventDict:
+    """Whatever is logged in the course of a request says which, and in which trace."""
+    if trail := TRAIL.get():
+        record.setdefault("request_id", trail.request_id)
+        if trail.trace_id:
+            record.setdefault("trace_id", trail.trace_id)
+    return record
+
+
+def of_process(pid: int) -> structlog.types.Processor:
+    """Several processes write into one stream."""
+    return lambda _, __, record: {**record, "pid": pid}
+
+
+def as_text(record: Any, **options: Any) -> str:
+    return orjson.dumps(record, **options).decode()
+
+
+class RequestLog:
+    """Gives each request an id and a trail, answers with the id, and logs the request once it is over."""
+
+    def __init__(
+        self, app: ASGIApp, settings: Settings, headers: Headers | None = None, watchers: Sequence[Watcher] = ()
+    ) -> None:
+        """`headers` are for every answer that does not have them."""
+        self.app, self.write, self.watchers = app, writer(settings), watchers
+        self.completed = completing(headers or [])
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        request_id = known_id(header(scope, b"x-request-id")) or new_request_id()
+        trail, status = Trail(request_id), 500
+        TRAIL.set(trail)
+        for watcher in self.watchers:
+            watcher.begin(trail, scope)
+
+        def noting(message: Message) -> Awaitable[None]:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = self.completed(message["headers"])
+                message["headers"].append((b"x-request-id", request_id.encode()))
+            return send(message)
+
+        try:
+            await self.app(scope, receive, noting)
+        finally:
+            trail.ended = perf_counter()
+            took = int((trail.ended - trail.began) * 100_000) / 100  # ms; round() takes ten times as long
+            self.write(trail, scope["method"], trail.path or scope["path"], status, took)
+            for watcher in self.watchers:
+                watcher.end(trail, scope, status)
+
+
+Write = Callable[[Trail, str, str, int, float], None]
+
+
+def writer(settings: Settings) -> Write:
+    """How the line of a request is written. JSON goes straight to the stream: all of its fields are known here."""
+    if settings.log_level not in ("debug", "info"):
+        return lambda *_: None
+    return write_console if settings.log_format == "console" else partial(write_json, os.getpid())
+
+
+def write_console(_: Trail, method: str, path: str, status: int, ms: float) -> None:
+    log.info("request", method=method, path=path, status=status, ms=ms)
+
+
+def write_json(pid: int, trail: Trail, method: str, path: str, status: int, ms: float) -> None:
+    record = {
+        "method": method, "path": path, "status": status, "ms": ms, "event": "request",
+        "request_id": trail.request_id, "level": "info", "timestamp": datetime.now(UTC), "pid": pid,
+    }  # fmt: skip
+    if trail.trace_id:
+        record["trace_id"] = trail.trace_id
+    stream = sys.stderr.buffer
+    stream.write(orjson.dumps(record, option=orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE))
+    stream.flush()
+
+
+def new_request_id() -> str:
+    """32 hexadecimal digits that sort by time, like our other ids. They must differ, and may be guessed."""
+    return (time_ns() // 1_000_000 << 80 | getrandbits(80)).to_bytes(16, "big").hex()
+
+
+def known_id(given: str | None) -> str | None:
+    """A client's own id, when it is one that can stand in a log."""
+    return given if given and len(given) <= 64 and given.replace("-", "").isalnum() and given.isascii() else None

@@ -1,0 +1,230 @@
+"""Metrics of this process and of the database: counters, gauges and histograms by name."""
+
+import mmap
+import os
+import time
+from bisect import bisect_left
+from collections.abc import Iterator, MutableSequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import orjson
+from starlette.types import Scope
+
+from selection.trail import Trail
+
+Kind = Literal["counter", "gauge", "histogram"]
+
+SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+"""Upper bounds of every histogram: half a millisecond is a small statement, ten seconds is the statement timeout."""
+
+
+class Family(NamedTuple):
+    """`of_service` is of all processes together already: asked once, and not added up."""
+
+    name: str
+    kind: Kind
+    help: str
+    labels: tuple[str, ...] = ()
+    of_service: bool = False
+
+
+REQUESTS = Family("cairn_requests_total", "counter", "Requests answered", ("path", "status"))
+REQUEST_SECONDS = Family("cairn_request_seconds", "histogram", "From the first header to the last byte", ("path",))
+IN_FLIGHT = Family("cairn_requests_in_flight", "gauge", "Requests that are being answered")
+OPERATIONS = Family(
+    "cairn_operations_total", "counter", "GraphQL operations: how they ended, and by which way they were executed",
+    ("type", "outcome", "way"),
+)  # fmt: skip
+OPERATION_SECONDS = Family("cairn_operation_seconds", "histogram", "GraphQL operations", ("type",))
+PREPARING_SECONDS = Family(
+    "cairn_preparing_seconds",
+    "histogram",
+    "Reading documents, and planning operations, that were not cached",
+    ("part",),
+)
+SQL_SECONDS = Family("cairn_sql_seconds", "histogram", "SQL statements of requests")
+WAIT_SECONDS = Family("cairn_pool_wait_seconds", "histogram", "Waiting for a connection, where none was idle")
+ERRORS = Family(
+    "cairn_errors_total", "counter", "Errors in answers; THROTTLED and LIMIT_EXCEEDED are refusals", ("code",)
+)
+LOOKUPS = Family("cairn_cache_lookups_total", "counter", "Looks into a cache", ("cache", "result"))
+EVICTIONS = Family("cairn_cache_evictions_total", "counter", "Entries that made room for others", ("cache",))
+DOCUMENTS = Family("cairn_documents_cached", "gauge", "Documents kept with their plans")
+CONNECTIONS = Family("cairn_pool_connections", "gauge", "Connections to Postgres", ("pool", "state"))
+WAITING = Family("cairn_pool_waiting", "gauge", "Requests that wait for a connection", ("pool",))
+LAG_SECONDS = Family(
+    "cairn_event_loop_lag_seconds", "histogram", "How late the event loop came to a timer, twice a second"
+)
+SUBSCRIPTIONS = Family("cairn_subscriptions_open", "gauge", "Subscriptions that are served")
+PROCESSES = Family("cairn_processes", "gauge", "Processes that serve")
+CPU_SECONDS = Family("cairn_cpu_seconds_total", "counter", "CPU time of the processes")
+MEMORY = Family("cairn_memory_bytes", "gauge", "Resident memory of the processes")
+JOBS = Family("cairn_jobs", "gauge", "Compile jobs that are not finished", ("status",), of_service=True)
+OLDEST_JOB = Family(
+    "cairn_oldest_pending_job_seconds", "gauge", "How long the oldest job waits that could run", of_service=True
+)
+
+FAMILIES = (
+    REQUESTS, REQUEST_SECONDS, IN_FLIGHT, OPERATIONS, OPERATION_SECONDS, PREPARING_SECONDS, SQL_SECONDS, WAIT_SECONDS,
+    ERRORS, LOOKUPS, EVICTIONS, DOCUMENTS, CONNECTIONS, WAITING, LAG_SECONDS, SUBSCRIPTIONS, PROCESSES, CPU_SECONDS,
+    MEMORY, JOBS, OLDEST_JOB,
+)  # fmt: skip
+BY_NAME = {family.name: family for family in FAMILIES}
+
+
+PLACES = 4096
+WIDTH = len(SECONDS) + 2  # of a histogram: its buckets, the one without an upper bound, the sum of seconds
+LOST = 0  # where the first WIDTH places take what came when all others were taken
+
+Labels = tuple[str, ...]
+
+
+class Series(NamedTuple):
+    """One series of one process: a number, or the WIDTH of them that a histogram has."""
+
+    family: Family
+    labels: Labels
+    values: list[float]
+
+
+class Numbers:
+    """Written by one process alone, on its event loop."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.places: dict[tuple[Family, Labels], int] = {}
+        self.next = LOST + WIDTH
+        self.values: MutableSequence[float]
+        self.names: Any = None
+        if folder is None:
+            self.values = [0.0] * PLACES
+        else:
+            folder.mkdir(parents=True, exist_ok=True)
+            stem = folder / f"{os.getpid()}-{time.time_ns()}"
+            self.values = shared(stem.with_suffix(".numbers"))
+            self.names = stem.with_suffix(".names").open("ab", buffering=0)
+
+    def add(self, family: Family, *labels: str, amount: float = 1.0) -> None:
+        self.values[self.place(family, labels)] += amount
+
+    def set(self, family: Family, *labels: str, value: float) -> None:
+        self.values[self.place(family, labels)] = value
+
+    def observe(self, family: Family, *labels: str, seconds: float) -> None:
+        place = self.place(family, labels)
+        self.values[place + bisect_left(SECONDS, seconds)] += 1.0
+        self.values[place + WIDTH - 1] += seconds
+
+    def place(self, family: Family, labels: Labels) -> int:
+        found = self.places.get((family, labels))
+        return self.take(family, labels) if found is None else found
+
+    def take(self, family: Family, labels: Labels) -> int:
+        width = width_of(family)
+        if self.next + width > PLACES:
+            return LOST
+        place, self.next = self.next, self.next + width
+        self.places[family, labels] = place
+        if self.names is not None:
+            self.names.write(orjson.dumps([place, family.name, labels]) + b"\n")
+        return place
+
+    def close(self) -> None:
+        """What was counted stays in its file; what is counted from now on stays in memory."""
+        if self.names is not None:
+            self.names.close()
+            self.names = None
+
+    def series(self) -> Iterator[Series]:
+        for (family, labels), place in list(self.places.items()):
+            yield Series(family, labels, list(self.values[place : place + width_of(family)]))
+
+
+def width_of(family: Family) -> int:
+    return WIDTH if family.kind == "histogram" else 1
+
+
+def shared(path: Path) -> MutableSequence[float]:
+    with path.open("wb+") as file:
+        file.truncate(PLACES * 8)
+        values: Any = memoryview(mmap.mmap(file.fileno(), PLACES * 8)).cast("d")
+    return values  # type: ignore[no-any-return]
+
+
+def of_all(folder: Path) -> Iterator[Series]:
+    """The series of every process that has served from this folder; gauges of those alone that still live."""
+    for names in sorted(folder.glob("*.names")):
+        with suppress(FileNotFoundError):  # the service is stopping
+            lives = is_alive(int(names.stem.partition("-")[0]))
+            yield from (series for series in kept(names) if lives or series.family.kind != "gauge")
+
+
+def kept(names: Path) -> Iterator[Series]:
+    values = memoryview(names.with_suffix(".numbers").read_bytes()).cast("d")
+    for line in names.read_bytes().splitlines(keepends=True):
+        if line.endswith(b"\n"):  # else it is being written
+            place, name, labels = orjson.loads(line)
+            family = BY_NAME[name]
+            yield Series(family, tuple(labels), list(values[place : place + width_of(family)]))
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+PATHS = frozenset({"/graphql", "/graphql/v0", "/graphiql", "/healthz", "/mcp", "/metrics", "/readyz"})
+
+
+class Recorder:
+    """A watcher of requests."""
+
+    def __init__(self, numbers: Numbers) -> None:
+        self.numbers = numbers
+
+    def begin(self, trail: Trail, scope: Scope) -> None:
+        self.numbers.add(IN_FLIGHT)
+
+    def end(self, trail: Trail, scope: Scope, status: int) -> None:
+        numbers, path = self.numbers, trail.path or known(scope["path"])
+        numbers.add(IN_FLIGHT, amount=-1.0)
+        numbers.add(REQUESTS, path, str(status))
+        if not trail.is_stream:
+            numbers.observe(REQUEST_SECONDS, path, seconds=trail.took)
+        for code in trail.codes:
+            numbers.add(ERRORS, code)
+        self.parts(trail)
+
+    def parts(self, trail: Trail) -> None:
+        for part in trail.parts:
+            match part.what:
+                case "sql":
+                    self.numbers.observe(SQL_SECONDS, seconds=part.took)
+                case "wait":
+                    self.numbers.observe(WAIT_SECONDS, seconds=part.took)
+                case "operation":
+                    type_ = trail.type or "none"
+                    self.numbers.add(OPERATIONS, type_, outcome(trail), trail.way)
+                    self.numbers.observe(OPERATION_SECONDS, type_, seconds=part.took)
+                case _:
+                    self.numbers.observe(PREPARING_SECONDS, part.what, seconds=part.took)
+
+
+def known(path: str) -> str:
+    """Clients can ask for any path; a few are worth a series."""
+    return path if path in PATHS else "other"
+
+
+def outcome(trail: Trail) -> str:
+    """`refused` before execution, `failed` by a fault of ours, `errors` with errors that are the client's to mend."""
+    if not trail.codes:
+        return "ok"
+    if trail.definition is None:
+        return "refused"
+    return "failed" if "INTERNAL_SERVER_ERROR" in trail.codes else "errors"

@@ -1,0 +1,242 @@
+"""The endpoint /metrics in the format of Prometheus."""
+
+import asyncio
+import hmac
+import os
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager, suppress
+from ipaddress import ip_address
+from itertools import chain
+from pathlib import Path
+
+import structlog
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Metric, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+from prometheus_client.registry import Collector
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from db.database import Database
+from resolvers.jobs.queue import OpenJobs, count_open_jobs
+from selection import Engine
+
+from ..http.errors import error_body
+from ..settings import Settings
+from . import metrics
+from .metrics import SECONDS, Family, Labels, Numbers, Recorder, Series, of_all
+
+KINDS: dict[str, type[CounterMetricFamily | GaugeMetricFamily]] = {
+    "counter": CounterMetricFamily,
+    "gauge": GaugeMetricFamily,
+}
+BOUNDS = [*map(str, SECONDS), "+Inf"]
+
+Sums = dict[Family, dict[Labels, list[float]]]
+
+
+def exposition(series: Iterable[Series]) -> bytes:
+    """The text format, version 0.0.4."""
+    registry = CollectorRegistry()
+    registry.register(Summed(added_up(series)))
+    return generate_latest(registry)
+
+
+def added_up(series: Iterable[Series]) -> Sums:
+    sums: Sums = {}
+    for family, labels, values in series:
+        known = sums.setdefault(family, {})
+        before = known.get(labels)
+        known[labels] = [a + b for a, b in zip(before, values, strict=True)] if before else values
+    return sums
+
+
+class Summed(Collector):
+    """What prometheus_client asks for the numbers."""
+
+    def __init__(self, sums: Sums) -> None:
+        self.sums = sums
+
+    def collect(self) -> Iterator[Metric]:
+        for family, known in sorted(self.sums.items()):
+            yield histogram(family, known) if family.kind == "histogram" else single(family, known)
+
+
+def single(family: Family, known: dict[Labels, list[float]]) -> Metric:
+    metric = KINDS[family.kind](family.name, family.help, labels=family.labels)
+    for labels, (value,) in sorted(known.items()):
+        metric.add_metric(labels, value)
+    return metric
+
+
+def histogram(family: Family, known: dict[Labels, list[float]]) -> Metric:
+    metric = HistogramMetricFamily(family.name, family.help, labels=family.labels)
+    for labels, (*counts, total) in sorted(known.items()):
+        metric.add_metric(labels, list(zip(BOUNDS, cumulated(counts), strict=True)), total)
+    return metric
+
+
+def cumulated(counts: list[float]) -> Iterator[float]:
+    total = 0.0
+    for count in counts:
+        total += count
+        yield total
+
+
+BEAT = 0.5  # seconds
+PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")
+STATM = Path("/proc/self/statm")
+
+
+class Facts:
+    """`subscriptions` says how many there are; whoever serves them puts it in place."""
+
+    def __init__(self, numbers: Numbers, engine: Engine, database: Database) -> None:
+        self.numbers, self.engine, self.database = numbers, engine, database
+        self.subscriptions: Callable[[], int] = lambda: 0
+
+    async def beat(self) -> None:
+        """Until cancelled."""
+        while True:
+            began = time.perf_counter()
+            await asyncio.sleep(BEAT)
+            self.numbers.observe(metrics.LAG_SECONDS, seconds=max(0.0, time.perf_counter() - began - BEAT))
+            self.look()
+
+    def look(self) -> None:
+        numbers = self.numbers
+        documents = self.engine.documents
+        numbers.set(metrics.DOCUMENTS, value=len(documents.entries))
+        tallies = {"documents": documents.tally, "plans": self.engine.plans}
+        for cache, tally in tallies.items():
+            numbers.set(metrics.LOOKUPS, cache, "hit", value=tally.hits)
+            numbers.set(metrics.LOOKUPS, cache, "miss", value=tally.misses)
+            numbers.set(metrics.EVICTIONS, cache, value=tally.evictions)
+        for pool, facts in self.database.pools().items():
+            numbers.set(metrics.CONNECTIONS, pool, "idle", value=facts.idle)
+            numbers.set(metrics.CONNECTIONS, pool, "used", value=facts.size - facts.idle)
+            numbers.set(metrics.WAITING, pool, value=facts.waiting)
+        numbers.set(metrics.SUBSCRIPTIONS, value=self.subscriptions())
+        numbers.set(metrics.PROCESSES, value=1.0)
+        numbers.set(metrics.CPU_SECONDS, value=time.process_time())
+        numbers.set(metrics.MEMORY, value=resident())
+
+
+def resident() -> float:
+    """Bytes; none where the system does not say."""
+    with suppress(OSError, ValueError, IndexError):
+        return float(STATM.read_text().split()[1]) * PAGE_SIZE
+    return 0.0
+
+
+log = structlog.get_logger()
+LASTS = 60.0  # seconds
+PATIENCE = 5.0
+
+
+class Queue:
+    """The last answer, and when it was given."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.found: OpenJobs | None = None
+        self.asked = -LASTS
+        self.turn = asyncio.Lock()
+
+    async def series(self) -> list[Series]:
+        """Nothing while Postgres does not answer: the other numbers are needed most then."""
+        async with self.turn:
+            if time.monotonic() - self.asked >= LASTS:
+                self.asked, self.found = time.monotonic(), await self.ask()
+        return list(shown(self.found)) if self.found else []
+
+    async def ask(self) -> OpenJobs | None:
+        try:
+            async with asyncio.timeout(PATIENCE):
+                return await count_open_jobs(self.database)
+        except Exception as error:
+            log.warning("the queue of jobs was not counted", error=type(error).__name__)
+            return None
+
+
+def shown(found: OpenJobs) -> Iterator[Series]:
+    yield Series(metrics.JOBS, ("pending",), [found.pending])
+    yield Series(metrics.JOBS, ("running",), [found.running])
+    yield Series(metrics.OLDEST_JOB, (), [found.oldest])
+
+
+class Metrics:
+    """`folder` is where processes that serve together add up; one that serves alone needs none."""
+
+    def __init__(self, engine: Engine, database: Database, folder: Path | None = None) -> None:
+        self.folder = folder
+        self.numbers = Numbers(folder)
+        self.recorder = Recorder(self.numbers)
+        self.facts = Facts(self.numbers, engine, database)
+        self.queue = Queue(database)
+
+    def series(self) -> Iterable[Series]:
+        """Of all processes, this one as it is at this moment and the others as they were half a second ago."""
+        self.facts.look()
+        return self.numbers.series() if self.folder is None else of_all(self.folder)
+
+    async def of_service(self) -> list[Series]:
+        return await self.queue.series()
+
+    @asynccontextmanager
+    async def looking(self) -> AsyncIterator[None]:
+        """While the process serves."""
+        self.facts.look()
+        beating = asyncio.create_task(self.facts.beat())
+        try:
+            yield
+        finally:
+            beating.cancel()
+            with suppress(asyncio.CancelledError):
+                await beating
+            self.numbers.close()
+
+
+FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
+
+
+def metrics_routes(settings: Settings, metrics: Metrics) -> list[BaseRoute]:
+    async def show(request: Request) -> Response:
+        if refused := refusal(settings, request):
+            return refused
+        series = chain(metrics.series(), await metrics.of_service())
+        return Response(exposition(series), media_type=CONTENT_TYPE_LATEST)
+
+    return [Route("/metrics", show)]
+
+
+def refusal(settings: Settings, request: Request) -> Response | None:
+    if settings.metrics == "token":
+        return None if shows_token(settings, request) else wrong_token()
+    return None if is_of_this_machine(request) else not_local()
+
+
+def shows_token(settings: Settings, request: Request) -> bool:
+    assert settings.metrics_token is not None  # the settings see to it
+    shown = request.headers.get("authorization", "").partition(" ")[2].strip()
+    return hmac.compare_digest(shown.encode(), settings.metrics_token.get_secret_value().encode())
+
+
+def is_of_this_machine(request: Request) -> bool:
+    """A request that a proxy on this machine passes on is not; a proxy that hides itself cannot be told apart."""
+    if request.client is None or any(name in request.headers for name in FORWARDED):
+        return False
+    try:
+        return ip_address(request.client.host).is_loopback
+    except ValueError:
+        return False
+
+
+def wrong_token() -> Response:
+    body = error_body("Send `Authorization: Bearer` with the token for metrics.", "UNAUTHENTICATED")
+    return Response(body, 401, {"WWW-Authenticate": 'Bearer realm="metrics"'}, "application/json")
+
+
+def not_local() -> Response:
+    return Response(error_body("Metrics are read on this machine alone.", "FORBIDDEN"), 403, None, "application/json")

@@ -1,0 +1,53 @@
+"""Those who look at requests in this process, as the operator wants them."""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from starlette.routing import BaseRoute
+
+from db.database import Database
+from selection import Engine
+
+from ..settings import Settings, telemetry_wanted
+from .metrics_endpoint import Metrics, metrics_routes
+from .observer import Watcher
+from .slow_operations import SlowOperations
+from .telemetry import telemetry
+
+
+class Watchers:
+    """Metrics, the log of slow operations, and OpenTelemetry: each only where it is wanted."""
+
+    def __init__(self, settings: Settings, engine: Engine, database: Database) -> None:
+        self.settings = settings
+        wanted = telemetry_wanted()
+        counts = settings.metrics != "off" or "metrics" in wanted
+        self.metrics = Metrics(engine, database, settings.metrics_dir) if counts else None
+        self.slow = SlowOperations(settings.slow_operation, database) if settings.slow_operation else None
+        self.telemetry = telemetry(wanted, self.metrics.numbers if self.metrics else None)
+
+    def __iter__(self) -> Iterator[Watcher]:
+        """Telemetry first: what others log then has the trace's id."""
+        yield from self.telemetry.watchers
+        if self.metrics:
+            yield self.metrics.recorder
+        if self.slow:
+            yield self.slow
+
+    def watch_streams(self, number: Callable[[], int]) -> None:
+        if self.metrics:
+            self.metrics.facts.subscriptions = number
+
+    def routes(self) -> list[BaseRoute]:
+        return metrics_routes(self.settings, self.metrics) if self.metrics and self.settings.metrics != "off" else []
+
+    @asynccontextmanager
+    async def watching(self) -> AsyncIterator[None]:
+        """While the database is open."""
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(self.telemetry.close)
+            if self.metrics:
+                await stack.enter_async_context(self.metrics.looking())
+            if self.slow:
+                stack.push_async_callback(self.slow.close)
+            yield

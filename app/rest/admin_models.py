@@ -1,0 +1,133 @@
+"""Tenants, owners, API keys and tokens, as operators send and see them."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from content.limits import CALLED, SLUG
+from resolvers.auth.api_keys import OWNERS_MAX
+from resolvers.auth.owners import ENGLISH
+from schema.enums import WikiOwnerKind, WikiRole
+
+from .models import Listed, Moment, RequestModel, ResponseModel
+
+TTL_MAX = 86_400  # seconds
+NewSlug = Annotated[str, Field(min_length=1, max_length=SLUG.most, examples=["acme"])]
+Name = Annotated[
+    str | None, Field(min_length=1, max_length=CALLED.most, description="The name for people; else the slug.")
+]
+OwnerName = Annotated[str, Field(min_length=1, max_length=SLUG.most, description="The owner's slug or id.")]
+Role = Annotated[WikiRole, Field(strict=False, description="What the credential may do at most.")]
+Actor = Literal["agent", "user", "service"]
+ActorGiven = Annotated[
+    Actor | None, Field(description="The kind of author that history names; what the owner is if left out.")
+]
+
+
+class NewTenant(RequestModel):
+    """A customer, with nothing in it."""
+
+    slug: NewSlug
+    name: Name = None
+
+
+class NewOwner(RequestModel):
+    """An owner with an empty wiki."""
+
+    kind: Annotated[WikiOwnerKind, Field(strict=False)]
+    slug: NewSlug
+    name: Name = None
+    language: Annotated[
+        str, Field(max_length=CALLED.most, description="What its pages are written in, like german, de or de-AT.")
+    ] = ENGLISH
+
+
+class NewKey(RequestModel):
+    """An API key. The first owner's wiki is the one that it works in."""
+
+    name: Annotated[str, Field(min_length=1, max_length=CALLED.most, description="What the key is for.")]
+    role: Role
+    owners: Annotated[list[OwnerName], Field(min_length=1, max_length=OWNERS_MAX)]
+    expires_at: Annotated[Moment | None, Field(description="When it ends by itself; never if left out.")] = None
+    actor: ActorGiven = None
+
+
+class NewToken(RequestModel):
+    """A signed token for one owner."""
+
+    owner: OwnerName
+    role: Role = WikiRole.MEMBER
+    ttl: Annotated[int, Field(ge=1, le=TTL_MAX, description="How many seconds it lives.")] = 3600
+    actor: ActorGiven = None
+
+
+class Tenant(ResponseModel):
+    """A customer. Nothing is ever shared between two of them."""
+
+    id: UUID
+    slug: str
+    name: str
+    created_at: datetime
+
+
+class Tenants(Listed):
+    """Tenants by slug."""
+
+    items: list[Tenant]
+
+
+class Owner(ResponseModel):
+    """The owner of a wiki."""
+
+    id: UUID
+    kind: WikiOwnerKind
+    slug: str
+    name: str
+    language: str
+    created_at: datetime
+
+
+class Owners(Listed):
+    """Owners of a tenant by slug."""
+
+    items: list[Owner]
+
+
+class ApiKey(ResponseModel):
+    """An API key without the key itself. `owners` are slugs."""
+
+    id: UUID
+    name: str
+    role: WikiRole
+    actor: Actor
+    owners: list[str]
+    state: Literal["active", "expired", "revoked"]
+    created_at: datetime
+    expires_at: datetime | None
+    revoked_at: datetime | None
+
+
+class ApiKeys(Listed):
+    """API keys of a tenant, the oldest first; expired and revoked ones too."""
+
+    items: list[ApiKey]
+
+
+class IssuedKey(ResponseModel):
+    """A new API key. `key` is shown this once: it is stored as a hash."""
+
+    id: UUID
+    key: str
+    expires_at: datetime | None
+
+
+class IssuedToken(ResponseModel):
+    """A new token, for `Authorization: Bearer`."""
+
+    token: str
+    tenant_id: UUID
+    owner_id: UUID
+    role: WikiRole
+    expires_in: Annotated[int, Field(description="Seconds.")]

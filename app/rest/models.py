@@ -1,0 +1,284 @@
+"""Bodies and answers of REST as Pydantic models."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, FailFast, Field, Tag, model_validator
+
+from content.limits import (
+    ALIAS,
+    ALIASES_AT_ONCE,
+    BODY,
+    CONTENT,
+    EDIT_SUMMARY,
+    REF,
+    RELATED,
+    SLUG,
+    SOURCE_TITLE,
+    SUMMARY,
+    TAG,
+    TAGS,
+    TITLE,
+)
+from resolvers.sources.retain import BATCH_MAX
+from schema.enums import WikiPageStatus, WikiPageType, WikiSourceKind
+
+VERSION_MAX = 2**31 - 1
+MEMBERS_MAX = 50  # of a body
+Text = Annotated[str, Field(max_length=BODY.most)]
+EditSummary = Annotated[
+    str | None, Field(max_length=EDIT_SUMMARY.most, description="What to say of it in the history.")
+]
+ExpectedVersion = Annotated[
+    int | None, Field(ge=1, le=VERSION_MAX, description="Refuse with 409 if it has another; If-Match says the same.")
+]
+
+
+class RequestModel(BaseModel):
+    """Something that is sent: types are exact, and what has no place here is refused."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def few_members(cls, given: Any) -> Any:
+        """Each one that has no place here is a fault to be told: of a hundred thousand that would take a second."""
+        if isinstance(given, dict) and len(given) > MEMBERS_MAX:
+            raise ValueError("this has far more members than are known")
+        return given
+
+
+class ResponseModel(BaseModel):
+    """Something that is answered."""
+
+
+class Listed(ResponseModel):
+    """`next` is the `cursor` of the next items; null after the last."""
+
+    next: str | None
+
+
+class Fault(ResponseModel):
+    """What to mend, and where."""
+
+    field: str | None
+    message: str
+
+
+class Problem(ResponseModel):
+    """A problem (RFC 9457). `code` is for programs: docs/reference/errors.md lists them. More members are possible."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: Literal["about:blank"]
+    title: str
+    status: int
+    detail: str
+    code: str
+    request_id: str | None
+    field: str | None = None
+    errors: list[Fault] = Field([])
+    current_version: int | None = None
+
+
+class Link(ResponseModel):
+    """What a page's text, or who wrote it, points at. `broken`: nobody answers to it yet."""
+
+    slug: str
+    title: str
+    type: WikiPageType | None
+    broken: bool
+
+
+class Links(Listed):
+    items: list[Link]
+
+
+PageType = Annotated[WikiPageType, Field(strict=False)]
+Tags = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=TAG.most)]], FailFast(), Field(max_length=TAGS.most)
+]
+Related = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=SLUG.most + 20)]],
+    FailFast(),
+    Field(max_length=RELATED.most, description="Slugs of pages of this wiki, or TYPE/SLUG where types share one."),
+]
+
+
+class NewPage(RequestModel):
+    """A page to be made."""
+
+    title: Annotated[str, Field(min_length=1, max_length=TITLE.most, examples=["Harbour Coffee"])]
+    slug: Annotated[
+        str | None, Field(min_length=1, max_length=SLUG.most, description="Made from the title if left out.")
+    ] = None
+    type: PageType
+    content: Annotated[Text, Field(description="Markdown; `## ` headings make sections.")]
+    related: Related = Field([])
+    tags: Tags = Field([])
+    edit_summary: EditSummary = None
+
+
+class PageChanges(RequestModel):
+    """Changes to a page. What is left out stays as it is; a list is given whole, and an empty one takes all away."""
+
+    title: Annotated[
+        str,
+        Field(
+            default_factory=str,
+            min_length=1,
+            max_length=TITLE.most,
+            description="The old one stays an alias. Links that say it stay as they are: `/rename` rewrites them.",
+        ),
+    ]
+    summary: Annotated[str | None, Field(max_length=SUMMARY.most, description="One line; null for none.")] = None
+    tags: Tags = Field([])
+    aliases: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=ALIAS.most)]],
+        FailFast(),
+        Field(max_length=ALIASES_AT_ONCE.most, description="All names besides the title, which always names the page."),
+    ] = Field([])
+    related: Related = Field([])
+    edit_summary: EditSummary = None
+    expected_version: ExpectedVersion = None
+
+
+class PageName(ResponseModel):
+    """A page in a list of names."""
+
+    slug: str
+    title: str
+    type: WikiPageType
+
+
+class PageItem(ResponseModel):
+    """A page in a list."""
+
+    id: UUID
+    slug: str
+    title: str
+    type: WikiPageType
+    summary: str | None
+    version: int
+    status: WikiPageStatus
+    tags: list[str]
+    created_at: datetime
+    updated_at: datetime
+
+
+class Page(PageItem):
+    """A page, with its first hundred links. `redirected_from`: the former slug by which it was asked for.
+
+    `merged_into`: the page that it became a part of. `pages_to_rewrite`: texts that may call it by a name it had, and
+    are yet to be rewritten; 0 once a rename is done.
+    """
+
+    content: str
+    aliases: list[str]
+    related: list[str]
+    links: list[Link]
+    pages_to_rewrite: int
+    created_by: str
+    updated_by: str
+    redirected_from: str | None
+    merged_into: PageName | None
+
+
+class Pages(Listed):
+    items: list[PageItem]
+
+
+class Rebuild(ResponseModel):
+    """The job that builds a page again."""
+
+    job_id: UUID
+
+
+ONE, MANY = "one", "many"
+
+
+def as_text(value: object) -> object:
+    """JSON has no moments: only a text can be one, and one of digits alone is a number in quotes."""
+    try:
+        datetime.fromisoformat(value)  # type: ignore[arg-type]  # what is no text is an error too
+    except (TypeError, ValueError):
+        raise ValueError("must be a text like 2026-11-20T10:00:00Z") from None
+    return value
+
+
+def how_many(given: Any) -> str:
+    return MANY if isinstance(given, list) else ONE
+
+
+SourceKind = Annotated[WikiSourceKind, Field(strict=False)]
+Moment = Annotated[datetime, BeforeValidator(as_text), Field(strict=False)]
+
+
+class NewSource(RequestModel):
+    """A piece of evidence. Other content under the same kind and ref is its next version."""
+
+    kind: SourceKind
+    ref: Annotated[str, Field(min_length=1, max_length=REF.most, description="Its name where it comes from.")]
+    content: Annotated[str, Field(min_length=1, max_length=CONTENT.most)]
+    title: Annotated[str | None, Field(max_length=SOURCE_TITLE.most)] = None
+    captured_at: Annotated[Moment | None, Field(description="When it is from; now if left out.")] = None
+    metadata: dict[str, Any] | None = None
+
+
+NewSources = Annotated[
+    Annotated[NewSource, Tag(ONE)] | Annotated[list[NewSource], Field(min_length=1, max_length=BATCH_MAX), Tag(MANY)],
+    Discriminator(how_many),
+]
+
+
+class SourceItem(ResponseModel):
+    """A source in a list, without what it says."""
+
+    id: UUID
+    kind: WikiSourceKind
+    ref: str
+    version: int
+    title: str | None
+    checksum: str
+    metadata: dict[str, Any]
+    captured_at: datetime
+    created_at: datetime
+    forgotten_at: Annotated[datetime | None, Field(description="Since then nothing is left of it but this.")]
+
+
+class Source(SourceItem):
+    """A source, with the first hundred pages that cite it."""
+
+    content: str
+    cited_by: list[PageName]
+
+
+class Sources(Listed):
+    items: list[SourceItem]
+
+
+class Retained(ResponseModel):
+    """What became of a source of a batch, by its place from 0; it is kept, or `code` and `detail` say why not."""
+
+    position: int
+    id: UUID | None
+    version: int | None
+    created: bool
+    code: str | None
+    detail: str | None
+
+
+class Retention(ResponseModel):
+    """A batch of sources, and the job that will read what is new."""
+
+    items: list[Retained]
+    job_id: UUID | None
+
+
+class Forgotten(ResponseModel):
+    """What is left of a forgotten source, and the job that takes it out of pages, history and search."""
+
+    source: Source
+    versions: int
+    job_id: UUID | None

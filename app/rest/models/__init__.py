@@ -1,1 +1,0 @@
-"""The shapes of this door, which its OpenAPI document is made of."""

@@ -1,0 +1,116 @@
+"""Reads and writes of REST: stored documents and resolvers, run with the scope of the caller."""
+
+from collections.abc import Awaitable, Callable
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+import orjson
+
+from content.limits import SLUG
+from content.names import composed
+from content.slugs import is_slug
+from db.database import Database
+from resolvers.errors import CairnError, NotFound
+from resolvers.idempotency import Attempt, once
+from resolvers.model.lookup import locate_slug
+from resolvers.transactions.transaction import NO_PAGE
+from selection.engine import Answer
+from selection.trail import note_document, noted
+
+from ..http.idempotency import idempotency_key
+from ..http.request import Operation, header, parse_in_thread
+from .endpoint import Call
+
+
+class ReadFailed(CairnError):
+    """What the engine said, with its own code and whatever else is there for programs."""
+
+    def __init__(self, error: dict[str, Any]) -> None:
+        super().__init__(error["message"])
+        self.told: dict[str, Any] = error["extensions"]
+        self.code = str(self.told["code"])
+
+    @property
+    def extensions(self) -> dict[str, Any]:
+        return self.told
+
+
+@cache
+def document(name: str) -> str:
+    return files("app.rest").joinpath(f"queries/{name}.graphql").read_text(encoding="utf-8")
+
+
+async def read(call: Call, name: str, operation: str, database: Database | None = None, **variables: Any) -> Any:
+    """The data of an operation in the call's wiki, paid from its account."""
+    bounds, text = call.door.bounds, document(name)
+    context = bounds.context(database or call.door.database, call.wiki, call.account)
+    note_document(text, context)
+    with noted("operation"):
+        answer = await bounds.paid(call.door.engine, Operation(text, variables, operation), context, call.account)
+    shown = await parse_in_thread(len(answer.body), lambda: orjson.loads(answer.body))
+    for error in shown.get("errors", ()):
+        raise ReadFailed(error)
+    return shown["data"]
+
+
+async def type_of(call: Call, slug: str, type: str | None) -> str:
+    """Of the page that is meant: where its type is said, there is nothing to look up."""
+    if type is None:
+        return (await locate_slug(call.door.database, call.wiki, slug)).type
+    if not is_slug(composed(slug, SLUG)):
+        raise NotFound(NO_PAGE)
+    return type
+
+
+async def read_of_page(
+    call: Call, name: str, operation: str, type: str, slug: str, is_archived_too: bool, **variables: Any
+) -> dict[str, Any]:
+    """What an operation says of a page; NotFound where there is none."""
+    where: dict[str, Any] = {"tenantId": str(call.wiki.tenant_id), "type": type.upper(), "slug": slug}
+    data = await read(call, name, operation, **where, includeArchived=is_archived_too, **variables)
+    page: dict[str, Any] | None = data["page"]
+    if page is None:
+        raise NotFound(NO_PAGE)
+    return page
+
+
+Work = Callable[[Database], Awaitable[Any]]
+NOT_DONE = Answer(orjson.dumps({"errors": [{"extensions": {"code": "UNAVAILABLE"}}]}))
+"""What keeps a transaction from being committed."""
+
+
+class Written(NamedTuple):
+    """The body of the answer, and the headers that say whether it was given before."""
+
+    body: bytes
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+async def write(call: Call, work: Work) -> Written:
+    """What `work` answers once it has written through the database that it is given."""
+    key = idempotency_key(call.request.scope)
+    if key is None:
+        return Written(orjson.dumps(await work(call.door.database)))
+    failed: list[CairnError] = []
+
+    async def run(database: Database) -> Answer:
+        try:
+            return Answer(orjson.dumps(await work(database)))
+        except CairnError as error:
+            failed.append(error)
+            return NOT_DONE
+
+    answer, replayed = await once(call.door.database, attempt(call, key), run)
+    if replayed:
+        return Written(answer.body, (("Idempotency-Replayed", "true"),))
+    if failed:
+        raise failed[0]
+    return Written(answer.body)
+
+
+def attempt(call: Call, key: str) -> Attempt:
+    """What must be the same again, for the answer to be."""
+    scope = call.request.scope
+    query, matched = scope["query_string"].decode("latin-1"), header(scope, b"if-match")
+    return Attempt(call.wiki, key, [scope["method"], scope["path"], query, matched, call.request.document])

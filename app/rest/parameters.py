@@ -1,0 +1,125 @@
+"""What the paths have in common: whose page, how many items, from where on, and what may be answered."""
+
+import re
+from typing import Annotated, Any
+
+from fastapi import Depends, Path, Query
+from starlette.types import Scope
+
+from content.limits import SLUG
+from resolvers.errors import BadInput, CairnError, Conflict
+from schema.enums import WikiPageType
+
+from ..http.request import header
+from .endpoint import Call, call_of
+from .models import Moment
+from .problems import PROBLEM
+
+Caller = Annotated[Call, Depends(call_of)]
+Slug = Annotated[str, Path(max_length=SLUG.most, description="Of the page now, or once.", examples=["austin-texas"])]
+Type = Annotated[WikiPageType | None, Query(description="Where pages of several types share the slug.")]
+Types = Annotated[list[WikiPageType] | None, Query(alias="type", max_length=20, description="Of one of these types.")]
+Tags = Annotated[
+    list[Annotated[str, Query(max_length=200)]] | None,
+    Query(alias="tag", max_length=50, description="With all of these tags."),
+]
+UpdatedSince = Annotated[
+    Moment | None,
+    Query(description="Changed then or later, as 2026-11-20T10:00:00Z. For a copy of the wiki ask /changes instead."),
+]
+Archived = Annotated[bool, Query(description="Archived pages answer as unknown ones without it.")]
+Limit = Annotated[int, Query(ge=1, le=100, description="How many items at most.")]
+Cursor = Annotated[
+    str | None, Query(max_length=4000, description="`next` of the items before; of a list with the same parameters.")
+]
+
+ALWAYS = (401, 403, 422, 429, 503, 504)
+SAID = {
+    301: "It was merged into the page at Location.",
+    400: "The request cannot be read.",
+    401: "A credential is needed.",
+    403: "The credential is valid, and may not do this.",
+    404: "There is no such thing, or none that the caller may see.",
+    408: "The request did not come whole in time.",
+    409: "Somebody else was first, the text is not there once, or several pages share the slug.",
+    410: "It was forgotten: what stays of it is told with the problem.",
+    412: "The page has another version than If-Match names.",
+    413: "The request is too large.",
+    415: "The body is not of a kind that this takes, or is compressed.",
+    422: "Something of the request is not acceptable.",
+    429: "Too much in a while.",
+    503: "Not now.",
+    504: "It took too long and was stopped.",
+}
+OF_PAGE = (404, 409)
+SENT = (400, 408, 409, 413, 415)
+
+
+def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """What a path may answer besides what it is for."""
+    shape = {"schema": {"$ref": "#/components/schemas/Problem"}}
+    named = sorted({*statuses, *ALWAYS})
+    return {status: {"description": SAID[status], "content": {PROBLEM: shape}} for status in named}
+
+
+def reading(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The same of what a client may keep."""
+    return {304: {"description": "You have it: If-None-Match names what would be sent."}, **problems(*statuses)}
+
+
+def moving(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The same of what may be elsewhere."""
+    return {301: {"description": SAID[301]}, **reading(*statuses)}
+
+
+TAG = re.compile(r'\s*(?:W/)?"(\d{1,10})(?:\.[\w-]*)?"\s*')
+NEVER = 0  # no page has this version
+
+
+class PreconditionFailed(CairnError):
+    """The page is not the one that If-Match names. `current_version` is what to look at before trying again."""
+
+    code = "PRECONDITION_FAILED"
+
+    def __init__(self, conflict: Conflict, *, is_read: bool) -> None:
+        super().__init__(
+            conflict.message if is_read else "If-Match has no tag of this page. Read it, and send its ETag."
+        )
+        self.current_version = conflict.current_version
+
+    @property
+    def extensions(self) -> dict[str, Any]:
+        return {"code": self.code, "currentVersion": self.current_version}
+
+
+def page_tag(version: int, digest: str) -> str:
+    """`"7.Zk…"` of version 7 and the tag of the bytes."""
+    return f'"{version}.{digest.strip(chr(34))}"'
+
+
+def matched_version(scope: Scope) -> int | None:
+    """What If-Match wants the version to be; None where any will do, or nothing is said.
+
+    Versions only grow: of several that a client has seen, the last is the only one that can be there still.
+    """
+    given = header(scope, b"if-match")
+    if given is None or given.strip() == "*":
+        return None
+    return max((int(tag[1]) for tag in map(TAG.fullmatch, given.split(",")) if tag), default=NEVER)
+
+
+class Expected:
+    """The version that a write builds upon, by If-Match or by the body."""
+
+    def __init__(self, scope: Scope, given: int | None = None) -> None:
+        self.matched = matched_version(scope)
+        if None not in (self.matched, given) and self.matched != given:
+            raise BadInput(
+                "If-Match and expected_version name different versions; send one of them.", "expectedVersion"
+            )
+        self.version = given if self.matched is None else self.matched
+
+    def refusal(self, error: Conflict) -> CairnError:
+        """A stale version by the door that it came through."""
+        is_stale = error.current_version is not None and self.matched is not None
+        return PreconditionFailed(error, is_read=self.matched != NEVER) if is_stale else error

@@ -1,0 +1,108 @@
+"""Answers of REST, and GraphQL's answers in the shapes of REST."""
+
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+from starlette.responses import Response
+
+from ..http.request import parse_in_thread
+from ..http.responses import Delivery, delivered, revalidated, tagged
+from .endpoint import Call
+from .parameters import page_tag
+
+JSON = "application/json"
+Headers = Iterable[tuple[str, str]]
+
+
+async def answer(call: Call, shown: Any) -> Response:
+    """What was read."""
+    scope = call.request.scope
+    return response(await delivered(scope, 200, orjson.dumps(shown), call.door.compress_over))
+
+
+async def answer_page(call: Call, page: dict[str, Any]) -> Response:
+    """A page that was read."""
+    body = orjson.dumps(page)
+    tag = page_tag(page["version"], await tagged(body))
+    return response(await revalidated(call.request.scope, body, call.door.compress_over, tag))
+
+
+async def answer_write(call: Call, body: bytes, status: int = 200, headers: Headers = ()) -> Response:
+    """What a write has come to, never kept by anybody between."""
+    return response(await delivered(call.request.scope, status, body, call.door.compress_over), headers)
+
+
+async def answer_written_page(call: Call, body: bytes, headers: Headers = (), *, is_new: bool = False) -> Response:
+    """The page as it is after the write, with the tag that a reader would get."""
+    page = await parse_in_thread(len(body), lambda: orjson.loads(body))
+    more = [*headers, ("ETag", page_tag(page["version"], await tagged(body)))]
+    if is_new:
+        more.append(("Location", place_of(call, page)))
+    return await answer_write(call, body, 201 if is_new else 200, more)
+
+
+def place_of(call: Call, page: dict[str, Any]) -> str:
+    return f"{call.request.scope['root_path']}/pages/{quote(page['slug'])}?type={page['type'].lower()}"
+
+
+def answer_moved(call: Call, page: dict[str, Any]) -> Response:
+    """Where the page is now. Not to be kept: what was merged can be brought back."""
+    return Response(status_code=301, headers={"Location": place_of(call, page), "Cache-Control": "no-store"})
+
+
+def response(sent: Delivery, headers: Headers = ()) -> Response:
+    made = Response(sent.body, sent.status, dict(headers), JSON if sent.status != 304 else None)
+    made.raw_headers.extend(sent.headers)
+    return made
+
+
+Row = dict[str, Any]
+
+
+def named(row: Row) -> Row:
+    """The closed sets are in small letters here."""
+    return row | {name: row[name].lower() for name in ("type", "status", "kind", "author_type") if row.get(name)}
+
+
+def page(row: Row) -> Row:
+    linked = row.pop("links")["nodes"]
+    broken = row.pop("broken")["nodes"]
+    first, last = row.pop("first"), row.pop("last")["nodes"]
+    state = row.pop("state", None) or {}
+    known = {name: value for name, value in state.items() if value is not None or name == "summary"}
+    shown = named(row | known)
+    shown["merged_into"] = row["merged_into"] and named(row["merged_into"])
+    shown["related"] = [link["page"]["slug"] for link in linked if link["reasons"] != ["text"]]
+    shown["links"] = [whole_link(link["page"]) for link in linked] + [broken_link(link) for link in broken]
+    shown["created_by"] = first["by"]
+    shown["updated_by"] = state.get("updated_by") or last[0]["by"]
+    return shown
+
+
+def whole_link(other: Row) -> Row:
+    return named(other) | {"broken": False}
+
+
+def broken_link(target: Row) -> Row:
+    return named(target) | {"broken": True}
+
+
+def change(row: Row) -> Row:
+    return named(row) | {"state": row["state"].lower(), "page": row["page"] and named(row["page"])}
+
+
+def hit(edge: Row) -> Row:
+    found = edge.pop("node")
+    return named(found) | edge
+
+
+def source(row: Row) -> Row:
+    citing = row.pop("pages")["nodes"]
+    return named(row) | {"cited_by": [named(page) for page in citing]}
+
+
+def listed(found: Row, items: list[Row], **more: Any) -> Row:
+    at = found["pageInfo"]
+    return {"items": items, "next": at["endCursor"] if at["hasNextPage"] else None, **more}
