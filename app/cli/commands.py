@@ -13,6 +13,7 @@ from . import (
     demo,
     documents,
     editing,
+    explain,
     exporting,
     grants,
     history,
@@ -59,7 +60,7 @@ app = typer.Typer(
 COMMANDS = (
     demo, serve, migrate, reindex, status, settings, schema, tenants, owners, grants, keys, token, importing, retaining,
     compiling, rebuilding, linting, sources, worker, links, promotions, exporting, search, reading, creating, editing,
-    history, watching, documents, knowledge, mcp, tools,
+    history, watching, documents, knowledge, explain, mcp, tools,
 )  # fmt: skip
 
 
