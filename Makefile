@@ -10,7 +10,7 @@ python := $(bin)/python
 pip_install := $(python) -m pip install --disable-pip-version-check --constraint constraints.txt
 say := @printf '\n== %s\n'
 
-.PHONY: help install demo serve migrate schema schema-check check test test-nightly conformance mutants differential bench
+.PHONY: help install demo serve migrate schema snapshots schema-check check test test-nightly conformance mutants differential bench
 .PHONY: bench-graphql bench-search bench-moving bench-compiler bench-attack graphiql wheel clean
 
 help:  ## this list
@@ -40,6 +40,9 @@ schema: .venv/.installed  ## write the GraphQL and OpenAPI contracts and the pla
 	@mv .venv/admin-openapi.json schema/admin-openapi.json
 	@$(python) -m app.cli.plans > .venv/plans.json
 	@mv .venv/plans.json app/cli/queries/plans.json
+
+snapshots: .venv/.developing  ## write the SQL, cost and plans of typical reads anew: review the difference
+	@$(python) -m tests.schema.read_snapshots
 
 schema-check: .venv/.developing  ## would clients of the released contract break?
 	@$(python) -m tests.schema.compatibility

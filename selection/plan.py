@@ -48,6 +48,7 @@ class Plan:
         compiled = statement.compile(dialect=DIALECT, compile_kwargs={"literal_binds": True})
         self.sql = str(compiled)
         getters = [compiler.binds.getter(name) for name in compiled.positiontup or ()]
+        self.getters = tuple(getters)
         self.fixed = [get.value if isinstance(get, Fixed) else None for get in getters]
         self.varying = [(place, get) for place, get in enumerate(getters) if not isinstance(get, Fixed | OfStep)]
         self.names_of_step = tuple(get.name for get in getters if isinstance(get, OfStep))

@@ -23,7 +23,7 @@ from graphql.execution.values import VariableValues
 
 from .binds import Request
 from .collect import Collector
-from .compiler import TYPE, Compiler, Mode
+from .compiler import TYPE, Compiler, Mode, Nodes
 from .contract import lists_what_a_step_finds, mapping_of, python_name
 from .errors import NotCompilable
 from .mapping import Computed, Known, Source
@@ -82,10 +82,9 @@ class Resolvers:
         keys = tuple(key for key in info.path.as_list() if isinstance(key, str))
 
         def make() -> Plan | NotCompilable:
-            compiler = Compiler(Collector(self.schema, info.fragments, variables), mode)
-            nothing = b"[]" if lists_what_a_step_finds(field) else None
+            collector = Collector(self.schema, info.fragments, variables)
             try:
-                return Plan(compiler, compiler.source(field, list(info.field_nodes), source), nothing)
+                return source_plan(collector, field, list(info.field_nodes), source, mode)
             except NotCompilable as reason:
                 return reason.with_traceback(None)
 
@@ -98,6 +97,13 @@ class Resolvers:
     def operation(self, info: Info) -> Operation:
         """By identity: the entry keeps the node alive, so that its id cannot be another's."""
         return self.operations.get(id(info.operation), lambda: Operation(self.schema, info.operation, info.fragments))
+
+
+def source_plan(collector: Collector, field: GraphQLField, nodes: Nodes, source: Source, mode: Mode) -> Plan:
+    """The statement of one source and everything below it. Raises NotCompilable."""
+    compiler = Compiler(collector, mode)
+    nothing = b"[]" if lists_what_a_step_finds(field) else None
+    return Plan(compiler, compiler.source(field, nodes, source), nothing)
 
 
 def completed(data: bytes | None) -> orjson.Fragment | None:

@@ -10,6 +10,7 @@ import typer
 from . import (
     demo,
     edit,
+    explain,
     grants,
     history,
     import_export,
@@ -43,7 +44,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     demo, service, settings, tenants, owners, grants, keys, token, import_export, jobs, sources, pages, search, edit,
-    links, history, watch, knowledge,
+    links, history, watch, knowledge, explain,
 )  # fmt: skip
 
 

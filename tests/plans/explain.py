@@ -1,6 +1,5 @@
 """How Postgres runs a statement, for values that it sees and for values that it does not."""
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,16 +9,18 @@ from typing import Any
 import asyncpg
 import orjson
 
+from db import explaining
 from tests.listening import Sent
 
 TINY = 100  # rows
+OPTIONS = ("ANALYZE", "BUFFERS", "FORMAT JSON")
 
 
 class Planning(StrEnum):
     """Whether the plan is made for the values, or once for all of them: a prepared statement meets both."""
 
-    CUSTOM = "force_custom_plan"
-    GENERIC = "force_generic_plan"
+    CUSTOM = explaining.CUSTOM
+    GENERIC = explaining.GENERIC
 
 
 @dataclass(frozen=True)
@@ -69,36 +70,8 @@ def was_run(node: dict[str, Any]) -> bool:
 
 
 async def explain(connection: asyncpg.Connection, sent: Sent, planning: Planning) -> Execution:
-    """The parameters of EXPLAIN itself would be seen by the planner: only EXECUTE has a plan without values."""
-    await connection.execute(f"SET plan_cache_mode = {planning}; PREPARE explained AS {sent.sql}")
-    try:
-        arguments = f"({', '.join(map(quoted, sent.arguments))})" if sent.arguments else ""
-        execute = f"EXECUTE explained{arguments}"
+    """The connection is prepared as those of the product are."""
+    async with connection.transaction():
         for _ in range(2):  # the first run may also set hint bits and load the catalogue
-            text = await connection.fetchval(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {execute}")
-        return Execution(orjson.loads(text)[0]["Plan"])
-    finally:
-        await connection.execute("DEALLOCATE explained; RESET plan_cache_mode")
-
-
-def quoted(value: Any) -> str:
-    """As a literal of unknown type: the statement knows what it wants."""
-    match value:
-        case None:
-            return "NULL"
-        case list() | tuple():
-            return escaped(
-                "{" + ",".join("NULL" if item is None else json.dumps(element(item)) for item in value) + "}"
-            )
-        case _:
-            return escaped(str(value))
-
-
-def element(value: Any) -> str:
-    """A document as JSON."""
-    return orjson.dumps(value).decode() if isinstance(value, dict) else str(value)
-
-
-def escaped(text: str) -> str:
-    assert "\\" not in text or text.startswith("{"), "a backslash is only a backslash in a standard literal"
-    return "'" + text.replace("'", "''") + "'"
+            (text,) = await explaining.explain(connection, sent.sql, sent.arguments, OPTIONS, planning)
+    return Execution(orjson.loads(text)[0]["Plan"])

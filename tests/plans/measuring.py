@@ -7,7 +7,7 @@ import asyncpg
 import orjson
 
 from benchmarks.wikis import Wiki, wiki, write_wikis
-from db.database import PLANNED_ANEW
+from db.database import PLANNED_ANEW, prepare_connection
 from db.scope import Actor, ActorKind, Role, Scope
 from resolvers.context import Context
 from schema.root import make_engine
@@ -64,6 +64,7 @@ async def measure(dsn: str) -> dict[Key, tuple[int, list[Execution]]]:
     database, engine = ListeningDatabase(dsn), make_engine()
     await database.open()
     look = await asyncpg.connect(dsn)
+    await prepare_connection(look)
     found: dict[Key, tuple[int, list[Execution]]] = {}
     try:
         for name, case in CASES.items():
