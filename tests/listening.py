@@ -11,6 +11,10 @@ OF_THE_DRIVER = ("typeinfo_tree", "current_setting('jit')")
 """It asks once what arrays and records consist of: that is not of the product."""
 
 
+PATIENCE = 60.0
+"""Seconds for a statement in tests that are about something else: machines are busy at times."""
+
+
 class Sent(NamedTuple):
     """One statement with its values."""
 
@@ -22,7 +26,7 @@ class ListeningDatabase(Database):
     """Pools of one connection that note every statement in the order in which they are sent."""
 
     def __init__(self, dsn: str) -> None:
-        super().__init__(dsn, size=1)
+        super().__init__(dsn, size=1, statement_timeout=PATIENCE)
         self.sent: list[Sent] = []
 
     async def open(self) -> None:

@@ -20,6 +20,7 @@ from db.ids import new_id
 from db.scope import Actor, ActorKind, Role, Scope
 from resolvers.search.lexemes import scope_letter
 from resolvers.sources.sources import SourceDraft, add_source
+from tests.listening import PATIENCE
 
 KINDS = ["title", "alias", "slug", "old_slug"]
 RANKS = {"slug": 1, "old_slug": 2, "alias": 3}
@@ -91,7 +92,7 @@ class Wiki:
 
 async def open_wiki(dsn: str) -> Wiki:
     """A new tenant, an owner in it, and an admin at work."""
-    database = Database(dsn, size=4)
+    database = Database(dsn, size=4, statement_timeout=PATIENCE)
     await database.open()
     look = await asyncpg.connect(dsn)
     await look.set_type_codec("jsonb", schema="pg_catalog", encoder=str, decoder=orjson.loads)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from graphql import get_introspection_query
 
+from app import asgi
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from tests.app.service import Service, serving
@@ -122,7 +123,10 @@ BODIES = {
 
 
 @pytest.fixture
-async def service(statements: list[str], dsn: str, tmp_path: Path) -> AsyncIterator[Service]:
+async def service(
+    statements: list[str], dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Service]:
+    monkeypatch.setattr(asgi, "LOOKED_EVERY", 3600.0)  # its own statements are none of a request's
     async with serving(dsn, tmp_path) as service:
         yield service
 

@@ -61,10 +61,8 @@ async def test_who_has_the_fewest_comes_next(pool: Pool) -> None:
     tasks = []
     for number, borrower in enumerate(("greedy", "greedy", "greedy", "modest")):
         tasks.append(asyncio.create_task(lent_to(pool, borrower, order, release[number])))
-        while len(order) + len(pool.waiting) <= number:
+        while len(order) < min(number + 1, 2) or len(order) + len(pool.waiting) <= number:
             await asyncio.sleep(0.01)
-    while len(order) < 2:
-        await asyncio.sleep(0.01)
     release[0].set()
     await tasks[0]
     while len(order) < 3:
