@@ -1,4 +1,4 @@
-"""What search finds and what it costs. The collections that it is measured with: docs/benchmarks.md#search."""
+"""Measures the quality and the cost of search. The collections that it is measured with: docs/benchmarks.md#search."""
 
 import sys
 
