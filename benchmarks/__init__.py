@@ -1,1 +1,1 @@
-"""What Cairn costs and what it finds: `python -m benchmarks.graphql`, `.search`, `.compiler`."""
+"""Benchmarks of Cairn's cost and of its search: `python -m benchmarks.graphql`, `.search`, `.compiler`."""

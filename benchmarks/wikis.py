@@ -37,7 +37,7 @@ class Wiki:
     hub: int = 0
 
     def id(self, kind: int, number: int) -> UUID:
-        """Of its own `number`th row of a kind; in the order in which they were made."""
+        """Return the id of the `number`th row of a kind; ids ascend in the order of creation."""
         return UUID(int=(kind << 96) + (self.owner_id.int & 0xFFFFFFFF) * 2**48 + number)
 
     def page(self, number: int) -> UUID:
@@ -134,7 +134,7 @@ class Author:
         return "archived" if number % 20 == 19 else "active"
 
     def linked(self, number: int) -> list[int]:
-        """Whom a page links to: mostly the older ones, and the hub."""
+        """Return the numbers of the pages that a page links to: mostly older ones, and the hub."""
         size = self.wiki.pages
         found = {int(size * self.rng.random() ** 2) for _ in range(LINKS)} | ({0} if number <= self.wiki.hub else set())
         return sorted(found - {number})

@@ -32,7 +32,6 @@ from .sources import SourceQueries, WikiCitation
 from .subscriptions import Subscription
 from .suggestions import SuggestionQueries
 from .tags import TagQueries
-from .writes import install
 
 
 @strawberry.type(description="Everything that can be read.")
@@ -73,7 +72,6 @@ def build() -> strawberry.Schema:
 STRAWBERRY = build()
 GRAPHQL: GraphQLSchema = STRAWBERRY._schema
 Resolvers(GRAPHQL)
-install(STRAWBERRY)
 
 
 def sdl() -> str:

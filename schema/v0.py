@@ -30,7 +30,6 @@ from .mutations.scoping import Request
 from .payloads import IDS
 from .scalars import SCALARS
 from .search import HITS
-from .writes import install
 
 graph, hierarchy, jobs, links = relations.graph, relations.hierarchy, relations.jobs, relations.links
 pages, search, sections = relations.pages, relations.search, relations.sections
@@ -262,7 +261,6 @@ class Mutation:
 STRAWBERRY = strawberry.Schema(Query, Mutation, config=StrawberryConfig(scalar_map=SCALARS))
 GRAPHQL: GraphQLSchema = STRAWBERRY._schema
 Resolvers(GRAPHQL)
-install(STRAWBERRY)
 
 
 def sdl() -> str:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
         Step,
         Within,
     )
-    from .mutation import Write
     from .resolve import Resolvers
     from .tenancy import in_tenant
 
@@ -40,7 +39,6 @@ HOMES = {
         ),
         "mapping",
     ),
-    "Write": "mutation",
     "Resolvers": "resolve",
     "in_tenant": "tenancy",
 }  # fmt: skip
@@ -62,7 +60,6 @@ __all__ = [
     "Source",
     "Step",
     "Within",
-    "Write",
     "in_tenant",
     "own_values",
     "scope_value",

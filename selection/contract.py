@@ -32,14 +32,6 @@ def python_name(element: GraphQLField | GraphQLArgument | GraphQLInputField) -> 
     return name
 
 
-def attribute_of(field: GraphQLField) -> str | None:
-    """The attribute that an unmapped field shows; nothing where a function makes its value."""
-    found = definition(field)
-    if found is None or METADATA in found.metadata or found.base_resolver or found.extensions:
-        return None
-    return python_name(field)
-
-
 def lists_what_a_step_finds(field: GraphQLField | None) -> bool:
     """Is the field's answer [] when its step finds nothing?"""
     source = mapping_of(field) if field else None

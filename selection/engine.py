@@ -7,7 +7,7 @@ from inspect import isawaitable
 from typing import Any, NamedTuple
 
 import orjson
-from graphql import ExecutionResult, GraphQLError, GraphQLSchema, OperationType, execute
+from graphql import ExecutionResult, Executor, GraphQLError, GraphQLSchema, OperationType, execute_root_selection_set
 from graphql.execution.values import VariableValues
 from sqlalchemy import ColumnElement, case
 
@@ -20,7 +20,6 @@ from .contract import lists_what_a_step_finds
 from .errors import Final, MoreErrors, NotCompilable, TurnedAway
 from .limits import Limits
 from .lru import Tally
-from .mutation import Mutation
 from .operation import Document, Invalid, Operation, coerced, large, too_long
 from .plan import Context, Plan
 from .plan_cache import DocumentCache
@@ -69,7 +68,7 @@ class Engine:
             if document.introspected and not context.may_introspect:
                 raise not_introspected()
             if document.operation.is_mutation:
-                return await self.write(document, variables or {}, name, context)
+                return await self.as_values(document, variables or {}, name, context)
             try:
                 return Answer(await self.as_bytes(document.operation, variables or {}, context))
             except NotCompilable:
@@ -126,45 +125,22 @@ class Engine:
             return await apart(lambda: coerced(self.schema, operation, given, self.limits))
         return coerced(self.schema, operation, given, self.limits)
 
-    async def write(self, document: Document, given: dict[str, Any], name: str | None, context: Context) -> Answer:
-        """Whether graphql-core has to do it is known before any of it is done."""
-        operation = document.operation
-        variables = await self.coerced(operation, given)
-        shape = operation.shape(variables)
-        plan: Mutation | NotCompilable = operation.plans.find(shape) or await operation.plans.get_apart(
-            shape, lambda: self.mutation(operation, variables)
-        )
-        if isinstance(plan, NotCompilable):
-            return await self.as_values(document, given, name, context)
-        try:
-            await context.begin(document.weight)
-        except Final as error:
-            return self.answer(ExecutionResult(None, [error]), context)
-        return self.answer(await plan.run(context, Request(variables, context.scope, [])), context)
-
-    def mutation(self, operation: Operation, variables: VariableValues) -> Mutation | NotCompilable:
-        """Or why there is none."""
-        assert self.schema.mutation_type is not None
-        collector = Collector(self.schema, operation.fragments, variables)
-        try:
-            return Mutation(self.schema.mutation_type, operation.definition, collector)
-        except NotCompilable as reason:
-            return reason.with_traceback(None)
-        except GraphQLError as error:  # a read that cannot be made: an error of its field, once all is written
-            return NotCompilable(error.message)
-
     async def as_values(self, document: Document, given: dict[str, Any], name: str | None, context: Context) -> Answer:
-        note_values()
-        await self.coerced(document.operation, given)
+        """Execute with graphql-core: mutations, whose payloads note it themselves, and reads that do not compile."""
+        if not document.operation.is_mutation:
+            note_values()
+        build = partial(
+            PassingOn.build, self.schema, document.ast, PassingOn, context, given, name,
+            max_coercion_errors=self.limits.errors, hide_suggestions=not self.limits.suggestions,
+        )  # fmt: skip
+        executor = await apart(build) if large(given, self.limits) else build()
+        if not isinstance(executor, Executor):
+            raise Invalid(executor, "BAD_USER_INPUT")
         try:
             await context.begin(document.weight)
         except Final as error:
             return self.answer(ExecutionResult(None, [error]), context)
-        hide = not self.limits.suggestions
-        run = partial(
-            execute, self.schema, document.ast, PassingOn, context, given, name,
-            hide_suggestions=hide, executor_class=PassingOn,
-        )  # fmt: skip
+        run = partial(execute_root_selection_set, executor)
         result = await apart(run) if document.only_introspects else run()
         return self.answer(await result if isawaitable(result) else result, context)
 

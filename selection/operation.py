@@ -5,6 +5,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from graphql import (
+    SKIP,
+    ArgumentNode,
     DocumentNode,
     FragmentDefinitionNode,
     GraphQLError,
@@ -12,15 +14,18 @@ from graphql import (
     GraphQLSchema,
     OperationDefinitionNode,
     OperationType,
+    VariableDefinitionNode,
+    VariableNode,
+    Visitor,
     get_nullable_type,
     get_operation_ast,
     is_enum_type,
-    is_input_object_type,
     is_leaf_type,
     is_list_type,
     is_non_null_type,
     parse,
     validate,
+    visit,
 )
 from graphql.execution.get_variable_signature import GraphQLVariableSignature, get_variable_signature
 from graphql.execution.values import VariableValues, VariableValueSource, get_variable_values
@@ -28,12 +33,11 @@ from graphql.pyutils import Undefined
 
 from content.limits import quoted
 
+from .contract import mapping_of
 from .cost import WRITE
-from .inputs import object_reader
 from .introspection import ABOUT, fields, introspected
 from .limits import Limits, refusals
 from .lru import Tally
-from .mutation import shaping_variables
 from .plan_cache import PlanCache
 from .shape import ABSENT, is_plain, shape
 from .variables import extent
@@ -54,7 +58,7 @@ Fragments = dict[str, FragmentDefinitionNode]
 
 
 class Plain(NamedTuple):
-    """A variable whose type alone says how its values are read."""
+    """A variable of a scalar, an enum or a list of them, and the function that reads its values."""
 
     signature: GraphQLVariableSignature
     is_required: bool
@@ -85,7 +89,7 @@ class Operation:
                 self.plain[signature.name] = Plain(signature, is_non_null_type(signature.type), read)
         self.is_plain = len(self.plain) == len(definition.variable_definitions or ())
         if self.is_mutation:
-            shaping = shaping_variables(schema, definition, fragments)
+            shaping = ShapingVariables(schema, definition, fragments).names
             self.shaping = [(name, type_) for name, type_ in self.shaping if name in shaping]
 
     @property
@@ -100,20 +104,44 @@ class Operation:
         return tuple(shape(type_, given[name]) if name in given else ABSENT for name, type_ in self.shaping)
 
 
+class ShapingVariables(Visitor):
+    """Collects the variables of a mutation that its plans depend on.
+
+    Arguments of the root fields that are methods are only handed to them: keyed by those, an input of a dozen
+    optional fields would have as many plans as combinations.
+    """
+
+    def __init__(self, schema: GraphQLSchema, definition: OperationDefinitionNode, fragments: Fragments) -> None:
+        super().__init__()
+        self.names = set[str]()
+        known: Any = schema.mutation_type and schema.mutation_type.fields
+        self.handed = {
+            id(argument)
+            for node in fields(definition.selection_set, fragments)
+            if (field := known.get(node.name.value)) and mapping_of(field) is None
+            for argument in node.arguments or ()
+        }
+        for node in (definition, *fragments.values()):
+            visit(node, self)
+
+    def enter_variable_definition(self, node: VariableDefinitionNode, *_: Any) -> Any:
+        return SKIP
+
+    def enter_argument(self, node: ArgumentNode, *_: Any) -> Any:
+        return SKIP if id(node) in self.handed else None
+
+    def enter_variable(self, node: VariableNode, *_: Any) -> None:
+        self.names.add(node.name.value)
+
+
 def reader(type_: GraphQLInputType) -> Callable[[Any], Any] | None:
     """How a value that is not null is read; nothing where graphql-core must do it. What it raises is told at length."""
     nullable: Any = get_nullable_type(type_)
     if is_leaf_type(nullable):
         return leaf_reader(nullable)
-    if is_input_object_type(nullable):
-        return object_reader(nullable, reader)
-    if is_list_type(nullable) and (read := item_reader(get_nullable_type(nullable.of_type))):
-        return partial(each_read, read, is_non_null_type(nullable.of_type))
+    if is_list_type(nullable) and is_leaf_type(leaf := get_nullable_type(nullable.of_type)):
+        return partial(each_read, leaf_reader(leaf), is_non_null_type(nullable.of_type))
     return None
-
-
-def item_reader(item: Any) -> Callable[[Any], Any] | None:
-    return None if is_list_type(item) else reader(item)
 
 
 def leaf_reader(leaf: Any) -> Callable[[Any], Any]:

@@ -30,6 +30,7 @@ from .mapping import Computed, Known, Source
 from .operation import Operation
 from .plan import Plan
 from .plan_cache import DocumentCache
+from .trail import note_values
 
 Info = GraphQLResolveInfo[Any]
 
@@ -72,6 +73,7 @@ class Resolvers:
             if info.root_value is PassingOn and info.operation.operation is OperationType.MUTATION:
                 with suppress(NotCompilable):
                     return completed(await run(Mode.BYTES, parent, info))
+                note_values()
             data = await run(Mode.VALUES, parent, info)
             return None if data is None else orjson.loads(data)
 

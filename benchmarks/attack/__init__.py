@@ -1,1 +1,1 @@
-"""What clients that mean harm can do to others of the same service."""
+"""Measures what malicious clients can do to others of the same service."""

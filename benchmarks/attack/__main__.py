@@ -1,4 +1,4 @@
-"""What do others feel while one client attacks? python -m benchmarks.attack. On Linux only.
+"""Measures what other clients notice while one client attacks: python -m benchmarks.attack. On Linux only.
 
 A service on a Postgres of its own is attacked by one credential at a time, while a client of another tenant sends a
 cheap query every 20 ms. Its waits count from the moment at which it meant to ask. What holds the event loop is what the

@@ -25,19 +25,19 @@ BODIES = '{ wikiPages(first: 40, filter: {titlePrefix: "Large"}) { nodes { bodyM
 WORDS = ("water", "river", "stone", "light", "north", "bread", "house", "garden")
 
 Work = Callable[[Target, int], Awaitable[object]]
-"""What one of the clients does once: with whom, and for which time."""
+"""The work that one client does once, with a server and until a moment."""
 
 
 @dataclass(frozen=True)
 class Attack:
-    """So many clients at once do the work. `prepare` is done once before, and is not measured."""
+    """A number of concurrent clients and their work. `prepare` runs once before and is not measured."""
 
     about: str
     work: Work
     clients: int = 1
     prepare: Work | None = None
     is_slow: bool = False
-    """Does a client hold its connection open until the time is over?"""
+    """Return whether a client holds its connection open until the time is over."""
 
 
 def graphql(query: str, variables: Callable[[int], dict[str, Any]] = lambda n: {}) -> Work:
@@ -98,7 +98,7 @@ async def read_slowly(target: Target, n: int) -> object:
 
 
 async def ping_lists(target: Target, n: int) -> object:
-    """Without a credential."""
+    """Send requests without a credential."""
     async with upgraded(target) as (reader, writer):
         writer.write(frame(1, b'{"type":"ping","payload":{"a":[' + b"[]," * 500_000 + b"[]]}}"))
         await writer.drain()
@@ -107,7 +107,7 @@ async def ping_lists(target: Target, n: int) -> object:
 
 
 async def ping_often(target: Target, n: int) -> object:
-    """Without a credential: ten thousand frames in one go."""
+    """Send ten thousand frames at once without a credential."""
     async with upgraded(target) as (reader, writer):
         writer.write(frame(9, b"") * 10_000)
         await writer.drain()
@@ -168,7 +168,7 @@ ATTACKS: dict[str, Attack] = {
 
 
 def run(name: str, target: Target, seconds: float) -> int:
-    """In a process of its own."""
+    """Run an attack in a process of its own."""
     return uvloop.run(attack(name, target, seconds))
 
 

@@ -1,4 +1,4 @@
-"""What a compiled wiki has in it, read from its rows."""
+"""Reads the contents of a compiled wiki from its rows."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -46,7 +46,7 @@ class Contents:
 
     @property
     def faults(self) -> list[str]:
-        """What may not be, in words."""
+        """Return a message for each rule that the contents break."""
         figures, found = self.figures, []
         if figures["cited"] < figures["sections"]:
             found.append(f"{figures['sections'] - figures['cited']} sections have no provenance")

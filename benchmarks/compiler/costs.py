@@ -1,4 +1,4 @@
-"""What a compile costs: the processor's time of this process and of its backends, statements, and memory."""
+"""Measures the cost of a compile: CPU time of this process and of its backends, statements, and memory."""
 
 import os
 import time
@@ -21,7 +21,7 @@ NAME = "cairn"  # of the product's connections in Postgres
 
 @dataclass(slots=True)
 class Cost:
-    """Of some sources, in seconds and MB. `python` and `postgres` are time of the processor."""
+    """The cost of some sources in seconds and MB; `python` and `postgres` are CPU time."""
 
     sources: int = 0
     jobs: int = 0
@@ -32,7 +32,7 @@ class Cost:
     resident: float = 0.0
 
     def add(self, other: "Cost") -> None:
-        """Of some sources more; the memory is that of the last."""
+        """Add the cost of more sources; the memory is that of the later ones."""
         for name in ("sources", "jobs", "wall", "python", "postgres", "statements"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.resident = other.resident
@@ -96,7 +96,7 @@ async def watching(database: Database) -> Watch:
 
 
 def usual(told: Callable[[Metrics], None] = lambda _: None, caps: Caps = CAPS) -> Compiler:
-    """As it is without any setting."""
+    """Return a compiler with the default settings."""
     return Compiler(ExtractivePlanner(), ExtractiveWriter(), caps, told=told)
 
 
@@ -109,7 +109,7 @@ async def compiled(database: Database, compiler: Compiler) -> int:
 
 
 async def look_at_tables(dsn: str) -> None:
-    """As autovacuum does each minute where rows have become many more: it is too slow for a benchmark."""
+    """Analyse the tables: autovacuum does so only once a minute, which is too slow for a benchmark."""
     connection = await asyncpg.connect(dsn)
     try:
         await connection.execute("ANALYZE")

@@ -42,7 +42,7 @@ say = Console(stderr=True)
 
 
 class Errand(StrEnum):
-    """What the workers are at when they are killed."""
+    """The work that is interrupted."""
 
     COMPILE = "compile"
     SWEEP = "sweep"
@@ -149,7 +149,7 @@ READY: Mapping[Errand, Callable[[Database, Scope, Sequence[SourceDraft]], Awaita
     Errand.REBUILD: to_be_rebuilt,
     Errand.FORGET: to_be_forgotten,
 }
-"""How a wiki comes to have a job of that kind."""
+"""The functions that create a job of each kind in a wiki."""
 
 
 async def kill(database: Database, chance: random.Random, kills: int, longest: float) -> int:

@@ -28,7 +28,7 @@ T = TypeVar("T")
 def notes(
     count: int, seed: int = 1, texts: Sequence[Writing] = (), languages: Sequence[str] = LANGUAGES
 ) -> list[SourceDraft]:
-    """So many sources, the oldest first."""
+    """Return a number of sources, the oldest first."""
     author = Author(seed, texts, languages)
     read = author.rng.sample(texts, min(len(texts), int(count * DOCUMENTS)))
     made = [*map(author.document, read), *(author.note(number) for number in range(count - len(read)))]

@@ -66,7 +66,7 @@ Rows = dict[str, list[tuple[Any, ...]]]
 
 
 async def rows(dsn: str, scope: Scope) -> Rows:
-    """By table."""
+    """Return the rows by table."""
     connection = await asyncpg.connect(dsn)
     try:
         where = (scope.tenant_id, scope.owner_id)
@@ -76,7 +76,7 @@ async def rows(dsn: str, scope: Scope) -> Rows:
 
 
 def differences(one: Rows, other: Rows) -> list[str]:
-    """Which tables differ, and the first row of each that only one of them has."""
+    """Return a message for each table that differs, with the first row that only one side has."""
     found = []
     for name in one:
         if one[name] != other[name]:

@@ -1,4 +1,4 @@
-"""What a source costs in a small wiki and in a large one, in one database: the same sources, batch by batch in turn."""
+"""Measures the cost of a source in a small and in a large wiki of one database, batch by batch in turn."""
 
 from collections.abc import Callable, Sequence
 from typing import Annotated
@@ -63,7 +63,7 @@ async def measured(dsn: str, pages: int, sources: int, seed: int) -> tuple[Cost,
 async def in_turn(
     database: Database, wikis: list[Wiki], sources: int, seed: int, told: Callable[[int], object]
 ) -> tuple[Cost, Cost]:
-    """What else the machine does falls on both alike."""
+    """Compile a batch in each wiki in turn, so that other work on the machine slows both alike."""
     drafts, watch = notes(sources, seed), await watching(database)
     costs = [Cost() for _ in wikis]
     for one in wikis:  # what the wiki had is read before

@@ -41,7 +41,7 @@ say = Console(stderr=True)
 
 @dataclass(slots=True)
 class Weather:
-    """What was seen. `overtaken`: how many jobs that were asked for later began before one, at most."""
+    """The result of a run; `overtaken` is the greatest number of later jobs that began before one job."""
 
     wikis: int
     sources: int
@@ -128,7 +128,7 @@ async def blown(dsn: str, weather: Weather, bars: Progress) -> None:
 
 
 async def judge(look: asyncpg.Connection, weather: Weather) -> None:
-    """By the ledger, the log of what was compiled, and the cursors."""
+    """Check the ledger, the log of what was compiled, and the cursors."""
     jobs = [dict(row) for row in await look.fetch(JOBS)]
     weather.jobs = len(jobs)
     if states := Counter(job["status"] for job in jobs if job["status"] != "succeeded"):
@@ -161,7 +161,7 @@ def overlapping(jobs: list[dict[str, Any]]) -> bool:
 
 
 def most_overtaken(jobs: list[dict[str, Any]]) -> int:
-    """Of each job: the younger ones of other wikis that began before it."""
+    """Return the greatest number of later jobs of other wikis that began before one job."""
     return max(
         (
             sum(

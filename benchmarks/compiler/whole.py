@@ -48,7 +48,7 @@ def whole(
     ] = None,
     json: Annotated[Path | None, typer.Option(help="A file for every figure.")] = None,
 ) -> None:
-    """What comes of sources, and what it costs. Fails when a section has no provenance or a page is there twice."""
+    """Compile sources and report contents and cost. Fails when a section has no provenance or a page exists twice."""
     drafts = notes(sources, seed, writings(data) if documents else ())
     with served() as dsn:
         found = uvloop.run(measured(dsn, drafts))

@@ -38,7 +38,7 @@ def started(dsn: str, batch: int = CAPS.batch) -> ForkServerProcess:
 
 @contextmanager
 def working(dsn: str, count: int) -> Iterator[list[ForkServerProcess]]:
-    """So many workers, until the block ends."""
+    """Run a number of workers until the block ends."""
     processes = [started(dsn) for _ in range(count)]
     try:
         yield processes
@@ -49,6 +49,6 @@ def working(dsn: str, count: int) -> Iterator[list[ForkServerProcess]]:
 
 
 async def killed(process: ForkServerProcess) -> None:
-    """With SIGKILL, which no code of ours can catch."""
+    """Kill a worker with SIGKILL, which it cannot catch."""
     process.kill()
     await asyncio.to_thread(process.join)

@@ -1,4 +1,4 @@
-"""What there is to read: the collections that search is measured on, and a vault of markdown notes."""
+"""Provides the texts to compile: the collections that search is measured on, and a vault of markdown notes."""
 
 import random
 import re

@@ -1,1 +1,1 @@
-"""What edits and the history they leave cost, and that they change what they name alone."""
+"""Measures the cost of edits and of their history, and checks that an edit changes nothing else."""

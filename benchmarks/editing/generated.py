@@ -26,7 +26,7 @@ class Told(NamedTuple):
 
 
 def checked(count: int, seed: int = 7) -> dict[str, int]:
-    """How many each pass found. A text lives through the edits, and its states are kept as the product keeps them."""
+    """Return how many edits each pass found. One text goes through all edits, and its versions are stored."""
     rng = random.Random(seed)
     tally: Counter[str] = Counter()
     kept = Kept()
@@ -82,7 +82,7 @@ def page_of(rng: random.Random, paragraphs: int) -> str:
 
 
 def parted(rng: random.Random, text: str) -> tuple[str, str, str]:
-    """Some whole lines of the text, with at least a word in them."""
+    """Split the text around some whole lines that hold at least one word."""
     rows = re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", text)
     while True:
         start = rng.randrange(len(rows))
@@ -102,7 +102,7 @@ def exact(rng: random.Random, own: str) -> Told | None:
 
 
 def lines(rng: random.Random, own: str) -> Told | None:
-    """Whole lines with other whitespace at their ends."""
+    """Return whole lines with other whitespace at their ends."""
     return changed(rng, own, "\n".join(f"{line.strip()}  " for line in lines_of(own)))
 
 
@@ -114,7 +114,7 @@ def whitespace(rng: random.Random, own: str) -> Told | None:
 
 
 def indentation(rng: random.Random, own: str) -> Told | None:
-    """From within a word on, and every line indented as it is not."""
+    """Return the lines from within the first word on, each indented differently."""
     first, *others = [line.lstrip() for line in lines_of(own.lstrip())]
     if len(first.split()) < 2 or len(first.split()[0]) < 3:
         return None

@@ -71,7 +71,7 @@ def cases() -> Iterator[Case]:
 
 
 def worst() -> Iterator[tuple[str, float, float]]:
-    """What it is, the milliseconds of CPU that it took, and those that it may take."""
+    """Yield the name of each case, the milliseconds of CPU that it took, and its limit."""
     target = "\n".join(f"- {LINE} {n}" for n in range(2_900))
     yield "one place, exact", taken(Case("", target, f"{LINE} 2899", "x")), EXACT
     for case in cases():

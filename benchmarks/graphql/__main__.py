@@ -12,11 +12,11 @@ from .servers import Missing
 from .wrk import LoadFailed
 
 app = typer.Typer(help=__doc__, rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
-app.command(epilog="Example: python -m benchmarks.graphql compare --only cairn,floor,page --seconds 1")(compare)
+app.command(epilog="Example: python -m benchmarks.graphql compare --only cairn,baseline,page --seconds 1")(compare)
 app.command(epilog="Example: python -m benchmarks.graphql memory --requests 200000")(memory)
 
 if __name__ == "__main__":
-    # As Ctrl-C, which ends what runs on the event loop in order: a connection cut in mid-sentence is waited for.
+    # SIGTERM acts as Ctrl-C does, so that the event loop closes its connections in order.
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     names = sys.argv[1:] or ["compare"]
     try:

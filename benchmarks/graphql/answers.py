@@ -1,24 +1,24 @@
-"""Do the servers say the same? Each has its own shape; here they come to one."""
+"""Brings the answers of all servers to one shape and compares them."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 UNWRAPPED = {"wikiSearch", "sections", "aliases", "children", "nodes", "edges"}
-"""Plain lists of Cairn's that are connections with `nodes` in PostGraphile."""
+"""These fields are plain lists in Cairn, and connections with `nodes` in PostGraphile."""
 
 Data = Mapping[str, Any]
 
 
 class Unequal(Exception):
-    """Two servers answered differently; the message shows both."""
+    """Two servers answered differently. The message shows both answers."""
 
 
 def of_cairn(document: str, data: Data) -> Data:
     return data
 
 
-def of_floor(document: str, data: Data) -> Data:
-    """Of a write it passes on what Cairn reads after it: the page alone."""
+def of_baseline(document: str, data: Data) -> Data:
+    """Wrap the page that the baseline returns after a write, as a mutation does."""
     return {f"{document}WikiPages": {"page": data}} if document in ("link", "unlink") else data
 
 
@@ -31,7 +31,7 @@ def of_postgraphile(document: str, data: Data) -> Data:
 
 
 def plain(value: Any) -> Any:
-    """Without the wrappings of lists, and with enums where it has the text of the tables."""
+    """Return the value with connections as plain lists and with the names of enums."""
     if isinstance(value, list):
         return [plain(one) for one in value]
     if not isinstance(value, dict):
@@ -49,12 +49,12 @@ def unwrapped(key: str, value: Any) -> Any:
 
 
 SHAPES: Mapping[str, Callable[[str, Data], Data]] = {
-    "cairn": of_cairn, "floor": of_floor, "strawberry": of_cairn, "postgraphile": of_postgraphile,
+    "cairn": of_cairn, "baseline": of_baseline, "strawberry": of_cairn, "postgraphile": of_postgraphile,
 }  # fmt: skip
 
 
 def compare(server: str, document: str, theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> None:
-    """Raise Unequal unless a server's answer says what Cairn's says."""
+    """Raise Unequal unless the server's answer equals Cairn's."""
     for name, answer in ((server, theirs), ("cairn", ours)):
         if "errors" in answer:
             raise Unequal(f"{document}: {name} answers with errors: {answer['errors']}")

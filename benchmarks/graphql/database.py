@@ -1,7 +1,7 @@
-"""The database that all servers read: 50,000 pages in 200 wikis, written once and kept.
+"""Creates the database that all servers read: 50,000 pages in 200 wikis, written once and kept.
 
-A run works on a copy, so that each begins with the same rows. Begun and interrupted, the writing goes on where it
-stopped; what was written by other code than today's is written anew.
+A run works on a copy, so that each run begins with the same rows. An interrupted creation resumes where it stopped.
+A database that was written by another version of this code is dropped and written again.
 """
 
 import asyncio
@@ -40,12 +40,12 @@ def wikis_of(pages: int, scopes: int) -> list[Wiki]:
 
 
 class InUse(Exception):
-    """Two runs in one folder; the message says what to do."""
+    """Another run uses the same folder. The message says what to do."""
 
 
 @contextmanager
 def served(folder: Path, wikis: Sequence[Wiki]) -> Iterator[str]:
-    """The DSN of a fresh copy of the database. A crash of the machine may lose it."""
+    """Yield the DSN of a fresh copy of the database, on a server that does not wait for the disk."""
     server = EmbeddedServer(folder, lambda step: notes.print(step), durable=False)
     server.settings = server.settings | MEMORY
     with server as dsn:
@@ -58,7 +58,7 @@ def served(folder: Path, wikis: Sequence[Wiki]) -> Iterator[str]:
 
 
 def fingerprint(wikis: Sequence[Wiki]) -> str:
-    """Of what the rows are made by."""
+    """Return a hash of everything that decides the rows."""
     files = [*MADE_BY, *sorted(MIGRATIONS.glob("*.py"))]
     text = "\n".join([str(ANALYSER), *map(repr, wikis), *(file.read_text() for file in files)])
     return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -83,7 +83,7 @@ async def prepare(dsn: str, original: str, wikis: Sequence[Wiki]) -> None:
 
 
 async def let_go(connection: asyncpg.Connection, name: str) -> None:
-    """What is left of an earlier run; raises InUse while another one works with it."""
+    """Drop a database of an earlier run. Raises InUse while another run is connected to it."""
     try:
         await connection.execute(f"DROP DATABASE {name}")
     except asyncpg.ObjectInUseError:
@@ -121,7 +121,7 @@ async def write_tenants(connection: asyncpg.Connection, wikis: Sequence[Wiki]) -
 
 
 async def work(dsn: str, left: Iterator[Wiki], step: Callable[[], object]) -> None:
-    """Wikis one after the other, until none is left. Who is interrupted does not wait for what Postgres is about."""
+    """Write one wiki after another until none is left."""
     database = Database(dsn, size=1, statement_timeout=600)
     await database.open()
     async with connected(dsn) as connection:
@@ -132,7 +132,7 @@ async def work(dsn: str, left: Iterator[Wiki], step: Callable[[], object]) -> No
 
 
 async def add(database: Database, connection: asyncpg.Connection, one: Wiki, is_first: bool) -> None:
-    """One wiki: its rows in one transaction, then their index, which may be begun again."""
+    """Write one wiki: its rows in one transaction, then their search index, which may be resumed."""
     there = "SELECT EXISTS (SELECT FROM owners WHERE tenant_id = $1 AND id = $2)"
     if not await connection.fetchval(there, one.tenant_id, one.owner_id):
         async with connection.transaction():

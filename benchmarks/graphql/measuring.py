@@ -1,4 +1,4 @@
-"""A run: equal answers first, then rounds of load on each server in turn."""
+"""Runs the benchmark: compares the answers of all servers, then puts load on each server in turn."""
 
 import random
 from collections.abc import Collection, Mapping, Sequence
@@ -21,7 +21,8 @@ from .recording import Recorded, record
 from .report import Round
 from .requests import OURS, RECORDED, Asked, asked
 
-COMPARED = 2 * APART  # answers of each operation: of the write, each pair there and back
+COMPARED = 2 * APART  # answers of each operation; of the write, each pair is linked and unlinked
+BATCH = 2 * APART  # requests: a round of the write begins with links that are not there
 WARM_UP = 1.0  # seconds
 PATIENCE = 60.0
 UNLINKED = """
@@ -35,7 +36,7 @@ UNDO = "DELETE FROM links WHERE reasons = '{manual}'"
 
 @dataclass(frozen=True)
 class Place:
-    """Where a run happens."""
+    """The database, the folder and the servers of a run."""
 
     dsn: str
     folder: Path
@@ -46,7 +47,7 @@ Requests = Mapping[str, Sequence[Drawn]]
 
 
 async def drawn_from(dsn: str, wikis: Sequence[Wiki], operations: Sequence[str]) -> dict[str, list[Drawn]]:
-    """The requests of each operation."""
+    """Draw the requests of each operation."""
     found = {name: reads(name, wikis) for name in operations if name in READS}
     if WRITE in operations:
         found[WRITE] = writes(await pairs(dsn, wikis))
@@ -54,7 +55,7 @@ async def drawn_from(dsn: str, wikis: Sequence[Wiki], operations: Sequence[str])
 
 
 async def pairs(dsn: str, wikis: Sequence[Wiki]) -> list[Pair]:
-    """Of pages that are not linked yet."""
+    """Return pairs of pages that are not linked yet."""
     offered = candidates(wikis, PAIRS + PAIRS // 4)
     columns = zip(*((one.wiki.tenant_id, one.start, one.end) for one in offered), strict=True)
     async with connected(dsn) as connection:
@@ -63,7 +64,7 @@ async def pairs(dsn: str, wikis: Sequence[Wiki]) -> list[Pair]:
 
 
 async def prepared(dsn: str, requests: Requests, servers: Collection[str]) -> dict[str, Recorded]:
-    """What the floor will send; the questions of a search are kept for the others, too."""
+    """Record the statements that the baseline replays, and store the questions of a search for the peers."""
     needed = [name for name in RECORDED if name in requests and set(servers) - {"cairn"}]
     found = {name: await record(dsn, requests[name], OURS) for name in needed}
     if "search" in found:
@@ -72,7 +73,7 @@ async def prepared(dsn: str, requests: Requests, servers: Collection[str]) -> di
 
 
 async def compared(place: Place, requests: Requests) -> None:
-    """Raise Unequal where a server says something else than Cairn."""
+    """Raise Unequal where the answer of a server differs from Cairn's."""
     (ours,) = (server for server in place.servers if server.name == "cairn")
     for name, drawn in requests.items():
         some = drawn[:COMPARED]
@@ -85,7 +86,7 @@ async def compared(place: Place, requests: Requests) -> None:
 
 
 async def answers(dsn: str, server: Server, requests: Sequence[Asked]) -> list[dict[str, object]]:
-    """Each request once, in order."""
+    """Send each request once, in order, and return the answers."""
     async with httpx.AsyncClient(base_url=server.url, timeout=PATIENCE, trust_env=False) as client:
         headers = {"content-type": "application/json"}
         found = [await client.post(one.path, content=one.body, headers=headers | one.headers) for one in requests]
@@ -97,7 +98,7 @@ async def answers(dsn: str, server: Server, requests: Sequence[Asked]) -> list[d
 
 
 async def undo(dsn: str) -> None:
-    """A run stops somewhere between a link and its end."""
+    """Remove the links of a round that stopped between a link and its removal."""
     async with connected(dsn) as connection:
         await connection.execute(UNDO)
 
@@ -105,26 +106,28 @@ async def undo(dsn: str) -> None:
 async def measured(place: Place, requests: Requests, rounds: int, seconds: int, connections: int) -> list[Round]:
     found: list[Round] = []
     for name, drawn in requests.items():
+        sources = {}
         for server in place.servers:
-            wrk.write(file_of(place, server), asked(server.name, name, drawn))
-            await wrk.load(server.url, file_of(place, server), connections, WARM_UP)
+            sources[server.name] = source = wrk.Source(place.folder / f"{server.name}.requests", BATCH)
+            source.write(asked(server.name, name, drawn))
+            await wrk.load(server.url, source, connections, WARM_UP)
         for number in track(range(rounds), f"Measuring {name}", console=notes):
             in_turn = random.sample(list(place.servers), len(place.servers))
-            found += [await one_round(place, name, number, one, seconds, connections) for one in in_turn]
+            found += [
+                await one_round(place, name, number, one, sources[one.name], seconds, connections) for one in in_turn
+            ]
     return found
 
 
-def file_of(place: Place, server: Server) -> Path:
-    return place.folder / f"{server.name}.requests"
-
-
-async def one_round(place: Place, name: str, number: int, server: Server, seconds: int, connections: int) -> Round:
+async def one_round(
+    place: Place, name: str, number: int, server: Server, source: wrk.Source, seconds: int, connections: int
+) -> Round:
     if name == WRITE:
         await undo(place.dsn)
     postgres = await backends(place.dsn, server.name)
     before_mb = resident_mb([server.pid])
     before, before_postgres = cpu_seconds([server.pid]), cpu_seconds(postgres)
-    load = await wrk.load(server.url, file_of(place, server), connections, seconds)
+    load = await wrk.load(server.url, source, connections, seconds)
     spent = cpu_seconds([server.pid]) - before
     is_whole = await backends(place.dsn, server.name) == postgres
     spent_postgres = cpu_seconds(postgres) - before_postgres if is_whole else None

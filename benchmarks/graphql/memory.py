@@ -1,4 +1,4 @@
-"""Does Cairn's memory grow with the requests that it has answered?"""
+"""Measures whether the memory of Cairn grows with the number of requests that it has answered."""
 
 from collections.abc import Mapping, Sequence
 from itertools import count
@@ -13,12 +13,12 @@ from .operations import Drawn
 from .requests import asked
 
 SLICE = 2  # seconds of load of one operation, then of the next
-WARM = 0.25  # of all requests, before growth is judged: what is kept on purpose fills up first
+WARM = 0.25  # of all requests, before growth is judged: caches fill up first
 FLAT = 10.0  # MB a million requests: less is the noise of an allocator
 
 
 class Look(NamedTuple):
-    """After so many requests, so much memory of the server's processes."""
+    """The memory of the server's processes after a number of requests."""
 
     requests: int
     memory_mb: float
@@ -27,13 +27,13 @@ class Look(NamedTuple):
 async def watched(
     server: Server, folder: Path, drawn: Mapping[str, Sequence[Drawn]], requests: int, every: int, connections: int
 ) -> list[Look]:
-    """Slices of each operation in turn, and a look whenever `every` more requests are answered."""
-    files = [folder / f"{name}.requests" for name in drawn]
-    for file, (name, some) in zip(files, drawn.items(), strict=True):
-        wrk.write(file, asked(server.name, name, some))
+    """Put load on each operation in turn, and note the memory whenever `every` more requests are answered."""
+    sources = [wrk.Source(folder / f"{name}.requests") for name in drawn]
+    for source, (name, some) in zip(sources, drawn.items(), strict=True):
+        source.write(asked(server.name, name, some))
     looks, done = [Look(0, resident_mb([server.pid]))], 0
     for turn in count():
-        load = await wrk.load(server.url, files[turn % len(files)], connections, SLICE)
+        load = await wrk.load(server.url, sources[turn % len(sources)], connections, SLICE)
         if load.errors:
             raise wrk.LoadFailed(f"{load.errors} answers were errors, such as {load.example}")
         done += load.requests
@@ -46,7 +46,7 @@ async def watched(
 
 
 def growth(looks: Sequence[Look]) -> float:
-    """MB a million requests, by a line through what came after warming up."""
+    """Return the MB that a million requests add, by a line through the figures after warming up."""
     settled = [look for look in looks if look.requests >= WARM * looks[-1].requests]
     if len(settled) < 2:
         return 0.0

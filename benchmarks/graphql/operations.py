@@ -1,23 +1,23 @@
-"""What is asked: four reads and a write, each with the variables of as many requests as one likes."""
+"""Draws the requests of four reads and a write, so that no request of a round has the variables of another."""
 
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations
+from itertools import permutations
 from typing import Any
 from uuid import UUID
 
 from ..wikis import TYPES, VOCABULARY, Author, Wiki
 
 WORDS = VOCABULARY[20:400]  # neither on every page nor on hardly any
-APART = 64  # requests between a link and its end: more than are under way at once
+APART = 64  # requests between a link and its removal: more than are under way at once
 Variables = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """One request: a document by its name, in one wiki. The variables are Cairn's but for the scope."""
+    """One request: the name of a document, a wiki, and the variables as Cairn takes them."""
 
     document: str
     wiki: Wiki
@@ -26,7 +26,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two pages of a wiki, neither of which refers to the other."""
+    """Two pages of a wiki that are not linked."""
 
     wiki: Wiki
     start: UUID
@@ -39,50 +39,56 @@ def author(wiki: Wiki) -> Author:
 
 
 def active(rng: random.Random, wiki: Wiki) -> int:
-    """The number of a page that is not archived."""
-    while (number := rng.randrange(wiki.pages)) % 20 == 19:
+    """Return the number of a random page that is not archived."""
+    while is_archived(number := rng.randrange(wiki.pages)):
         pass
     return number
 
 
-def of_page(rng: random.Random, wiki: Wiki) -> Variables:
-    number = active(rng, wiki)
-    type_ = TYPES[number % len(TYPES)].upper()
-    return {"tenant": str(wiki.tenant_id), "type": type_, "slug": author(wiki).slug(number)}
+def is_archived(number: int) -> bool:
+    return number % 20 == 19
 
 
-def of_search(rng: random.Random, wiki: Wiki) -> Variables:
-    return {"tenant": str(wiki.tenant_id), "query": rng.choice(WORDS)}
+def of_pages(wiki: Wiki) -> list[Variables]:
+    titles, tenant = author(wiki), str(wiki.tenant_id)
+    return [
+        {"tenant": tenant, "type": TYPES[number % len(TYPES)].upper(), "slug": titles.slug(number)}
+        for number in range(wiki.pages)
+        if not is_archived(number)
+    ]
 
 
-def of_list(rng: random.Random, wiki: Wiki) -> Variables:
-    return {"types": [type_.upper() for type_ in rng.choice([*combinations(TYPES, 2)])]}
+def of_searches(wiki: Wiki) -> list[Variables]:
+    return [{"tenant": str(wiki.tenant_id), "query": word} for word in WORDS]
 
 
-def of_graph(rng: random.Random, wiki: Wiki) -> Variables:
-    return {"page": str(wiki.page(active(rng, wiki)))}
+def of_lists(wiki: Wiki) -> list[Variables]:
+    return [{"types": [type_.upper() for type_ in pair]} for pair in permutations(TYPES, 2)]
 
 
-READS: dict[str, tuple[int, Callable[[random.Random, Wiki], Variables]]] = {
-    "page": (4_000, of_page),
-    "search": (2_000, of_search),
-    "list": (2_000, of_list),
-    "graph": (4_000, of_graph),
-}
-"""How many different requests, and what those of one are drawn from."""
+def of_graphs(wiki: Wiki) -> list[Variables]:
+    return [{"page": str(wiki.page(number))} for number in range(wiki.pages) if not is_archived(number)]
+
+
+READS: dict[str, Callable[[Wiki], list[Variables]]] = {
+    "page": of_pages, "search": of_searches, "list": of_lists, "graph": of_graphs,
+}  # fmt: skip
+"""All variables that each read may have in one wiki: every page, every word, every two types."""
+MOST = {"search": 12_000}  # requests: each question is prepared for the peers, and the others are drawn whole
 WRITE = "link"
-PAIRS = 1_024
+PAIRS = 4_096
 OPERATIONS = (*READS, WRITE)
 
 
 def reads(name: str, wikis: Sequence[Wiki], seed: int = 1) -> list[Drawn]:
-    """The requests of a read, spread over the wikis."""
-    rng, (count, variables) = random.Random(seed), READS[name]
-    return [Drawn(name, wiki, variables(rng, wiki)) for wiki in rng.choices(wikis, k=count)]
+    """Return different requests of a read in random order, spread over all wikis."""
+    found = [Drawn(name, wiki, variables) for wiki in wikis for variables in READS[name](wiki)]
+    random.Random(seed).shuffle(found)
+    return found[: MOST.get(name)]
 
 
 def writes(pairs: Sequence[Pair]) -> list[Drawn]:
-    """Each pair is linked, and a while later no longer: afterwards the wikis are as they were."""
+    """Return requests that link each pair and remove the link 64 requests later, so that nothing grows but the log."""
     return [drawn for start in range(0, len(pairs), APART) for drawn in there_and_back(pairs[start : start + APART])]
 
 
@@ -94,7 +100,7 @@ def there_and_back(pairs: Sequence[Pair]) -> Iterator[Drawn]:
 
 
 def candidates(wikis: Sequence[Wiki], count: int, seed: int = 2) -> list[Pair]:
-    """Pages that may be linked; wiki after wiki, so that writers seldom meet in one."""
+    """Return pairs of pages from all wikis in turn, so that concurrent writes are rarely in the same wiki."""
     rng = random.Random(seed)
     found: dict[Pair, None] = {}
     while len(found) < count:

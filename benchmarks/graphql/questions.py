@@ -1,7 +1,7 @@
-"""Cairn's ranking as a function of SQL, for the servers that have no search of their own.
+"""Provides Cairn's ranking as a function of SQL to the servers that have no search of their own.
 
-What Cairn makes of a question, the values of its ranking statement, is kept in a table beforehand: they look it up
-where Cairn reads and understands. So all find the same, and what differs is how they serve it.
+The parameters of the ranking statement are stored for each question before the run: the peers look them up, where Cairn
+analyses the question. So all servers find the same pages, and what differs is how they serve them.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ SEARCH = """
 
 
 async def keep(dsn: str, drawn: Sequence[Drawn]) -> None:
-    """The questions of a search, and the function that answers them."""
+    """Create the table of questions and the function that answers them."""
     rows = await understood(dsn, drawn)
     async with connected(dsn) as connection:
         statement = await connection.prepare(RANK.sql)
@@ -41,7 +41,7 @@ async def keep(dsn: str, drawn: Sequence[Drawn]) -> None:
         await connection.execute(
             f"CREATE TABLE peers.questions (owner uuid, query text, {', '.join(types)}, PRIMARY KEY (owner, query))"
         )
-        # As Cairn has it planned: once, for whatever values.
+        # Planned once for all values, as in Cairn.
         await connection.execute(
             f"CREATE FUNCTION peers.ranked({', '.join(types)}) RETURNS TABLE ({', '.join(found)}) "
             "LANGUAGE plpgsql STABLE SET plan_cache_mode = force_generic_plan AS $ranked$\n"
@@ -57,7 +57,7 @@ async def keep(dsn: str, drawn: Sequence[Drawn]) -> None:
 
 
 async def understood(dsn: str, drawn: Sequence[Drawn]) -> dict[tuple[UUID, str], list[Any]]:
-    """By owner and question, what the ranking takes; nothing of a question that finds no words."""
+    """Return the parameters of the ranking by owner and question; questions without known words are left out."""
     database, found = Database(dsn, size=1), {}
     await database.open()
     try:
@@ -72,5 +72,5 @@ async def understood(dsn: str, drawn: Sequence[Drawn]) -> dict[tuple[UUID, str],
 
 
 def type_name(one: asyncpg.Type) -> str:
-    """asyncpg names an array by its element."""
+    """Return the name of a type for SQL: asyncpg names an array by its element."""
     return f"{one.name.removesuffix('[]')}[]" if one.kind == "array" else str(one.name)

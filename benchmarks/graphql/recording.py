@@ -1,4 +1,4 @@
-"""What Cairn sends to Postgres for a request, noted so that the floor can send the same without Cairn."""
+"""Records the statements that Cairn sends to Postgres for a request, for the baseline to replay."""
 
 import asyncio
 import pickle
@@ -24,20 +24,19 @@ from .operations import Drawn
 OF_THE_DRIVER = ("typeinfo_tree", "current_setting('jit')")
 MADE_ID = 7  # the version of the UUIDs that a write makes
 NEW_ID = "new id"
-TIMES = {"search": 2}
 ACTOR = Actor(ActorKind.USER, "benchmark")
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """One statement with its values: of a read or of a write, and whether its value is the answer."""
+    """One statement with its values; `is_answer` says that its value is the data of the answer."""
 
     of_read: bool
     is_answer: bool
     sql: str
     values: tuple[Any, ...]
     made: tuple[int, ...]
-    """The places of those in which there are ids that the write made."""
+    """The positions of values that hold ids made by the write."""
 
     @classmethod
     def noted(cls, of_read: bool, is_answer: bool, sql: str, given: Sequence[Any]) -> Self:
@@ -46,7 +45,7 @@ class Sent:
         return cls(of_read, is_answer, sql, values, made)
 
     def arguments(self) -> Sequence[Any]:
-        """The values, with ids of today in these places; nothing is done for the others."""
+        """Return the values, with new ids in the place of those that the write made."""
         if not self.made:
             return self.values
         values = list(self.values)
@@ -59,7 +58,7 @@ Recorded = list[list[Sent]]
 
 
 class ListeningDatabase(Database):
-    """Pools of one connection that note every statement in the order in which they are sent."""
+    """A database with pools of one connection that records every statement in the order of sending."""
 
     def __init__(self, dsn: str) -> None:
         super().__init__(dsn, size=1)
@@ -86,7 +85,7 @@ class ListeningDatabase(Database):
 
 
 def kept(value: Any) -> Any:
-    """With a mark where a write has made an id."""
+    """Return the value with a mark in the place of every id that the write made."""
     if isinstance(value, list | set):
         return [kept(one) for one in value]
     if isinstance(value, dict):
@@ -103,19 +102,17 @@ def fresh(value: Any) -> Any:
 
 
 async def record(dsn: str, drawn: Sequence[Drawn], documents: Mapping[str, str]) -> Recorded:
-    """The statements of each request, in order. Writes are done; what a search asks has been understood before."""
+    """Execute each request once and return its statements in order. No question of a search was asked before."""
     database, engine = ListeningDatabase(dsn), make_engine()
     await database.open()
     found: Recorded = []
     try:
         for one in track(drawn, f"Noting what {drawn[0].document} sends", console=notes):
-            for _ in range(TIMES.get(one.document, 1)):
-                await asyncio.sleep(0)  # the notes of the last statement are due
-                database.sent = []
-                context = Context(database, scope_of(one.wiki))
-                answer = await engine.execute(documents[one.document], one.variables, None, context)
-                assert b'"errors"' not in answer.body, answer.body
-            await asyncio.sleep(0)
+            database.sent = []
+            context = Context(database, scope_of(one.wiki))
+            answer = await engine.execute(documents[one.document], one.variables, None, context)
+            assert b'"errors"' not in answer.body, answer.body
+            await asyncio.sleep(0)  # asyncpg calls the query logger of the last statement in the next turn of the loop
             found.append(database.sent)
     finally:
         await database.close()
@@ -123,7 +120,7 @@ async def record(dsn: str, drawn: Sequence[Drawn], documents: Mapping[str, str])
 
 
 def scope_of(wiki: Wiki) -> Scope:
-    """The same as of its token."""
+    """Return the scope that the token of the wiki stands for."""
     return Scope(wiki.tenant_id, wiki.owner_id, Role.MEMBER, ACTOR, (wiki.owner_id,))
 
 
@@ -132,6 +129,6 @@ def save(path: Path, recorded: Mapping[str, Recorded]) -> None:
 
 
 def load(path: Path) -> dict[str, Recorded]:
-    """Only what `save` has just written."""
+    """Load a file that `save` has just written; never one from elsewhere, as pickle runs code."""
     found: dict[str, Recorded] = pickle.loads(path.read_bytes())
     return found

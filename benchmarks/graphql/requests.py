@@ -1,4 +1,4 @@
-"""The same requests as each server is asked them: whole HTTP requests, made beforehand."""
+"""Builds the same requests for each server: whole HTTP requests, made before the load begins."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
@@ -18,11 +18,11 @@ from .servers import SECRET
 HERE = Path(__file__).parent
 HOUR = 3600.0
 RECORDED = ("search", "link")
-"""Operations that the floor has no statement of its own for: it sends what Cairn sent."""
+"""Operations for which the baseline replays the statements that Cairn sent."""
 
 
 class Asked(NamedTuple):
-    """One request to one server."""
+    """One HTTP request to one server."""
 
     path: str
     headers: dict[str, str]
@@ -54,19 +54,19 @@ def to_postgraphile(operation: str, number: int, drawn: Drawn) -> Asked:
     return posted(THEIRS[drawn.document], stored(drawn), {})
 
 
-def to_floor(operation: str, number: int, drawn: Drawn) -> Asked:
+def to_baseline(operation: str, number: int, drawn: Drawn) -> Asked:
     if operation in RECORDED:
-        return Asked(f"/again/{operation}/{number}", {}, b"")
+        return Asked(f"/replay/{operation}/{number}", {}, b"")
     return Asked(f"/read/{operation}", {}, orjson.dumps(stored(drawn)))
 
 
 WAYS: Mapping[str, Callable[[str, int, Drawn], Asked]] = {
-    "floor": to_floor, "cairn": to_cairn, "strawberry": to_strawberry, "postgraphile": to_postgraphile,
+    "baseline": to_baseline, "cairn": to_cairn, "strawberry": to_strawberry, "postgraphile": to_postgraphile,
 }  # fmt: skip
 
 
 def asked(server: str, operation: str, drawn: Iterable[Drawn]) -> list[Asked]:
-    """All requests of an operation, as that server takes them."""
+    """Return all requests of an operation in the form that the server takes."""
     return [WAYS[server](operation, number, one) for number, one in enumerate(drawn)]
 
 
@@ -75,7 +75,7 @@ def posted(document: str, variables: Mapping[str, Any], headers: dict[str, str])
 
 
 def stored(drawn: Drawn) -> dict[str, Any]:
-    """The variables with the scope among them, and as they stand in the tables: no enums, no nesting."""
+    """Return the variables with the scope among them and with the values of the tables: no enums, no nesting."""
     given = dict(drawn.variables)
     pair = given.pop("input", {})
     found = {**given, "tenant": str(drawn.wiki.tenant_id), "owner": str(drawn.wiki.owner_id)}
@@ -90,5 +90,5 @@ def stored(drawn: Drawn) -> dict[str, Any]:
 
 @cache
 def token(wiki: Wiki) -> str:
-    """Of a member of that wiki."""
+    """Return the token of a member of the wiki."""
     return mint(SECRET, tenant_id=wiki.tenant_id, owner_id=wiki.owner_id, role=Role.MEMBER, ttl=HOUR, actor=ACTOR)

@@ -1,4 +1,4 @@
-"""Cairn beside three other servers, over one database of 50,000 pages in 200 wikis. On Linux only; wrk asks."""
+"""Compares Cairn with three other servers over one database of 50,000 pages in 200 wikis, on Linux, with wrk."""
 
 import shutil
 import sys
@@ -19,7 +19,7 @@ from .database import notes, served, wikis_of
 from .measuring import Place, Requests, compared, drawn_from, measured, prepared, version_of_postgres
 from .operations import APART, OPERATIONS, READS
 from .recording import save
-from .report import as_json, goals, table
+from .report import as_json, goals, never_repeated, table
 from .servers import NAMES, Missing, check_connections, connection_limits, install_postgraphile, running, versions
 
 WIDTH = 150  # characters that the table needs
@@ -27,9 +27,9 @@ USUAL = user_cache_path("cairn-bench-graphql")
 
 Pages = Annotated[int, typer.Option(min=1_000, help="Pages in all.")]
 Scopes = Annotated[int, typer.Option(min=1, help="Wikis that they are spread over.")]
-Connections = Annotated[int, typer.Option(min=1, max=APART, help="Connections that ask at once.")]
+Connections = Annotated[int, typer.Option(min=1, max=APART, help="Concurrent connections.")]
 Pool = Annotated[int, typer.Option(min=1, help="Connections to Postgres of each server.")]
-Folder = Annotated[Path, typer.Option(help="Where the database is, or is made.")]
+Folder = Annotated[Path, typer.Option(help="Folder of the database; created if missing.")]
 Json = Annotated[bool, typer.Option("--json", help="Print every figure as JSON.")]
 
 
@@ -44,7 +44,7 @@ def compare(
     folder: Folder = USUAL,
     json: Json = False,
 ) -> None:
-    """Equal answers first, then rounds of load on each server in turn, and the ratios of what they cost."""
+    """Compare the answers of all servers, then put load on each in turn, and print the figures and the goals."""
     servers, operations = chosen(only)
     if "postgraphile" in servers:
         with notes.status("Installing PostGraphile"):
@@ -56,25 +56,26 @@ def compare(
         with notes.status("Comparing answers"):
             uvloop.run(compared(place, requests))
         found = uvloop.run(measured(place, requests, rounds, seconds, connections))
+        load = never_repeated(requests)
     if json:
         size = {"pages": pages, "scopes": scopes, "connections": connections, "pool": pool, "seconds": seconds}
-        print(as_json(found, {"versions": about, **size}).decode())
+        print(as_json(found, {"versions": about, "load": load, **size}).decode())
     else:
-        Console(width=max(WIDTH, Console().width)).print(table(found), goals(found), sep="\n")
+        Console(width=max(WIDTH, Console().width)).print(table(found), load, goals(found), sep="\n")
     if any(one.errors for one in found):
         sys.exit("Some answers were errors: the figures above mean nothing.")
 
 
 def memory(
-    requests: Annotated[int, typer.Option(min=1_000, help="How many, of all reads in turn.")] = 1_000_000,
-    every: Annotated[int, typer.Option(min=1_000, help="Requests between two looks.")] = 50_000,
+    requests: Annotated[int, typer.Option(min=1_000, help="Requests in all, of each read in turn.")] = 1_000_000,
+    every: Annotated[int, typer.Option(min=1_000, help="Requests between two measurements.")] = 50_000,
     pages: Pages = 50_000,
     scopes: Scopes = 200,
     connections: Connections = 16,
     pool: Pool = 8,
     folder: Folder = USUAL,
 ) -> None:
-    """The memory of Cairn alone while it answers: flat, or not."""
+    """Measure whether the memory of Cairn grows while it answers."""
     reads = tuple(READS)
     with placed(folder, wikis_of(pages, scopes), ("cairn",), reads, pool) as (place, drawn):
         looks = uvloop.run(memories.watched(place.servers[0], place.folder, drawn, requests, every, connections))
@@ -88,9 +89,9 @@ def memory(
 def placed(
     folder: Path, wikis: Sequence[Wiki], servers: tuple[str, ...], operations: tuple[str, ...], pool: int
 ) -> Iterator[tuple[Place, Requests]]:
-    """The database, the servers over it, and what they will be asked."""
+    """Yield the running servers over a fresh database, and the requests to send."""
     if shutil.which("wrk") is None:
-        raise Missing("wrk asks the servers, and is not on the PATH. Debian, Ubuntu: apt install wrk")
+        raise Missing("wrk sends the requests and is not on the PATH. Debian, Ubuntu: apt install wrk")
     with served(folder, wikis) as dsn, tempfile.TemporaryDirectory(prefix="cairn-bench-") as temporary:
         check_connections(uvloop.run(connection_limits(dsn)), servers, pool)
         requests = uvloop.run(drawn_from(dsn, wikis, operations))
@@ -101,7 +102,7 @@ def placed(
 
 
 def chosen(only: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Servers and operations: those that are named, and all of a kind of which none is. Cairn is one in any case."""
+    """Return the named servers and operations, or all of a kind when none is named. Cairn is always included."""
     named = {name.strip() for name in only.split(",") if name.strip()}
     if unknown := named - {*NAMES, *OPERATIONS}:
         raise typer.BadParameter(f"There is no {', '.join(sorted(unknown))}.", param_hint="--only")

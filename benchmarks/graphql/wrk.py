@@ -1,9 +1,11 @@
-"""Load by wrk: some connections kept busy with requests from a file."""
+"""Runs wrk, which keeps some connections busy with requests from a file."""
 
 import asyncio
 import re
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 
 from .requests import Asked
@@ -15,7 +17,7 @@ LATE = 60  # seconds that wrk may take longer than it was told
 
 @dataclass(frozen=True)
 class Load:
-    """What came of it. An answer that is no 200, or speaks of errors, is one; so is one that did not come."""
+    """The result of a load. An error is an answer other than 200, one with `errors` in its body, or none at all."""
 
     requests: int
     seconds: float
@@ -27,21 +29,39 @@ class Load:
 
 
 class LoadFailed(Exception):
-    """wrk gave no figures; the message is what it said."""
+    """wrk printed no figures. The message is what it printed instead."""
 
 
-def write(path: Path, asked: Sequence[Asked]) -> None:
-    with path.open("wb") as file:
-        for one in asked:
-            wire = one.wire()
-            file.write(b"%d\n%b" % (len(wire), wire))
+class Source:
+    """A file of requests that successive loads read on from where the last one ended, in whole batches."""
+
+    def __init__(self, path: Path, batch: int = 1) -> None:
+        self.path, self.batch = path, batch
+        self.batches = self.next = 0
+
+    def write(self, asked: Sequence[Asked]) -> None:
+        """Replace the requests, and begin with the first one again."""
+        with self.path.open("wb") as file:
+            for one in asked:
+                wire = one.wire()
+                file.write(b"%d\n%b" % (len(wire), wire))
+        self.batches, self.next = max(1, len(asked) // self.batch), 0
+
+    @property
+    def start(self) -> int:
+        """The number of requests that the next load skips."""
+        return self.next * self.batch
+
+    def advance(self, count: int) -> None:
+        """Skip the requests that were sent, and the rest of the last batch."""
+        self.next = (self.next + ceil(count / self.batch)) % self.batches
 
 
-async def load(url: str, requests: Path, connections: int, seconds: float) -> Load:
-    """Ask again and again, for so long: whole seconds, as wrk counts."""
+async def load(url: str, source: Source, connections: int, seconds: float) -> Load:
+    """Send requests for a number of whole seconds, each with a traceparent of its own."""
     process = await asyncio.create_subprocess_exec(
         "wrk", "-t1", f"-c{connections}", f"-d{max(1, round(seconds))}s", "--timeout", "20s",
-        "-s", str(SCRIPT), url, "--", str(requests),
+        "-s", str(SCRIPT), url, "--", str(source.path), str(source.start), secrets.token_hex(8),
         stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
     try:
@@ -52,11 +72,13 @@ async def load(url: str, requests: Path, connections: int, seconds: float) -> Lo
         if process.returncode is None:
             process.kill()
             await process.wait()
-    return read(said.decode(errors="replace"))
+    found = read(said.decode(errors="replace"))
+    source.advance(found.requests + connections)
+    return found
 
 
 def read(said: str) -> Load:
-    """From what wrk.lua writes at the end; wrk counts microseconds."""
+    """Parse the line that wrk.lua prints at the end; wrk counts in microseconds."""
     found = FIGURES.search(said)
     if found is None:
         raise LoadFailed(said or "wrk said nothing")

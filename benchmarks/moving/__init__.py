@@ -1,1 +1,1 @@
-"""What it costs to bring notes in and to write a wiki out."""
+"""Measures the cost of importing notes and of exporting a wiki."""

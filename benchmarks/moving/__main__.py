@@ -1,4 +1,4 @@
-"""What importing and exporting a wiki cost: python -m benchmarks.moving, and with `memory` how much room they take. On
+"""Measures importing and exporting a wiki: python -m benchmarks.moving, and with `memory` how much memory they take. On
 Linux only.
 
 A folder of notes is imported into an empty wiki, imported again as it is and with some notes edited, and exported as a
@@ -38,7 +38,7 @@ app.command("memory")(memory.main)
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What was done to so many pages: seconds on the clock, and of the processor in Python and in Postgres."""
+    """One step over a number of pages: elapsed seconds, and CPU seconds in Python and in Postgres."""
 
     name: str
     pages: int

@@ -1,5 +1,6 @@
-"""Does an import or an export of more take more memory? Each step runs in a process of its own, so that what one has
-taken from the system says nothing about the next."""
+"""Measures whether a larger import or export takes more memory.
+
+Each step runs in a process of its own, so that the memory of one says nothing about the next."""
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,7 +35,7 @@ notes = Console(stderr=True)
 
 
 class Step(NamedTuple):
-    """What it is called, how it is done, in which wiki, with which file."""
+    """One step: its name, its function, its wiki and its file."""
 
     name: str
     way: Way
@@ -53,7 +54,7 @@ class Kind(NamedTuple):
 
 
 def write_notes(folder: Path, count: int) -> None:
-    """So many of them, in a folder and in a zip."""
+    """Write a number of notes into a folder and into a zip file."""
     Author(count).write(folder / "notes", range(count))
     with ZipFile(folder / "notes.zip", "w") as zip:
         for path in sorted((folder / "notes").rglob("*.md")):
@@ -146,7 +147,7 @@ def taken_by(kind: str, name: str, dsn: str, folder: Path) -> int:
 
 
 async def watched(kind: Kind, step: Step, dsn: str, folder: Path) -> int:
-    """How much more memory the process has had at any time than before, in bytes."""
+    """Return the growth of the process's peak memory in bytes."""
     database = Database(dsn, statement_timeout=600)
     await database.open()
     remember(database)
@@ -192,12 +193,12 @@ def table_of(kind: Kind, steps: Sequence[Step], found: Mapping[int, Sequence[int
 
 
 def spread(found: Mapping[int, Sequence[int]]) -> list[int]:
-    """How much more each step takes at the largest size than at the smallest, in bytes."""
+    """Return for each step the memory at the largest size minus that at the smallest, in bytes."""
     return [last - first for first, last in zip(found[min(found)], found[max(found)], strict=True)]
 
 
 def growth(found: Mapping[int, Sequence[int]]) -> list[float]:
-    """The same for each one that there is more of."""
+    """Return the growth for each additional item."""
     return [more / max(1, max(found) - min(found)) for more in spread(found)]
 
 

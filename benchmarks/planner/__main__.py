@@ -1,4 +1,4 @@
-"""What the default planner finds and writes, in journals of ours and in notes and manuals of others."""
+"""Measures what the default planner finds and writes, in labelled journals and in notes and manuals of others."""
 
 import argparse
 import asyncio

@@ -1,4 +1,4 @@
-"""What the planner is measured on: labelled journals, a vault of notes, collections of documentation."""
+"""Provides the texts that the planner is measured on: labelled journals, notes, collections of documentation."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Whether a quote on a page is what its source says.
+"""Checks that a quote on a page is what its source says.
 
 Its letters and digits stand in the source in the same order. Between them the source has nothing else but white space,
 punctuation, and markup that a reader does not see: targets of links, tags of HTML. Inside code nothing is markup.
@@ -23,7 +23,7 @@ BETWEEN = "” “"
 
 
 def quotes(line: str) -> list[str]:
-    """What a line of a section quotes."""
+    """Return the text that a line of a section quotes."""
     found = LINE.match(line)
     return found[1].split(BETWEEN) if found else []
 
@@ -72,7 +72,7 @@ def _read(content: str) -> tuple[Letters, dict[int, frozenset[int]]]:
 
 
 def _stands(wanted: str, start: int, read: Letters, unseen: dict[int, frozenset[int]]) -> bool:
-    """Whether the letters stand there from `start` on: each next to one before, or behind what nobody sees."""
+    """Return whether the letters follow from `start` on, each next to the one before or after invisible markup."""
     positions = {start}
     for number, letter in enumerate(wanted):
         if number:
@@ -84,7 +84,7 @@ def _stands(wanted: str, start: int, read: Letters, unseen: dict[int, frozenset[
 
 
 def _beyond(positions: set[int], unseen: dict[int, frozenset[int]]) -> set[int]:
-    """With what lies behind markup that begins there, and behind markup that follows that."""
+    """Return the positions, and those after any markup that begins there or follows it."""
     found, fresh = set(positions), positions
     while fresh := {other for one in fresh for other in unseen.get(one, ())} - found:
         found |= fresh

@@ -1,1 +1,1 @@
-"""What search finds, and what finding costs: on judged collections, and inside a large database."""
+"""Measures the quality of search on judged collections, and its cost in a large database."""

@@ -1,4 +1,4 @@
-"""What search finds and what it costs. The collections that it is measured with: benchmarks/RESULTS.md#search."""
+"""Measures the quality and the cost of search, with the collections of benchmarks/RESULTS.md#search."""
 
 import sys
 

@@ -23,7 +23,7 @@ class Spent:
 
 @contextmanager
 def watched(processor: Callable[[], float]) -> Iterator[Spent]:
-    """What the block costs; known when it ends. `processor` tells milliseconds."""
+    """Yield the cost of the block, known when it ends; `processor` returns milliseconds."""
     spent = Spent()
     before, started = processor(), time.perf_counter()
     yield spent
@@ -62,5 +62,5 @@ class Backend:
         await self.database.close()
 
     def watched(self) -> AbstractContextManager[Spent]:
-        """What a block costs in the process."""
+        """Measure the cost of a block in the processes of Postgres."""
         return watched(self.processor)

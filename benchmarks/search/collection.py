@@ -47,7 +47,7 @@ class Document:
 
     @property
     def body(self) -> str:
-        """As Markdown: the markup is lost, but a line that begins with one space and is short was a heading."""
+        """Return the text as Markdown: short lines that begin with one space were headings."""
         lines = (f"\n## {line.strip()}\n" if was_heading(line) else line for line in self.text.split("\n"))
         return "\n".join(lines).strip()
 
@@ -72,12 +72,12 @@ class Collection:
 
     @property
     def code(self) -> str:
-        """Of its language, with which its name ends: `de` of `obs_de`."""
+        """Return the code of its language, with which its name ends: `de` of `obs_de`."""
         return self.name.rpartition("_")[2] if "_" in self.name else "en"
 
     @property
     def language(self) -> str:
-        """As Postgres and Snowball name it. Where they have no stemmer, that of English does no harm."""
+        """Return the language as Postgres and Snowball name it, English where they have no stemmer."""
         return CODES.get(self.code, "english")
 
     @property
@@ -96,13 +96,13 @@ class Collection:
         return dict(found)
 
     def of(self, kinds: Sequence[str], cap: int | None) -> "Collection":
-        """With the queries of some kinds (none named: all), and no more than `cap` of each."""
+        """Return the collection with queries of the given kinds (all by default), at most `cap` of each."""
         chosen = [sample(group, cap) for kind, group in self.kinds.items() if not kinds or kind in kinds]
         return replace(self, queries=[query for group in chosen for query in group])
 
 
 def read(folder: Path) -> Collection:
-    """With queries whose first letter is wrong added, made from the titles asked for."""
+    """Return the collection with added queries: titles whose first letter is wrong."""
     documents = [document(json.loads(line)) for line in lines(folder / "docs.jsonl.gz")]
     given = (json.loads(line) for line in lines(folder / "queries.jsonl.gz"))
     judged: dict[str, dict[str, int]] = defaultdict(dict)
@@ -114,7 +114,7 @@ def read(folder: Path) -> Collection:
 
 
 def made(queries: Sequence[Query], judged: dict[str, dict[str, int]], nonsense: Path) -> Iterator[Query]:
-    """For a wiki: titles with their first letter wrong, and strings by which nobody means anything."""
+    """Return queries for a wiki: titles whose first letter is wrong, and strings without meaning."""
     titles = [query for query in queries if query.kind == "title"]
     for query in titles:
         if (text := with_first_letter_wrong(query.text)) is not None:
@@ -126,7 +126,7 @@ def made(queries: Sequence[Query], judged: dict[str, dict[str, int]], nonsense: 
 
 
 def read_all(data: Path | None, names: Sequence[str]) -> Iterator[Collection]:
-    """Those named, or every one in the folder."""
+    """Return the named collections, or every one in the folder."""
     folder = found(data)
     present = {path.parent.name: path.parent for path in sorted(folder.glob("*/docs.jsonl.gz"))}
     if missing := [name for name in names if name not in present]:

@@ -65,7 +65,7 @@ def compare(
     rounds: Annotated[int, typer.Option(min=1, help="Times that each is asked, after the first.")] = 2,
     json: Annotated[Path | None, typer.Option(help="A file for every figure.")] = None,
 ) -> None:
-    """What this search, the seed's, FTS5 and tantivy cost in the database that `corpus` writes."""
+    """Compare the cost of this search, the seed's, FTS5 and tantivy in the database that `corpus` writes."""
     made, sizes = stock(data), numbers(pages_list)
     with served(folder) as dsn:
         found = uvloop.run(measured(dsn, made, sizes, Plan(count, rounds)))
@@ -164,7 +164,7 @@ async def documents(dsn: str, one: Wiki) -> list[Document]:
 
 
 async def asked(systems: Systems, drawn: dict[str, list[str]], rounds: int, title: str) -> dict[str, Answers]:
-    """By system and kind of question."""
+    """Return the answers by system and kind of question."""
     found: dict[str, Answers] = {name: {kind: [] for kind in drawn} for name in systems}
     with Progress(console=notes, disable=not notes.is_terminal) as bars:
         task = bars.add_task(title, total=len(drawn) * (rounds + 1))

@@ -10,7 +10,7 @@ from .backend import Spent
 from .costs import figures, ratio
 
 SMALL = {"Cairn": "Cairn, in a tenth", "seed": "seed, in a tenth"}
-"""The same search of the same wiki in the database that has a tenth of the pages."""
+"""The same search of the same wiki in the database with a tenth of the pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def cells(answers: list[Answer]) -> tuple[str, str, str]:
 
 
 def growth(systems: dict[str, Answers]) -> Table:
-    """Of the smallest wiki: its mean in the whole database, against the mean in a tenth of it."""
+    """Return the ratio of the smallest wiki's mean in the whole database to that in a tenth of it."""
     table = Table("question", title="the same small wiki: ms of Postgres CPU, mean")
     for name in SMALL:
         table.add_column(f"{name}\nin a tenth", justify="right")

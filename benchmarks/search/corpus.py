@@ -124,7 +124,7 @@ async def is_indexed(connection: asyncpg.Connection) -> bool:
 
 
 async def index(connection: asyncpg.Connection, name: str) -> None:
-    """What a search goes by, made last: entry by entry it takes as long as all that is in it."""
+    """Create the index of the words last, as filling it row by row takes as long as all the rest."""
     notes.print(f"Indexing the words of {name}")
     await connection.execute(str(CreateIndex(WORDS).compile(dialect=postgresql.dialect())))  # type: ignore[no-untyped-call]
     await connection.execute("VACUUM FULL search_changes")  # empty, and without autovacuum as long as all that it had

@@ -47,7 +47,7 @@ def figures(spent: list[Spent]) -> dict[str, float]:
 
 
 def by_kind(found: Found) -> Table:
-    """What misses its goal is marked."""
+    """Return a table of the figures; those that miss their goal are marked."""
     table = Table("question", title=f"one search inside {found.pages:,} pages: ms, p50 / p95")
     for size in found.by_size:
         goals = " / ".join(f"{goal:g}" for goal in GOALS[size])
@@ -72,7 +72,7 @@ def is_met(kind: str, size: int, own: dict[str, float]) -> bool:
 
 
 def growth(found: Found) -> Table:
-    """Of the smallest wiki: its mean in the whole database, against the mean in a tenth of it."""
+    """Return a table of the smallest wiki's mean in the whole database and in a tenth of it."""
     small, large = found.growth
     table = Table(
         "question", "in a tenth", "in the whole", "ratio", title="the same small wiki: ms of Postgres CPU, mean"

@@ -53,7 +53,7 @@ SCRIPTS = (
 
 @dataclass(slots=True)
 class Seen:
-    """What failed, and the longest that a question took, in milliseconds."""
+    """The failures, and the longest time of a question in milliseconds."""
 
     failures: list[str] = field(default_factory=list)
     slowest: float = 0.0

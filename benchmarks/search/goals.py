@@ -1,4 +1,4 @@
-"""What search has to reach, and on which collections."""
+"""The goals of search, by collection."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class Goal:
     above_peers: bool = False
 
     def reached(self, figures: Figures) -> float | None:
-        """None where a collection that is named was not asked, or nothing of the kind."""
+        """Return the figure; None where a named collection or kind was not measured."""
         if not set(self.collections) <= set(figures):
             return None
         asked = [figures[name] for name in self.collections or figures]

@@ -1,4 +1,4 @@
-"""What a search costs in a large database, by kind of question and size of the wiki; how that grows with other
+"""Measures a search in a large database, by kind of question and size of the wiki; how that grows with other
 tenants' pages; and what the index takes in space and in the time of a write. On Linux only.
 
 All statements of one call of the product's own resolver count. The first round is thrown away: it warms what is kept.
@@ -37,7 +37,7 @@ Drawn = dict[str, list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How often is asked: so many questions of each kind, so many times."""
+    """The number of questions of each kind, and of repetitions."""
 
     questions: int
     rounds: int
@@ -52,7 +52,7 @@ def latency(
     rounds: Annotated[int, typer.Option(min=1, help="Times that each is asked, after the first.")] = 3,
     json: Annotated[Path | None, typer.Option(help="A file for every figure.")] = None,
 ) -> None:
-    """What a search costs in the database that `corpus` writes."""
+    """Measure a search in the database that `corpus` writes."""
     made = stock(data)
     with served(folder) as dsn:
         found = uvloop.run(measured(dsn, made, Plan(count, rounds)))
@@ -105,7 +105,7 @@ def drawn_from(one: Wiki, made: Stock, count: int) -> Drawn:
 
 
 async def times(backends: Sequence[Backend], one: Wiki, drawn: Drawn, plan: Plan) -> list[Times]:
-    """Of each database, asked in turn: what else the machine does falls on all alike."""
+    """Measure the databases in turn, so that other work on the machine slows all alike."""
     found: list[Times] = [{kind: [] for kind in drawn} for _ in backends]
     scope = scope_of(one)
     with Progress(console=notes, disable=not notes.is_terminal) as bars:

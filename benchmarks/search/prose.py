@@ -34,7 +34,7 @@ MARKS = re.compile(r"^[#>\-*+|`~\s]+|[`<|]")  # what would be code, a heading or
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What a document has to offer."""
+    """The title, the passages and the headings of a document."""
 
     title: str
     passages: tuple[str, ...]
@@ -43,7 +43,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Stock:
-    """What pages are made of. Documents of one collection stand together: their pages speak of one thing."""
+    """The texts that pages are made of. Documents of one collection stay together, as their pages share a topic."""
 
     latin: tuple[tuple[Text, ...], ...]
     spaceless: tuple[tuple[Text, ...], ...]
@@ -54,7 +54,7 @@ def stock(data: Path | None) -> Stock:
 
 
 def texts(collection: Collection) -> tuple[Text, ...]:
-    """Without documents that have no title or nothing to quote."""
+    """Return the texts of a collection, without documents that have no title or nothing to quote."""
     found = []
     for document in filter(lambda one: one.title.strip(), collection.documents):
         lines = document.text.split("\n")
@@ -110,7 +110,7 @@ class Author:
         return Article(page, aliases, linked, LINKS, START + timedelta(minutes=number))
 
     def subject(self, collections: Sequence[Sequence[Text]]) -> Sequence[Text]:
-        """By the roots of their sizes: the largest does not drown the others, the smallest does not come too often."""
+        """Draw a collection by the root of its size, so that neither large nor small ones dominate."""
         return self.rng.choices(collections, [sqrt(len(one)) for one in collections])[0]
 
     def slug(self, title: str) -> str:

@@ -1,4 +1,4 @@
-"""What search finds: each collection in Cairn and in its peers, the same queries, the same judgements."""
+"""Measures the quality of search: each collection in Cairn and its peers, with the same queries and judgements."""
 
 import tempfile
 from collections.abc import Callable, Iterator
@@ -43,7 +43,7 @@ def quality(
     cap: Annotated[int | None, typer.Option(min=1, help="Queries of each kind at most, drawn by lot.")] = None,
     json: Annotated[Path | None, typer.Option(help="A file for every figure.")] = None,
 ) -> None:
-    """What search finds in Cairn and its peers, against the goals, and for each collection."""
+    """Measure the quality of search in Cairn and its peers, against the goals and for each collection."""
     chosen = asked(list(read_all(data, names(collections))), names(kinds), cap)
     with migrated() as dsn, cairn.opened(dsn) as ours, seed.opened(dsn) as origin:
         found = measured({"Cairn": ours.load, "seed": origin.load, **PEERS}, chosen)
@@ -53,7 +53,7 @@ def quality(
 
 
 def asked(collections: list[Collection], kinds: list[str], cap: int | None) -> list[Collection]:
-    """With some of their queries. Raises NoCollections for kinds that none of them has."""
+    """Return the collections with some of their queries. Raises NoCollections for kinds that none of them has."""
     known = {kind for one in collections for kind in one.kinds}
     if missing := [kind for kind in kinds if kind not in known]:
         raise NoCollections(
@@ -77,7 +77,7 @@ def migrated() -> Iterator[str]:
 
 
 def measured(systems: Systems, chosen: list[Collection]) -> Found:
-    """Without those whose library is not there; it is said which."""
+    """Leave out the peers whose library is not installed, and print their names."""
     found: Found = {name: {} for name in systems}
     with Progress(console=notes, disable=not notes.is_terminal) as bars:
         task = bars.add_task("", total=sum(len(one.queries) for one in chosen) * len(systems))

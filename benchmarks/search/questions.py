@@ -1,4 +1,4 @@
-"""What people ask of a wiki, made of its own words; the same questions for the same seed."""
+"""Makes questions to a wiki from its own words; the same questions for the same seed."""
 
 import random
 import re
@@ -32,7 +32,7 @@ class Saying(NamedTuple):
 
 
 class Vocabulary:
-    """How many pages of a wiki say each word, which words are how frequent, and some of its pages."""
+    """The number of pages with each word, the words by frequency, and some pages of a wiki."""
 
     def __init__(self, articles: Iterable[Article]) -> None:
         self.latin: list[Saying] = []
@@ -158,7 +158,7 @@ TYPOS = ("one typo", "two typos")
 
 
 def quoted(rng: random.Random, said: Vocabulary, count: int) -> list[str]:
-    """So many words of a text, from a place where it has them."""
+    """Return a number of adjacent words of a random text."""
     texts = (WORD.findall(rng.choice(said.latin).text.lower()) for _ in range(KEPT))
     words = next(words for words in texts if len(words) >= count)
     at = rng.randint(0, len(words) - count)
@@ -195,5 +195,5 @@ def mistyped(rng: random.Random, text: str) -> str:
 
 
 def questions(said: Vocabulary, count: int) -> dict[str, list[str]]:
-    """So many of each kind."""
+    """Return a number of questions of each kind."""
     return {kind: [make(random.Random(f"{kind} {n}"), said) for n in range(count)] for kind, make in KINDS.items()}

@@ -1,4 +1,4 @@
-"""How good a list of documents is, by what people judged."""
+"""Scores a list of documents by human judgements."""
 
 import logging
 import math
@@ -16,7 +16,7 @@ Search = Callable[[str], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Of one query or, as a mean, of several. All are shares of 1; the last three had better be 0.
+    """The scores of one query, or the mean of several. All are shares of 1; the last three should be 0.
 
     `ndcg10` gains discounted by rank, against the best order; `recall10` documents that answer among the first ten;
     `success1` the first one answers; `empty` nothing found; `repeated` a document twice; `error` it raised.

@@ -91,7 +91,7 @@ class Seed:
 
 @contextmanager
 def opened(dsn: str) -> Iterator[Seed]:
-    """In a database of its own on the server."""
+    """Create the search in a database of its own on the server."""
     with Runner(loop_factory=uvloop.new_event_loop) as runner:
         connection = runner.run(connect(dsn, DATABASE))
         try:

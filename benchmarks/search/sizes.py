@@ -1,4 +1,4 @@
-"""How much room the search takes."""
+"""Measures the disk space of search."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ PAGES = "SELECT count(*) FROM pages"
 
 @dataclass(frozen=True, slots=True)
 class Bytes:
-    """For one page of the database."""
+    """The bytes that a table takes for one page of the database."""
 
     rows: float
     indexes: float
@@ -28,7 +28,7 @@ async def pages(database: Database) -> int:
 
 
 async def bytes_per_page(database: Database) -> dict[str, Bytes]:
-    """By table that search reads."""
+    """Return the sizes of the tables that search reads."""
     async with database.connection() as connection:
         count = await connection.raw.fetchval(PAGES)
         found = {table: await connection.raw.fetchrow(BYTES, table) for table in TABLES}

@@ -67,7 +67,7 @@ async def write_scope(connection: asyncpg.Connection, wiki: Wiki, language: str)
 
 
 def rows(wiki: Wiki, articles: Iterable[tuple[int, Article]]) -> Records:
-    """By table; only what can be found and shown, without history and evidence."""
+    """Return the rows by table: only what can be found and shown, without history and evidence."""
     found: Records = {table: [] for table in COLUMNS}
     scope = (wiki.tenant_id, wiki.owner_id)
     for number, article in articles:

@@ -1,4 +1,4 @@
-"""What the write of a page costs, and how much of that is for search."""
+"""Measures the write of a page, and the share of it that is for search."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,8 +10,7 @@ from typing import Any
 from unittest.mock import patch
 
 from resolvers.model.drafts import PageDraft
-from resolvers.pages import insert
-from resolvers.pages.lifecycle import create_page, delete_page
+from resolvers.pages.lifecycle import create_page, delete_page, insert
 from resolvers.search.index import searchable, write_search
 
 from ..wikis import wiki
@@ -36,7 +35,7 @@ class Writing:
 
 
 async def measured(backend: Backend, made: Stock) -> Writing:
-    """Of new pages through the product's own resolver."""
+    """Measure new pages, written through the product's own resolver."""
     scope = scope_of(other_wiki())
     whole: list[Spent] = []
     ids = []
@@ -56,7 +55,7 @@ async def measured(backend: Backend, made: Stock) -> Writing:
 
 @contextmanager
 def watched_search(backend: Backend) -> Iterator[list[Spent]]:
-    """What the rows that search reads cost in each write, the counting that is due now and then among it."""
+    """Measure the rows that search reads in each write, with the occasional counting of words included."""
     found: list[Spent] = []
 
     async def watched(*arguments: Any, **options: Any) -> None:
@@ -75,6 +74,6 @@ def draft(article: Article) -> PageDraft:
 
 
 def mean(several: list[Spent]) -> Spent:
-    """Without the first, for which statements are still prepared."""
+    """Return the figures without the first, for which statements are still prepared."""
     counted = several[UNMEASURED:]
     return Spent(fmean(one.processor for one in counted), fmean(one.wall for one in counted))

@@ -19,7 +19,7 @@ from tests.app.service import Service, serving
 from tests.loop_thread import heartbeat
 from tests.wiki import Wiki
 
-LONGEST = 0.25  # seconds of processor time: `make bench-attack` measures it, this finds what grows faster than its input
+LONGEST = 0.25  # seconds of processor time: finds growth; `make bench-attack` measures the goal
 REFUSALS = {
     "BAD_REQUEST", "BAD_USER_INPUT", "GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED", "LIMIT_EXCEEDED",
     "OPERATION_RESOLUTION_FAILURE",

@@ -1,6 +1,9 @@
-"""Four servers are asked the same, and what they say comes to one shape: else their figures would mean nothing."""
+"""All servers get the same requests, and their answers are equal: else their figures would mean nothing."""
 
 import asyncio
+import re
+import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -9,23 +12,24 @@ import graphql
 import pytest
 
 from benchmarks.graphql.answers import SHAPES, Unequal, compare
+from benchmarks.graphql.baseline import by_hand
 from benchmarks.graphql.database import PEERS
 from benchmarks.graphql.dataloaders.schema import schema as dataloaders
-from benchmarks.graphql.floor import by_hand
 from benchmarks.graphql.measuring import Place, compared, drawn_from, prepared
-from benchmarks.graphql.operations import APART, OPERATIONS, Drawn, candidates, reads, writes
+from benchmarks.graphql.operations import APART, OPERATIONS, READS, Drawn, candidates, reads, writes
 from benchmarks.graphql.recording import NEW_ID, Sent, fresh, kept, save
 from benchmarks.graphql.requests import OURS, RECORDED, THEIRS, asked, stored
 from benchmarks.graphql.servers import running
+from benchmarks.graphql.wrk import Source, load
 from benchmarks.wikis import wiki, write_wikis
 from db.ids import new_id
 from schema.root import GRAPHQL
 
 WIKIS = [wiki(1, 1, 120, hub=20), wiki(1, 2, 120, hub=20)]
-SERVERS = ("floor", "cairn", "strawberry")
+SERVERS = ("baseline", "cairn", "strawberry")
 
 
-def test_floor_cairn_and_dataloaders_answer_the_same(dsn: str, tmp_path: Path) -> None:
+def test_baseline_cairn_and_dataloaders_answer_the_same(dsn: str, tmp_path: Path) -> None:
     """Over HTTP, from processes of their own; PostGraphile is compared when it is measured, as it needs npm."""
 
     async def fill() -> int:
@@ -103,17 +107,17 @@ def test_a_page_that_is_not_there_is_none_for_all() -> None:
     compare("postgraphile", "graph", nothing, nothing)
 
 
-def test_the_floor_passes_on_the_page_of_a_write() -> None:
+def test_the_baseline_passes_on_the_page_of_a_write() -> None:
     ours = {"data": {"unlinkWikiPages": {"page": {"id": "1"}}}}
-    compare("floor", "unlink", {"data": {"id": "1"}}, ours)
+    compare("baseline", "unlink", {"data": {"id": "1"}}, ours)
 
 
 def test_other_data_and_errors_are_unequal() -> None:
     ours = {"data": {"wikiPage": {"title": "A"}}}
     with pytest.raises(Unequal, match="differ"):
-        compare("floor", "page", {"data": {"wikiPage": {"title": "B"}}}, ours)
-    with pytest.raises(Unequal, match="floor answers with errors"):
-        compare("floor", "page", {"data": None, "errors": [{"message": "too many clients"}]}, ours)
+        compare("baseline", "page", {"data": {"wikiPage": {"title": "B"}}}, ours)
+    with pytest.raises(Unequal, match="baseline answers with errors"):
+        compare("baseline", "page", {"data": None, "errors": [{"message": "too many clients"}]}, ours)
 
 
 def test_each_link_is_undone_when_those_under_way_are_through() -> None:
@@ -125,9 +129,49 @@ def test_each_link_is_undone_when_those_under_way_are_through() -> None:
         assert unlink - link == APART
 
 
-def test_the_same_requests_are_drawn_each_time() -> None:
-    assert reads("page", WIKIS) == reads("page", WIKIS)
-    assert len({str(one.variables) for one in reads("list", WIKIS)}) == 10
+@pytest.mark.parametrize("name", READS)
+def test_reads_are_drawn_from_the_whole_wiki_and_never_repeat(name: str) -> None:
+    drawn = reads(name, WIKIS)
+    assert drawn == reads(name, WIKIS)
+    assert len({(one.wiki, str(one.variables)) for one in drawn}) == len(drawn)
+    assert {one.wiki for one in drawn} == {*WIKIS}
+    if name in ("page", "graph"):
+        assert len(drawn) == sum(wiki.pages * 19 // 20 for wiki in WIKIS)
+
+
+def test_a_load_goes_on_where_the_last_one_ended(tmp_path: Path) -> None:
+    source = Source(tmp_path / "requests", batch=4)
+    source.write(asked("strawberry", "page", reads("page", WIKIS)[:13]))
+    starts = []
+    for sent in (3, 4, 1):
+        starts.append(source.start)
+        source.advance(sent)
+    assert starts == [0, 4, 8]
+    assert source.start == 0
+
+
+@pytest.mark.skipif(shutil.which("wrk") is None, reason="wrk is not installed")
+async def test_no_two_requests_are_the_same_bytes(tmp_path: Path) -> None:
+    heads: list[bytes] = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                await reader.readexactly(int(re.findall(rb"content-length: (\d+)", head)[0]))
+                heads.append(head)
+                writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}")
+        writer.close()
+
+    source = Source(tmp_path / "requests")
+    source.write(asked("strawberry", "page", reads("page", WIKIS)[:2]))
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        for _ in range(2):
+            await load(f"http://127.0.0.1:{port}", source, 2, 1)
+    found = [re.findall(rb"\r\ntraceparent: (00-[0-9a-f]{32}-[0-9a-f]{16}-01)\r\n", head) for head in heads]
+    assert {len(one) for one in found} == {1}
+    assert len({one[0] for one in found}) == len(heads) > 2
 
 
 def test_a_request_is_whole_http() -> None:

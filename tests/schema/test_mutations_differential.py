@@ -1,4 +1,4 @@
-"""Random mutations, executed by Cairn and by graphql-core with Strawberry's own resolvers: the same data and errors.
+"""Random mutations answer with the same data and errors whether payloads are compiled or completed by graphql-core.
 
 Each is done twice on the same rows, because neither is committed. SEED=n and DOCUMENTS=m in the environment choose
 which.
@@ -15,6 +15,7 @@ from typing import Any
 
 import orjson
 import pytest
+from graphql import GraphQLField
 
 from db.database import Connection, Database
 from db.one_transaction import OneTransaction
@@ -22,7 +23,11 @@ from db.scope import Scope
 from resolvers.context import Context
 from schema.errors import shown
 from schema.root import GRAPHQL, build, make_engine
-from selection import Engine, Resolvers
+from selection import Engine, Resolvers, Source
+from selection.compiler import Mode
+from selection.errors import NotCompilable
+from selection.plan import Plan
+from selection.resolve import Info
 from selection.trail import TRAIL, Trail
 from tests.schema.mutation_documents import MutationDocuments
 from tests.schema.world import CALLERS, World
@@ -48,11 +53,19 @@ class Failing(Context):
         return await super().fetch(sql, arguments, anew)
 
 
+class ValuesOnly(Resolvers):
+    """Resolvers that leave all of a payload to graphql-core, field by field."""
+
+    async def plan(self, field: GraphQLField, source: Source, info: Info, mode: Mode) -> Plan:
+        if mode is Mode.BYTES:
+            raise NotCompilable("the reference")
+        return await super().plan(field, source, info, mode)
+
+
 @pytest.fixture(scope="module")
 def reference() -> Engine:
-    """The contract as Strawberry builds it."""
     schema = build()._schema
-    Resolvers(schema)
+    ValuesOnly(schema)
     return Engine(schema, formatter=shown)
 
 

@@ -20,7 +20,7 @@ from .schema import schema
 
 
 class Endpoint(GraphQL[Any, Any]):
-    """Each request gets loaders of its own."""
+    """A GraphQL endpoint that gives each request loaders of its own."""
 
     pool: asyncpg.Pool
 
@@ -45,7 +45,7 @@ def create_app(dsn: str, pool_size: int) -> Starlette:
 
 
 def main() -> None:
-    """Serve as the environment says."""
+    """Serve with the settings of the environment."""
     app = create_app(os.environ["CAIRN_DATABASE_URL"], int(os.environ["CAIRN_POOL_SIZE"]))
     uvicorn.run(app, port=int(os.environ["CAIRN_PORT"]), log_config=None, access_log=False)
 

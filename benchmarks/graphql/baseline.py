@@ -1,10 +1,11 @@
-"""The floor: Starlette, asyncpg and nothing else; what Cairn costs above it is what Cairn adds.
+"""The baseline is written by hand with Starlette and asyncpg: what Cairn costs above it is the overhead of Cairn.
 
-Three reads are one statement written by hand each (floor.sql). A search and a write are the statements that Cairn was
-seen to send for the very same request, with the very same values, in the same order: no question is understood here,
-nothing checked. It reads no GraphQL, authenticates nobody, counts nothing, logs nothing.
+Page, list and graph are one hand-written statement each (baseline.sql). Search and link replay the statements that
+Cairn sent for the same request, with the same values in the same order. The baseline parses no GraphQL, authenticates
+nobody, checks no limits and writes no log.
 """
 
+import gc
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -26,18 +27,18 @@ from db.sql import HEADER, Statement, numbered
 
 from .recording import Recorded, Sent, load
 
-RECORDED = "FLOOR_RECORDED"
+RECORDED = "BASELINE_RECORDED"
 NOTHING_FOUND = b'{"data":{"wikiSearch":[]}}'
 
 
 def by_hand() -> dict[str, Statement]:
-    source = Path(__file__).with_name("floor.sql").read_text()
+    source = Path(__file__).with_name("baseline.sql").read_text()
     _, *parts = HEADER.split(source)
     return {name: numbered(body.strip().rstrip(";")) for name, body in zip(parts[::2], parts[1::2], strict=True)}
 
 
-def create_floor(dsn: str, pool_size: int, recorded: dict[str, Recorded]) -> Starlette:
-    """POST /read/<name> with {"tenant", "owner", …variables}; POST /again/<name>/<number of the request>."""
+def create_baseline(dsn: str, pool_size: int, recorded: dict[str, Recorded]) -> Starlette:
+    """Serve POST /read/<name> with {"tenant", "owner", …variables}, and POST /replay/<name>/<number of the request>."""
     statements = by_hand()
     pools: dict[str, asyncpg.Pool] = {}
 
@@ -53,7 +54,7 @@ def create_floor(dsn: str, pool_size: int, recorded: dict[str, Recorded]) -> Sta
             data = await connection.fetchval(statement.sql, *arguments)
         return Response(b'{"data":%b}' % data, media_type="application/json")
 
-    async def again(request: Request) -> Response:
+    async def replay(request: Request) -> Response:
         sent = recorded[request.path_params["name"]][request.path_params["number"]]
         answer = NOTHING_FOUND
         for of_read, some in groupby(sent, lambda one: one.of_read):
@@ -67,7 +68,7 @@ def create_floor(dsn: str, pool_size: int, recorded: dict[str, Recorded]) -> Sta
 
     routes = [
         Route("/read/{name}", read, methods=["POST"]),
-        Route("/again/{name}/{number:int}", again, methods=["POST"]),
+        Route("/replay/{name}/{number:int}", replay, methods=["POST"]),
     ]
     return Starlette(routes=routes, lifespan=lifespan)
 
@@ -76,16 +77,16 @@ def opened(dsn: str, size: int, **settings: str) -> asyncpg.Pool:
     return asyncpg.create_pool(
         dsn, min_size=1, max_size=size, max_queries=10**9, max_inactive_connection_lifetime=0,
         statement_cache_size=512, max_cached_statement_lifetime=0, init=prepare_connection, reset=clean,
-        server_settings={"jit": "off", "application_name": "floor", **settings},
+        server_settings={"jit": "off", "application_name": "baseline", **settings},
     )  # fmt: skip
 
 
 async def clean(connection: asyncpg.Connection) -> None:
-    """Nothing is left behind: the usual reset would be a round trip for nothing."""
+    """Skip the reset of asyncpg: no request changes the state of its connection, and it would be a round trip."""
 
 
 async def run(connection: asyncpg.Connection, one: Sent) -> None:
-    """BEGIN and COMMIT have no values, and are sent as Cairn sends them."""
+    """Send one statement; those without values, such as BEGIN, go over the simple protocol as in Cairn."""
     if one.values:
         await connection.fetch(one.sql, *one.arguments())
     else:
@@ -93,15 +94,16 @@ async def run(connection: asyncpg.Connection, one: Sent) -> None:
 
 
 def values(given: dict[str, Any]) -> dict[str, Any]:
-    """As asyncpg takes them."""
+    """Return the variables as asyncpg takes them."""
     return given | {name: UUID(given[name]) for name in ("tenant", "owner", "page") if name in given}
 
 
 def main() -> None:
-    """Serve as the environment says."""
-    app = create_floor(
+    """Serve with the settings of the environment."""
+    app = create_baseline(
         os.environ["CAIRN_DATABASE_URL"], int(os.environ["CAIRN_POOL_SIZE"]), load(Path(os.environ[RECORDED]))
     )
+    gc.freeze()  # the collector need not look at the recorded statements again and again
     uvicorn.run(app, port=int(os.environ["CAIRN_PORT"]), log_config=None, access_log=False)
 
 
