@@ -10,7 +10,8 @@ from typing import Any
 from unittest.mock import patch
 
 from resolvers.model.drafts import PageDraft
-from resolvers.pages.lifecycle import create_page, delete_page, insert
+from resolvers.pages import insert
+from resolvers.pages.lifecycle import create_page, delete_page
 from resolvers.search.index import searchable, write_search
 
 from ..wikis import wiki
@@ -74,6 +75,6 @@ def draft(article: Article) -> PageDraft:
 
 
 def mean(several: list[Spent]) -> Spent:
-    """Return the figures without the first, for which statements are still prepared."""
+    """Without the first, for which statements are still prepared."""
     counted = several[UNMEASURED:]
     return Spent(fmean(one.processor for one in counted), fmean(one.wall for one in counted))
