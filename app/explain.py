@@ -8,12 +8,12 @@ from graphql import GraphQLError
 
 from db.database import Database
 from db.scope import Scope
+from observability.trace import TRAIL, Trail
 from resolvers.context import Context, once_only
 from resolvers.errors import CairnError
 from schema.errors import shown
 from selection import Engine
-from selection.explain import Explanation, Statement, explain
-from selection.trail import TRAIL, Trail
+from selection.execute.explain import Explanation, Statement, explain
 
 Options = Sequence[str]
 """Options of EXPLAIN, such as `FORMAT JSON` or `COSTS OFF`."""

@@ -23,7 +23,7 @@ from pydantic import (
     model_validator,
 )
 
-from compiler.default import PLANNER, WRITER
+from compiler.compiler import PLANNER, WRITER
 
 NAME = re.compile(r"(\*\.)?[\w-]+(\.[\w-]+)*\.?")
 USUAL = {"http": ":80", "https": ":443"}

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from compiler.compiler import Compiler
+from compiler.jobs.worker import work
 from compiler.metrics import Metrics
 from compiler.planner import Planner, SectionWriter
-from compiler.worker import work
 from db.database import Database
 from resolvers.errors import Unavailable
 

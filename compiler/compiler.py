@@ -3,11 +3,43 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import time as clock
+from typing import NamedTuple
 
 from .authors import Hiring
-from .caps import CAPS, Caps
 from .metrics import Metrics
+from .plan.validation import Room
 from .planner import Planner, SectionWriter
+
+BULK_TRIGGERS = ("bootstrap_import", "bulk_import")
+
+
+class Caps(NamedTuple):
+    """What one job does at most: then it ends well, and another one goes on.
+
+    Of a batch authors that cost nothing read `batch` sources: a page is brought up to date once for all of them.
+    """
+
+    batch: int = 500
+    paid_batch: int = 50
+    sources: int = 500
+    bulk_sources: int = 1_000
+    new_pages: int = 25
+    sections: int = 100
+
+    def sources_for(self, trigger: str) -> int:
+        return self.bulk_sources if trigger in BULK_TRIGGERS else self.sources
+
+    def are_reached(self, done: Metrics) -> bool:
+        return done.counts["pages_created"] >= self.new_pages or done.counts["sections_written"] >= self.sections
+
+    def room(self, done: Metrics) -> Room:
+        return Room(
+            max(0, self.new_pages - int(done.counts["pages_created"])),
+            max(0, self.sections - int(done.counts["sections_written"])),
+        )
+
+
+CAPS = Caps()
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,3 +55,7 @@ class Compiler:
     told: Callable[[Metrics], None] = lambda metrics: None
     """Hears of each batch that is stored."""
     hiring: Hiring | None = None
+
+
+PLANNER = "compiler.extraction:ExtractivePlanner"
+WRITER = "compiler.extraction:ExtractiveWriter"

@@ -25,19 +25,18 @@ from resolvers.transactions.db_errors import in_our_words
 from resolvers.transactions.transaction import looking, writing
 from resolvers.transactions.writer import Writer
 
-from .aggregation.aggregation_pass import aggregate
-from .applying import apply
+from .aggregate.aggregation_pass import aggregate
 from .authors import Authors, Stop, planned, written
-from .collecting import collected_later
 from .compiler import Compiler
-from .composing import Composition, compose
-from .fitting import fitting
-from .knowledge import StoredKnowledge
 from .metrics import Metrics
+from .plan.validation import fitting
 from .planner import Plan, SectionWriter
-from .reading_ahead import reading_ahead
-from .stored import CITED_MAX, COMPILING, END, Batch, Cursor, find_batch, find_cursor, is_behind
-from .tasks import TaskKey
+from .read.knowledge import StoredKnowledge
+from .read.source_texts import collected_later, reading_ahead
+from .read.stored import CITED_MAX, COMPILING, END, Batch, Cursor, find_batch, find_cursor, is_behind
+from .write.page_changes import Composition, compose
+from .write.store import apply
+from .write.tasks import TaskKey
 
 FORGETTING = statements("forgetting")
 ACTOR = Actor(ActorKind.COMPILER, "cairn")

@@ -11,7 +11,7 @@ from graphql import GraphQLError
 from sqlalchemy import ARRAY, Boolean, ColumnElement, FromClause, Uuid, any_, cast, literal, or_, select
 
 from selection import in_tenant, scope_value
-from selection.arguments import identifier
+from selection.declare.arguments import identifier
 
 from .scope import Role, Scope
 from .tables import grants, owners

@@ -10,7 +10,7 @@ from uuid import UUID
 import asyncpg
 import orjson
 
-from selection.trail import noted
+from observability.trace import noted
 
 from .committing import committing
 from .explaining import CUSTOM, GENERIC, explain, generic_plan

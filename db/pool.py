@@ -17,7 +17,7 @@ from typing import Any
 
 import asyncpg
 
-from selection.trail import noted
+from observability.trace import noted
 
 from .deadlines import Deadlines
 

@@ -11,9 +11,9 @@ from graphql import GraphQLError
 from content.limits import SLUG
 from db.database import Database
 from db.scope import Scope
-from selection.arguments import NOBODY, identifier
-from selection.cost import OPERATION
+from selection.declare.arguments import NOBODY, identifier
 from selection.errors import Final, TooExpensive
+from selection.limits.cost import OPERATION
 
 from .auth.owners import find_owner
 from .errors import CairnError, NotFound, Unavailable

@@ -16,8 +16,8 @@ from db.database import Connection, Database
 from db.one_transaction import OneTransaction
 from db.scope import Scope
 from db.sql import statements
-from selection.engine import Answer
-from selection.trail import errors_noted, forget_errors
+from observability.trace import errors_noted, forget_errors
+from selection.execute.engine import Answer
 
 from .errors import CairnError, LimitExceeded
 from .tenants.tenants import list_tenants

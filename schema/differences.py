@@ -8,7 +8,7 @@ from content.differences import Hunk, Line
 from db import relations
 from db.access import BY_ID
 from selection import Step
-from selection.arguments import identifier
+from selection.declare.arguments import identifier
 
 from .enums import WikiDiffLineKind
 from .fields import column, relation, source, whole

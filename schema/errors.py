@@ -6,9 +6,9 @@ from typing import Any
 import structlog
 from graphql import GraphQLError
 
+from observability.trace import request_id
 from resolvers.errors import CairnError
 from resolvers.transactions.db_errors import explained
-from selection.trail import request_id
 
 log = structlog.get_logger()
 LONGEST = 1000  # characters: a message may quote what a client has sent

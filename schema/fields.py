@@ -17,7 +17,7 @@ from strawberry.types.lazy_type import LazyType
 
 import selection
 from db.access import IN_OWNER
-from selection.contract import METADATA
+from selection.declare.contract import METADATA
 
 OwnerName = Annotated[
     str | None,

@@ -10,7 +10,7 @@ from content.html import html
 from content.plain import excerpt
 from db import relations
 from db.access import IN_OWNER
-from resolvers.long_texts import read_through
+from lib.threads import read_in_thread
 
 from .connections import Connection
 from .enums import WikiLinkDirection, WikiLinkKind, WikiPageOrder, WikiPageStatus, WikiPageType
@@ -150,7 +150,7 @@ class WikiPage(Node):
 
     @computed(f"The whole text {AS_HTML}", cost=RENDERING, body="body_md", places=relations.links.places("id"))
     async def body_html(body: str, places: Any) -> str:
-        return await read_through(len(body), html, body, places)
+        return await read_in_thread(len(body), html, body, places)
 
 
 @strawberry.input(description="Which pages of a wiki to list. What is left out does not restrict.")

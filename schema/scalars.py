@@ -9,7 +9,7 @@ import strawberry
 from graphql import GraphQLError
 from strawberry.types.scalar import ScalarDefinition
 
-from selection.wire import timestamp
+from selection.declare.json_format import timestamp
 
 
 def read_moment(text: Any) -> datetime:

@@ -9,7 +9,7 @@ import strawberry
 from db import relations
 from db.access import BY_ID, FOUND, FOUND_TOGETHER
 from selection import Step, Within
-from selection.arguments import identifier
+from selection.declare.arguments import identifier
 
 from .enums import WikiPageStatus, WikiPageType
 from .fields import OlderOwner, OwnerName, column, relation, source

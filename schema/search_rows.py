@@ -53,7 +53,7 @@ def filter_of(given: dict[str, Any]) -> Filter:
 
 def texts(given: list[str] | None) -> tuple[str, ...]:
     """Of an enum what is stored of its members."""
-    from selection.arguments import bounded, sendable  # slow to import, and rows need none of it
+    from selection.declare.arguments import bounded, sendable  # slow to import, and rows need none of it
 
     return tuple(sendable(str(text)) for text in bounded(given or []))
 
@@ -63,7 +63,7 @@ async def owner_named(context: Any, where: dict[str, str | None]) -> UUID | None
     if (name := where.get("owner")) is not None:
         found: UUID = await context.owner_named(name)
         return found
-    from selection.arguments import identifier
+    from selection.declare.arguments import identifier
 
     named = (where.get(spelling) for spelling in ("owner_id", "user_id", "agent_id"))
     return next((identifier(text) for text in named if text is not None), None)

@@ -8,7 +8,7 @@ from strawberry.scalars import JSON
 
 from content.html import html
 from db import relations
-from resolvers.long_texts import read_through
+from lib.threads import read_in_thread
 
 from .connections import Connection
 from .fields import column, computed, expression, relation
@@ -43,7 +43,7 @@ class WikiSection(Node):
 
     @computed(f"Its text {AS_HTML}", cost=RENDERING, body="body_md", places=relations.links.places("page_id"))
     async def body_html(body: str, places: Any) -> str:
-        return await read_through(len(body), html, body, places)
+        return await read_in_thread(len(body), html, body, places)
 
 
 @strawberry.type(description="Where a promoted page came from.")

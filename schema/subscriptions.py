@@ -12,7 +12,7 @@ from resolvers.subscriptions.changes import Topic
 from resolvers.subscriptions.feed import Watcher
 from resolvers.subscriptions.follow import watch_page, watch_wiki
 from selection import Step
-from selection.arguments import identifier
+from selection.declare.arguments import identifier
 
 from .enums import WikiChangeKind
 from .fields import OlderOwner, OwnerName, column, relation, source

@@ -8,10 +8,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .binds import own_values, scope_value
-    from .engine import Answer, Engine
-    from .limits import Limits
-    from .mapping import (
+    from .compile.parameters import own_values, scope_value
+    from .compile.tenancy import in_tenant
+    from .declare.mapping import (
         Access,
         Choice,
         Column,
@@ -25,8 +24,9 @@ if TYPE_CHECKING:
         Step,
         Within,
     )
-    from .resolve import Resolvers
-    from .tenancy import in_tenant
+    from .execute.engine import Answer, Engine
+    from .execute.resolve import Resolvers
+    from .limits.document import Limits
 
 HOMES = {
     **dict.fromkeys(("own_values", "scope_value"), "binds"),

@@ -62,7 +62,7 @@ def explain(
         from app.explain import Asked, analyzed, estimated, not_explained
         from db.scope import Role as ScopeRole
         from schema.root import make_engine
-        from selection.operation import Invalid
+        from selection.execute.operation import Invalid
 
         from ..http.request import document_limits
         from .session import find_wiki

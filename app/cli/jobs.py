@@ -73,7 +73,7 @@ async def finished(database: "Database", scope: "Scope", compiler: "Compiler") -
     """
     import asyncio
 
-    from compiler.worker import run, worker_name
+    from compiler.jobs.worker import run, worker_name
     from resolvers.jobs.queue import claim_in, find_open, hurry_retries
 
     seen: set[UUID] = set()
@@ -98,7 +98,7 @@ async def finished(database: "Database", scope: "Scope", compiler: "Compiler") -
 @contextmanager
 def untraced() -> "Iterator[None]":
     """Without the warnings of a worker, whose tracebacks are for logs: what failed is told in a sentence."""
-    logger = logging.getLogger("compiler.worker")
+    logger = logging.getLogger("compiler.jobs.worker")
     level = logger.level
     logger.setLevel(logging.ERROR)
     try:
@@ -293,7 +293,7 @@ def worker() -> None:
     import signal
     from contextlib import suppress
 
-    from compiler.worker import work
+    from compiler.jobs.worker import work
 
     from ..settings import Settings
     from ..worker import compiler_of

@@ -83,8 +83,8 @@ async def compiled() -> dict[str, dict[str, Any]]:
 
     from db.scope import Actor, ActorKind, Role, Scope
     from schema.root import make_engine
-    from selection.binds import Request
-    from selection.plan import Plan as Made
+    from selection.compile.parameters import Request
+    from selection.execute.plan import Plan as Made
 
     from .pages import stored
 

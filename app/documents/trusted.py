@@ -9,7 +9,7 @@ from tempfile import mkstemp
 from resolvers.errors import BadInput
 from schema.root import GRAPHQL
 from selection import Limits
-from selection.operation import Invalid, parsed
+from selection.execute.operation import Invalid, parsed
 
 from .folder import DocumentsBroken, Fault, Trusted
 

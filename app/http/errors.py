@@ -9,10 +9,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from observability.trace import note_error
 from resolvers.errors import NoCredential, Unauthenticated, Unavailable
 from resolvers.transactions.db_errors import explained
 from schema.errors import masked
-from selection.trail import note_error
 
 log = structlog.get_logger()
 CODES = {404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED"}

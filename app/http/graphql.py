@@ -8,14 +8,14 @@ from starlette.types import Receive, Scope, Send
 
 from db.database import Database
 from db.scope import Scope as Wiki
+from observability.trace import is_noted, noted
 from resolvers.auth.credentials import Credentials
 from resolvers.errors import CairnError, Forbidden, NoCredential, Unauthenticated, Unavailable
 from resolvers.idempotency import InProgress, KeyReused
 from resolvers.rate_limits.limiter import Throttled
 from selection import Engine
-from selection.engine import Answer
-from selection.operation import Invalid
-from selection.trail import is_noted, noted
+from selection.execute.engine import Answer
+from selection.execute.operation import Invalid
 
 from ..documents.store import Documents
 from ..server.shutdown import DRAINING

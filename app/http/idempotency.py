@@ -13,8 +13,8 @@ from db.scope import Scope as Wiki
 from resolvers.errors import BadInput
 from resolvers.idempotency import Attempt, forget_answers, once
 from selection import Engine
-from selection.engine import Answer
-from selection.operation import Invalid
+from selection.execute.engine import Answer
+from selection.execute.operation import Invalid
 
 from .request import Operation, header
 from .responses import Headers

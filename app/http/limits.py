@@ -10,6 +10,7 @@ from db.database import Database
 from db.deadlines import Deadlines
 from db.pool import BORROWER
 from db.scope import Role, Scope
+from observability.trace import note_document
 from resolvers.context import Context
 from resolvers.errors import CairnError
 from resolvers.rate_limits.buckets import Rate
@@ -17,8 +18,7 @@ from resolvers.rate_limits.limiter import Account, Throttle
 from resolvers.subscriptions.changes import Change
 from resolvers.subscriptions.feed import Feed
 from selection import Answer, Engine
-from selection.cost import OPERATION
-from selection.trail import note_document
+from selection.limits.cost import OPERATION
 
 from ..settings import Settings
 from .request import Operation

@@ -13,9 +13,9 @@ from graphql import GraphQLError
 from starlette.types import Receive, Scope
 
 from db.deadlines import Deadlines
+from lib.threads import compile_in_thread
 from selection import Limits
-from selection.apart import apart
-from selection.variables import extent
+from selection.limits.variables import extent
 
 from ..documents.document_id import Name, name_of
 from ..settings import Settings
@@ -244,7 +244,7 @@ INLINE_MAX = 50_000  # bytes of JSON that are read in a few milliseconds, whatev
 
 async def parse_in_thread(size: int, make: Callable[[], T]) -> T:
     """What it makes of so many bytes."""
-    return await apart(lambda: uncollected(make)) if size > INLINE_MAX else make()
+    return await compile_in_thread(lambda: uncollected(make)) if size > INLINE_MAX else make()
 
 
 def uncollected(make: Callable[[], T]) -> T:

@@ -11,7 +11,7 @@ from starlette.types import Message, Receive, Scope, Send
 from resolvers.auth.credentials import Credentials
 from resolvers.errors import CairnError
 from selection import Limits
-from selection.variables import extent
+from selection.limits.variables import extent
 
 from ..http.errors import error_body, fault
 from ..http.graphql import EXTRA, STATUSES, come_again, headers_of

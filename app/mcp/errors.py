@@ -8,11 +8,11 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, TextContent
 from pydantic import ValidationError
 
+from observability.trace import note_error
 from resolvers.errors import BadInput, CairnError, Conflict
 from resolvers.pages.edits import EditFailed
 from resolvers.transactions.db_errors import explained
 from schema.errors import masked
-from selection.trail import note_error
 
 from ..http.validation_messages import said as of_argument
 from .output_limit import cut, fenced, paragraphs

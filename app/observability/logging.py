@@ -14,7 +14,7 @@ import orjson
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from selection.trail import TRAIL, Trail
+from observability.trace import TRAIL, Trail
 
 from ..http.headers import Headers, completing
 from ..http.request import header

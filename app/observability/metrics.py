@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 import orjson
 from starlette.types import Scope
 
-from selection.trail import Trail
+from observability.trace import Trail
 
 Kind = Literal["counter", "gauge", "histogram"]
 

@@ -4,7 +4,7 @@ from typing import Protocol
 
 from starlette.types import Scope
 
-from selection.trail import Trail
+from observability.trace import Trail
 
 
 class Watcher(Protocol):

@@ -14,7 +14,7 @@ import structlog
 from starlette.types import Scope
 
 from db.database import Database
-from selection.trail import Part, Trail
+from observability.trace import Part, Trail
 
 log = structlog.get_logger()
 MOST_STATEMENTS = 10  # of one operation, the slowest, in one record

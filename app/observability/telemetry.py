@@ -23,7 +23,7 @@ from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer, form
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from starlette.types import Scope
 
-from selection.trail import Part, Trail
+from observability.trace import Part, Trail
 
 from .metrics import FAMILIES, PATHS, SECONDS, Family, Numbers
 from .observer import Watcher

@@ -13,10 +13,10 @@ from starlette.responses import Response
 
 from db.database import Database
 from db.scope import Scope as Wiki
+from observability.trace import note_path
 from resolvers.errors import Unavailable
 from resolvers.rate_limits.limiter import Account
 from selection import Engine
-from selection.trail import note_path
 
 from ..http.limits import Bounds
 from ..http.request import Bodies, check_kind, credential_of, header, parse_in_thread, parsed

@@ -11,12 +11,12 @@ from content.limits import SLUG
 from content.names import composed
 from content.slugs import is_slug
 from db.database import Database
+from observability.trace import note_document, noted
 from resolvers.errors import CairnError, NotFound
 from resolvers.idempotency import Attempt, once
 from resolvers.model.lookup import locate_slug
 from resolvers.transactions.transaction import NO_PAGE
-from selection.engine import Answer
-from selection.trail import note_document, noted
+from selection.execute.engine import Answer
 
 from ..http.idempotency import idempotency_key
 from ..http.request import Operation, header, parse_in_thread

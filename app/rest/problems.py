@@ -11,11 +11,11 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from observability.trace import note_error, request_id
 from resolvers.errors import BadInput, CairnError, Unauthenticated
 from resolvers.rate_limits.limiter import Throttled
 from resolvers.transactions.db_errors import explained
 from schema.errors import LONGEST, masked
-from selection.trail import note_error, request_id
 
 from ..http.errors import challenge
 from ..http.request import Refused

@@ -11,7 +11,7 @@ from websockets.frames import CloseCode, Frame
 from websockets.http11 import Request
 
 from selection import Limits
-from selection.variables import extent
+from selection.limits.variables import extent
 
 from ..http.request import parse_in_thread
 

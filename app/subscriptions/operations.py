@@ -15,9 +15,9 @@ from resolvers.errors import CairnError, Forbidden
 from resolvers.subscriptions.changes import Change
 from resolvers.subscriptions.feed import Feed
 from selection import Engine
-from selection.engine import Answer
-from selection.operation import Invalid, Operation
-from selection.subscription import Events, subscribed
+from selection.execute.engine import Answer
+from selection.execute.operation import Invalid, Operation
+from selection.execute.subscription import Events, subscribed
 
 from ..http import request
 from ..http.limits import Bounds

@@ -6,8 +6,8 @@ from contextlib import ExitStack, aclosing, suppress
 from starlette.types import Receive, Scope, Send
 
 from db.scope import Scope as Wiki
+from observability.trace import note_stream
 from resolvers.errors import CairnError
-from selection.trail import note_stream
 
 from ..http import request
 from ..http.errors import error_body, fault

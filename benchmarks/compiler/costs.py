@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 
 import asyncpg
 
-from compiler.caps import CAPS, Caps
-from compiler.compiler import Compiler
+from compiler.compiler import CAPS, Caps, Compiler
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
+from compiler.jobs.worker import work_once
 from compiler.metrics import Metrics
-from compiler.worker import work_once
 from db.database import Database
 
 from ..processes import backends, cpu_seconds, resident_mb

@@ -16,7 +16,7 @@ import uvloop
 from rich.console import Console
 from rich.progress import Progress
 
-from compiler.caps import CAPS
+from compiler.compiler import CAPS
 from db.database import Database
 from db.scope import Scope
 from resolvers.pages.lifecycle import update_page

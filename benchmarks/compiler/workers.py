@@ -8,8 +8,8 @@ from multiprocessing.context import ForkServerProcess
 
 import uvloop
 
-from compiler.caps import CAPS
-from compiler.worker import work
+from compiler.compiler import CAPS
+from compiler.jobs.worker import work
 from db.database import Database
 
 from .costs import usual

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from content.templates import TEMPLATES
-from resolvers.long_texts import read_through
+from lib.threads import read_in_thread
 
 from ..extraction.bounds import CHARACTERS_MAX, bounded
 from ..extraction.citing import mark, marked_refs
@@ -37,7 +37,7 @@ class ModelWriter:
             return task.body
         if await self.asker.meter.stop():
             return await self.by_rules(task)
-        sources = await read_through(sum(len(source.content) for source in task.sources), shown, task)
+        sources = await read_in_thread(sum(len(source.content) for source in task.sources), shown, task)
         theirs, older = await self.standing(task, [source for source, _ in sources])
         handles = {f"s{n}": source for n, (source, _) in enumerate(sources, start=1)}
         titles = {title for title, _, _ in task.related}

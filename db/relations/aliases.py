@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import Select, select
 
-from selection.rows import OuterRow
+from selection.declare.rows import OuterRow
 
 from ..tables import aliases, pages
 from .references import referred

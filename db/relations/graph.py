@@ -17,7 +17,7 @@ from sqlalchemy import (
 )
 
 from selection import in_tenant
-from selection.rows import OuterRow
+from selection.declare.rows import OuterRow
 
 from ..tables import links, pages
 from .references import among

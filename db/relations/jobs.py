@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Numeric, Select, case, cast, func, select
 
-from selection.rows import OuterRow
+from selection.declare.rows import OuterRow
 
 from ..tables import compile_jobs
 from .references import found

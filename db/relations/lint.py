@@ -6,7 +6,7 @@ from sqlalchemy import FromClause, Integer, Select, Text, Uuid, select
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.types import TypeEngine
 
-from selection.rows import OuterRow
+from selection.declare.rows import OuterRow
 
 from ..tables import pages
 from .kept import kept_rows

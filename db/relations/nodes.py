@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import ARRAY, Select, Table, Text, Uuid, cast, column, func, select
 
-from selection.rows import OuterRow
+from selection.declare.rows import OuterRow
 
 from ..tables import aliases, links, mentions, owners, pages, revisions, section_sources, sections, sources
 from .references import referred

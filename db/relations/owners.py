@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, Text, Uuid, any_, case, cast, func, literal, select
 
 from selection import in_tenant, scope_value
-from selection.rows import OuterRow
+from selection.declare.rows import OuterRow
 
 from ..access import OWNERS, SPANS_TENANT, readable
 from ..tables import api_keys, grants, owners, tenants

@@ -24,7 +24,7 @@ from sqlalchemy import (
 from content.limits import NAME, SLUG, TAG
 from content.names import composed, normalise
 from selection import in_tenant
-from selection.rows import OuterRow
+from selection.declare.rows import OuterRow
 
 from ..tables import (
     merged_pages,

@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, func, literal_column, select
 
 from selection import in_tenant
-from selection.rows import OuterRow
+from selection.declare.rows import OuterRow
 
 from ..tables import page_positions, pages
 from .references import referred

@@ -22,7 +22,7 @@ from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.types import TypeEngine
 
 from selection import in_tenant
-from selection.rows import OuterRow
+from selection.declare.rows import OuterRow
 
 from ..tables import pages, revisions
 from . import owners

@@ -22,7 +22,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.types import TypeEngine
 
 from selection import in_tenant, own_values
-from selection.rows import OuterRow
+from selection.declare.rows import OuterRow
 
 from ..access import readable
 from ..sql import texts

@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, FromClause, Select, all_, any_, func, literal, select
 
 from selection import in_tenant
-from selection.rows import OuterRow
+from selection.declare.rows import OuterRow
 
 from ..tables import links, mentions, pages, section_sources, sections, sightings, sources
 from .references import among, found, referred

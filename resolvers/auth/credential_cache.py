@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from db.scope import Scope
-from selection.lru import LRU
+from lib.lru import LRU
 
 SIZE = 4096  # credentials
 TTL = 60.0  # seconds: for so long a key may still be accepted after its issuer has withdrawn it

@@ -15,10 +15,10 @@ from db.scope import Scope
 from db.shelf import Shelf, shelf_statements
 from db.sql import inserting, statements
 from db.tables import PAGE_TYPES, revisions
+from lib.threads import read_in_thread
 
 from .. import validation
 from ..errors import BadInput, Forbidden
-from ..long_texts import read_through
 from ..pages.revision_store import ELSEWHERE, NO_BASE, spared
 from ..subscriptions.changes import ChangeKind
 from ..transactions.activity import record
@@ -169,7 +169,7 @@ class Chain:
             return {"body_md": "", **NO_BASE, **ELSEWHERE, "facts_version": None}
         base = self.base
         age = one.version - base.version if base else 0
-        found = await read_through(len(one.body), spared, base.body, one.body, age) if base else None
+        found = await read_in_thread(len(one.body), spared, base.body, one.body, age) if base else None
         key = orjson.dumps(facts, option=orjson.OPT_SORT_KEYS)
         if base is None or found is None:
             self.base, self.told = one, {key: one.version}

@@ -23,10 +23,10 @@ from db.measuring import measure
 from db.scope import Scope
 from db.shelf import Shelf
 from db.sql import statements
+from lib.threads import read_in_thread
 
 from ..auth.owners import set_language
 from ..errors import BadInput, Conflict, LimitExceeded
-from ..long_texts import read_through
 from ..pages.upsert import Prepared, count_new_words, prepared, upsert_pages
 from ..sources.sources import SourceDraft, add_source
 from ..transactions.transaction import check_may_write
@@ -196,7 +196,7 @@ class Import:
                 self.report("Reading", done, total, piece.label)
                 if isinstance(one, NoteFile | Note):
                     note = one.note if isinstance(one, NoteFile) else one
-                    await read_through(length(note), self.add_read, done, piece, one)
+                    await read_in_thread(length(note), self.add_read, done, piece, one)
                 elif isinstance(one, SourceRecord):
                     await self.add_source(piece, one)
                 elif isinstance(one, MentionRecord):
@@ -275,7 +275,7 @@ class Import:
         for place, (placed, note) in enumerate(notes, number):
             self.report("Writing", place + 1, self.total, placed.label)
             given = self.spool.take_given(placed.place) if self.vault.is_export else None
-            wanted = await read_through(length(note), draft, placed, note, given, self.vault, sources)
+            wanted = await read_in_thread(length(note), draft, placed, note, given, self.vault, sources)
             try:
                 ready.append((placed, await prepared(wanted)))
             except BadInput as error:

@@ -7,10 +7,10 @@ from uuid import UUID
 
 from content.limits import BODY, EDIT_SUMMARY, RELATED, SECTIONS
 from db.tables import PAGE_TYPES
+from lib.threads import read_in_thread
 
 from .. import validation
 from ..errors import BadInput
-from ..long_texts import read_through
 
 STATUSES = ("active", "archived")
 ALIAS_SOURCES = ("compiler", "manual", "import")
@@ -69,7 +69,7 @@ async def checked(draft: PageDraft) -> PageDraft:
         slug=None if draft.slug is None else validation.slug(draft.slug),
         summary=validation.summary(draft.summary, restored=restored),
         sections=None if draft.sections is None else bounded(draft.sections),
-        aliases=await read_through(sum(map(len, aliases)), validation.aliases, aliases, restored=restored),
+        aliases=await read_in_thread(sum(map(len, aliases)), validation.aliases, aliases, restored=restored),
         tags=None if draft.tags is None else validation.tags(draft.tags, restored=restored),
         metadata=None if draft.metadata is None else validation.metadata(draft.metadata, restored=restored),
         edit_summary=validation.optional(draft.edit_summary, "editSummary", EDIT_SUMMARY.limit(restored=restored)),

@@ -10,10 +10,10 @@ from content.limits import BODY, EDIT_SUMMARY
 from content.sections import render
 from db.database import Database
 from db.scope import Scope
+from lib.threads import read_in_thread
 
 from .. import validation
 from ..errors import BadInput, CairnError
-from ..long_texts import read_through
 from ..model import outline
 from ..model.lookup import PageAddress, locate
 from ..model.outline import Outline
@@ -137,7 +137,7 @@ async def append_to_page(
 
 async def edited_text(text: str, old: str, new: str, replace_all: bool) -> Edited:
     try:
-        return await read_through(len(text) + len(old), edits.edit, text, old, new, replace_all=replace_all)
+        return await read_in_thread(len(text) + len(old), edits.edit, text, old, new, replace_all=replace_all)
     except edits.NothingToFind as error:
         raise BadInput(str(error), "oldText") from None
     except edits.EditFailed as error:
@@ -175,4 +175,4 @@ async def retold(page: Page, section_slug: str | None, text: str, field: str) ->
 
 async def patched(page: Page, section_slug: str, text: str) -> Outline:
     size = outline.size(page.sections) + len(text)
-    return await read_through(size, outline.patched, page.type, page.sections, section_slug, text, UNSET)
+    return await read_in_thread(size, outline.patched, page.type, page.sections, section_slug, text, UNSET)

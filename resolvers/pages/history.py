@@ -7,9 +7,9 @@ from content.differences import Difference, difference, unified
 from db.database import Database
 from db.scope import Scope
 from db.sql import statements
+from lib.threads import read_in_thread
 
 from ..errors import BadInput, NotFound
-from ..long_texts import read_through
 from ..model import outline
 from ..model.pages import Saved
 from ..permissions import Action, authorise
@@ -44,7 +44,7 @@ async def compare_states(database: Database, scope: Scope, page_id: UUID, old: i
         await authorise(connection, scope, owner_id, Action.READ)
         states = await find_states(connection, scope.in_owner(owner_id), page_id, (old, new))
     before, after = states
-    return await read_through(len(before.body) + len(after.body), compared, before, after)
+    return await read_in_thread(len(before.body) + len(after.body), compared, before, after)
 
 
 def compared(old: State, new: State) -> Comparison:

@@ -10,9 +10,9 @@ from content.sections import Section
 from db.ids import new_id
 from db.sql import inserting, statements
 from db.tables import pages, revisions
+from lib.threads import read_in_thread
 
 from ..links.targets import add_targets, resolve
-from ..long_texts import read_through
 from ..model.names import Names, add_names, check_number, everyone
 from ..model.pages import Page, Saved
 from ..search.index import Findable, write_search
@@ -126,7 +126,7 @@ async def write_sections(writer: Writer, found: Sequence[tuple[UUID, int, Sectio
 
 async def name(writer: Writer, new: Sequence[NewPage]) -> dict[UUID, Names]:
     """Each answers to its title, its aliases and its slug, and to those that it had and nobody else has."""
-    called = await read_through(sum(sum(map(len, one.aliases)) for one in new), aliases_of, new)
+    called = await read_in_thread(sum(sum(map(len, one.aliases)) for one in new), aliases_of, new)
     await writer.later(ALIASES["write_aliases"], **alias_rows(called))
     kept = await keep_slugs(writer, [(one.page, slug) for one in new for slug in one.former_slugs])
     names = {

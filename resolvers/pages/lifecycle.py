@@ -10,13 +10,13 @@ from content.names import normalise
 from db.database import Database, Row
 from db.scope import Scope
 from db.sql import statements
+from lib.threads import read_in_thread
 
 from .. import validation
 from ..errors import BadInput, CairnError
 from ..links.references import dependants, refresh_all_hubness, refresh_hubness
 from ..links.related import replace_related
 from ..links.targets import forget_page, resolve, resolve_all
-from ..long_texts import read_through
 from ..model import outline
 from ..model.drafts import PageDraft, checked
 from ..model.names import check_free, free_slug, title_slug
@@ -106,7 +106,7 @@ async def update_page(
     edit_summary = validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
     if aliases is not UNSET:
         names = validation.few(aliases, ALIASES_AT_ONCE.most, "aliases")
-        aliases = await read_through(sum(map(len, names)), validation.aliases, names)
+        aliases = await read_in_thread(sum(map(len, names)), validation.aliases, names)
     if related is not UNSET:
         related = tuple(dict.fromkeys(validation.few(related, RELATED.most, "related")))
     text = None if body is UNSET else await read_body(body)

@@ -12,12 +12,12 @@ from db.database import Database
 from db.ids import new_id
 from db.scope import Scope
 from db.sql import statements
+from lib.threads import read_in_thread
 
 from .. import validation
 from ..errors import BadInput, NotFound
 from ..links.references import dependants, refresh_hubness
 from ..links.targets import resolve
-from ..long_texts import read_through
 from ..model import outline
 from ..model.names import check_number, free_slug, renew_names
 from ..model.outline import Outline
@@ -152,7 +152,7 @@ async def merge(writer: Writer, gone: Page, into: Page, field: str) -> Saved:
     check_mergeable(gone, into, field)
     counting = await dependants(writer, gone.id, into.id)
     calling = await find_calling(writer, gone)
-    joined = await read_through(outline.size(gone.sections, into.sections), join, into.sections, gone.sections)
+    joined = await read_in_thread(outline.size(gone.sections, into.sections), join, into.sections, gone.sections)
     gone_after = await put_away(writer, gone, into)
     into_after = await enrich(writer, gone, into, joined)
     touched = await move_belongings(writer, gone, into, joined)

@@ -18,10 +18,10 @@ from db.one_transaction import OneTransaction
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import inserting, statements
 from db.tables import renamings
+from lib.threads import read_in_thread
 
 from .. import validation
 from ..errors import BadInput, CairnError
-from ..long_texts import read_through
 from ..model import outline
 from ..model.names import check_free
 from ..model.outline import Outline
@@ -201,7 +201,7 @@ async def rewrite(writer: Writer, page_id: UUID, targets: frozenset[str], name: 
     page = await find_page(writer, page_id)
     if page is None:
         return None
-    sections = await read_through(outline.size(page.sections), renamed, page.sections, targets, name)
+    sections = await read_in_thread(outline.size(page.sections), renamed, page.sections, targets, name)
     if sections == page.sections:
         return None
     summary = f"Renamed link: {name.old_title} → {name.new.title}"

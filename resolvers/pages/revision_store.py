@@ -9,9 +9,9 @@ from content.deltas import Delta, delta, restored
 from db.database import Connection, Row
 from db.scope import Scope
 from db.sql import statements
+from lib.threads import read_in_thread
 
 from ..errors import NotFound
-from ..long_texts import read_through
 from ..model.pages import Page
 from ..transactions.writer import Writer
 
@@ -69,7 +69,7 @@ async def columns(base: Row | None, page: Page, aliases: Collection[str]) -> dic
     own = facts(page, aliases)
     if base is not None:
         age = page.version - base["version"]
-        found = await read_through(len(body), spared, base["body_md"], body, age)
+        found = await read_in_thread(len(body), spared, base["body_md"], body, age)
     if base is None or found is None:
         return whole(page, body, aliases)
     told = base["facts_version"]

@@ -7,10 +7,10 @@ from content.limits import BODY, EDIT_SUMMARY, SLUG
 from db.database import Database
 from db.scope import Scope
 from db.sql import statements
+from lib.threads import read_in_thread
 
 from .. import validation
 from ..errors import BadInput, NotFound
-from ..long_texts import read_through
 from ..model import outline
 from ..model.drafts import SectionDraft
 from ..model.outline import Outline
@@ -39,7 +39,7 @@ async def patch_section(
     added = [] if body is UNSET else [SectionDraft(validation.text(body, "bodyMd", BODY.most))]
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
-        sections = await read_through(
+        sections = await read_in_thread(
             outline.size(page.sections, added), outline.patched, page.type, page.sections, section_slug, body, heading
         )
         return await rearranged(writer, page, sections, "section.patched", section_slug, summary)
@@ -58,7 +58,7 @@ async def remove_section(
     section_slug, summary = named(section_slug), validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
-        sections = await read_through(outline.size(page.sections), outline.without, page.sections, section_slug)
+        sections = await read_in_thread(outline.size(page.sections), outline.without, page.sections, section_slug)
         return await rearranged(writer, page, sections, "section.removed", section_slug, summary)
 
 
@@ -77,7 +77,7 @@ async def move_section(
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
         size = outline.size(page.sections)
-        sections = await read_through(size, outline.moved, page.sections, section_slug, position)
+        sections = await read_in_thread(size, outline.moved, page.sections, section_slug, position)
         return await rearranged(writer, page, sections, "section.moved", section_slug, summary)
 
 

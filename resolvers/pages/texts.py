@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from content.limits import LINKS
 from content.links import Target, find_links
 from content.sections import render
+from lib.threads import read_in_thread
 
 from ..errors import BadInput
-from ..long_texts import read_through
 from ..model import outline
 from ..model.outline import Outline
 from ..search.index import searchable
@@ -27,7 +27,7 @@ class PageText:
 
 async def read_body(body: str, *, restored: bool = False) -> PageText:
     """Of a whole body as it was given, or as it was stored."""
-    text = await read_through(len(body), lambda: text_of(outline.from_body(body, restored=restored)))
+    text = await read_in_thread(len(body), lambda: text_of(outline.from_body(body, restored=restored)))
     check_links(text.targets, LINKS.limit(restored=restored))
     return text
 
@@ -35,7 +35,7 @@ async def read_body(body: str, *, restored: bool = False) -> PageText:
 async def read_sections(sections: Outline) -> PageText:
     """Of sections that can stand together."""
     await asyncio.sleep(0)  # for others: many pages may be read one after the other
-    return await read_through(outline.size(sections), text_of, sections)
+    return await read_in_thread(outline.size(sections), text_of, sections)
 
 
 def text_of(sections: Outline) -> PageText:

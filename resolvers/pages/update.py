@@ -7,10 +7,10 @@ from uuid import UUID
 from content.sections import Section
 from db.database import Row
 from db.sql import statements
+from lib.threads import read_in_thread
 
 from ..links.references import dependants, refresh_hubness
 from ..links.targets import resolve, write_targets
-from ..long_texts import read_through
 from ..model.names import Names, check_number, everyone, known_names, take_names, write_names
 from ..model.pages import Page, Saved
 from ..search.index import Findable, restate_search, write_search
@@ -87,7 +87,7 @@ async def change(writer: Writer, *changes: Change) -> list[Saved]:
         if one.is_revised and (one.text is None or one.text.sections != one.after.sections):
             one.text = await read_sections(one.after.sections)
     calling = [one for one in changes if one.aliases or one.after.title != one.before.title]
-    called = await read_through(sum(sum(map(len, one.aliases)) for one in calling), called_of, calling)
+    called = await read_in_thread(sum(sum(map(len, one.aliases)) for one in calling), called_of, calling)
     expected = known_states(writer, [one for one in changes if one.is_revised], called)
     await write_rows(writer, [one for one in changes if one.after != one.before])
     await write_texts(writer, [one for one in changes if one.is_rewritten])

@@ -9,10 +9,10 @@ from db.database import Database
 from db.ids import new_id
 from db.scope import Scope
 from db.sql import statements
+from lib.threads import read_in_thread
 
 from ..errors import BadInput, Conflict
 from ..links.related import relate
-from ..long_texts import read_through
 from ..model import outline
 from ..model.drafts import PageDraft, SectionDraft, checked
 from ..model.names import find_slug, title_slug
@@ -97,7 +97,7 @@ async def fitted(draft: PageDraft, text: PageText | None, page: Page | None) -> 
 
 
 async def merge(draft: PageDraft, sections: Sequence[SectionDraft], current: Outline) -> Outline:
-    return await read_through(outline.size(current, sections), outline.merged, draft.type, current, sections)
+    return await read_in_thread(outline.size(current, sections), outline.merged, draft.type, current, sections)
 
 
 PAGES = statements("pages")

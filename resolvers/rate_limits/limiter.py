@@ -13,8 +13,8 @@ from uuid import UUID
 from db.database import Database
 from db.scope import Scope
 from db.sql import statements
+from lib.lru import LRU
 from selection.errors import TurnedAway
-from selection.lru import LRU
 
 from ..errors import CairnError
 from .buckets import Lease, Rate, Share

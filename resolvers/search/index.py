@@ -12,8 +12,8 @@ from content.words import ANALYSER, ANALYSERS, TAGGED, UNCOMMENTED
 from db.ids import new_id
 from db.scope import Scope
 from db.sql import statements
+from lib.threads import read_in_thread
 
-from ..long_texts import read_through
 from ..model.names import Names
 from ..model.pages import Page
 from ..transactions.writer import Writer
@@ -96,7 +96,7 @@ async def write_pages(writer: Writer, pages: Sequence[Findable], language: str, 
     if analyser != ANALYSER:
         pages = [one._replace(words=await words_of(one.page, analyser)) for one in pages]
     said = [said_of(one, language) for one in pages]
-    values = await read_through(sum(len(one.words) for one in said), rows_of, writer.scope, analyser, said)
+    values = await read_in_thread(sum(len(one.words) for one in said), rows_of, writer.scope, analyser, said)
     row = await writer.one(INDEX["write_pages"], **values)
     if row is not None and edition.is_ready:
         waiting = row["waiting"] + len(pages)
@@ -120,7 +120,7 @@ async def leave_pages(writer: Writer, page_ids: Sequence[UUID]) -> None:
 
 
 async def words_of(page: Page, analyser: int = ANALYSER) -> str:
-    return await read_through(len(page.body), searchable, page.body, analyser)
+    return await read_in_thread(len(page.body), searchable, page.body, analyser)
 
 
 def said_of(one: Findable, language: str) -> Said:

@@ -8,8 +8,8 @@ from content.snippets import candidates, choose
 from db.database import Connection, Row
 from db.scope import Scope
 from db.sql import statements
+from lib.threads import read_in_thread
 
-from ..long_texts import read_through
 from .interpretation import Option, Reading
 from .ranking_query import Question
 from .request import Hit
@@ -33,12 +33,12 @@ async def with_passages(
         pages[row["page_id"]].append(row)
     texts = {page_id: [(row["heading"], row["body"]) for row in sections] for page_id, sections in pages.items()}
     beginnings = {word for options in reading.options for option in options for word in beginnings_of(option)}
-    written = await read_through(length(texts), all_candidates, texts, beginnings)
+    written = await read_in_thread(length(texts), all_candidates, texts, beginnings)
     stems = await connection.all(
         PASSAGES["stem_words"], **where, letter=reading.letter, analyser=reading.analyser, words=sorted(written)
     ) if written else []  # fmt: skip
     meant = {row["word"]: next((lexeme for lexeme in row["lexemes"] if lexeme in asked.weights), None) for row in stems}
-    shown = await read_through(length(texts), all_passages, texts, asked.weights, meant, hits)
+    shown = await read_in_thread(length(texts), all_passages, texts, asked.weights, meant, hits)
     return tuple(with_section(hit, pages[hit.page_id]) for hit in shown)
 
 

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from db.database import Database
 from db.scope import Scope
-from selection.lru import LRU
+from lib.lru import LRU
 
 from .interpretation import Reading
 from .ranking_query import CACHE_SIZE, LONGEST, Question

@@ -16,8 +16,8 @@ from db.database import Connection, Database, Row
 from db.measuring import measure
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
+from lib.threads import read_in_thread
 
-from ..long_texts import read_through
 from ..transactions.transaction import lock_wiki, transaction
 from ..transactions.writer import Writer
 from .index import INDEX, Said, rows_of, searchable
@@ -105,7 +105,7 @@ async def read_next(connection: Connection, scope: Scope, after: UUID) -> list[U
     rows = await run_all(connection, scope, "find_unread", after=start, size=BATCH, bytes=BYTES)
     page_ids = [row["id"] for row in rows]
     if rows:
-        values = await read_through(sum(len(row["body_md"]) for row in rows), read_rows, scope, rows)
+        values = await read_in_thread(sum(len(row["body_md"]) for row in rows), read_rows, scope, rows)
         writer = Writer(connection, scope)
         await writer.all(INDEX["write_pages"], **values)
         await fold(writer, ANALYSER)

@@ -18,7 +18,7 @@ from db.database import Connection, Database
 from db.one_transaction import OneTransaction
 from db.scope import Scope
 from db.sql import Statement, statements
-from selection.lru import LRU
+from lib.lru import LRU
 
 from ..errors import BadInput, CairnError, Conflict, NotFound, Unavailable
 from ..model.pages import Page, find_page

@@ -11,7 +11,7 @@ from db.scope import Scope
 from resolvers.context import Context
 from resolvers.errors import BadInput
 from resolvers.validation import UNSET
-from selection.arguments import identifier
+from selection.declare.arguments import identifier
 
 from ..search_rows import owner_named
 

@@ -24,7 +24,7 @@ from resolvers.pages.lifecycle import create_page
 from resolvers.sources.sources import cite_source
 from schema.root import GRAPHQL
 from selection import Limits
-from selection.operation import parsed
+from selection.execute.operation import parsed
 from tests.app.service import Service
 from tests.wiki import Wiki, check
 

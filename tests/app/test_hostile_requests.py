@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from selection import engine
+from selection.execute import engine
 from tests.app.service import Service
 from tests.wiki import Wiki
 

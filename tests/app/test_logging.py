@@ -13,7 +13,7 @@ import structlog
 
 from app.observability.logging import configure, known_id, new_request_id, writer
 from app.settings import Settings
-from selection.trail import TRAIL, Trail
+from observability.trace import TRAIL, Trail
 from tests.app.service import Service
 
 

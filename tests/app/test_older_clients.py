@@ -9,7 +9,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 from websockets.typing import Subprotocol
 
-from compiler.worker import work_once
+from compiler.jobs.worker import work_once
 from db.scope import Role
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.hierarchy import set_parent

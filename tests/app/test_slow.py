@@ -11,7 +11,7 @@ from graphql import parse
 
 from app.observability.slow_operations import SlowOperations, document_hash
 from db.database import Database
-from selection.trail import Part, Trail
+from observability.trace import Part, Trail
 from tests.app.service import serving
 from tests.wiki import Wiki
 

@@ -11,8 +11,8 @@ from datetime import UTC, datetime, timedelta
 from multiprocessing import get_context
 from typing import Any
 
-from compiler.caps import Caps
-from compiler.worker import work_once
+from compiler.compiler import Caps
+from compiler.jobs.worker import work_once
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.sources.compile_requests import rebuild_wiki

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from compiler.caps import Caps
-from compiler.worker import work
+from compiler.compiler import Caps
+from compiler.jobs.worker import work
 from db.database import Database
 from tests.compiler.story import Scribe, story
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
-from compiler.caps import CAPS, Caps
-from compiler.compiler import Compiler
+from compiler.compiler import CAPS, Caps, Compiler
+from compiler.jobs.worker import work_once
 from compiler.planner import (
     HeldName,
     Knowledge,
@@ -29,7 +29,6 @@ from compiler.planner import (
     SectionTask,
     SourceText,
 )
-from compiler.worker import work_once
 from content.names import normalise
 from resolvers.sources.retain import retain_sources
 from resolvers.sources.sources import SourceDraft

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from asyncpg.transaction import Transaction
 
-from compiler.caps import CAPS, Caps
-from compiler.compiler import Compiler
+from compiler.compiler import CAPS, Caps, Compiler
 from compiler.planner import Knowledge, Plan, SourceText
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import archive_page, create_page

@@ -12,8 +12,8 @@ from benchmarks.compiler.database import new_wiki, opened, retain
 from benchmarks.compiler.notes import notes
 from benchmarks.compiler.rows import Rows, differences, rows
 from benchmarks.compiler.storm import weathered
-from compiler.caps import CAPS
-from compiler.worker import work_once
+from compiler.compiler import CAPS
+from compiler.jobs.worker import work_once
 from tests.compiler.story import Story, compile_all, story
 from tests.compiler.story import retain as told
 from tests.compiler.test_leaf_pass import word

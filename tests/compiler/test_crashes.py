@@ -5,8 +5,8 @@ from collections import Counter
 
 import pytest
 
-from compiler.caps import Caps
-from compiler.worker import run, work
+from compiler.compiler import Caps
+from compiler.jobs.worker import run, work
 from db.database import Database
 from resolvers.jobs.queue import claim
 from tests.compiler.crashes import CAPS, ERRANDS, RECLAIM, keep, killed, rows, tale, undisturbed

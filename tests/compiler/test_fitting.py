@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from uuid import UUID
 
-from compiler.fitting import Room, fitting
+from compiler.plan.validation import Room, fitting
 from compiler.planner import NewPage, PageUpdate, Plan, SectionProposal, SourceText
 
 SOURCES = [SourceText(UUID(int=n), "note", f"n{n}", "", datetime(2026, 4, 1, tzinfo=UTC)) for n in range(1, 5)]

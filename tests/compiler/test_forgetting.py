@@ -2,8 +2,7 @@
 
 import pytest
 
-from compiler.caps import Caps
-from compiler.compiler import Compiler
+from compiler.compiler import Caps, Compiler
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
 from compiler.extraction.readings import KEPT
 from db.scope import Role

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from compiler.caps import Caps
+from compiler.compiler import Caps
+from compiler.jobs.worker import work, work_once
 from compiler.planner import Plan
-from compiler.worker import work, work_once
 from content.names import normalise
 from db.ids import new_id
 from resolvers.errors import BadInput, Unavailable
@@ -317,7 +317,7 @@ async def test_what_a_person_writes_meanwhile_is_not_lost(wiki: Wiki) -> None:
 async def test_a_planner_that_fails_leaves_nothing_and_is_tried_again(
     wiki: Wiki, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.ERROR, "compiler.worker")  # the report of a test must be UTF-8, and this error is not
+    caplog.set_level(logging.ERROR, "compiler.jobs.worker")  # the report of a test must be UTF-8, and this error is not
 
     class Broken(Story):
         async def plan(self, sources, knowledge):

@@ -4,8 +4,7 @@ import random
 import re
 from datetime import timedelta
 
-from compiler.caps import Caps
-from compiler.compiler import Compiler
+from compiler.compiler import Caps, Compiler
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
 from resolvers.pages.lifecycle import update_page
 from resolvers.sources.retain import SourceDraft

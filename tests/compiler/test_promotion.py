@@ -3,10 +3,9 @@
 import asyncio
 from datetime import UTC, date, datetime, time, timedelta
 
-from compiler.caps import Caps
-from compiler.nights import Nights
+from compiler.compiler import Caps
+from compiler.jobs.worker import Nights, work_once
 from compiler.planner import PageUpdate, Plan, SectionProposal
-from compiler.worker import work_once
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from resolvers.sources.compile_requests import sweep, sweep_all

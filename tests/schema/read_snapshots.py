@@ -17,7 +17,7 @@ from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
 from resolvers.context import Context
 from schema.root import make_engine
-from selection.explain import Statement, explain
+from selection.execute.explain import Statement, explain
 from tests.listening import ListeningDatabase, Sent
 from tests.plans.measuring import CONTROL, OTHERS, SMALL
 

@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as some
 
-from selection.binds import Fixed
-from selection.cost import Cost
+from selection.compile.parameters import Fixed
+from selection.limits.cost import Cost
 
 sizes = some.tuples(some.integers(0, 9), some.integers(1, 4), some.booleans())
 trees: Any = some.recursive(

@@ -20,9 +20,9 @@ from db.scope import Scope
 from resolvers.context import Context
 from schema.root import GRAPHQL, STRAWBERRY
 from selection import Engine, Limits
-from selection.constant import is_constant
+from selection.compile.constant import is_constant
 from selection.errors import NotCompilable
-from selection.operation import Document, Invalid
+from selection.execute.operation import Document, Invalid
 from tests.schema.asking import Recorder
 from tests.schema.documents import Documents
 from tests.schema.reference.executor import Reference, contract

@@ -67,7 +67,7 @@ async def test_what_asks_the_schema_alone_is_made_once_without_sql(
     engine, unopened = make_engine(), Recorder(Database(world_dsn), CALLERS[0])
     expected = execute_sync(GRAPHQL, parse(text)).data
     assert await data(engine, unopened, text) == expected
-    monkeypatch.setattr("selection.constant.execute", None)
+    monkeypatch.setattr("selection.compile.constant.execute", None)
     assert await data(engine, unopened, text) == expected
 
 

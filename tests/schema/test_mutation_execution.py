@@ -4,10 +4,10 @@ from typing import Any
 
 import orjson
 
+from observability.trace import TRAIL, Trail
 from resolvers.context import Context
 from schema.root import make_engine
 from selection import Engine
-from selection.trail import TRAIL, Trail
 from tests.wiki import Wiki
 
 A, C = (f'createWikiPage(input: {{type: TOPIC, title: "{title}"}}) {{ page {{ title }} }}' for title in "AC")

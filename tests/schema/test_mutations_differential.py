@@ -20,15 +20,15 @@ from graphql import GraphQLField
 from db.database import Connection, Database
 from db.one_transaction import OneTransaction
 from db.scope import Scope
+from observability.trace import TRAIL, Trail
 from resolvers.context import Context
 from schema.errors import shown
 from schema.root import GRAPHQL, build, make_engine
 from selection import Engine, Resolvers, Source
-from selection.compiler import Mode
+from selection.compile.compiler import Mode
 from selection.errors import NotCompilable
-from selection.plan import Plan
-from selection.resolve import Info
-from selection.trail import TRAIL, Trail
+from selection.execute.plan import Plan
+from selection.execute.resolve import Info
 from tests.schema.mutation_documents import MutationDocuments
 from tests.schema.world import CALLERS, World
 

@@ -9,7 +9,7 @@ from resolvers.context import Context
 from schema.root import GRAPHQL
 from selection import Engine, Limits
 from selection.errors import NotCompilable
-from selection.operation import Document, Operation
+from selection.execute.operation import Document, Operation
 from tests.schema.asking import Recorder
 from tests.schema.documents import Documents
 from tests.schema.world import CALLERS, World, caller

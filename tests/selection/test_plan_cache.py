@@ -7,8 +7,8 @@ from graphql import parse
 
 from schema.root import GRAPHQL
 from selection import Engine
-from selection.operation import Invalid
-from selection.plan_cache import MAX_TOKENS_COUNTED, DocumentCache, tokens
+from selection.execute.operation import Invalid
+from selection.execute.plan_cache import MAX_TOKENS_COUNTED, DocumentCache, tokens
 
 TAGS = "{ wikiPages(filter: {tags: [" + '"a" ' * 3900 + "]}) { nodes { id } } }"
 UNKNOWN = "{ viewer { " + " ".join(f"nothing{n}" for n in range(400)) + " } }"

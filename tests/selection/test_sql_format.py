@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selection.sql_format import NARROW, TOKEN, WIDTH, format_sql
+from selection.execute.sql_format import NARROW, TOKEN, WIDTH, format_sql
 
 WORDS = [
     "SELECT", "FROM", "WHERE", "AND", "OR", "BETWEEN", "JOIN", "LEFT", "ORDER", "BY", "LIMIT", "WITH", "ORDINALITY",

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from selection.lru import LRU, Tally
-from selection.trail import MOST_PARTS, TRAIL, Trail, note_error, noted, request_id
+from lib.lru import LRU, Tally
+from observability.trace import MOST_PARTS, TRAIL, Trail, note_error, noted, request_id
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from graphql import OperationDefinitionNode, build_schema, parse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selection.limits import Limits
-from selection.operation import Invalid, Operation, at_length, at_once
-from selection.variables import Extent, extent
+from selection.execute.operation import Invalid, Operation, at_length, at_once
+from selection.limits.document import Limits
+from selection.limits.variables import Extent, extent
 
 SCHEMA = build_schema("""
     enum Kind { TOPIC ENTITY }

@@ -5,14 +5,13 @@ from typing import Any
 
 import pytest
 
-from compiler.aggregation.aggregation_pass import aggregate
-from compiler.caps import Caps
-from compiler.compiler import Compiler
-from compiler.composing import PageChange
+from compiler.aggregate.aggregation_pass import aggregate
+from compiler.compiler import Caps, Compiler
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
 from compiler.metrics import Metrics
 from compiler.planner import NewPage, Plan, SectionProposal
-from compiler.stored import find_pages
+from compiler.read.stored import find_pages
+from compiler.write.page_changes import PageChange
 from db.scope import Role, Scope
 from resolvers.errors import BadInput, CairnError, NotFound
 from resolvers.jobs.queue import ask_for_compile

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from compiler.aggregation.density import Aggregation, coherence, is_ready, read, score, status
+from compiler.aggregate.density import Aggregation, coherence, is_ready, read, score, status
 from db.ids import new_id
 
 START = datetime(2026, 4, 1, tzinfo=UTC)

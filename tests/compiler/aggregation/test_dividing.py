@@ -1,7 +1,7 @@
 """Parts of a page that has grown out of a section."""
 
-from compiler.aggregation.dividing import divide
-from compiler.aggregation.listing import Child
+from compiler.aggregate.dividing import divide
+from compiler.aggregate.listing import Child
 from db.ids import new_id
 
 

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from compiler.aggregation.density import Aggregation
-from compiler.aggregation.listing import Child, Listing, listing, shortened
+from compiler.aggregate.density import Aggregation
+from compiler.aggregate.listing import Child, Listing, listing, shortened
 from content.slugs import slugify
 from db.ids import new_id
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from compiler.aggregation.kinds import kind_of
-from compiler.aggregation.naming import Said, by_summary, candidates, observed_tags, topic_names
-from compiler.aggregation.told import told
+from compiler.aggregate.kinds import kind_of
+from compiler.aggregate.naming import Said, by_summary, candidates, observed_tags, topic_names
+from compiler.aggregate.told import told
 from compiler.planner import PageCard
 from content.names import normalise
 from db.ids import new_id

@@ -8,7 +8,7 @@ import pytest
 from pydantic_ai.exceptions import ModelConnectionError, ModelHTTPError
 from pydantic_ai.usage import RequestUsage
 
-from compiler.caps import Caps
+from compiler.compiler import Caps
 from compiler.models.meter import Budget
 from compiler.models.models import Terms
 from compiler.models.usage import Price

@@ -21,7 +21,7 @@ from resolvers.errors import CairnError, Forbidden, NotFound
 from resolvers.permissions import Action, Relation, allowed, authorise
 from resolvers.tenants.tenants import create_tenant
 from selection import in_tenant
-from selection.plan import DIALECT
+from selection.execute.plan import DIALECT
 
 ROLES = list(Role)
 ANY_ROLE, ANY_RELATION, ANY_ACTION = st.sampled_from(ROLES), st.sampled_from(Relation), st.sampled_from(Action)

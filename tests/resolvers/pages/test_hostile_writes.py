@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from lib.threads import LONG
 from resolvers.errors import BadInput
-from resolvers.long_texts import LONG
 from resolvers.model.drafts import PageDraft, SectionDraft
 from resolvers.pages.aliases import add_alias
 from resolvers.pages.lifecycle import create_page, update_page

@@ -1,0 +1,103 @@
+"""Pages that rested on a forgotten source, as they are without it: rewritten, or removed where nothing is left."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from uuid import UUID
+
+from content.names import normalise
+from content.words import words
+from db.sql import statements
+from resolvers.links.references import refresh_hubness
+from resolvers.links.targets import resolve
+from resolvers.model.names import Names, renew_names
+from resolvers.model.pages import Page
+from resolvers.pages.lifecycle import remove_page
+from resolvers.pages.update import save
+from resolvers.search.index import Findable, write_search
+from resolvers.transactions.activity import record
+from resolvers.transactions.writer import Writer
+
+from ..link.evidence import parents
+from ..metrics import Metrics
+from ..rebuild.pages import Remade
+from .history import erase_states
+from .wanted import Wanted
+
+FORGETTING = statements("forgetting")
+EDIT_SUMMARY = "Written anew: a source was forgotten"
+
+
+async def find_citing(reader: Writer, wanted: Wanted, most: int) -> list[UUID]:
+    rows = await reader.all(FORGETTING["find_citing"], source_ids=wanted.source_ids, size=most)
+    return [row["page_id"] for row in rows]
+
+
+def is_left(page: Page, with_children: Collection[UUID]) -> bool:
+    """A page that says nothing goes, unless others hang below it."""
+    return page.id in with_children or any(section.body.strip() for section in page.sections)
+
+
+async def store(writer: Writer, remade: Remade, wanted: Wanted, done: Metrics) -> None:
+    """The page as it is without them, under the names that it still has, and nothing of what it said meanwhile."""
+    lost = await drop_names(writer, remade)
+    after = replace(remade.after, last_compiled_at=writer.now)
+    saved = await save(writer, remade.before, after, edit_summary=EDIT_SUMMARY)
+    if lost != Names():
+        names = await renew_names(writer, after)
+        await write_search(writer, Findable(after, names))
+        await resolve(writer, names | lost)
+    await record(writer, "page.rewritten", after.id, version=saved.version)
+    done.add("pages_rewritten")
+    if await is_still_called(writer, after, remade.gone_words):
+        done.repeats(after.id)
+    await erase_states(writer, replace(after, version=saved.version), wanted.since, done)
+
+
+async def drop_names(writer: Writer, remade: Remade) -> Names:
+    """Names and former slugs that nothing else gives; those that the page has by its title or by hand stay."""
+    page, lost = remade.after, remade.gone_words
+    aliases = [
+        row["alias"]
+        for row in await writer.all(FORGETTING["find_page_aliases"], page_ids=[page.id])
+        if row["alias"] != normalise(page.title) and not lost.isdisjoint(words(row["alias"]))
+    ]
+    slugs = [
+        row["slug"]
+        for row in await writer.all(FORGETTING["find_old_slugs"], page_ids=[page.id])
+        if not lost.isdisjoint(words(row["slug"].replace("-", " ")))
+    ]
+    if aliases:
+        await writer.run(FORGETTING["drop_aliases"], page_id=page.id, aliases=aliases)
+    if slugs:
+        await writer.run(FORGETTING["drop_old_slugs"], page_id=page.id, slugs=slugs)
+    return Names(frozenset(slugs), frozenset(aliases))
+
+
+async def is_still_called(writer: Writer, page: Page, lost: frozenset[str]) -> bool:
+    """Whether names that people gave it, or what they noted of it, hold a word that nothing else of it says."""
+    rows = await writer.all(FORGETTING["find_names_of_page"], page_id=page.id)
+    said = [page.title, *(row["name"] for row in rows), str(page.metadata or "")]
+    return any(not lost.isdisjoint(words(text)) for text in said)
+
+
+async def remove(writer: Writer, page: Page, done: Metrics) -> None:
+    await remove_page(writer, page)
+    await record(writer, "page.deleted", page.id)
+    done.add("pages_deleted")
+
+
+async def unfound(writer: Writer, page_ids: Sequence[UUID], wanted: Wanted) -> None:
+    """These pages rest on them no more, nor do the links that followed from the places of their sources."""
+    ids = {"page_ids": list(page_ids)}
+    await writer.run(FORGETTING["drop_citations"], **ids, source_ids=list(wanted.gone.ids))
+    await writer.run(FORGETTING["restate_evidence"], **ids)
+    founded = [(*pair, reason) for reason, pairs in (await parents(writer, page_ids)).items() for pair in pairs]
+    touched = await writer.all(
+        FORGETTING["drop_places"],
+        **ids,
+        starts=[start for start, _, _ in founded],
+        ends=[end for _, end, _ in founded],
+        founded=[reason for *_, reason in founded],
+    )
+    await writer.run(FORGETTING["drop_unfounded"])
+    refresh_hubness(writer, [row["to_page_id"] for row in touched])

@@ -1,0 +1,153 @@
+"""A worker: takes jobs as long as there are any, keeps them alive, and says how they ended. Any number may run."""
+
+import asyncio
+import logging
+import os
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from datetime import UTC, date, datetime
+from datetime import time as clock
+
+from db.database import Database
+from resolvers.errors import CairnError
+from resolvers.jobs.queue import ATTEMPTS_MAX, Job, Lost, beat, claim, fail, release
+from resolvers.sources.compile_requests import sweep_all
+from resolvers.transactions.db_errors import REFUSED, refusal
+
+from ..authors import Refused
+from ..compiler import Compiler
+from ..forget.job import Forgetting
+from ..leaf_pass import Run
+from ..promote import Promotion
+from ..rebuild.job import Rebuilding
+from .reindex import Reindexing
+
+ERRANDS: Mapping[str, type[Run]] = {
+    "forget": Forgetting, "rebuild": Rebuilding, "reindex": Reindexing, "sweep": Promotion
+}  # fmt: skip
+
+
+def errand(database: Database, job: Job, compiler: Compiler) -> Run:
+    """One attempt at it."""
+    return ERRANDS.get(job.trigger, Run)(database, job, compiler)
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Nights:
+    """Remembers the last day that this process has looked at: others may have been first."""
+
+    def __init__(self, at: clock | None, now: Callable[[], datetime] = now) -> None:
+        self.at, self.now = at, now
+        self.last: date | None = None
+
+    async def look(self, database: Database) -> None:
+        """Sweep, if the hour has come and nobody of this process has on this day."""
+        moment = self.now()
+        if self.at is None or self.last == moment.date() or moment.time() < self.at:
+            return
+        if await sweep_all(database, moment.date()):
+            self.last = moment.date()
+
+
+log = logging.getLogger(__name__)
+
+BEAT = 30.0  # seconds between two signs of life
+IDLE = 2.0  # seconds before the next look, when there was nothing to do
+FOREIGN_MAX = 500  # characters of a message that is not ours: it may quote a source
+TROUBLE = 5.0  # seconds before the next look, when Postgres did not answer
+
+
+def worker_name() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+async def work(database: Database, compiler: Compiler, *, idle: float = IDLE) -> None:
+    """Until it is cancelled. The job at work is then left to others, after the last batch that was stored."""
+    name, nights = worker_name(), Nights(compiler.sweep_at)
+    while True:
+        try:
+            await nights.look(database)
+            if not await work_once(database, compiler, name):
+                await asyncio.sleep(idle)
+        except Exception as error:
+            log.warning("No job could be taken: %s", str(error) or type(error).__name__)
+            await asyncio.sleep(TROUBLE)
+
+
+async def work_once(database: Database, compiler: Compiler, name: str) -> bool:
+    """One job, if there is any."""
+    job = await claim(database, name)
+    if job is None:
+        return False
+    await run(database, job, compiler)
+    return True
+
+
+async def run(database: Database, job: Job, compiler: Compiler) -> None:
+    """A job that was claimed, to its end: done, tried again later, or lost to another."""
+    attempt = errand(database, job, compiler)
+    if job.attempt > ATTEMPTS_MAX and job.is_last_attempt:
+        return await fail(database, job, "Every worker that had it fell silent.", job.metrics)
+    try:
+        await run_attempt(database, job, attempt)
+    except asyncio.CancelledError:
+        with suppress(Exception):
+            await asyncio.shield(release(database, job, attempt.metrics.stored))
+        raise
+
+
+async def run_attempt(database: Database, job: Job, attempt: Run) -> None:
+    try:
+        async with asyncio.TaskGroup() as group:
+            beats = group.create_task(beating(database, job))
+            while not await attempt.step():
+                pass
+            beats.cancel()
+    except* Lost:
+        log.warning("The job %s was lost: it was cancelled, or given to another worker.", job.id)
+    except* Exception as errors:
+        first = next(leaves(errors))
+        log.warning("The job %s failed: %s", job.id, reason(first), exc_info=first)
+        with suppress(Lost):
+            hopeless = isinstance(first, Refused)
+            await fail(database, job, reason(first), attempt.metrics.stored, is_hopeless=hopeless)
+
+
+async def beating(database: Database, job: Job) -> None:
+    """Ends with Lost, and with it the work on the job. While Postgres does not answer it is for the work to notice."""
+    while True:
+        await asyncio.sleep(BEAT)
+        try:
+            await beat(database, job)
+        except Lost:
+            raise
+        except Exception as error:
+            log.warning("No sign of life of the job %s: %s", job.id, str(error) or type(error).__name__)
+
+
+def leaves(error: BaseException) -> Iterator[BaseException]:
+    """The errors of a group, one by one."""
+    if isinstance(error, BaseExceptionGroup):
+        for inner in error.exceptions:
+            yield from leaves(inner)
+    else:
+        yield error
+
+
+def reason(error: BaseException) -> str:
+    """The error for the job's row, which admins read: what was being done, then the message."""
+    return ": ".join([*getattr(error, "__notes__", ()), told(error)])
+
+
+def told(error: BaseException) -> str:
+    """The message of an error of ours, or the kind and the beginning of the message of any other."""
+    if isinstance(error, REFUSED):
+        error = refusal(error) or error
+    if isinstance(error, CairnError):
+        return error.message
+    words = " ".join(str(error).encode("utf-8", "replace").decode().replace("\0", "").split())
+    return f"{type(error).__name__}: {words[:FOREIGN_MAX].rstrip('.')}." if words else f"{type(error).__name__}."

@@ -1,0 +1,1 @@
+"""Links that a compile makes."""

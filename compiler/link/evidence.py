@@ -1,0 +1,74 @@
+"""Links that follow from evidence alone, each with a reason of its own kind, so that one kind can be taken back."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from itertools import combinations
+from uuid import UUID
+
+import orjson
+
+from content.names import normalise
+from db.database import Row
+from db.sql import statements
+from resolvers.links.references import Reference
+from resolvers.transactions.writer import Writer
+
+from ..extraction.metadata import cities, texts
+from ..read.stored import COMPILING
+from ..write.page_changes import PageChange
+
+IMPORTS = statements("imports")
+CO_MENTION = "co_mention:"
+SOURCES_LEAST = 2  # of a page, that name the same place
+PAIRS_MAX = 5  # of one source: ten directed links
+Pair = tuple[UUID, UUID]
+
+
+async def evident_references(writer: Writer, changes: Sequence[PageChange]) -> list[Reference]:
+    """For the entities that were just compiled, and the sources that were just cited."""
+    entities = [change.after.id for change in changes if change.after.type == "entity"]
+    if not entities:
+        return []
+    found = {**await parents(writer, entities), **await companions(writer, changes)}
+    return [(start, end, reason) for reason, pairs in found.items() for start, end in pairs]
+
+
+async def parents(writer: Writer, entities: Sequence[UUID]) -> dict[str, list[Pair]]:
+    """By reason: the entities, and the topic of the place that their sources share."""
+    places = shared_places(await writer.all(COMPILING["find_places"], page_ids=entities))
+    names = sorted({name for _, _, name in places})
+    if not names:
+        return {}
+    rows = await writer.all(COMPILING["find_parents"], places=names, aliases=[normalise(name) for name in names])
+    topics = {row["place"]: (row["id"], row["slug"]) for row in rows}
+    found: dict[str, list[Pair]] = defaultdict(list)
+    for page_id, kind, name in places:
+        if name in topics:
+            topic_id, slug = topics[name]
+            found[f"deterministic:{kind}:{slug}"].append((page_id, topic_id))
+    return {reason: list(dict.fromkeys(pairs)) for reason, pairs in found.items()}
+
+
+def shared_places(rows: Sequence[Row]) -> list[tuple[UUID, str, str]]:
+    """(page, kind, name) of the cities and journals that two sources of a page name."""
+    sources: Counter[tuple[UUID, str, str]] = Counter()
+    for row in rows:
+        said = orjson.loads(row["said"])
+        named = {("city", name) for name in cities(said)} | {("journal", name) for name in texts(said, "journal_id")}
+        for kind, name in named:
+            sources[row["page_id"], kind, name] += row["sources"]
+    return sorted(place for place, count in sources.items() if count >= SOURCES_LEAST)
+
+
+async def companions(writer: Writer, changes: Sequence[PageChange]) -> dict[str, list[Pair]]:
+    """By reason: entities that rest on the same source, in the order of their slugs, both ways."""
+    sources = sorted({id for change in changes for ids in change.cited.values() for id in ids})
+    rows = await writer.all(COMPILING["find_companions"], source_ids=sources) if sources else []
+    together: dict[UUID, list[UUID]] = defaultdict(list)
+    for row in rows:
+        together[row["source_id"]].append(row["page_id"])
+    return {
+        f"{CO_MENTION}{source_id}": [pair for one, other in pairs for pair in ((one, other), (other, one))]
+        for source_id, page_ids in together.items()
+        if (pairs := list(combinations(page_ids, 2))[:PAIRS_MAX])
+    }

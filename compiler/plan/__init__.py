@@ -1,0 +1,1 @@
+"""Plans of a planner, validated and matched with the pages that exist."""

@@ -1,0 +1,231 @@
+"""Plans of a planner: what of them can stand, which pages they mean, and how much of them a job may do."""
+
+import logging
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+from uuid import UUID
+
+from content.limits import HEADING, QUOTE
+from content.names import normalise
+from content.slugs import NoSlug, section_slug, slugify
+from db.tables import PAGE_TYPES
+from resolvers import validation
+from resolvers.errors import BadInput
+from resolvers.transactions.writer import Writer
+
+from ..metrics import Metrics
+from ..planner import HeldName, LinkProposal, NewPage, PageCard, PageUpdate, Plan, SectionProposal, SourceText
+from ..read.stored import COMPILING, find_cards
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A proposal by the names under which its page could be known, its title first."""
+
+    page: NewPage
+    slug: str
+    aliases: tuple[str, ...]
+
+
+def wanted(page: NewPage) -> Wanted:
+    """Raises NoSlug for a title without letters."""
+    aliases = dict.fromkeys(alias for name in (page.title, *page.aliases) if (alias := normalise(name)))
+    return Wanted(page, slugify(page.title), tuple(aliases))
+
+
+async def match(reader: Writer, pages: Sequence[Wanted], metrics: Metrics) -> list[UUID | None]:
+    """For each: the active page of its type that has one of its names, or its slug; or a name very like; or none.
+
+    An archived page is matched by its slug alone. A page of another type is counted as a candidate and left alone.
+    """
+    if not pages:
+        return []
+    cards = await find_cards(reader, aliases={alias for page in pages for alias in page.aliases})
+    slugs = await find_slugs(reader, pages)
+    found = [exact(page, cards, metrics) or slugs.get((page.page.type, page.slug)) for page in pages]
+    for _ in filter(None, found):
+        metrics.add("alias_dedup_merged")
+    open_ones = [n for n, page_id in enumerate(found) if page_id is None]
+    alike = await find_alike(reader, [pages[n] for n in open_ones])
+    for place, n in enumerate(open_ones):
+        if page_id := alike.get(place):
+            found[n] = page_id
+            metrics.add("fuzzy_dedupe_merges")
+    return found
+
+
+def exact(page: Wanted, cards: Sequence[PageCard], metrics: Metrics) -> UUID | None:
+    """The oldest active page of the type; a title that is the same comes before other names."""
+    named = [card for card in cards if not card.is_archived and card.aliases.intersection(page.aliases)]
+    own = [card for card in named if card.type == page.page.type]
+    if not own and named:
+        metrics.add("duplicate_candidates_count")
+    own.sort(key=lambda card: page.aliases[0] not in card.aliases)
+    return own[0].id if own else None
+
+
+async def find_slugs(reader: Writer, pages: Sequence[Wanted]) -> Mapping[tuple[str, str], UUID]:
+    rows = await reader.all(
+        COMPILING["find_by_slugs"], types=[page.page.type for page in pages], slugs=[page.slug for page in pages]
+    )
+    return {(row["type"], row["slug"]): row["id"] for row in rows}
+
+
+async def find_alike(reader: Writer, pages: Sequence[Wanted]) -> Mapping[int, UUID]:
+    """By place in `pages`: the page whose name is likest, unless the words that differ hold a digit."""
+    names = [(n, page.page.type, alias) for n, page in enumerate(pages) for alias in page.aliases]
+    if not names:
+        return {}
+    rows = await reader.all(
+        COMPILING["find_alike"], types=[type for _, type, _ in names], aliases=[alias for *_, alias in names]
+    )
+    found: dict[int, UUID] = {}
+    for row in rows:
+        if not differ_by_number(row["alias"], row["wanted"]):
+            found.setdefault(names[row["n"] - 1][0], row["id"])
+    return found
+
+
+def differ_by_number(one: str, other: str) -> bool:
+    """`pier 39` and `pier 38` are two things, however alike."""
+    differing = set(one.split()) ^ set(other.split())
+    return any(letter.isdigit() for word in differing for letter in word)
+
+
+log = logging.getLogger(__name__)
+
+
+class Guard:
+    """Judges the parts of one plan by what the wiki has."""
+
+    def __init__(self, source_ids: Collection[UUID], page_ids: Collection[UUID], metrics: Metrics) -> None:
+        self.source_ids, self.page_ids, self.metrics = source_ids, page_ids, metrics
+
+    def drop(self, reason: str, what: object) -> None:
+        log.info("Dropped from a plan (%s): %.200s", reason, what)
+        self.metrics.drop(reason)
+
+    def new_pages(self, plan: Plan) -> list[Wanted]:
+        return [wanted(page) for given in plan.new_pages if (page := self.new_page(given))]
+
+    def new_page(self, page: NewPage) -> NewPage | None:
+        if page.type not in PAGE_TYPES:
+            self.drop("unknown_type", page.type)
+            return None
+        try:
+            clean = replace(
+                page,
+                title=validation.title(page.title),
+                summary=self.summary(page.summary),
+                sections=tuple(self.sections(page.sections)),
+                aliases=tuple(self.aliases(page.aliases)),
+                tags=tuple(self.tags(page.tags)),
+                promotes=tuple(alias for name in page.promotes if (alias := normalise(name))),
+            )
+            wanted(clean)
+        except (BadInput, NoSlug):
+            self.drop("blank_slug", page.title)
+            return None
+        return clean if clean.sections else None
+
+    def updates(self, plan: Plan) -> Iterator[PageUpdate]:
+        for update in plan.updates:
+            if update.page_id not in self.page_ids:
+                self.drop("unknown_page", update.page_id)
+                continue
+            sections = tuple(self.sections(update.sections))
+            if sections or not update.sections:
+                yield replace(
+                    update,
+                    summary=self.summary(update.summary),
+                    sections=sections,
+                    aliases=tuple(self.aliases(update.aliases)),
+                    tags=tuple(self.tags(update.tags)),
+                )
+
+    def sections(self, sections: Collection[SectionProposal]) -> Iterator[SectionProposal]:
+        for section in sections:
+            if not section.slug.strip():
+                self.drop("blank_section", section.heading)
+                continue
+            known = tuple(self.known(section.source_ids))
+            if not known:
+                self.drop("no_sources", section.slug)
+                continue
+            heading = " ".join((section.heading or "").split())[: HEADING.most].strip() or None
+            yield SectionProposal(section_slug(section.slug), known, heading)
+
+    def known(self, source_ids: Collection[UUID]) -> Iterator[UUID]:
+        for source_id in dict.fromkeys(source_ids):
+            if source_id in self.source_ids:
+                yield source_id
+            else:
+                self.drop("unknown_source", source_id)
+
+    def held(self, plan: Plan) -> Iterator[HeldName]:
+        for held in plan.held:
+            if held.source_id not in self.source_ids:
+                self.drop("unknown_source", held.source_id)
+            elif next(self.aliases([held.name]), None) is not None:
+                known = held.suggested_type is None or held.suggested_type in PAGE_TYPES
+                if not known:
+                    self.drop("unknown_type", held.suggested_type)
+                context = held.context.replace("\0", "")[: QUOTE.most].strip()
+                yield replace(held, context=context, suggested_type=held.suggested_type if known else None)
+
+    def links(self, plan: Plan) -> Iterator[LinkProposal]:
+        for link in plan.links:
+            if any(self.known(link.source_ids)):
+                yield link
+            else:
+                self.drop("no_sources", (link.start, link.end))
+
+    def aliases(self, names: Collection[str]) -> Iterator[str]:
+        for name in names:
+            try:
+                yield validation.alias(name)
+            except BadInput:
+                self.drop("bad_alias", name)
+
+    def tags(self, tags: Collection[str]) -> Iterator[str]:
+        for tag in tags:
+            try:
+                yield from validation.tags([tag])
+            except BadInput:
+                self.drop("bad_tag", tag)
+
+    def summary(self, summary: str | None) -> str | None:
+        try:
+            return validation.summary(summary)
+        except BadInput:
+            self.drop("bad_summary", summary)
+            return None
+
+
+class Room(NamedTuple):
+    """New pages and sections that a job may still make."""
+
+    pages: int
+    sections: int
+
+
+def fitting(plan: Plan, sources: Sequence[SourceText], room: Room) -> int:
+    """A page and a section count for the first source that is cited for them: a plan of fewer asks for no more."""
+    places = {source.id: place for place, source in enumerate(sources)}
+    pages = Counter(min(firsts(page, places), default=0) for page in plan.new_pages)
+    proposals: tuple[NewPage | PageUpdate, ...] = (*plan.new_pages, *plan.updates)
+    sections = Counter(place for page in proposals for place in firsts(page, places))
+    asked_pages = asked_sections = 0
+    for place in range(len(sources)):
+        asked_pages, asked_sections = asked_pages + pages[place], asked_sections + sections[place]
+        if asked_pages > room.pages or asked_sections > room.sections:
+            return place
+    return len(sources)
+
+
+def firsts(page: NewPage | PageUpdate, places: Mapping[UUID, int]) -> Iterator[int]:
+    """For each section, where its first new source stands."""
+    for section in page.sections:
+        yield min((places[id] for id in section.source_ids if id in places), default=0)

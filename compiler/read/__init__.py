@@ -1,0 +1,1 @@
+"""Sources, evidence and knowledge that a compile reads."""

@@ -1,0 +1,134 @@
+"""What pages rest on, by section, and what of it is forgotten."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from content.sections import Section
+from content.words import words
+from resolvers.model.pages import Page
+from resolvers.transactions.writer import Writer
+
+from ..extraction.citing import marked_refs
+from ..plan.pages import Work
+from ..planner import SectionTask, SourceText
+from ..write.tasks import RELATED_MAX
+from .source_texts import Facts
+from .stored import COMPILING, find_cards, find_citations, find_sources, source_of
+
+Place = tuple[UUID, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """What is forgotten: `words` are all that it said."""
+
+    ids: frozenset[UUID] = frozenset()
+    words: frozenset[str] = frozenset()
+
+
+NOTHING_GONE = Gone()
+
+
+async def find_places(reader: Writer, page_ids: Collection[UUID], gone: Gone) -> list[Place]:
+    """The sections to be written: all that rest on sources, or all that rested on forgotten ones."""
+    rows = await reader.all(COMPILING["find_cited_sections"], page_ids=list(page_ids), gone=list(gone.ids))
+    return [(row["page_id"], row["section_slug"]) for row in rows if row["has_gone"] or not gone.ids]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What these pages rest on, by section, without what is forgotten."""
+
+    cited: Mapping[Place, Sequence[UUID]]
+    sources: Mapping[UUID, SourceText]
+    aliases: Mapping[UUID, frozenset[str]]
+    related: Mapping[UUID, Sequence[tuple[str, str, str]]]
+
+    @classmethod
+    async def read(cls, reader: Writer, page_ids: Collection[UUID]) -> "Evidence":
+        rows = await reader.all(COMPILING["find_cited_sections"], page_ids=list(page_ids), gone=[])
+        cited = await find_citations(reader, [(row["page_id"], row["section_slug"]) for row in rows])
+        found = await find_sources(reader, {id for ids in cited.values() for id in ids})
+        cards = await find_cards(reader, ids=page_ids)
+        near: dict[UUID, list[tuple[str, str, str]]] = defaultdict(list)
+        for row in await reader.all(COMPILING["find_together"], page_ids=list(page_ids), most=RELATED_MAX):
+            near[row["page_id"]].append((row["title"], row["type"], row["slug"]))
+        sources = {id: source_of(row) for id, row in found.items()}
+        known = {place: [id for id in ids if id in sources] for place, ids in cited.items()}
+        return cls(known, sources, {card.id: card.aliases for card in cards}, near)
+
+    def of_page(self, page_id: UUID) -> tuple[SourceText, ...]:
+        ids = {id for (page, _), ids in self.cited.items() if page == page_id for id in ids}
+        return in_time(self.sources[id] for id in ids)
+
+    def task(self, page: Page, slug: str) -> SectionTask:
+        """As of a section that nobody has written yet."""
+        section = next(section for section in page.sections if section.slug == slug)
+        return SectionTask(
+            page_type=page.type,
+            page_title=page.title,
+            page_aliases=self.aliases[page.id],
+            slug=slug,
+            heading=section.heading,
+            body="",
+            sources=in_time(self.sources[id] for id in self.cited[page.id, slug]),
+            related=tuple(self.related.get(page.id, ())),
+        )
+
+
+def in_time(sources: Any) -> tuple[SourceText, ...]:
+    return tuple(sorted(sources, key=lambda source: (source.captured_at, source.ref, source.id)))
+
+
+def lost_words(gone: Gone, sources: Collection[SourceText], sections: Collection[Section]) -> frozenset[str]:
+    """The words of what is forgotten that nothing else says which the page still rests on or says."""
+    if not gone.ids:
+        return frozenset()
+    said = {word for source in sources for word in words(said_in(source))}
+    said.update(word for section in sections for word in words(f"{section.heading}\n{section.body}"))
+    return gone.words - said
+
+
+def said_in(source: SourceText) -> str:
+    return f"{source.title or ''}\n{source.content}\n{source.metadata}"
+
+
+LINES_MAX = 60  # sources of one section that are asked for
+
+
+async def with_standing(
+    reader: Writer, work: Collection[Work], cited: Mapping[Place, Sequence[UUID]], facts: Facts
+) -> dict[Place, Sequence[UUID]]:
+    """What sections rest on, with the sources of their lines."""
+    missing = [(place, ref) for place, ref in named(work) if not is_among(ref, cited.get(place, ()), facts)]
+    if not missing:
+        return dict(cited)
+    rows = await reader.all(
+        COMPILING["find_standing"],
+        page_ids=[page_id for (page_id, _), _ in missing],
+        slugs=[slug for (_, slug), _ in missing],
+        refs=[ref for _, ref in missing],
+    )
+    found = dict(cited)
+    for row in rows:
+        place = row["page_id"], row["slug"]
+        found[place] = [*dict.fromkeys((*found.get(place, ()), row["source_id"]))]
+    return found
+
+
+def named(work: Collection[Work]) -> list[tuple[Place, str]]:
+    """Each section that is to be written, with each source that it names."""
+    return [
+        ((one.page.id, section.slug), ref)
+        for one in work
+        for section in one.page.sections
+        if section.slug in one.sections and "[^" in section.body
+        for ref in marked_refs(section.body)[:LINES_MAX]
+    ]
+
+
+def is_among(ref: str, ids: Collection[UUID], facts: Facts) -> bool:
+    return any(id in facts and facts[id]["ref"] == ref for id in ids)

@@ -1,0 +1,183 @@
+"""Reading a wiki for the compiler: each function is one statement, and asks only for what it is given."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from content.sections import Section
+from db.database import Row
+from db.sql import statements
+from resolvers.model.pages import Page
+from resolvers.transactions.writer import Writer
+
+from ..planner import MentionCard, PageCard, SourceText
+
+AGGREGATION = statements("aggregation")
+COMPILING = statements("compiling")
+CITED_MAX = 200  # sources of one section that its writer is given, the newest
+
+
+class Cursor(NamedTuple):
+    """The last source that was compiled; the beginning when there is none."""
+
+    at: datetime
+    id: UUID
+
+
+BEGINNING = Cursor(datetime(1, 1, 1, tzinfo=UTC), UUID(int=0))
+END = Cursor(datetime(9999, 12, 31, tzinfo=UTC), UUID(int=2**128 - 1))
+
+
+class Batch(NamedTuple):
+    """Sources in the order they came, behind `start`, and where each of them lies."""
+
+    start: Cursor
+    places: tuple[Cursor, ...]
+    sources: tuple[SourceText, ...]
+
+    @property
+    def end(self) -> Cursor:
+        return self.places[-1]
+
+    def first(self, number: int) -> "Batch":
+        return Batch(self.start, self.places[:number], self.sources[:number])
+
+
+NOTHING_NEW = Batch(BEGINNING, (), ())
+"""For what is written without new sources."""
+
+
+async def find_cursor(reader: Writer) -> Cursor:
+    row = await reader.one(COMPILING["find_cursor"])
+    return Cursor(row["source_at"], row["source_id"]) if row and row["source_at"] else BEGINNING
+
+
+async def find_batch(reader: Writer, start: Cursor, size: int, until: Cursor = END) -> Batch:
+    """The first sources behind `start`, none of them behind `until`."""
+    rows = await reader.all(COMPILING["find_batch"], **between(start, until), size=size)
+    places = tuple(Cursor(row["created_at"], row["id"]) for row in rows)
+    return Batch(start, places, tuple(map(source_of, rows)))
+
+
+async def is_behind(reader: Writer, cursor: Cursor, until: Cursor = END) -> bool:
+    """Whether there is a source that it has not passed, up to `until`."""
+    return bool(await reader.value(COMPILING["is_behind"], **between(cursor, until)))
+
+
+def between(start: Cursor, until: Cursor) -> dict[str, Any]:
+    return {"source_at": start.at, "source_id": start.id, "until_at": until.at, "until_id": until.id}
+
+
+async def find_sources(reader: Writer, ids: Collection[UUID]) -> dict[UUID, Row]:
+    rows = await reader.all(COMPILING["find_sources"], ids=list(ids)) if ids else []
+    return {row["id"]: row for row in rows}
+
+
+def source_of(row: Row) -> SourceText:
+    return SourceText(
+        row["id"],
+        row["kind"],
+        row["ref"],
+        row["content"],
+        row["captured_at"],
+        row["title"],
+        row["metadata"],
+        tuple(row.get("earlier_ids") or ()),
+    )
+
+
+async def find_cards(reader: Writer, *, aliases: Collection[str] = (), ids: Collection[UUID] = ()) -> list[PageCard]:
+    """The pages of these names and ids: active before archived, the oldest first."""
+    if not aliases and not ids:
+        return []
+    rows = await reader.all(COMPILING["find_cards"], aliases=list(aliases), ids=list(ids))
+    return [
+        PageCard(
+            id=row["id"],
+            type=row["type"],
+            slug=row["slug"],
+            title=row["title"],
+            summary=row["summary"],
+            aliases=frozenset(row["aliases"]),
+            tags=tuple(row["tags"]),
+            section_slugs=tuple(row["section_slugs"]),
+            is_archived=row["status"] != "active",
+        )
+        for row in rows
+    ]
+
+
+async def names_among(reader: Writer, aliases: frozenset[str]) -> frozenset[str]:
+    """Those of these names that pages may answer to: a wiki that has fewer is asked for its own, which are compared
+    here. A batch says tens of thousands, and for each Postgres would walk through an index."""
+    own = await reader.value(COMPILING["find_names"], most=len(aliases)) if aliases else []
+    return aliases if len(own) >= len(aliases) else aliases.intersection(own)
+
+
+async def find_mentions(reader: Writer, aliases: Collection[str]) -> dict[str, MentionCard]:
+    rows = await reader.all(COMPILING["find_mentions"], aliases=list(aliases)) if aliases else []
+    return {
+        row["alias"]: MentionCard(
+            row["alias"],
+            row["name"],
+            row["status"],
+            row["suggested_type"],
+            tuple(row["source_ids"]),
+            tuple(row["seen_at"]),
+            row["cluster"] or {},
+        )
+        for row in rows
+    }
+
+
+async def find_pages(reader: Writer, ids: Collection[UUID]) -> dict[UUID, Page]:
+    """Whole pages, in two statements."""
+    if not ids:
+        return {}
+    rows = await reader.all(COMPILING["find_pages"], page_ids=list(ids))
+    sections = defaultdict(list)
+    for row in await reader.all(COMPILING["find_sections"], page_ids=list(ids)):
+        sections[row["page_id"]].append(Section(row["section_slug"], row["heading"], row["body_md"]))
+    return {row["id"]: page_of(row, sections[row["id"]]) for row in rows}
+
+
+def page_of(row: Row, sections: Sequence[Section]) -> Page:
+    return Page(
+        id=row["id"],
+        type=row["type"],
+        slug=row["slug"],
+        title=row["title"],
+        summary=row["summary"],
+        sections=tuple(sections),
+        tags=tuple(row["tags"]),
+        metadata=row["metadata"],
+        status=row["status"],
+        parent_id=row["parent_page_id"],
+        version=row["version"],
+        last_compiled_at=row["last_compiled_at"],
+    )
+
+
+async def find_citations(
+    reader: Writer, wanted: Collection[tuple[UUID, str]], most: int = CITED_MAX
+) -> Mapping[tuple[UUID, str], Sequence[UUID]]:
+    """What each (page, section slug) rests on, if there is such a section: so many sources at most, the newest."""
+    if not wanted:
+        return {}
+    values: dict[str, Any] = {"page_ids": [id for id, _ in wanted], "slugs": [slug for _, slug in wanted]}
+    rows = await reader.all(COMPILING["find_citations"], **values, most=most)
+    return {(row["page_id"], row["slug"]): row["source_ids"] for row in rows}
+
+
+async def find_compiled_summaries(reader: Writer, page_ids: Collection[UUID]) -> set[UUID]:
+    """The pages whose summary was written by a compile."""
+    rows = await reader.all(COMPILING["find_summary_authors"], page_ids=list(page_ids)) if page_ids else []
+    return {row["page_id"] for row in rows if row["author_kind"] == "compiler"}
+
+
+async def find_rollups(reader: Writer, page_ids: Collection[UUID]) -> list[tuple[UUID, str]]:
+    """The sections (page, slug) of these pages that list other pages."""
+    rows = await reader.all(AGGREGATION["find_rollups"], page_ids=list(page_ids)) if page_ids else []
+    return [(row["page_id"], row["section_slug"]) for row in rows]

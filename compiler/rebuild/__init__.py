@@ -1,0 +1,1 @@
+"""Pages that are made again from what they cite."""

@@ -1,0 +1,101 @@
+"""A job that makes pages again from what they cite: one page, or page by page the whole wiki."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from uuid import UUID
+
+from resolvers.errors import Unavailable
+from resolvers.jobs.queue import advance, finish, follow_up
+from resolvers.pages.update import save
+from resolvers.transactions.activity import record
+from resolvers.transactions.transaction import looking, writing
+from resolvers.transactions.writer import Writer
+
+from ..aggregate.aggregation_pass import list_anew
+from ..authors import Stop
+from ..leaf_pass import BUSY, ROUNDS, Run, Stale
+from ..metrics import Metrics
+from ..read.evidence import NOTHING_GONE
+from ..read.stored import COMPILING, find_rollups
+from .pages import Drafts, Remade, remake
+from .replan import redraft
+
+AT_ONCE = 10  # pages of one transaction
+FIRST = UUID(int=0)
+
+
+class Rebuilding(Run):
+    """One attempt at one job. It goes on behind the last page that was stored."""
+
+    async def step(self) -> bool:
+        """A few pages; true when there are none left, or enough was used."""
+        page_ids = await self.next_pages()
+        if not page_ids:
+            return await self.close()
+        if stop := await self.authors.stop():
+            return await self.close(stop)
+        await self.rebuild(page_ids)
+        return await self.close() if "pageId" in self.job.options else False
+
+    async def next_pages(self) -> list[UUID]:
+        if page_id := self.job.options.get("pageId"):
+            return [UUID(page_id)]
+        async with looking(self.database) as connection:
+            after = UUID(self.reached) if self.reached else FIRST
+            reader = Writer(connection, self.scope)
+            return [row["id"] for row in await reader.all(COMPILING["find_next_pages"], after=after, size=AT_ONCE)]
+
+    @property
+    def reached(self) -> str | None:
+        """The last page that was built again, by this job or the one that it goes on for."""
+        return self.metrics.reached or self.job.options.get("after")
+
+    async def rebuild(self, page_ids: Sequence[UUID]) -> None:
+        began, drafts = time.monotonic(), Drafts()
+        for _ in range(ROUNDS):
+            await redraft(self, page_ids, drafts)
+            try:
+                return await self.keep(page_ids, drafts, began)
+            except Stale:
+                continue
+        raise Unavailable(BUSY)
+
+    async def keep(self, page_ids: Sequence[UUID], drafts: Drafts, began: float) -> None:
+        """All of these pages or none. Raises Stale and Lost."""
+        done = Metrics()
+        async with writing(self.database, self.scope) as writer:
+            remaking = await remake(writer, page_ids, drafts, done, NOTHING_GONE)
+            if remaking.missing or remaking.unsummed:
+                raise Stale
+            for remade in remaking.pages:
+                await store(writer, remade, done)
+            lists = await find_rollups(writer, page_ids)
+            await list_anew(writer, [remade.after for remade in remaking.pages], done, lists)
+            done.add("seconds", round(time.monotonic() - began, 3))
+            done.reached = str(page_ids[-1])
+            total = self.metrics + done
+            await advance(writer, self.job, total.stored)
+        self.metrics = total
+
+    async def close(self, stop: Stop | None = None) -> bool:
+        async with writing(self.database, self.scope) as writer:
+            if stop:
+                rest = {**self.job.options, "after": self.reached} if self.reached else self.job.options
+                await follow_up(writer, replace(self.job, options=rest), after=self.stopped(stop))
+            await finish(writer, self.job, self.metrics.stored)
+        return True
+
+
+async def store(writer: Writer, remade: Remade, done: Metrics) -> None:
+    """A page that says the same again is left as it was: no version is made of nothing."""
+    done.add("pages_rebuilt")
+    if remade.after.content == remade.before.content:
+        return
+    after = replace(remade.after, last_compiled_at=writer.now)
+    text = f"Rebuilt from {remade.sources} source{'s' * (remade.sources != 1)}"
+    saved = await save(writer, remade.before, after, edit_summary=text)
+    before = {section.slug: section for section in remade.before.sections}
+    done.add("sections_written", sum(before.get(section.slug) != section for section in after.sections))
+    done.add("pages_updated")
+    await record(writer, "page.compiled", saved.page_id, version=saved.version)

@@ -1,0 +1,140 @@
+"""Pages made again from what they cite: all that rests on sources, or what rested on some that are forgotten.
+
+Like a plan it is done twice: outside of any transaction it says what has to be written, inside everything is ready.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from uuid import UUID
+
+from content.sections import Section
+from content.words import words
+from lib.threads import read_in_thread
+from resolvers.errors import BadInput
+from resolvers.model import outline
+from resolvers.model.drafts import SectionDraft
+from resolvers.model.pages import Page
+from resolvers.transactions.writer import Writer
+
+from ..extraction.quoting import bullet
+from ..link.texts import Links
+from ..metrics import Metrics
+from ..plan.pages import Work
+from ..plan.validation import Guard
+from ..planner import SectionTask, SourceText
+from ..read.evidence import Evidence, Gone, Place, find_places, in_time, lost_words
+from ..read.stored import find_compiled_summaries, find_pages
+from ..write.tasks import TaskKey, key_of
+
+QUOTED_MAX = 12  # sources that are quoted where the writer had nothing to say of them
+
+SummaryKey = tuple[UUID, tuple[UUID, ...]]
+
+
+@dataclass(slots=True)
+class Drafts:
+    """What was written and planned outside of the transaction."""
+
+    texts: dict[TaskKey, str] = field(default_factory=dict)
+    summaries: dict[SummaryKey, str | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Remade:
+    """A page before and after. `gone_words` are those that nothing which it still rests on says."""
+
+    before: Page
+    after: Page
+    sources: int
+    gone_words: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Remaking:
+    """While there is something to be written or summed up, it is not whole."""
+
+    missing: Mapping[TaskKey, SectionTask]
+    unsummed: Mapping[SummaryKey, tuple[Page, tuple[SourceText, ...]]]
+    pages: tuple[Remade, ...] = ()
+
+
+async def remake(reader: Writer, page_ids: Collection[UUID], drafts: Drafts, metrics: Metrics, gone: Gone) -> Remaking:
+    """The next states of these pages, as the wiki is now."""
+    pages = await find_pages(reader, page_ids)
+    wanted = await find_places(reader, page_ids, gone)
+    evidence = await Evidence.read(reader, page_ids)
+    tasks = {place: evidence.task(pages[place[0]], place[1]) for place in wanted if evidence.cited.get(place)}
+    missing = {key: task for task in tasks.values() if (key := key_of(task)) not in drafts.texts}
+    compiled = await find_compiled_summaries(reader, [page.id for page in pages.values() if page.summary])
+    sums = {id: (id, tuple(source.id for source in evidence.of_page(id))) for id in compiled | ids_of(wanted, gone)}
+    unsummed = {key: (pages[id], evidence.of_page(id)) for id, key in sums.items() if key not in drafts.summaries}
+    if missing or unsummed:
+        return Remaking(missing, unsummed)
+    links = Links(Guard(evidence.sources, pages, metrics), [Work(page, False) for page in pages.values()])
+    written = {place: drafts.texts[key_of(task)] for place, task in tasks.items()}
+    await links.look_up(reader, written.values())
+    remade = []
+    for page in pages.values():
+        sections = await rewritten(page, wanted, written, links, evidence, gone)
+        lost = await read_in_thread(len(page.body), lost_words, gone, evidence.of_page(page.id), sections)
+        summary = summed(page, drafts.summaries.get(sums.get(page.id, (page.id, ()))), lost, page.id in compiled)
+        tags = tuple(tag for tag in page.tags if lost.isdisjoint(words(tag)))
+        after = replace(page, sections=sections, summary=summary, tags=tags)
+        remade.append(Remade(page, after, len(evidence.of_page(page.id)), lost))
+    return Remaking({}, {}, tuple(remade))
+
+
+def ids_of(places: Collection[Place], gone: Gone) -> set[UUID]:
+    """The pages that lose something: whoever summed them up may have known it from there."""
+    return {page_id for page_id, _ in places} if gone.ids else set()
+
+
+async def rewritten(
+    page: Page,
+    wanted: Collection[Place],
+    written: Mapping[Place, str],
+    links: Links,
+    evidence: Evidence,
+    gone: Gone,
+) -> outline.Outline:
+    """The sections as their sources have them; what has none left is left out."""
+    sections = page.sections
+    for section in page.sections:
+        place = page.id, section.slug
+        if place not in wanted:
+            continue
+        body = written.get(place, "").strip()
+        if not body and gone.ids and place in written:
+            body = "\n".join(quotations(evidence, place))
+        made = await with_text(page, sections, section, links.linked(body, page.id), links.guard) if body else None
+        if made is not None:
+            sections = made
+        elif gone.ids:
+            sections = tuple(other for other in sections if other.slug != section.slug)
+    return sections
+
+
+def quotations(evidence: Evidence, place: Place) -> list[str]:
+    """What is left of a section whose writer finds nothing in what it still rests on: how that begins."""
+    newest = in_time(evidence.sources[id] for id in evidence.cited[place])[::-1]
+    return [bullet(source, (" ".join(source.content.split()),)) for source in newest[:QUOTED_MAX]]
+
+
+async def with_text(
+    page: Page, sections: outline.Outline, old: Section, body: str, guard: Guard
+) -> outline.Outline | None:
+    """None when it cannot stand there."""
+    draft = SectionDraft(body, old.slug)
+    try:
+        return await read_in_thread(outline.size(sections, [draft]), outline.merged, page.type, sections, [draft])
+    except BadInput as error:
+        guard.drop("bad_section", f"{page.title}: {error.message}")
+        return None
+
+
+def summed(page: Page, planned: str | None, lost: frozenset[str], is_compiled: bool) -> str | None:
+    """What a person wrote stays as long as none of it is forgotten."""
+    stays = page.summary is None or lost.isdisjoint(words(page.summary))
+    if is_compiled or not stays:
+        return planned or (page.summary if stays else None)
+    return page.summary

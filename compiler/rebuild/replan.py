@@ -1,0 +1,83 @@
+"""What pages that are made again need from a planner and a writer, asked for outside of any transaction."""
+
+import logging
+from collections.abc import Awaitable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+from uuid import UUID
+
+from content.names import normalise
+from resolvers.errors import Unavailable
+from resolvers.model.pages import Page
+from resolvers.transactions.transaction import looking
+from resolvers.transactions.writer import Writer
+
+from ..authors import planned, written
+from ..leaf_pass import BUSY, ROUNDS, Run, in_turns
+from ..metrics import Metrics
+from ..planner import Knowledge, PageCard, Planner, SourceText
+from ..read.evidence import NOTHING_GONE, Gone
+from ..read.knowledge import StoredKnowledge
+from .pages import Drafts, remake
+
+T = TypeVar("T")
+log = logging.getLogger(__name__)
+
+
+async def redraft(run: Run, page_ids: Collection[UUID], drafts: Drafts, gone: Gone = NOTHING_GONE) -> None:
+    """Write and sum up what these pages need: no connection is held meanwhile."""
+    knowledge = StoredKnowledge(run.database, run.scope)
+    for _ in range(ROUNDS):
+        async with looking(run.database) as connection:
+            remaking = await remake(Writer(connection, run.scope), page_ids, drafts, Metrics(), gone)
+        if not remaking.missing and not remaking.unsummed:
+            return
+        writing_now = (said(run, gone, written(run.authors.writer, task), "") for task in remaking.missing.values())
+        drafts.texts.update(zip(remaking.missing, await in_turns(writing_now), strict=True))
+        for key, (page, sources) in remaking.unsummed.items():
+            summing_up = summary_of(run.authors.planner, knowledge, page, sources)
+            drafts.summaries[key] = await said(run, gone, summing_up, None)
+    raise Unavailable(BUSY)
+
+
+async def said(run: Run, gone: Gone, asked: Awaitable[T], otherwise: T) -> T:
+    """What a planner or a writer answers. What is to be forgotten does not stay because a model is out of order."""
+    try:
+        return await asked
+    except Exception as error:
+        if not gone.ids or not run.job.is_last_attempt:
+            raise
+        log.warning("Forgetting goes on without its planner or writer: %s", type(error).__name__)
+        return otherwise
+
+
+async def summary_of(planner: Planner, knowledge: Knowledge, page: Page, sources: Sequence[SourceText]) -> str | None:
+    """What the planner would say that the page is about, knowing these sources alone."""
+    if not sources:
+        return None
+    plan = await planned(planner, sources, Unsummed(knowledge, page.id))
+    updates = (update.summary for update in plan.updates if update.page_id == page.id)
+    own = page.type, normalise(page.title)
+    made = (new.summary for new in plan.new_pages if (new.type, normalise(new.title)) == own)
+    return next((summary for summary in (*updates, *made) if summary), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Unsummed:
+    """A wiki in which one page has no summary yet."""
+
+    knowledge: Knowledge
+    page_id: UUID
+
+    async def pages(self, aliases: Collection[str]) -> Mapping[str, Sequence[PageCard]]:
+        found = await self.knowledge.pages(aliases)
+        return {alias: [self.shown(card) for card in cards] for alias, cards in found.items()}
+
+    def shown(self, card: PageCard) -> PageCard:
+        return replace(card, summary=None) if card.id == self.page_id else card
+
+    async def mentions(self, aliases: Collection[str]) -> Any:
+        return await self.knowledge.mentions(aliases)
+
+    async def sources(self, ids: Collection[UUID]) -> Any:
+        return await self.knowledge.sources(ids)

@@ -1,0 +1,1 @@
+"""Sections that are written, and pages that are stored."""

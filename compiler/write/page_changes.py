@@ -1,0 +1,220 @@
+"""A plan made into the next states of pages: what is there, what is written, what is cited. Nothing is stored here.
+
+It is done twice. The first time, outside of any transaction, says which sections have to be written; the second, alone
+in the wiki, finds their texts ready. If the wiki changed in between, what changed is written anew and it is done again.
+"""
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from uuid import UUID
+
+from rapidfuzz.distance import Levenshtein
+
+from content.limits import ALIASES, TAGS
+from content.names import normalise
+from content.templates import TEMPLATES
+from db.database import Row
+from lib.threads import read_in_thread
+from resolvers.errors import BadInput
+from resolvers.model import outline
+from resolvers.model.drafts import SectionDraft
+from resolvers.model.pages import Page
+from resolvers.transactions.writer import Writer
+
+from ..link.texts import Links
+from ..metrics import Metrics
+from ..plan.pages import Work, assign, leave_lists
+from ..plan.validation import Guard
+from ..planner import HeldName, NewPage, PageName, PageUpdate, Plan, SectionTask
+from ..read.evidence import with_standing
+from ..read.source_texts import find_facts
+from ..read.stored import CITED_MAX, find_cards, find_citations, find_compiled_summaries
+from .tasks import TaskKey, drafts_of, tasks_of
+
+CHANGE_LEAST = 0.05
+
+Texts = Mapping[TaskKey, str]
+
+
+@dataclass(frozen=True, slots=True)
+class PageChange:
+    """A page before and after. `cited` are the sources of each section that the plan cites for it."""
+
+    before: Page | None
+    after: Page
+    aliases: tuple[str, ...]
+    promotes: tuple[str, ...]
+    cited: Mapping[str, tuple[UUID, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """Everything to be stored for a batch. While `missing` holds tasks it is not whole, and `metrics` are at most."""
+
+    missing: Mapping[TaskKey, SectionTask]
+    changes: tuple[PageChange, ...] = ()
+    held: tuple[HeldName, ...] = ()
+    links: tuple[tuple[UUID, UUID], ...] = ()
+    sources: Mapping[UUID, Row] = field(default_factory=dict)
+    metrics: Metrics = field(default_factory=Metrics)
+
+
+async def compose(
+    reader: Writer, plan: Plan, texts: Texts, sources_max: int = CITED_MAX, *, reads_again: bool = False
+) -> Composition:
+    """What becomes of the wiki as it is now; `texts` are the sections that were written already.
+
+    A writer is given the `sources_max` newest sources of a section besides the new ones; one that
+    `reads_again`, those that its lines name, too.
+    """
+    metrics = Metrics()
+    metrics.use(plan.usage)
+    for reason, times in plan.dropped.items():
+        metrics.drop(reason, times)
+    facts = await find_facts(reader, cited_in(plan))
+    cards = {card.id: card for card in await find_cards(reader, ids=pages_in(plan))}
+    guard = Guard(facts.keys(), cards.keys(), metrics)
+    work, names = await assign(reader, plan, guard, metrics)
+    await leave_lists(reader, work, guard)
+    cited = await find_citations(
+        reader, [(one.page.id, slug) for one in work.values() for slug in one.sections], sources_max
+    )
+    facts |= await find_facts(reader, {id for ids in cited.values() for id in ids} - facts.keys())
+    if reads_again:
+        cited = await with_standing(reader, work.values(), cited, facts)
+        facts |= await find_facts(reader, {id for ids in cited.values() for id in ids} - facts.keys())
+    drafts = drafts_of(work.values(), cited, facts)
+    keys = {place: draft.key for place, draft in drafts.items()}
+    missing = {keys[place]: draft for place, draft in drafts.items() if keys[place] not in texts}
+    if missing:
+        return Composition(await tasks_of(reader, missing, facts), metrics=at_most(work.values()))
+    links = Links(guard, work.values())
+    written = {place: texts[key] for place, key in keys.items()}
+    await links.look_up(reader, written.values())
+    compiled = await find_compiled_summaries(reader, [one.page.id for one in work.values() if one.page.summary])
+    changes = [
+        change
+        for one in work.values()
+        if (change := await changed(one, written, links, guard, has_own_summary=one.page.id in compiled))
+    ]
+    standing = {change.after.id for change in changes} | cards.keys()
+    metrics.add("pages_created", sum(change.before is None for change in changes))
+    return Composition(
+        missing={},
+        changes=tuple(changes),
+        held=tuple(guard.held(plan)),
+        links=tuple(dict.fromkeys(pairs(plan, guard, names, standing))),
+        sources=facts,
+        metrics=metrics,
+    )
+
+
+def at_most(work: Collection[Work]) -> Metrics:
+    """What a job does at most of what it is asked for: that is known before anything is written."""
+    return Metrics(
+        {"pages_created": sum(one.is_new for one in work), "sections_written": sum(len(one.sections) for one in work)}
+    )
+
+
+def cited_in(plan: Plan) -> set[UUID]:
+    """Every source that a plan names."""
+    proposals: tuple[NewPage | PageUpdate, ...] = (*plan.new_pages, *plan.updates)
+    sections = (section for page in proposals for section in page.sections)
+    cited = {id for section in sections for id in section.source_ids}
+    return cited | {held.source_id for held in plan.held} | {id for link in plan.links for id in link.source_ids}
+
+
+def pages_in(plan: Plan) -> set[UUID]:
+    """Every page that a plan names by its id."""
+    ends = (end.id for link in plan.links for end in (link.start, link.end))
+    return {update.page_id for update in plan.updates} | {id for id in ends if id}
+
+
+async def changed(
+    one: Work, written: Mapping[tuple[UUID, str], str], links: Links, guard: Guard, *, has_own_summary: bool
+) -> PageChange | None:
+    """The page with what was written; none for a new one of which nothing stands."""
+    standing = {section.slug: section.body for section in one.page.sections}
+    cited: dict[str, tuple[UUID, ...]] = {}
+    drafts = []
+    for slug in in_order(one.page.type, one.sections):
+        await asyncio.sleep(0)  # of many short texts each is read at once, and others want the loop, too
+        body, before, proposal = written[one.page.id, slug].strip(), standing.get(slug, ""), one.sections[slug]
+        if not body:
+            guard.drop("empty_section", (one.page.title, slug))
+        elif before and not await read_in_thread(len(body) + len(before), differs, before, body):
+            guard.metrics.add("sections_skipped")
+            cited[slug] = proposal.source_ids
+        else:
+            drafts.append(SectionDraft(links.linked(body, one.page.id), slug, None if before else proposal.heading))
+    sections, kept = await merged(one.page, drafts, guard)
+    guard.metrics.add("sections_written", len(kept))
+    cited |= {slug: one.sections[slug].source_ids for slug in kept}
+    if one.is_new and not sections:
+        return None
+    if not one.is_new and not cited and one.sections:
+        return None
+    takes_summary = one.summary and (not one.page.summary or has_own_summary)
+    after = replace(
+        one.page,
+        sections=sections,
+        summary=one.summary if takes_summary else one.page.summary,
+        tags=tuple(dict.fromkeys((*one.page.tags, *one.tags)))[: max(TAGS.most, len(one.page.tags))],
+        status="active",
+    )
+    new_names = [name for name in one.aliases if normalise(name) not in one.known_aliases or one.is_new]
+    room = max(0, ALIASES.most - 1 - len(one.known_aliases) * (not one.is_new))
+    return PageChange(None if one.is_new else one.page, after, tuple(new_names[:room]), tuple(one.promotes), cited)
+
+
+async def merged(page: Page, drafts: Sequence[SectionDraft], guard: Guard) -> tuple[outline.Outline, list[str]]:
+    """The page's sections with these, and which of them can stand; one that cannot leaves the others as they are."""
+    try:
+        return await with_drafts(page, page.sections, drafts), [str(draft.slug) for draft in drafts]
+    except BadInput:
+        pass
+    sections, kept = page.sections, []
+    for draft in drafts:
+        try:
+            sections = await with_drafts(page, sections, [draft])
+            kept.append(str(draft.slug))
+        except BadInput as error:
+            guard.drop("bad_section", f"{page.title}: {error.message}")
+    return sections, kept
+
+
+async def with_drafts(page: Page, sections: outline.Outline, drafts: Sequence[SectionDraft]) -> outline.Outline:
+    if not drafts:
+        return sections
+    return await read_in_thread(outline.size(sections, drafts), outline.merged, page.type, sections, drafts)
+
+
+def in_order(page_type: str, slugs: Collection[str]) -> list[str]:
+    """As the template of the type has them, then the others as they were proposed."""
+    usual = [slug for slug, _ in TEMPLATES[page_type]]
+    return sorted(slugs, key=lambda slug: usual.index(slug) if slug in usual else len(usual))
+
+
+def differs(before: str, after: str) -> bool:
+    """By at least a twentieth, whatever the whitespace."""
+    one, other = " ".join(before.split()), " ".join(after.split())
+    return Levenshtein.normalized_distance(one, other, score_cutoff=CHANGE_LEAST) >= CHANGE_LEAST
+
+
+def pairs(
+    plan: Plan, guard: Guard, names: Mapping[tuple[str, str], UUID], standing: Collection[UUID]
+) -> list[tuple[UUID, UUID]]:
+    """(from, to) of each link whose ends are there."""
+    found = []
+    for link in guard.links(plan):
+        start, end = (page_named(one, names) for one in (link.start, link.end))
+        if start not in standing or end not in standing or start == end:
+            guard.drop("bad_link", link)
+        elif start and end:
+            found.append((start, end))
+    return found
+
+
+def page_named(name: PageName, names: Mapping[tuple[str, str], UUID]) -> UUID | None:
+    return name.id or names.get((name.type or "", normalise(name.title or "")))

@@ -1,0 +1,127 @@
+"""A composition stored: pages, evidence, names and links of one batch, in the transaction that moves the cursor.
+
+So many statements for a batch, whatever it holds.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
+
+from db.ids import new_id
+from resolvers.links.references import Reference, assert_references
+from resolvers.pages.update import save_all
+from resolvers.sources.mentions import Sighted, sight_all
+from resolvers.transactions.activity import record, record_each
+from resolvers.transactions.writer import Writer
+
+from ..link.evidence import CO_MENTION, evident_references
+from ..metrics import Metrics
+from ..read.stored import COMPILING, Batch
+from .page_changes import Composition, PageChange
+
+PLANNED = "planner"
+
+
+async def apply(
+    writer: Writer,
+    batch: Batch,
+    composition: Composition,
+    *,
+    links_by_evidence: bool = True,
+    edit_summary: str | None = None,
+) -> Metrics:
+    """Everything but the cursor; what was done."""
+    metrics = Metrics() + composition.metrics
+    sources = len(batch.sources)
+    edit_summary = edit_summary or f"Compiled from {sources} new source{'s' * (sources != 1)}"
+    await store(writer, composition.changes, metrics, edit_summary)
+    await cite(writer, composition)
+    await hold(writer, composition, metrics)
+    await promote(writer, composition.changes, metrics)
+    references: list[Reference] = [(start, end, PLANNED) for start, end in composition.links]
+    if links_by_evidence:
+        references += await evident_references(writer, composition.changes)
+    await link(writer, references, metrics)
+    metrics.add("batches")
+    metrics.add("sources_read", len(batch.sources))
+    await record(writer, "wiki.compiled", sources=len(batch.sources), pages=len(composition.changes))
+    return metrics
+
+
+async def store(writer: Writer, changes: Sequence[PageChange], metrics: Metrics, edit_summary: str) -> None:
+    """The pages as they are now, compiled at this moment."""
+    states = [(change.before, replace(change.after, last_compiled_at=writer.now), change.aliases) for change in changes]
+    saved = await save_all(
+        writer,
+        states,
+        edit_summary=edit_summary,
+        alias_source="compiler",
+    )
+    for change, one in zip(changes, saved, strict=True):
+        if change.before and change.before.status != "active":
+            metrics.add("pages_resurrected")
+        elif change.before and one.changed:
+            metrics.add("pages_updated")
+    await record_each(writer, "page.created", [one for one in saved if one.created])
+    await record_each(writer, "page.compiled", [one for one in saved if one.changed and not one.created])
+
+
+async def cite(writer: Writer, composition: Composition) -> None:
+    """Each section rests on what was cited for it, and on nothing else."""
+    cited = [
+        (change.after.id, slug, source_id)
+        for change in composition.changes
+        for slug, source_ids in change.cited.items()
+        for source_id in source_ids
+    ]
+    if not cited:
+        return
+    await writer.run(
+        COMPILING["cite"],
+        ids=[new_id() for _ in cited],
+        page_ids=[page_id for page_id, _, _ in cited],
+        slugs=[slug for _, slug, _ in cited],
+        source_ids=[source_id for *_, source_id in cited],
+    )
+    newest: dict[tuple[UUID, str], datetime] = {}
+    for page_id, slug, source_id in cited:
+        at = composition.sources[source_id]["captured_at"]
+        newest[page_id, slug] = max(at, newest.get((page_id, slug), at))
+    await writer.run(
+        COMPILING["advance_sections"],
+        page_ids=[page_id for page_id, _ in newest],
+        slugs=[slug for _, slug in newest],
+        captured_at=list(newest.values()),
+    )
+
+
+async def hold(writer: Writer, composition: Composition, metrics: Metrics) -> None:
+    """Names that have not earned a page: each source counts once for a name."""
+    seen = [
+        Sighted(held.name, composition.sources[held.source_id], held.context or None, held.suggested_type, held.cluster)
+        for held in composition.held
+    ]
+    metrics.add("mentions_recorded", await sight_all(writer, seen))
+
+
+async def promote(writer: Writer, changes: Sequence[PageChange], metrics: Metrics) -> None:
+    """Held names that became pages."""
+    promoted = {alias: change.after.id for change in changes for alias in change.promotes}
+    if promoted:
+        await writer.run(COMPILING["absorb_sightings"], aliases=list(promoted))
+        await writer.run(COMPILING["drop_absorbed"], aliases=list(promoted))
+        done = await writer.run(COMPILING["promote"], aliases=list(promoted), page_ids=list(promoted.values()))
+        metrics.add("mentions_promoted", done)
+
+
+async def link(writer: Writer, references: Sequence[Reference], metrics: Metrics) -> None:
+    """References with their reasons, each counted under the kind of its reason."""
+    for reason, written in (await assert_references(writer, references)).items():
+        metrics.add(counter_of(reason), written)
+
+
+def counter_of(reason: str) -> str:
+    if reason == PLANNED:
+        return "links_written"
+    return "links_written_co_mention" if reason.startswith(CO_MENTION) else "links_written_deterministic"

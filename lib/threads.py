@@ -1,0 +1,29 @@
+"""Work that takes milliseconds of pure Python, done in a thread beside the event loop."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import ParamSpec, TypeVar
+
+T = TypeVar("T")
+
+COMPILERS = ThreadPoolExecutor(1, thread_name_prefix="plans")
+
+
+async def compile_in_thread(make: Callable[[], T]) -> T:
+    """What it makes, while other requests go on."""
+    return await asyncio.get_running_loop().run_in_executor(COMPILERS, make)
+
+
+LONG = 5_000  # characters; up to here a thread costs more than it frees
+# More at once would read no faster, since one of them runs at a time, and the loop would queue with all of them.
+READERS = ThreadPoolExecutor(2, thread_name_prefix="long-texts")
+
+P = ParamSpec("P")
+
+
+async def read_in_thread(size: int, reader: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """What the reader makes of texts of so many characters: beside the event loop when that is long."""
+    reading = partial(reader, *args, **kwargs)
+    return await asyncio.get_running_loop().run_in_executor(READERS, reading) if size > LONG else reading()

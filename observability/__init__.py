@@ -1,0 +1,1 @@
+"""Traces of requests, which metrics, logs and exporters are made from."""

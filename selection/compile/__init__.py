@@ -1,0 +1,1 @@
+"""The compiler: GraphQL selections to one SQL statement."""

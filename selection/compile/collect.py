@@ -1,0 +1,98 @@
+"""Selection sets merged as the specification merges them: response key -> the nodes that ask for it."""
+
+from collections.abc import Iterable
+
+from graphql import (
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    GraphQLIncludeDirective,
+    GraphQLObjectType,
+    GraphQLSchema,
+    GraphQLSkipDirective,
+    InlineFragmentNode,
+    SelectionNode,
+    SelectionSetNode,
+    get_directive_values,
+    is_abstract_type,
+)
+from graphql.execution.values import VariableValues
+
+from ..errors import NotCompilable
+
+Fields = dict[str, list[FieldNode]]
+
+
+class Collector:
+    """Reads selection sets under one request's variables."""
+
+    def __init__(
+        self, schema: GraphQLSchema, fragments: dict[str, FragmentDefinitionNode], variables: VariableValues
+    ) -> None:
+        self.schema, self.fragments, self.variables = schema, fragments, variables
+
+    def below(self, type_: GraphQLObjectType, nodes: list[FieldNode]) -> Fields:
+        return self.collect(type_, [node.selection_set for node in nodes if node.selection_set])
+
+    def collect(self, type_: GraphQLObjectType, sets: Iterable[SelectionSetNode]) -> Fields:
+        fields: Fields = {}
+        visited: set[str] = set()
+        for selections in sets:
+            self.visit(type_, selections, fields, visited)
+        return fields
+
+    def wanted(self, nodes: Iterable[FieldNode]) -> frozenset[str]:
+        """The names of all fields that are selected anywhere below, whatever they are of."""
+        found: set[str] = set()
+        spread: set[str] = set()
+        for node in nodes:
+            self.gather(node, found, spread)
+        return frozenset(found)
+
+    def gather(self, node: SelectionNode | FragmentDefinitionNode, found: set[str], spread: set[str]) -> None:
+        selections = getattr(node, "selection_set", None)
+        for inner in filter(self.is_included, selections.selections if selections else ()):
+            match inner:
+                case FieldNode():
+                    found.add(inner.name.value)
+                    self.gather(inner, found, spread)
+                case FragmentSpreadNode() if inner.name.value not in spread:
+                    spread.add(inner.name.value)
+                    self.gather(self.fragments[inner.name.value], found, spread)
+                case InlineFragmentNode():
+                    self.gather(inner, found, spread)
+
+    def visit(self, type_: GraphQLObjectType, selections: SelectionSetNode, fields: Fields, visited: set[str]) -> None:
+        for node in filter(self.is_included, selections.selections):
+            match node:
+                case FieldNode():
+                    fields.setdefault((node.alias or node.name).value, []).append(node)
+                case FragmentSpreadNode() if node.name.value not in visited:
+                    visited.add(node.name.value)
+                    self.visit_fragment(type_, self.fragments[node.name.value], fields, visited)
+                case InlineFragmentNode():
+                    self.visit_fragment(type_, node, fields, visited)
+
+    def visit_fragment(
+        self,
+        type_: GraphQLObjectType,
+        fragment: FragmentDefinitionNode | InlineFragmentNode,
+        fields: Fields,
+        visited: set[str],
+    ) -> None:
+        condition = fragment.type_condition
+        if condition is None or self.applies(condition.name.value, type_):
+            self.visit(type_, fragment.selection_set, fields, visited)
+
+    def applies(self, name: str, type_: GraphQLObjectType) -> bool:
+        condition = self.schema.type_map[name]
+        return condition is type_ or (is_abstract_type(condition) and self.schema.is_sub_type(condition, type_))
+
+    def is_included(self, node: SelectionNode) -> bool:
+        if not node.directives:
+            return True
+        if any(directive.name.value not in ("skip", "include") for directive in node.directives):
+            raise NotCompilable("a directive of unknown meaning")
+        skip = get_directive_values(GraphQLSkipDirective, node, self.variables)
+        include = get_directive_values(GraphQLIncludeDirective, node, self.variables)
+        return not (skip and skip["if"]) and not (include and not include["if"])

@@ -1,0 +1,275 @@
+"""Selections to SQL expressions: objects become JSON_OBJECTs, relations become correlated sub-selects."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from enum import Enum
+from functools import partial
+from typing import Any, NamedTuple
+
+from graphql import (
+    FieldNode,
+    GraphQLField,
+    GraphQLNamedType,
+    GraphQLObjectType,
+    GraphQLOutputType,
+    get_named_type,
+    get_nullable_type,
+    is_leaf_type,
+    is_list_type,
+    is_non_null_type,
+)
+from sqlalchemy import ARRAY, ColumnElement, FromClause, Integer, Select, column, func, literal, select
+
+from ..declare import json_format as wire
+from ..declare.arguments import Argument, bind, read_arguments
+from ..declare.contract import is_connection, mapping_of, object_type, python_name
+from ..declare.mapping import Column, Computed, Expression, Known, Paging, Part, Relation, Source, Step, Within
+from ..declare.paging import PAGING, Page, length
+from ..declare.rows import OuterRow
+from ..errors import NotCompilable
+from ..limits.cost import Cost
+from .collect import Collector
+from .connection import Connection
+from .parameters import Binds, Fixed, Getter
+from .tenancy import in_tenant
+
+
+class Mode(Enum):
+    """What the JSON is for. graphql-core completes values: it reports nulls itself and runs the Python fields."""
+
+    BYTES = "bytes"
+    VALUES = "values"
+
+
+TYPE = "$type"
+"""The key under which values carry the concrete type of an abstract field."""
+
+Pairs = dict[str, ColumnElement[Any]]
+Nodes = list[FieldNode]
+Arguments = dict[str, Argument]
+Item = Callable[[FromClause], ColumnElement[Any]]
+
+
+class Finding(NamedTuple):
+    """One step of a plan: what is wanted of it, and its arguments."""
+
+    step: Step
+    wanted: frozenset[str]
+    arguments: Arguments
+
+
+class Compiler:
+    """Builds one statement. For values, the columns that Python fields need are fetched under `$name`."""
+
+    def __init__(self, collector: Collector, mode: Mode, *, within: bool = False) -> None:
+        """`within`: the only step's rows are found by the statement."""
+        self.collector = collector
+        self.mode = mode
+        self.within = within
+        self.binds = Binds()
+        self.cost = Cost()
+        self.steps: list[Finding] = []
+        self.checks: list[tuple[Callable[..., None], Arguments]] = []
+
+    # -- objects and their fields
+
+    def root(self, type_: GraphQLObjectType, key: str, nodes: Nodes) -> Pairs:
+        name = nodes[0].name.value
+        if name == "__typename":
+            return {key: literal(type_.name)}
+        field = type_.fields.get(name)
+        source = mapping_of(field) if field else None
+        if field is not None and isinstance(source, Known):
+            return {key: self.known(field, nodes, source)}
+        if field is None or not isinstance(source, Source):
+            raise NotCompilable(name)
+        return {key: self.source(field, nodes, source)}
+
+    def object(
+        self, type_: GraphQLObjectType, nodes: Nodes, row: FromClause, extra: Pairs | None = None
+    ) -> ColumnElement[Any]:
+        pairs: Pairs = dict(extra or {})
+        for key, same in self.collector.below(type_, nodes).items():
+            pairs |= self.field(type_, key, same, row)
+        return wire.json_object(pairs)
+
+    def field(self, type_: GraphQLObjectType, key: str, nodes: Nodes, row: FromClause) -> Pairs:
+        name = nodes[0].name.value
+        if name == "__typename":
+            return {key: literal(type_.name)}
+        field = type_.fields[name]
+        match mapping_of(field):
+            case Column(own):
+                return {key: self.leaf(field.type, row.c[own or python_name(field)])}
+            case Expression(sql):
+                return {key: self.leaf(field.type, sql(OuterRow(row), **self.bound(self.read(field, nodes))))}
+            case Relation() as relation:
+                return {key: self.relation(field, nodes, relation, row)}
+            case Part() if python_name(field) in row.c:
+                return {key: self.leaf(field.type, row.c[python_name(field)])}
+            case Computed() as computed if self.mode is Mode.VALUES:
+                return self.computed(computed, row)
+        raise NotCompilable(f"{type_.name}.{name}")
+
+    def computed(self, computed: Computed, row: FromClause) -> Pairs:
+        """What a field of Python needs of the row."""
+        if computed.cost:
+            self.cost.add(Fixed(computed.cost))
+        needs = {computed.key(name): needed for name, needed in computed.needs.items()}
+        return {
+            key: row.c[needed] if isinstance(needed, str) else needed(OuterRow(row)) for key, needed in needs.items()
+        }
+
+    def leaf(self, type_: GraphQLOutputType, value: ColumnElement[Any]) -> ColumnElement[Any]:
+        shown = wire.formatted(type_, value)
+        return shown if wire.is_sure(value) else self.guarded(type_, shown)
+
+    def guarded(self, type_: GraphQLOutputType, value: ColumnElement[Any]) -> ColumnElement[Any]:
+        """Bytes may not carry a null that the schema excludes."""
+        return wire.required(value) if self.mode is Mode.BYTES and is_non_null_type(type_) else value
+
+    def known(self, field: GraphQLField, nodes: Nodes, known: Known) -> ColumnElement[Any]:
+        """Values that are bound: no table is read for them."""
+        type_, columns = object_type(get_named_type(field.type)), list(known.step.columns)
+        step, pairs = self.adds(Finding(known.step, frozenset(), {})), Pairs()
+        for key, same in self.collector.below(type_, nodes).items():
+            if (name := same[0].name.value) == "__typename":
+                pairs[key] = literal(type_.name)
+                continue
+            place = columns.index(python_name(type_.fields[name]))
+            value = self.binds.add(found_value(step, place), known.step.columns[columns[place]])
+            pairs[key] = self.leaf(type_.fields[name].type, value)
+        return wire.json_object(pairs)
+
+    # -- rows: what a relation or a source selects
+
+    def relation(self, field: GraphQLField, nodes: Nodes, relation: Relation, row: FromClause) -> ColumnElement[Any]:
+        page, own = self.split(field, nodes, relation.paging)
+        query = in_tenant(relation.query(OuterRow(row), **self.bound(own)))
+        return self.rows(field, nodes, query, page)
+
+    def source(self, field: GraphQLField, nodes: Nodes, source: Source) -> ColumnElement[Any]:
+        page, own = self.split(field, nodes, source.paging)
+        where = {name: own.pop(name) for name in source.access.arguments if name in own}
+        self.checks.append((source.access.check, where))
+        place = self.bound(where)
+        if source.step is None:
+            owner = {"owner": source.owner(**place)} if source.owner else {}
+            query = source.query(**owner, **self.bound(own))
+        else:
+            wanted = self.collector.wanted(nodes)
+            finding = Finding(source.step, wanted, self.read(field, nodes))
+            query = source.query(self.found_within(finding) if self.within else self.found(finding))
+        query = in_tenant(query)
+        if source.variants is not None:
+            return self.rows(
+                field, nodes, query, page, partial(self.variant, source, get_named_type(field.type), nodes)
+            )
+        row = query.columns_clause_froms[0]
+        query = query.where(*source.access.criteria(row, **place))
+        return self.rows(field, nodes, query, page)
+
+    def variant(self, source: Source, type_: GraphQLNamedType, nodes: Nodes, row: FromClause) -> ColumnElement[Any]:
+        """An abstract type: the first of its concrete types that has such a row."""
+        found = []
+        for name, find in (source.variants or {}).items():
+            concrete = object_type(self.collector.schema.type_map[name])
+            query = in_tenant(find(OuterRow(row)))
+            own = query.columns_clause_froms[0]
+            query = query.where(*source.access.criteria(own))
+            kind: Pairs = {TYPE: literal(name)} if self.mode is Mode.VALUES else {}
+            shown = self.object(concrete, nodes, own, kind)
+            found.append(query.with_only_columns(shown, maintain_column_froms=True).scalar_subquery())
+        return func.coalesce(*found)
+
+    def rows(
+        self, field: GraphQLField, nodes: Nodes, query: Select[Any], page: Page | None, item: Item | None = None
+    ) -> ColumnElement[Any]:
+        type_ = get_named_type(field.type)
+        if page is not None and is_connection(type_):
+            return Connection(self, query, page).build(object_type(type_), nodes)
+        if is_list_type(get_nullable_type(field.type)):
+            return self.many(type_, nodes, query, page, item)
+        # An object that takes `first` holds a list of that size.
+        with self.list_of(page.size) if page and "first" in field.args else nullcontext():
+            return self.guarded(field.type, self.one(type_, nodes, query, item).scalar_subquery())
+
+    def many(
+        self, type_: GraphQLNamedType, nodes: Nodes, query: Select[Any], page: Page | None, item: Item | None
+    ) -> ColumnElement[Any]:
+        with self.list_of(page.size, page.per_row) if page else nullcontext():
+            shown = self.one(type_, nodes, query, item)
+            items = (shown.limit(self.binds.add(page.size, Integer())) if page else shown).subquery()
+        return select(func.coalesce(func.json_agg(items.c.item), wire.EMPTY)).scalar_subquery()
+
+    def one(self, type_: GraphQLNamedType, nodes: Nodes, query: Select[Any], item: Item | None) -> Select[Any]:
+        """The query with one column: the row as JSON, or its only column where the type is a scalar."""
+        if item is not None:
+            shown = item(query.columns_clause_froms[0])
+        elif is_leaf_type(type_):
+            shown = wire.formatted(type_, query.selected_columns[0])
+        else:
+            shown = self.object(object_type(type_), nodes, query.columns_clause_froms[0])
+        return query.with_only_columns(shown.label("item"), maintain_column_froms=True)
+
+    # -- arguments, steps and cost
+
+    def split(self, field: GraphQLField, nodes: Nodes, paging: Paging | None) -> tuple[Page | None, Arguments]:
+        """The page that is asked for, and the declaration's own arguments."""
+        read = self.read(field, nodes)
+        if paging is None:
+            return None, read
+        page = Page({name: read.pop(name) for name in PAGING & read.keys()}, paging)
+        if paging.each_of is not None:
+            page.size = length(read[paging.each_of])
+        return page, read
+
+    def read(self, field: GraphQLField, nodes: Nodes) -> Arguments:
+        return read_arguments(field, nodes[0], self.collector.variables)
+
+    def bound(self, arguments: Arguments) -> dict[str, Any]:
+        return {name: bind(argument, self.binds) for name, argument in arguments.items()}
+
+    def found(self, finding: Finding) -> FromClause:
+        """What a step finds, as rows in the order it found them: unnest(arrays) WITH ORDINALITY."""
+        index, types = self.adds(finding), finding.step.columns
+        arrays = [self.binds.add(found_column(index, i), ARRAY(type_)) for i, type_ in enumerate(types.values())]
+        columns: list[Any] = [column(name, type_) for name, type_ in types.items()]
+        rows = func.unnest(*arrays).table_valued(*columns, with_ordinality="ordinality")
+        return rows.render_derived()
+
+    def found_within(self, finding: Finding) -> FromClause:
+        """The same rows, by the step's own select."""
+        self.adds(finding)
+        return within_of(finding).rows.subquery()
+
+    def adds(self, finding: Finding) -> int:
+        """The step's place among those of the plan."""
+        self.steps.append(finding)
+        if cost := finding.step.cost:
+            self.cost.add(lambda request: cost)
+        return len(self.steps) - 1
+
+    @contextmanager
+    def list_of(self, size: Getter, per_row: int = 1) -> Iterator[None]:
+        outer, self.cost = self.cost, self.cost.add(size, per_row)
+        yield
+        self.cost = outer
+
+
+def within_of(finding: Finding) -> Within:
+    assert finding.step.within is not None
+    return finding.step.within
+
+
+def is_within(findings: Sequence[Finding]) -> bool:
+    """Is there one step, and can the statement find all that is wanted of it?"""
+    return len(findings) == 1 and all(one.step.within and not one.step.within.lacks & one.wanted for one in findings)
+
+
+def found_value(step: int, column: int) -> Getter:
+    return lambda request: request.found[step][0][column]
+
+
+def found_column(step: int, column: int) -> Getter:
+    return lambda request: [row[column] for row in request.found[step]]

@@ -1,0 +1,156 @@
+"""Relay connections: one sub-select fetches the page, one aggregate over it makes edges, nodes and pageInfo.
+
+    SELECT JSON_OBJECT('edges': json_agg(page.edges) ..., 'pageInfo': ...)
+    FROM (SELECT <edge> AS edges, <cursor> AS cursor, row_number() ... FROM rows WHERE beyond(after) LIMIT n + 1) page
+
+Only what is selected is fetched: the extra row for hasNextPage, the count for totalCount; and rows are numbered only
+where one of them is left out again, or where they come backwards. An edge may have fields of its own over the row; its
+node is the row itself unless the edge type maps `node` as a relation.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from graphql import FieldNode, GraphQLObjectType, GraphQLString, get_named_type
+from sqlalchemy import ColumnElement, Integer, Select, Subquery, func, literal, select
+
+from ..declare import json_format as wire
+from ..declare.arguments import Argument
+from ..declare.contract import mapping_of, object_type
+from ..declare.mapping import Relation
+from ..declare.paging import Page
+from ..errors import NotCompilable
+from .keyset import beyond, check_cursor, cursor, keys_of
+
+if TYPE_CHECKING:
+    from .compiler import Compiler
+
+Nodes = list[FieldNode]
+Outer = Callable[[Subquery], ColumnElement[Any]]
+
+
+class Connection:
+    """One connection of one statement."""
+
+    def __init__(self, compiler: "Compiler", query: Select[Any], page: Page) -> None:
+        self.compiler, self.query, self.page = compiler, query, page
+        self.row = query.columns_clause_froms[0]
+        self.keys = keys_of(query)
+        self.size = compiler.binds.add(page.size, Integer())
+        self.columns: dict[str, ColumnElement[Any]] = {}
+        self.extra = 0
+
+    def build(self, type_: GraphQLObjectType, nodes: Nodes) -> ColumnElement[Any]:
+        with self.compiler.list_of(self.page.size):
+            outer = self.fields(type_, nodes, self.field)
+        rows = self.rows().subquery()
+        return select(wire.json_object({key: make(rows) for key, make in outer.items()})).scalar_subquery()
+
+    def rows(self) -> Select[Any]:
+        """The page in the direction it is walked."""
+        order = [key.order(self.page.backward) for key in self.keys]
+        query = self.query
+        for get, backward in ((self.page.after, False), (self.page.before, True)):
+            if get is not None:
+                check = partial(check_cursor, self.keys)
+                self.compiler.checks.append((check, {"text": Argument(GraphQLString, None, get)}))
+                query = query.where(beyond(self.keys, get, backward, self.compiler.binds))
+        columns = [column.label(name) for name, column in self.columns.items()]
+        if self.is_numbered:
+            columns.append(func.row_number().over(order_by=order).label("number"))
+        page: Select[Any] = query.with_only_columns(*columns, maintain_column_froms=True)
+        return page.order_by(None).order_by(*order).limit(self.size + self.extra if self.extra else self.size)
+
+    @property
+    def is_numbered(self) -> bool:
+        return self.page.backward or self.extra > 0
+
+    # -- the fields of XConnection, XEdge and PageInfo
+
+    def fields(self, type_: GraphQLObjectType, nodes: Nodes, make: Callable[..., Outer]) -> dict[str, Outer]:
+        made = {}
+        for key, same in self.compiler.collector.below(type_, nodes).items():
+            name = same[0].name.value
+            made[key] = constant(type_.name) if name == "__typename" else make(type_, key, name, same)
+        return made
+
+    def field(self, type_: GraphQLObjectType, key: str, name: str, nodes: Nodes) -> Outer:
+        inner = get_named_type(type_.fields[name].type)
+        match name:
+            case "nodes":
+                edge = object_type(get_named_type(type_.fields["edges"].type))
+                return self.listed(key, self.node(edge, nodes))
+            case "edges":
+                return self.listed(key, self.edge(object_type(inner), nodes))
+            case "pageInfo":
+                info = self.fields(object_type(inner), nodes, self.page_info)
+                return lambda rows: wire.json_object({key: make(rows) for key, make in info.items()})
+            case "totalCount":
+                return self.total
+        raise NotCompilable(f"{type_.name}.{name}")
+
+    def edge(self, type_: GraphQLObjectType, nodes: Nodes) -> ColumnElement[Any]:
+        pairs: dict[str, ColumnElement[Any]] = {}
+        for key, same in self.compiler.collector.below(type_, nodes).items():
+            match same[0].name.value:
+                case "cursor":
+                    pairs[key] = cursor(self.keys)
+                case "node":
+                    pairs[key] = self.node(type_, same)
+                case _:
+                    pairs |= self.compiler.field(type_, key, same, self.row)
+        return wire.json_object(pairs)
+
+    def node(self, edge: GraphQLObjectType, nodes: Nodes) -> ColumnElement[Any]:
+        field = edge.fields["node"]
+        match mapping_of(field):
+            case Relation() as relation:
+                return self.compiler.relation(field, nodes, relation, self.row)
+            case _:
+                return self.compiler.object(object_type(get_named_type(field.type)), nodes, self.row)
+
+    def page_info(self, type_: GraphQLObjectType, key: str, name: str, nodes: Nodes) -> Outer:
+        match name:
+            case "startCursor" | "endCursor":
+                self.columns["cursor"] = cursor(self.keys)
+                at = 0 if name == "startCursor" else -1
+                return lambda rows: self.aggregated(rows, rows.c.cursor).op("->>")(at)
+            case "hasNextPage" if not self.page.backward:
+                return self.more
+            case "hasPreviousPage" if self.page.backward:
+                return self.more
+            case "hasNextPage":
+                return constant(self.page.before is not None)
+            case "hasPreviousPage":
+                return constant(self.page.after is not None)
+        raise NotCompilable(f"{type_.name}.{name}")
+
+    # -- aggregates over the page
+
+    def listed(self, key: str, item: ColumnElement[Any]) -> Outer:
+        self.columns[f"item_{key}"] = item
+        return lambda rows: func.coalesce(self.aggregated(rows, rows.c[f"item_{key}"]), wire.EMPTY)
+
+    def aggregated(self, rows: Subquery, column: ColumnElement[Any]) -> ColumnElement[Any]:
+        items: Any = func.json_agg(column)
+        if self.page.backward:
+            items = items.aggregate_order_by(rows.c.number.desc())
+        if self.extra:
+            items = items.filter(rows.c.number <= self.size)
+        found: ColumnElement[Any] = items
+        return found
+
+    @property
+    def more(self) -> Outer:
+        self.extra = 1
+        return lambda rows: func.count(rows.c.number) > self.size
+
+    @property
+    def total(self) -> Outer:
+        counted = self.query.order_by(None).with_only_columns(func.count(), maintain_column_froms=True)
+        return lambda rows: counted.scalar_subquery()
+
+
+def constant(value: str | bool) -> Outer:
+    return lambda rows: literal(value)

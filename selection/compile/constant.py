@@ -1,0 +1,61 @@
+"""Operations that ask for the schema alone: without variables their answer is always the same, and is made once."""
+
+from typing import Any
+
+import orjson
+from graphql import (
+    DocumentNode,
+    ExecutionResult,
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    GraphQLSchema,
+    InlineFragmentNode,
+    OperationDefinitionNode,
+    OperationType,
+    SelectionSetNode,
+    execute,
+)
+
+from ..errors import NotCompilable
+from ..execute.plan import Context
+from .introspection import introspected
+
+OF_THE_SCHEMA = {"__schema", "__type", "__typename"}
+Fragments = dict[str, FragmentDefinitionNode]
+
+
+class Constant:
+    """A plan without a statement."""
+
+    def __init__(self, schema: GraphQLSchema, definition: OperationDefinitionNode, fragments: Fragments) -> None:
+        document = DocumentNode(definitions=(definition, *fragments.values()))
+        result: Any = execute(schema, document)
+        if not isinstance(result, ExecutionResult) or result.errors:
+            raise NotCompilable("what is asked of the schema has no plain answer")
+        self.data = orjson.dumps(result.data)
+        self.cost = introspected(schema, definition.selection_set, fragments)
+
+    async def run(self, context: Context, request: object) -> bytes:
+        await context.spend(self.cost)
+        return self.data
+
+
+def is_constant(definition: OperationDefinitionNode, fragments: Fragments) -> bool:
+    """Does it ask for nothing but the schema, and leave nothing open?"""
+    is_query = definition.operation is OperationType.QUERY
+    return is_query and not definition.variable_definitions and of_the_schema(definition.selection_set, fragments)
+
+
+def of_the_schema(selections: SelectionSetNode, fragments: Fragments) -> bool:
+    for node in selections.selections:
+        match node:
+            case FieldNode() if node.name.value in OF_THE_SCHEMA:
+                continue
+            case InlineFragmentNode() if of_the_schema(node.selection_set, fragments):
+                continue
+            case FragmentSpreadNode() if of_the_schema(fragments[node.name.value].selection_set, fragments):
+                continue
+            case _:
+                return False
+    return True

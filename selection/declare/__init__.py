@@ -1,0 +1,1 @@
+"""Declarations: how fields, arguments and rows of the contract map to SQL."""

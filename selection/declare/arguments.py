@@ -1,0 +1,161 @@
+"""GraphQL arguments as a declaration sees them: None, a choice, or a bound SQL parameter."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import lru_cache
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from graphql import (
+    FieldNode,
+    GraphQLField,
+    GraphQLInputObjectType,
+    GraphQLInputType,
+    GraphQLList,
+    ValueNode,
+    VariableNode,
+    get_named_type,
+    get_nullable_type,
+)
+from graphql.execution.values import VariableValues, get_argument_values
+from graphql.utilities import coerce_input_literal
+from sqlalchemy import ARRAY, BigInteger, DateTime, Double, Integer, Text, Uuid
+from sqlalchemy.types import TypeEngine
+
+from ..compile.parameters import Binds, Fixed, Getter
+from ..compile.variables_shape import is_choice, is_plain
+from ..errors import BadInput
+from .contract import python_name
+
+SQL_TYPES: dict[str, TypeEngine[Any]] = {
+    "ID": Uuid(),
+    "UUID": Uuid(),
+    "Int": Integer(),
+    "Float": Double(),
+    "DateTime": DateTime(timezone=True),
+    "BigInt": BigInteger(),
+}
+NOBODY = UUID(int=0)
+LONGEST_LIST = 1000
+LONGEST_ID = 45  # characters: a UUID as a URN
+
+
+class Argument(NamedTuple):
+    """One argument of one field."""
+
+    type: GraphQLInputType
+    value: Any
+    """In the request the plan is built for: only its shape may be looked at."""
+    get: Getter
+    """In any request of that shape."""
+
+
+def read_arguments(field: GraphQLField, node: FieldNode, variables: VariableValues) -> dict[str, Argument]:
+    """The arguments of a field by Python name, defaults filled in. Raises what graphql-core would raise."""
+    values = get_argument_values(field, node, variables)
+    written = {argument.name.value: argument.value for argument in node.arguments or ()}
+    read = {}
+    for name, value in values.items():
+        argument = field.args[name]
+        read[python_name(argument)] = Argument(argument.type, value, getter(argument.type, written.get(name), value))
+    return read
+
+
+def getter(type_: GraphQLInputType, node: ValueNode | None, value: Any) -> Getter:
+    match node:
+        case VariableNode():
+            name = node.name.value
+            return lambda request: request.variables.coerced.get(name, value)
+        case _ if node is not None and has_variables(node):
+            return lambda request: coerce_input_literal(node, type_, request.variables)
+        case _:
+            return Fixed(value)
+
+
+def has_variables(node: ValueNode) -> bool:
+    inner = [*(getattr(node, "values", None) or ()), *(field.value for field in getattr(node, "fields", None) or ())]
+    return isinstance(node, VariableNode) or any(map(has_variables, inner))
+
+
+def bind(argument: Argument, binds: Binds) -> Any:
+    type_, value, get = argument
+    if value is None:
+        return None
+    if is_plain(type_):
+        return binds.add(read_by(reader(type_), get), sql_type(type_))
+    nullable = get_nullable_type(type_)
+    if isinstance(nullable, GraphQLList):
+        return [bind(Argument(nullable.of_type, item, part(get, i)), binds) for i, item in enumerate(value)]
+    if isinstance(nullable, GraphQLInputObjectType):
+        return SimpleNamespace(
+            **{
+                python_name(field): bind(Argument(field.type, value.get(name), part(get, name)), binds)
+                for name, field in nullable.fields.items()
+            }
+        )
+    assert is_choice(nullable)
+    return value
+
+
+def part(get: Getter, key: str | int) -> Getter:
+    return lambda request: get(request)[key]
+
+
+def sql_type(type_: GraphQLInputType) -> TypeEngine[Any]:
+    item = SQL_TYPES.get(get_named_type(type_).name, Text())
+    return ARRAY(item) if isinstance(get_nullable_type(type_), GraphQLList) else item
+
+
+Reader = Callable[[Any], Any]
+
+
+def read_by(read: Reader | None, get: Getter) -> Getter:
+    if read is None:
+        return get
+    if isinstance(get, Fixed):
+        with suppress(BadInput):  # what is wrong with it is told by each request, in its turn
+            return Fixed(read(get.value))
+    return lambda request: read(get(request))
+
+
+def reader(type_: GraphQLInputType) -> Reader | None:
+    """How a coerced value becomes a parameter that Postgres takes."""
+    nullable = get_nullable_type(type_)
+    if isinstance(nullable, GraphQLList):
+        item = reader(nullable.of_type)
+        return lambda values: [value if value is None or item is None else item(value) for value in bounded(values)]
+    return {"ID": identifier, "String": sendable}.get(get_named_type(type_).name)
+
+
+def bounded(values: list[Any]) -> list[Any]:
+    if len(values) > LONGEST_LIST:
+        raise BadInput(f"A list in an argument holds {LONGEST_LIST} values at most.")
+    return values
+
+
+def identifier(text: str) -> UUID:
+    """What is not the form of an id is the id of nothing: it answers as an unknown one."""
+    return NOBODY if len(text) > LONGEST_ID else read_identifier(text)
+
+
+@lru_cache(4096)
+def read_identifier(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        return NOBODY
+
+
+def sendable(text: str) -> str:
+    if "\x00" in text or not is_unicode(text):
+        raise BadInput("A text cannot hold NUL or half a surrogate pair.")
+    return text
+
+
+def is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,73 @@
+"""How values look in JSON: one format for each, the same from SQL and from Python."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from graphql import GraphQLEnumType, GraphQLOutputType, get_named_type
+from sqlalchemy import ARRAY, JSON, Column, ColumnElement, Double, Text, cast, func, literal
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.elements import BindParameter
+from sqlalchemy.sql.functions import FunctionElement
+
+from ..compile.parameters import Bound
+
+EMPTY = cast(literal("[]"), JSON)
+
+
+class json_object(FunctionElement[Any]):
+    """JSON_OBJECT('key': value, ...): unlike json_build_object it has no limit of 50 keys."""
+
+    type = JSON()
+    inherit_cache = False
+
+    def __init__(self, pairs: Mapping[str, ColumnElement[Any]]) -> None:
+        self.keys = tuple(pairs)
+        super().__init__(*pairs.values())
+
+
+@compiles(json_object)
+def render(element: json_object, compiler: Any, **options: Any) -> str:
+    values = (compiler.process(value, **options) for value in element.clauses)
+    pairs = (f"'{key}': {value}" for key, value in zip(element.keys, values, strict=True))
+    return f"JSON_OBJECT({', '.join(pairs)})"
+
+
+def is_sure(value: ColumnElement[Any]) -> bool:
+    """Is it known without looking that this is not null?"""
+    if isinstance(value, BindParameter):
+        return not isinstance(value, Bound) and value.value is not None
+    return isinstance(value, Column) and not value.nullable
+
+
+def formatted(type_: GraphQLOutputType, value: ColumnElement[Any]) -> ColumnElement[Any]:
+    """A scalar or enum as clients see it."""
+    named = get_named_type(type_)
+    if isinstance(named, GraphQLEnumType):
+        return upper(value)
+    if named.name == "DateTime":
+        return func.to_char(func.timezone("UTC", value), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+    if named.name == "Float":
+        return cast(value, Double)
+    if named.name == "JSON":
+        return cast(value, JSON)  # one jsonb inside would make a jsonb of the whole JSON_OBJECT, and sort its keys
+    return value
+
+
+def upper(value: ColumnElement[Any]) -> ColumnElement[Any]:
+    """Members are named in capitals of what is stored; a list of them is folded as one text."""
+    if isinstance(value.type, ARRAY):
+        return cast(func.upper(cast(value, Text)), ARRAY(Text))
+    return func.upper(value)
+
+
+def required(value: ColumnElement[Any]) -> ColumnElement[Any]:
+    """A null here makes the statement fail, and graphql-core then reports it and propagates it properly."""
+    return func.coalesce(func.to_json(value), cast(func.concat("null in a non-null field"), JSON))
+
+
+def timestamp(value: datetime | str) -> str:
+    """The same format for timestamps that Python makes."""
+    if isinstance(value, str):
+        return value
+    return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -1,0 +1,1 @@
+"""Execution: parsed operations, cached plans and answers."""

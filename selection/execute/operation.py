@@ -1,0 +1,258 @@
+"""A parsed and validated operation, and the plans made for it."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+from graphql import (
+    SKIP,
+    ArgumentNode,
+    DocumentNode,
+    FragmentDefinitionNode,
+    GraphQLError,
+    GraphQLInputType,
+    GraphQLSchema,
+    OperationDefinitionNode,
+    OperationType,
+    VariableDefinitionNode,
+    VariableNode,
+    Visitor,
+    get_nullable_type,
+    get_operation_ast,
+    is_enum_type,
+    is_leaf_type,
+    is_list_type,
+    is_non_null_type,
+    parse,
+    validate,
+    visit,
+)
+from graphql.execution.get_variable_signature import GraphQLVariableSignature, get_variable_signature
+from graphql.execution.values import VariableValues, VariableValueSource, get_variable_values
+from graphql.pyutils import Undefined
+
+from content.limits import quoted
+from lib.lru import Tally
+
+from ..compile.introspection import ABOUT, fields, introspected
+from ..compile.variables_shape import ABSENT, is_plain, shape
+from ..declare.contract import mapping_of
+from ..limits.cost import WRITE
+from ..limits.document import Limits, refusals
+from ..limits.variables import extent
+from .plan_cache import PlanCache
+
+
+class Invalid(Exception):
+    """Not a document that can be executed."""
+
+    def __init__(self, errors: list[GraphQLError], code: str) -> None:
+        for error in errors:
+            error.extensions = {"code": code, **(error.extensions or {})}
+            if isinstance(error.original_error, ValueError):  # a number of more digits than Python reads
+                error.original_error = None
+        self.errors, self.code = errors, code
+
+
+Fragments = dict[str, FragmentDefinitionNode]
+
+
+class Plain(NamedTuple):
+    """A variable of a scalar, an enum or a list of them, and the function that reads its values."""
+
+    signature: GraphQLVariableSignature
+    is_required: bool
+    read: Callable[[Any], Any]
+
+
+class Operation:
+    """One operation of a document. `plans` are by the shape of its variables."""
+
+    def __init__(
+        self,
+        schema: GraphQLSchema,
+        definition: OperationDefinitionNode,
+        fragments: Fragments,
+        plans: Tally | None = None,
+    ) -> None:
+        self.definition, self.fragments = definition, fragments
+        self.is_mutation = definition.operation is OperationType.MUTATION
+        self.is_subscription = definition.operation is OperationType.SUBSCRIPTION
+        self.plans = PlanCache(plans)
+        self.shaping: list[tuple[str, GraphQLInputType]] = []
+        self.plain: dict[str, Plain] = {}
+        for node in definition.variable_definitions or ():
+            signature: Any = get_variable_signature(schema, node)
+            if not (is_non_null_type(signature.type) and is_plain(signature.type)):
+                self.shaping.append((signature.name, signature.type))
+            if (read := reader(signature.type)) is not None:
+                self.plain[signature.name] = Plain(signature, is_non_null_type(signature.type), read)
+        self.is_plain = len(self.plain) == len(definition.variable_definitions or ())
+        if self.is_mutation:
+            shaping = ShapingVariables(schema, definition, fragments).names
+            self.shaping = [(name, type_) for name, type_ in self.shaping if name in shaping]
+
+    @property
+    def text(self) -> str:
+        """The whole document that it stands in."""
+        return self.definition.loc.source.body if self.definition.loc else ""
+
+    def shape(self, variables: VariableValues) -> tuple[Any, ...]:
+        if not self.shaping:
+            return ()
+        given = variables.coerced
+        return tuple(shape(type_, given[name]) if name in given else ABSENT for name, type_ in self.shaping)
+
+
+class ShapingVariables(Visitor):
+    """Collects the variables of a mutation that its plans depend on.
+
+    Arguments of the root fields that are methods are only handed to them: keyed by those, an input of a dozen
+    optional fields would have as many plans as combinations.
+    """
+
+    def __init__(self, schema: GraphQLSchema, definition: OperationDefinitionNode, fragments: Fragments) -> None:
+        super().__init__()
+        self.names = set[str]()
+        known: Any = schema.mutation_type and schema.mutation_type.fields
+        self.handed = {
+            id(argument)
+            for node in fields(definition.selection_set, fragments)
+            if (field := known.get(node.name.value)) and mapping_of(field) is None
+            for argument in node.arguments or ()
+        }
+        for node in (definition, *fragments.values()):
+            visit(node, self)
+
+    def enter_variable_definition(self, node: VariableDefinitionNode, *_: Any) -> Any:
+        return SKIP
+
+    def enter_argument(self, node: ArgumentNode, *_: Any) -> Any:
+        return SKIP if id(node) in self.handed else None
+
+    def enter_variable(self, node: VariableNode, *_: Any) -> None:
+        self.names.add(node.name.value)
+
+
+def reader(type_: GraphQLInputType) -> Callable[[Any], Any] | None:
+    """How a value that is not null is read; nothing where graphql-core must do it. What it raises is told at length."""
+    nullable: Any = get_nullable_type(type_)
+    if is_leaf_type(nullable):
+        return leaf_reader(nullable)
+    if is_list_type(nullable) and is_leaf_type(leaf := get_nullable_type(nullable.of_type)):
+        return partial(each_read, leaf_reader(leaf), is_non_null_type(nullable.of_type))
+    return None
+
+
+def leaf_reader(leaf: Any) -> Callable[[Any], Any]:
+    """Of an enum it is looked up: a member is the same each time."""
+    if is_enum_type(leaf):
+        return {name: leaf.coerce_input_value(name) for name in leaf.values}.__getitem__
+    read: Callable[[Any], Any] = leaf.coerce_input_value
+    return read
+
+
+def each_read(read: Callable[[Any], Any], is_required: bool, given: Any) -> list[Any]:
+    """Of a list that the client sent as one. A single value may stand for a list of one, and is told at length."""
+    if type(given) is not list or (is_required and None in given):
+        raise ValueError
+    items = [None if item is None else read(item) for item in given]
+    if any(item is Undefined for item in items):  # by identity: it equals None
+        raise ValueError
+    return items
+
+
+class Document:
+    """What a client sent, ready for graphql-core and for the compiler."""
+
+    def __init__(
+        self, schema: GraphQLSchema, text: str, name: str | None, limits: Limits, plans: Tally | None = None
+    ) -> None:
+        self.ast = parsed(schema, text, limits)
+        definition = get_operation_ast(self.ast, name)
+        if definition is None:
+            raise Invalid([GraphQLError(which(self.ast, name))], "OPERATION_RESOLUTION_FAILURE")
+        fragments = {node.name.value: node for node in self.ast.definitions if isinstance(node, FragmentDefinitionNode)}
+        self.operation = Operation(schema, definition, fragments, plans)
+        self.introspected = introspected(schema, definition.selection_set, fragments)
+        self.only_introspects = all(node.name.value in ABOUT for node in fields(definition.selection_set, fragments))
+        self.weight = self.introspected + writes(definition, fragments) * WRITE
+
+
+def writes(definition: OperationDefinitionNode, fragments: Fragments) -> int:
+    """How many fields of Mutation it has."""
+    if definition.operation is not OperationType.MUTATION:
+        return 0
+    return sum(1 for _ in fields(definition.selection_set, fragments))
+
+
+def too_long(limits: Limits) -> Invalid:
+    return Invalid([GraphQLError(f"This document is longer than {limits.characters} characters.")], "LIMIT_EXCEEDED")
+
+
+def which(document: DocumentNode, name: str | None) -> str:
+    if name is not None:
+        return f"There is no operation named {quoted(name)} in this document."
+    if any(isinstance(node, OperationDefinitionNode) for node in document.definitions):
+        return "Several operations in this document: operationName must say which to execute."
+    return "There is no operation in this document."
+
+
+def parsed(schema: GraphQLSchema, text: str, limits: Limits) -> DocumentNode:
+    try:
+        document = parse(text, max_tokens=limits.tokens)
+    except GraphQLError as error:
+        code = "LIMIT_EXCEEDED" if "more than" in error.message else "GRAPHQL_PARSE_FAILED"
+        raise Invalid([error], code) from error
+    except RecursionError as error:
+        raise Invalid([GraphQLError("This document is nested too deeply.")], "LIMIT_EXCEEDED") from error
+    if errors := refusals(document, limits):
+        raise Invalid(errors, "LIMIT_EXCEEDED")
+    if errors := validate(schema, document, max_errors=limits.errors, hide_suggestions=not limits.suggestions):
+        raise Invalid(errors, "GRAPHQL_VALIDATION_FAILED")
+    return document
+
+
+def large(given: dict[str, Any], limits: Limits) -> bool:
+    """Would coercing them take long? Invalid when there is more than the limits allow."""
+    try:
+        return bool(given) and extent(given, limits).is_large
+    except GraphQLError as error:
+        raise Invalid([error], "LIMIT_EXCEEDED") from error
+
+
+def coerced(schema: GraphQLSchema, operation: Operation, given: dict[str, Any], limits: Limits) -> VariableValues:
+    """The variables as the operation declares them, or Invalid with what is wrong with them."""
+    return at_once(operation, given) or at_length(schema, operation, given, limits)
+
+
+def at_once(operation: Operation, given: dict[str, Any]) -> VariableValues | None:
+    """Where each variable is plain and is given: most of them, and graphql-core reads every declaration anew."""
+    if not operation.is_plain:
+        return None
+    sources, values = {}, {}
+    try:
+        for name, (signature, is_required, read) in operation.plain.items():
+            value = given[name]
+            if value is None and is_required:
+                return None
+            sources[name] = VariableValueSource(signature, value)
+            values[name] = found = None if value is None else read(value)
+            if found is Undefined:
+                return None
+    except Exception:  # what is wrong with them is told at length
+        return None
+    return VariableValues(sources, values)
+
+
+def at_length(schema: GraphQLSchema, operation: Operation, given: dict[str, Any], limits: Limits) -> VariableValues:
+    values = get_variable_values(
+        schema,
+        operation.definition.variable_definitions or (),
+        given,
+        max_errors=limits.errors,
+        hide_suggestions=not limits.suggestions,
+    )
+    if isinstance(values, list):
+        raise Invalid(values, "BAD_USER_INPUT")
+    return values

@@ -1,0 +1,129 @@
+"""A statement that is ready to run: SQL text, where its parameters come from, what it may cost."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from itertools import count
+from operator import itemgetter
+from typing import Any, Protocol
+
+from sqlalchemy import ColumnElement, Dialect, select
+from sqlalchemy.dialects.postgresql import asyncpg
+
+from ..compile.compiler import Compiler, Finding, within_of
+from ..compile.parameters import Fixed, OfStep, Request
+from ..compile.tenancy import unbound_tables
+from ..declare.arguments import Argument
+
+DIALECT: Dialect = asyncpg.dialect(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]
+
+
+class Context(Protocol):
+    """What a request brings along: its scope, its budget, and one way to Postgres."""
+
+    scope: Any
+    spent: int
+    budget: int
+    may_introspect: bool
+    event: Any
+    """What a subscription is being shown, or None."""
+
+    async def spend(self, cost: int) -> None:
+        """Raise what is Final when the operation has become too expensive, TurnedAway when it comes too soon."""
+
+    async def begin(self, cost: int) -> None:
+        """The operation starts anew, field by field, and costs so much besides what each of them spends."""
+
+    async def fetch(self, sql: str, arguments: Sequence[Any], anew: bool = False) -> bytes | None:
+        """The one JSON value of a statement, which may have to be planned `anew` for these arguments."""
+
+
+class Plan:
+    """One statement for one operation and one shape of its variables."""
+
+    def __init__(self, compiler: Compiler, result: ColumnElement[Any], nothing: bytes | None = None) -> None:
+        """`nothing` is the answer when no step found anything, where that is known without asking Postgres."""
+        statement = select(result)
+        if tables := unbound_tables(statement):
+            raise AssertionError(f"{tables} would be read for every tenant")
+        compiled = statement.compile(dialect=DIALECT, compile_kwargs={"literal_binds": True})
+        self.sql = str(compiled)
+        getters = [compiler.binds.getter(name) for name in compiled.positiontup or ()]
+        self.getters = tuple(getters)
+        self.fixed = [get.value if isinstance(get, Fixed) else None for get in getters]
+        self.varying = [(place, get) for place, get in enumerate(getters) if not isinstance(get, Fixed | OfStep)]
+        self.names_of_step = tuple(get.name for get in getters if isinstance(get, OfStep))
+        self.in_places = in_places(getters) if self.names_of_step else tuple
+        self.steps = compiler.steps
+        self.checks = [(check, given(arguments)) for check, arguments in compiler.checks]
+        self.anew = compiler.binds.decides
+        self.cost = compiler.cost
+        self.cost.fold()
+        self.nothing = nothing
+        self.whole: Plan | None = None
+        """The same, where the statement finds what the step would."""
+
+    async def run(self, context: Context, request: Request, parent: Any = None) -> bytes | None:
+        """Return the statement's one JSON value. Its cost is spent before any SQL."""
+        await context.spend(self.checked_cost(request))
+        if not self.steps:
+            return await context.fetch(self.sql, self.parameters(request), self.anew)
+        if self.whole is not None and (value := await self.whole.run_at_once(context, request)) is not None:
+            return value
+        request = request._replace(found=await self.find(context, request, parent))
+        if self.nothing is not None and not any(request.found):
+            return self.nothing
+        return await context.fetch(self.sql, self.parameters(request), self.anew)
+
+    def checked_cost(self, request: Request) -> int:
+        """Once the caller may ask for this at all."""
+        for check, arguments in self.checks:
+            check(request.scope, **values(arguments, request))
+        return self.cost.inside(request)
+
+    async def run_at_once(self, context: Context, request: Request) -> bytes | None:
+        """Run without the step, with the parameters that it has cached and again if they are out of date.
+
+        None means that the step has to run.
+        """
+        finding = self.steps[0]
+        _, wanted, arguments = finding
+        for again in (False, True):
+            known = await within_of(finding).know(context, wanted, again, **values(arguments, request))
+            if known is None:
+                return None
+            parameters = self.in_places((*self.parameters(request), *map(known.__getitem__, self.names_of_step)))
+            value = await context.fetch(self.sql, parameters, self.anew)
+            if value is not None:
+                return value
+        return None
+
+    def parameters(self, request: Request) -> list[Any]:
+        found = self.fixed.copy()
+        for place, get in self.varying:
+            found[place] = get(request)
+        return found
+
+    async def find(self, context: Context, request: Request, parent: Any) -> list[list[tuple[Any, ...]]]:
+        """What each step finds: several at once, and one without a task of its own."""
+        running = [run_step(finding, context, request, parent) for finding in self.steps]
+        return [await running[0]] if len(running) == 1 else await asyncio.gather(*running)
+
+
+def in_places(getters: Sequence[Any]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+    """Of the parameters with those of the step behind them: these in their places. The tenant is always one of them."""
+    behind = count(len(getters))
+    return itemgetter(*(next(behind) if isinstance(get, OfStep) else place for place, get in enumerate(getters)))
+
+
+async def run_step(finding: Finding, context: Context, request: Request, parent: Any) -> list[tuple[Any, ...]]:
+    step, wanted, arguments = finding
+    return await step.run(context, parent, wanted, **values(arguments, request))
+
+
+def given(arguments: dict[str, Argument]) -> dict[str, Argument]:
+    """Without those that are null in every request: a check has that as its default."""
+    return {name: one for name, one in arguments.items() if not (isinstance(one.get, Fixed) and one.get.value is None)}
+
+
+def values(arguments: dict[str, Argument], request: Request) -> dict[str, Any]:
+    return {name: argument.get(request) for name, argument in arguments.items()}

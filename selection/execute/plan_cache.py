@@ -1,0 +1,55 @@
+"""The plan cache: documents by their text, and the plans of each operation by the shape of its variables.
+
+The memory that documents take, and the time that the garbage collector needs for them, grows with their tokens.
+"""
+
+import re
+from collections.abc import Callable, Hashable
+from itertools import islice
+from typing import Any, TypeVar
+
+from lib.lru import LRU, Tally
+
+V = TypeVar("V")
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\w+|[^\w\s]')
+MAX_TOKENS = 50_000
+"""Tokens of all documents: some 25 MB, and no more objects than the collector walks in 50 ms."""
+MAX_TOKENS_COUNTED = 8000
+"""Tokens that are counted in one document: the parser stops before."""
+PLANS_PER_OPERATION = 16
+
+
+class PlanCache(LRU[Any]):
+    """The plans of one operation by the shape of its variables, beside reasons why there is none."""
+
+    def __init__(self, tally: Tally | None = None) -> None:
+        super().__init__(PLANS_PER_OPERATION, "plan", tally)
+
+
+class DocumentCache(LRU[V]):
+    """At most `size` documents, with at most `most` tokens together; the newest is kept whatever its size."""
+
+    def __init__(self, size: int, text: Callable[[Any, V], str], making: str = "", tally: Tally | None = None) -> None:
+        """`text` is what an entry was made of."""
+        super().__init__(size, making, tally)
+        self.text, self.most, self.held = text, MAX_TOKENS, 0
+        self.weights: dict[Hashable, int] = {}
+
+    def keep(self, key: Hashable, made: V) -> V:
+        self.held -= self.weights.pop(key, 0)  # of another who made it at the same time
+        self.weights[key] = weight = tokens(self.text(key, made))
+        self.held += weight
+        super().keep(key, made)
+        while self.held > self.most and len(self.entries) > 1:
+            self.evict()
+        return made
+
+    def evict(self) -> Hashable:
+        key: Hashable = super().evict()
+        self.held -= self.weights.pop(key)
+        return key
+
+
+def tokens(text: str) -> int:
+    """About as many as the parser counts, and not fewer."""
+    return sum(1 for _ in islice(TOKEN.finditer(text), MAX_TOKENS_COUNTED))

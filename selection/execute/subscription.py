@@ -1,0 +1,61 @@
+"""Subscriptions: what happens is found once, and each event is then an operation like any other."""
+
+from collections.abc import AsyncIterator
+from typing import Any, NamedTuple, Protocol
+
+from graphql import GraphQLError, GraphQLSchema
+
+from ..compile.collect import Collector
+from ..compile.parameters import Request
+from ..declare.arguments import read_arguments
+from ..declare.contract import mapping_of
+from ..declare.mapping import Source
+from ..limits.document import Limits
+from .operation import Invalid, Operation, coerced
+from .plan import values
+
+ELSEWHERE = (
+    "This is a subscription: it needs a stream. Open a WebSocket to this address with the subprotocol "
+    "graphql-transport-ws, or send the request with `Accept: text/event-stream`."
+)
+
+
+class Happening(Protocol):
+    """Events as they come; closed when nobody wants them any more."""
+
+    def __aiter__(self) -> AsyncIterator[Any]: ...
+
+    async def aclose(self) -> None: ...
+
+
+class Events(NamedTuple):
+    """What happens for one subscription, and the key under which each event is answered."""
+
+    key: str
+    happening: Happening
+
+
+def check_has_event(context: Any) -> None:
+    """Refuse a subscription where nothing streams."""
+    if context.event is None:
+        raise Invalid([GraphQLError(ELSEWHERE)], "STREAM_REQUIRED")
+
+
+async def subscribed(
+    schema: GraphQLSchema, operation: Operation, given: dict[str, Any], limits: Limits, context: Any
+) -> Events:
+    """Raises Invalid, or what the field's own `events` raises, before the first event."""
+    assert schema.subscription_type is not None
+    variables = coerced(schema, operation, given, limits)
+    collector = Collector(schema, operation.fragments, variables)
+    selected = collector.collect(schema.subscription_type, [operation.definition.selection_set])
+    ((key, nodes),) = selected.items()  # validation sees to it that there is one, and no condition on it
+    field = schema.subscription_type.fields[nodes[0].name.value]
+    source = mapping_of(field)
+    assert isinstance(source, Source)
+    arguments = read_arguments(field, nodes[0], variables)
+    request = Request(variables, context.scope, [])
+    where = {name: argument for name, argument in arguments.items() if name in source.access.arguments}
+    source.access.check(context.scope, **values(where, request))
+    assert source.events is not None
+    return Events(key, await source.events(context, **values(arguments, request)))
