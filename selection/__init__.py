@@ -1,4 +1,4 @@
-"""GraphQL selections compiled to one SQL statement. Start at mapping.py, then compiler.py.
+"""GraphQL selections compiled to one SQL statement. Start at declare/mapping.py, then compile/compiler.py.
 
 What is exported here is imported when it is first asked for: whoever needs one light module of this package, as the
 pool of connections does, is not made to import graphql-core and SQLAlchemy.
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
     from .limits.document import Limits
 
 HOMES = {
-    **dict.fromkeys(("own_values", "scope_value"), "binds"),
-    **dict.fromkeys(("Answer", "Engine"), "engine"),
-    "Limits": "limits",
+    **dict.fromkeys(("own_values", "scope_value"), "compile.parameters"),
+    **dict.fromkeys(("Answer", "Engine"), "execute.engine"),
+    "Limits": "limits.document",
     **dict.fromkeys(
         (
             "Access", "Choice", "Column", "Computed", "Expression", "Known", "Paging", "Part", "Relation", "Source",
             "Step", "Within",
         ),
-        "mapping",
+        "declare.mapping",
     ),
-    "Resolvers": "resolve",
-    "in_tenant": "tenancy",
+    "Resolvers": "execute.resolve",
+    "in_tenant": "compile.tenancy",
 }  # fmt: skip
 
 __all__ = [

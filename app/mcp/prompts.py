@@ -37,7 +37,7 @@ async def get_prompt(name: str, arguments: dict[str, str]) -> GetPromptResult:
     """Raises MCPError for an unknown one."""
     if name != WRITING.name:
         raise MCPError(INVALID_PARAMS, f"There is one prompt: {WRITING.name}.")
-    text = files("app.mcp.prompts").joinpath("wiki-writing.md").read_text(encoding="utf-8")
+    text = files("app.mcp").joinpath("prompts/wiki-writing.md").read_text(encoding="utf-8")
     if subject := arguments.get("subject", "").strip()[:SUBJECT_MAX]:
         text += f"\n## Now\n\nWrite, or bring up to date, what the wiki says about this: {subject}\n"
     return GetPromptResult(
