@@ -8,7 +8,7 @@ from graphql import GraphQLError
 
 from db.database import Database
 from db.scope import Scope
-from observability.trace import TRAIL, Trail
+from observability.trace import REQUEST_TRACE, RequestTrace
 from resolvers.context import Context, once_only
 from resolvers.errors import CairnError
 from schema.errors import shown
@@ -82,12 +82,12 @@ async def analyzed(
     explanation = await explain(engine, *asked, scope)
     context = AnalyzingContext(database, scope, budget)
     context.options = ("ANALYZE", "BUFFERS", *options)
-    TRAIL.set(trail := Trail("explain"))
+    REQUEST_TRACE.set(trace := RequestTrace("explain"))
     answer = orjson.loads((await engine.execute(*asked, context)).body)
     for error in answer.get("errors", ()):
         raise NotExplained(error["extensions"]["code"], error["message"])
     planned = [Planned(sent(explanation, sql, arguments), read(rows)) for sql, arguments, rows in context.fetched]
-    return Explained(explanation, planned, len(planned) + len(trail.all("sql")))
+    return Explained(explanation, planned, len(planned) + len(trace.all("sql")))
 
 
 def sent(explanation: Explanation, sql: str, arguments: Sequence[Any]) -> Statement:

@@ -23,7 +23,7 @@ from pydantic import (
     model_validator,
 )
 
-from compiler.compiler import PLANNER, WRITER
+from compiler import PLANNER, WRITER
 
 NAME = re.compile(r"(\*\.)?[\w-]+(\.[\w-]+)*\.?")
 USUAL = {"http": ":80", "https": ":443"}
@@ -206,7 +206,7 @@ class Settings(BaseModel):
     )
 
     metrics: Literal["off", "local", "token"] = Field(
-        "off", description="Who may read /metrics: nobody, this machine, or who has the token"
+        "off", description="Access to /metrics: off, this machine, or callers with the token"
     )
     metrics_token: SecretStr | None = Field(
         None, description="The bearer token for /metrics, of at least 16 characters"

@@ -55,7 +55,3 @@ class Compiler:
     told: Callable[[Metrics], None] = lambda metrics: None
     """Hears of each batch that is stored."""
     hiring: Hiring | None = None
-
-
-PLANNER = "compiler.extraction:ExtractivePlanner"
-WRITER = "compiler.extraction:ExtractiveWriter"

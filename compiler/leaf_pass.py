@@ -21,7 +21,7 @@ from resolvers.errors import CairnError, Unavailable
 from resolvers.jobs.queue import BUCKET, Job, advance, finish, follow_up
 from resolvers.search.index import found_together
 from resolvers.sources.compile_requests import ask
-from resolvers.transactions.db_errors import in_our_words
+from resolvers.transactions.db_errors import translated_db_errors
 from resolvers.transactions.transaction import looking, writing
 from resolvers.transactions.writer import Writer
 
@@ -205,7 +205,7 @@ class Run:
             await advance(writer, self.job, total.stored)
         self.metrics = total
         if (new := int(done.counts["pages_created"])) >= MEASURED_LEAST:
-            with suppress(CairnError), in_our_words():
+            with suppress(CairnError), translated_db_errors():
                 await measure(self.database, GROWN, self.scope.owner_id, new)
         return Outcome.STORED
 

@@ -7,7 +7,7 @@ from .values import scalar
 
 
 class BadNote(ValueError):
-    """A note that cannot become a page. The message says what to mend."""
+    """A note that cannot become a page. The message says what to fix."""
 
 
 class Fields:

@@ -10,7 +10,7 @@ from uuid import UUID
 import asyncpg
 import orjson
 
-from observability.trace import noted
+from observability.trace import span
 
 from .committing import committing
 from .explaining import CUSTOM, GENERIC, explain, generic_plan
@@ -101,7 +101,7 @@ class Database:
     async def json(self, sql: str, arguments: Sequence[Any]) -> bytes | None:
         """Return the one JSON value of a compiled read, exactly as Postgres wrote it."""
         async with acquire(self.read_pool) as connection:
-            with noted("sql", sql):
+            with span("sql", sql):
                 value: bytes | None = await connection.fetchval(sql, *arguments)
             return value
 
@@ -109,7 +109,7 @@ class Database:
         """The same of one of the few reads whose best plan depends on a value: for four round trips instead of one."""
         async with acquire(self.read_pool) as connection, connection.transaction(readonly=True):
             await connection.execute(PLANNED_ANEW)
-            with noted("sql", sql):
+            with span("sql", sql):
                 value: bytes | None = await connection.fetchval(sql, *arguments)
             return value
 
@@ -264,30 +264,30 @@ class Connection:
         return statement.arguments({**self.known, **values})
 
     async def all(self, statement: Statement, **values: Any) -> list[Row]:
-        with noted("sql", statement.sql):
+        with span("sql", statement.sql):
             rows: list[Row] = await self.raw.fetch(statement.sql, *self.arguments(statement, values))
         return rows
 
     async def one(self, statement: Statement, **values: Any) -> Row | None:
-        with noted("sql", statement.sql):
+        with span("sql", statement.sql):
             row: Row | None = await self.raw.fetchrow(statement.sql, *self.arguments(statement, values))
         return row
 
     async def all_of_each(self, statement: Statement, each: Iterable[Mapping[str, Any]]) -> list[Row]:
         """The rows of the same statement for many values, in one round trip."""
-        with noted("sql", statement.sql):
+        with span("sql", statement.sql):
             rows: list[Row] = await self.raw.fetchmany(
                 statement.sql, [self.arguments(statement, values) for values in each]
             )
         return rows
 
     async def value(self, statement: Statement, **values: Any) -> Any:
-        with noted("sql", statement.sql):
+        with span("sql", statement.sql):
             return await self.raw.fetchval(statement.sql, *self.arguments(statement, values))
 
     async def run(self, statement: Statement, **values: Any) -> int:
         """The number of rows it touched."""
-        with noted("sql", statement.sql):
+        with span("sql", statement.sql):
             status: str = await self.raw.execute(statement.sql, *self.arguments(statement, values))
         return int(status.rpartition(" ")[2])
 
@@ -299,7 +299,7 @@ class Connection:
 
     async def each(self, statement: Statement, rows: Iterable[Mapping[str, Any]]) -> None:
         """The same statement for many rows, in one round trip."""
-        with noted("sql", statement.sql):
+        with span("sql", statement.sql):
             await self.raw.executemany(statement.sql, [self.arguments(statement, row) for row in rows])
 
 

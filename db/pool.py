@@ -17,7 +17,7 @@ from typing import Any
 
 import asyncpg
 
-from observability.trace import noted
+from observability.trace import span
 
 from .deadlines import Deadlines
 
@@ -144,7 +144,7 @@ class Pool:
         self.waiting.add(waiter, PATIENCE)
         self.grow()
         try:
-            with noted("wait"):
+            with span("wait"):
                 return await coming
         except asyncio.CancelledError:
             self.waiting.remove(waiter)

@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Any, Generic, TypeVar
 
-from observability.trace import noted
+from observability.trace import span
 
 from .threads import compile_in_thread
 
@@ -22,7 +22,7 @@ class LRU(Generic[V]):
     """At most `size` entries, none of them None."""
 
     def __init__(self, size: int, making: str = "", tally: Tally | None = None) -> None:
-        """`making` is what a request's trail calls the making of an entry."""
+        """`making` is what a request's trace calls the making of an entry."""
         self.size, self.making = size, making
         self.tally = tally or Tally()
         self.entries: OrderedDict[Hashable, V] = OrderedDict()
@@ -36,7 +36,7 @@ class LRU(Generic[V]):
         found = self.find(key)
         if found is not None:
             return found
-        with noted(self.making):
+        with span(self.making):
             made = await compile_in_thread(make)
         return self.keep(key, made)
 

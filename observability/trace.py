@@ -1,7 +1,8 @@
-"""What happened in one request, noted where it happens. Metrics, traces and the log of slow operations are made of it.
+"""The trace of a request, recorded where things happen. Metrics, spans and the log of slow operations are made of it.
 
-A process holds no list of who listens: whoever begins a request puts a Trail into TRAIL, and reads it in the end.
-Without one nothing is noted. No value that a client has sent is ever in it, but for the document and its name.
+Whoever begins a request puts a RequestTrace into REQUEST_TRACE and reads it in the end; a process has no list of
+listeners. Without a trace nothing is recorded. Of what a client has sent it holds
+the document and its name alone.
 """
 
 from contextvars import ContextVar
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 MOST_PARTS = 500  # of one request: a write of many pages runs thousands of statements
 
 
-class Part:
+class TraceSpan:
     """`what` is parse, plan, wait (for a connection), sql or operation. Moments are perf_counter()'s, in seconds."""
 
     __slots__ = ("began", "ended", "error", "sql", "what")
@@ -31,7 +32,7 @@ class Part:
         return self.ended - self.began
 
 
-class Trail:
+class RequestTrace:
     """`way` is how the operation was executed: bytes of Postgres are passed on, or values through graphql-core."""
 
     document: str | None = None
@@ -47,7 +48,7 @@ class Trail:
     def __init__(self, request_id: str) -> None:
         self.request_id = request_id
         self.began = perf_counter()
-        self.parts: list[Part] = []
+        self.parts: list[TraceSpan] = []
         self.codes: list[str] = []
 
     @property
@@ -55,7 +56,7 @@ class Trail:
         """Seconds, until it ended or until now."""
         return (self.ended or perf_counter()) - self.began
 
-    def all(self, what: str) -> list[Part]:
+    def all(self, what: str) -> list[TraceSpan]:
         return [part for part in self.parts if part.what == what]
 
     def spent(self, what: str) -> float:
@@ -72,11 +73,11 @@ class Trail:
         return self.definition.name.value if self.definition and self.definition.name else None
 
 
-TRAIL: ContextVar[Trail | None] = ContextVar("trail", default=None)
+REQUEST_TRACE: ContextVar[RequestTrace | None] = ContextVar("trace", default=None)
 
 
-class noted(Part):
-    """`with noted("sql", text): …` notes when that began and ended, and the kind of error that ended it."""
+class span(TraceSpan):
+    """`with span("sql", text): …` notes when that began and ended, and the kind of error that ended it."""
 
     __slots__ = ()
 
@@ -84,67 +85,67 @@ class noted(Part):
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        note(self, error)
+        record(self, error)
 
 
-def note(part: Part, error: BaseException | None = None, ended: float = 0.0) -> None:
+def record(part: TraceSpan, error: BaseException | None = None, ended: float = 0.0) -> None:
     """It is over, now or at an earlier moment."""
-    trail = TRAIL.get()
-    if trail is not None and len(trail.parts) < MOST_PARTS:
+    trace = REQUEST_TRACE.get()
+    if trace is not None and len(trace.parts) < MOST_PARTS:
         part.ended, part.error = ended or perf_counter(), type(error).__name__ if error else None
-        trail.parts.append(part)
+        trace.parts.append(part)
 
 
-def note_path(path: str) -> None:
+def record_path(path: str) -> None:
     """The path of the request as the contract writes it, where a part of it is a client's value."""
-    if (trail := TRAIL.get()) is not None:
-        trail.path = path
+    if (trace := REQUEST_TRACE.get()) is not None:
+        trace.path = path
 
 
-def note_document(text: str, context: Any) -> None:
+def record_document(text: str, context: Any) -> None:
     """What is about to be executed. Its cost is read from the context in the end."""
-    if (trail := TRAIL.get()) is not None:
-        trail.document, trail.context = text, context
+    if (trace := REQUEST_TRACE.get()) is not None:
+        trace.document, trace.context = text, context
 
 
-def note_operation(definition: "OperationDefinitionNode") -> None:
-    if (trail := TRAIL.get()) is not None:
-        trail.definition = definition
+def record_operation(definition: "OperationDefinitionNode") -> None:
+    if (trace := REQUEST_TRACE.get()) is not None:
+        trace.definition = definition
 
 
-def note_values() -> None:
+def record_values() -> None:
     """This operation went through graphql-core."""
-    if (trail := TRAIL.get()) is not None:
-        trail.way = "values"
+    if (trace := REQUEST_TRACE.get()) is not None:
+        trace.way = "values"
 
 
-def note_stream() -> None:
+def record_stream() -> None:
     """This answer goes on for as long as its client wants it."""
-    if (trail := TRAIL.get()) is not None:
-        trail.is_stream = True
+    if (trace := REQUEST_TRACE.get()) is not None:
+        trace.is_stream = True
 
 
-def note_error(code: str) -> None:
+def record_error(code: str) -> None:
     """One more error in the answer."""
-    if (trail := TRAIL.get()) is not None:
-        trail.codes.append(code)
+    if (trace := REQUEST_TRACE.get()) is not None:
+        trace.codes.append(code)
 
 
-def is_noted(code: str) -> bool:
+def is_traced(code: str) -> bool:
     """Whether the answer has an error of this code so far."""
-    return (trail := TRAIL.get()) is not None and code in trail.codes
+    return (trace := REQUEST_TRACE.get()) is not None and code in trace.codes
 
 
-def errors_noted() -> int:
+def recorded_errors() -> int:
     """How many errors the answer has so far."""
-    return len(trail.codes) if (trail := TRAIL.get()) is not None else 0
+    return len(trace.codes) if (trace := REQUEST_TRACE.get()) is not None else 0
 
 
 def forget_errors(kept: int) -> None:
     """All but the first ones were in an answer that is not given."""
-    if (trail := TRAIL.get()) is not None:
-        del trail.codes[kept:]
+    if (trace := REQUEST_TRACE.get()) is not None:
+        del trace.codes[kept:]
 
 
 def request_id() -> str | None:
-    return trail.request_id if (trail := TRAIL.get()) is not None else None
+    return trace.request_id if (trace := REQUEST_TRACE.get()) is not None else None

@@ -26,7 +26,7 @@ from .search.search import known_within, search
 from .subscriptions.changes import Change
 from .subscriptions.feed import Feed
 from .tenants.tenants import as_id
-from .transactions.db_errors import in_our_words
+from .transactions.db_errors import translated_db_errors
 
 
 class Context:
@@ -87,7 +87,7 @@ class Context:
         if as_id(name) or len(name) > SLUG.most:
             return identifier(name)
         try:
-            with in_our_words():
+            with translated_db_errors():
                 return (await find_owner(self.database, self.scope.tenant_id, name)).id
         except NotFound:
             return NOBODY
@@ -115,7 +115,7 @@ class Context:
     async def compare(self, page_id: UUID, old: int, new: int) -> Comparison | None:
         """Two states of a page; None where the caller may not read them, or there are none."""
         try:
-            with in_our_words():
+            with translated_db_errors():
                 return await compare_states(self.database, self.scope, page_id, old, new)
         except NotFound:
             return None
@@ -128,7 +128,7 @@ def once_only() -> Iterator[None]:
     What else is wrong is of one field, and graphql-core says of which.
     """
     try:
-        with in_our_words():
+        with translated_db_errors():
             yield
     except Unavailable as error:
         slow = isinstance(error.__cause__, asyncpg.QueryCanceledError)

@@ -1,4 +1,4 @@
-"""What can go wrong for a caller, each with the code that every door shows."""
+"""What can go wrong for a caller, each with the code that every transport shows."""
 
 from typing import Any
 from uuid import UUID
@@ -41,7 +41,7 @@ class NotFound(CairnError):
 
 
 class BadInput(CairnError):
-    """`field` names the argument to mend, as the caller wrote it: `title`, `sections.0.bodyMd`."""
+    """`field` names the argument to fix, as the caller wrote it: `title`, `sections.0.bodyMd`."""
 
     code = "BAD_USER_INPUT"
 

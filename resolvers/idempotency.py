@@ -16,12 +16,12 @@ from db.database import Connection, Database
 from db.one_transaction import OneTransaction
 from db.scope import Scope
 from db.sql import statements
-from observability.trace import errors_noted, forget_errors
+from observability.trace import forget_errors, recorded_errors
 from selection.execute.engine import Answer
 
 from .errors import CairnError, LimitExceeded
 from .tenants.tenants import list_tenants
-from .transactions.db_errors import in_our_words
+from .transactions.db_errors import translated_db_errors
 from .transactions.transaction import looking
 
 KEYS = statements("idempotency")
@@ -100,7 +100,7 @@ async def once(database: Database, attempt: Attempt, run: Callable[[Database], A
     if (known := await attempt.look(database)) is not None:
         return Answered(Answer(known), replayed=True)
     async with OneTransaction(database, attempt.claim) as whole:
-        noted = errors_noted()
+        noted = recorded_errors()
         answer = await run(whole)
         if attempt.found is not None or whole.refused is not None:
             forget_errors(noted)
@@ -126,7 +126,7 @@ async def kept(whole: OneTransaction, attempt: Attempt, answer: Answer) -> Answe
     if errors and (whole.is_broken or any(error.get("extensions", {}).get("code") in OURS for error in errors)):
         return Answer(orjson.dumps({"data": None, "errors": errors}))
     assert whole.inside is not None
-    with in_our_words():
+    with translated_db_errors():
         await attempt.keep(whole.inside, answer.body)
         await whole.commit()
     return answer

@@ -1,4 +1,4 @@
-"""Who may do what: one table of rules, which every door asks through `authorise`."""
+"""Who may do what: one table of rules, which every transport asks through `authorise`."""
 
 from collections.abc import Mapping
 from enum import IntEnum

@@ -1,4 +1,4 @@
-"""Arguments of callers: made clean, or refused with the name of the argument to mend."""
+"""Arguments of callers: cleaned, or refused with the name of the argument to fix."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime

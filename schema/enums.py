@@ -114,7 +114,7 @@ class WikiApiKeyState(Enum):
 @strawberry.enum(description="What became of a page by its last change.")
 class WikiPageState(Enum):
     ACTIVE = strawberry.enum_value("active", description="It is there.")
-    ARCHIVED = strawberry.enum_value("archived", description="It was put away, and may come back.")
+    ARCHIVED = strawberry.enum_value("archived", description="Archived: hidden from lists and search.")
     DELETED = strawberry.enum_value("deleted", description="It is gone for good.")
 
 

@@ -1,4 +1,4 @@
-"""What mutations answer: the thing as it is now, or what a client must mend first."""
+"""What mutations answer: the thing as it is now, or the errors that the client has to fix first."""
 
 from collections.abc import Awaitable
 from typing import Any
@@ -37,7 +37,7 @@ async def cited_pair(context: Any, payload: "WikiCitationPayload", wanted: froze
     return [] if payload.cited is None else [payload.cited]
 
 
-@strawberry.type(description="Why the input was not accepted, and which part of it to mend.")
+@strawberry.type(description="Why the input was not accepted, and which part of it to fix.")
 class UserError:
     message: str = strawberry.field(description="What is wrong and what to do, for people.")
     code: str = strawberry.field(description="What is wrong, for programs.")

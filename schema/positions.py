@@ -28,7 +28,7 @@ class PositionQueries:
     @source(
         positions.changes,
         "Every page of a wiki once, by its last change. Who asks `after` the last endCursor that they got hears of all "
-        "that changed since then, came, was put away or deleted, and of nothing twice.",
+        "that was created, changed, archived or deleted since then, each page once.",
     )
     def wiki_changes(
         tenant_id: strawberry.ID | None = None,

@@ -38,7 +38,7 @@ async def asked(
 
 
 def filter_of(given: dict[str, Any]) -> Filter:
-    """The input as it came from the client."""
+    """The input as the client sent it."""
     return Filter(
         types=texts(given.get("types")),
         excluded_types=texts(given.get("excludedTypes")),

@@ -208,7 +208,7 @@ def archive(
         show(outcomes)
     else:
         for outcome in outcomes:
-            done = "brought back" if back else "archived"
+            done = "restored" if back else "archived"
             say(f"{outcome['page']}: {outcome['error'] or (done if outcome['changed'] else f'was {done} already')}")
     if any(outcome["error"] for outcome in outcomes):
         raise typer.Exit(1)

@@ -43,7 +43,7 @@ def explained(error: Exception) -> tuple[str, str] | None:
 
 
 def with_field(error: Exception, message: str) -> str:
-    """For people: the name of the field to mend before a message that does not have it. Programs are told both."""
+    """For people: the name of the field to fix before a message that does not have it. Programs are told both."""
     field = getattr(error, "field", None)
     return f"{field}: {message}" if field and field.lower() not in message.lower() else message
 

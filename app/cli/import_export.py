@@ -104,7 +104,7 @@ def say_result(result: "ImportResult") -> None:
     if result.warnings:
         table(["file", "code", "what to look at"], [(one.path, one.code, one.message) for one in result.warnings])
     if result.errors:
-        table(["file", "code", "what to mend"], [(one.path, one.code, one.message) for one in result.errors])
+        table(["file", "code", "what to fix"], [(one.path, one.code, one.message) for one in result.errors])
 
 
 if TYPE_CHECKING:

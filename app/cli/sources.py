@@ -208,7 +208,7 @@ def say_done(done: Done) -> None:
     if done.job_id:
         say("They are compiled by: cairn worker, or now with: cairn compile --wait")
     if done.problems:
-        table(["source", "code", "what to mend"], [(one.path, one.code, one.message) for one in done.problems])
+        table(["source", "code", "what to fix"], [(one.path, one.code, one.message) for one in done.problems])
 
 
 def add_to(parent: typer.Typer) -> None:

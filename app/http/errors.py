@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from observability.trace import note_error
+from observability.trace import record_error
 from resolvers.errors import NoCredential, Unauthenticated, Unavailable
 from resolvers.transactions.db_errors import explained
 from schema.errors import masked
@@ -18,12 +18,12 @@ log = structlog.get_logger()
 CODES = {404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED"}
 WORDS = {
     404: "There is nothing at this path. The API is at /graphql.",
-    405: "This path is not asked that way; the Allow header says how.",
+    405: "Method not allowed. See the Allow header for the methods of this path.",
 }
 
 
 def error_body(message: str, code: str, **extensions: Any) -> bytes:
-    note_error(code)
+    record_error(code)
     return orjson.dumps({"errors": [{"message": message, "extensions": {"code": code, **extensions}}]})
 
 

@@ -8,7 +8,7 @@ from starlette.types import Receive, Scope, Send
 
 from db.database import Database
 from db.scope import Scope as Wiki
-from observability.trace import is_noted, noted
+from observability.trace import is_traced, span
 from resolvers.auth.credentials import Credentials
 from resolvers.errors import CairnError, Forbidden, NoCredential, Unauthenticated, Unavailable
 from resolvers.idempotency import InProgress, KeyReused
@@ -89,7 +89,7 @@ class GraphQLEndpoint:
             await respond(send, status, kind, body, headers + more)
 
     async def execute(self, asked: Operation, wiki: Wiki, database: Database) -> Answer:
-        with noted("operation"):
+        with span("operation"):
             return await self.bounds.execute(self.engine, database, wiki, asked)
 
     async def check_is_query(self, asked: Operation) -> None:
@@ -135,7 +135,7 @@ def headers_of(error: CairnError) -> Headers:
 
 def come_again() -> Headers:
     """For an answer of which a part failed only for now: its status is that of an operation that was executed."""
-    return (SOON,) if is_noted("UNAVAILABLE") else NO_MORE
+    return (SOON,) if is_traced("UNAVAILABLE") else NO_MORE
 
 
 async def respond(send: Send, status: int, kind: str, body: bytes, more: Headers) -> None:

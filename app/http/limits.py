@@ -10,7 +10,7 @@ from db.database import Database
 from db.deadlines import Deadlines
 from db.pool import BORROWER
 from db.scope import Role, Scope
-from observability.trace import note_document
+from observability.trace import record_document
 from resolvers.context import Context
 from resolvers.errors import CairnError
 from resolvers.rate_limits.buckets import Rate
@@ -108,7 +108,7 @@ class Bounds:
         feed: Feed | None = None,
         event: Change | None = None,
     ) -> Answer:
-        """Throttled and OutOfTime are for the door to answer; whatever else is wrong is in the answer.
+        """Throttled and OutOfTime are for the transport to answer; whatever else is wrong is in the answer.
 
         `event` is what a subscription is being shown.
         """
@@ -117,11 +117,11 @@ class Bounds:
             context = self.context(database, scope, account)
             if feed is not None:
                 context.feed, context.event = feed, event
-            note_document(asked.query, context)
+            record_document(asked.query, context)
             return await self.deadline.within(self.paid(engine, asked, context, account))
 
     async def admit(self, scope: Scope, work: Callable[[Account], Awaitable[T]], *, is_moving: bool = False) -> T:
-        """A request of a door that has operations of its own, inside of the same bounds: what it reads it pays from
+        """A request of a transport with its own operations, within the same limits: it pays for its reads from
         the account, which pays for the request itself here. One that moves a whole wiki is given more time."""
         BORROWER.set(scope.tenant_id)
         with self.throttle.account(scope) as account:

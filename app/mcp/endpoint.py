@@ -51,7 +51,7 @@ LOCAL = ("127.0.0.1", "localhost", "[::1]")
 
 
 class ToolsEndpoint:
-    """The door of the tools: the same credentials, sizes and origins as that of GraphQL."""
+    """The endpoint of the tools: the same credentials, sizes and origins as that of GraphQL."""
 
     def __init__(self, reach: Reach, credentials: Credentials, settings: Settings) -> None:
         self.reach, self.credentials, self.bodies = reach, credentials, Bodies(settings.max_body)

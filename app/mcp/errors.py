@@ -1,4 +1,4 @@
-"""What went wrong with a call, in words by which a model can mend it."""
+"""Errors of calls, in words by which a model can correct them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, TextContent
 from pydantic import ValidationError
 
-from observability.trace import note_error
+from observability.trace import record_error
 from resolvers.errors import BadInput, CairnError, Conflict
 from resolvers.pages.edits import EditFailed
 from resolvers.transactions.db_errors import explained
@@ -61,11 +61,11 @@ def shown(error: Exception) -> tuple[str, Mapping[str, Any]]:
     """What is a fault of ours is logged, and shown without its insides."""
     error = explained(error)
     if isinstance(error, CairnError):
-        note_error(error.code)
+        record_error(error.code)
         return error.message, error.extensions
     log.error("internal error", exc_info=error)
     hidden = masked()
-    note_error(hidden["extensions"]["code"])
+    record_error(hidden["extensions"]["code"])
     return hidden["message"], hidden["extensions"]
 
 

@@ -104,7 +104,7 @@ class Citing:
 WIKI_REMEMBER = Tool(
     "wiki_remember",
     "Keep a source",
-    "Keep evidence as it came: a message, a note, a document. Pages are written from sources and cite them; "
+    "Store evidence unchanged: a message, a note, a document. Pages are written from sources and cite them; "
     "give page and section to say which one rests on it.",
     Remembering,
     Remembered,

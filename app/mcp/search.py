@@ -107,7 +107,7 @@ class Listing(Given):
     order_by: Literal["title", "updated", "created", "hubness"] = Field(
         "title", description="title, or the last changed, the newest, or the most linked first."
     )
-    archived: bool = Field(False, description="Those that were put away, instead of the active ones.")
+    archived: bool = Field(False, description="Archived pages instead of active ones.")
     limit: Limit = 50
     cursor: Cursor = None
     max_chars: MaxChars = CHARS

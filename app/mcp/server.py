@@ -101,7 +101,7 @@ def make_server(caller_of: Callable[[Asked], Caller]) -> Server[Any]:
 
 
 async def called(caller: Caller, name: str, arguments: dict[str, Any]) -> CallToolResult:
-    """What a tool answers; what goes wrong in it is an answer too, by which the model can mend its call."""
+    """What a tool answers; what goes wrong in it is an answer too, by which the model can correct its call."""
     if (tool := BY_NAME.get(name)) is None:
         raise MCPError(INVALID_PARAMS, f'There is no tool "{name[:100]}". tools/list has all.')
     try:

@@ -14,7 +14,7 @@ import orjson
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from observability.trace import TRAIL, Trail
+from observability.trace import REQUEST_TRACE, RequestTrace
 
 from ..http.headers import Headers, completing
 from ..http.request import header
@@ -55,10 +55,10 @@ def configure(settings: Settings) -> None:
 
 def of_request(_: Any, __: str, record: structlog.types.EventDict) -> structlog.types.EventDict:
     """Whatever is logged in the course of a request says which, and in which trace."""
-    if trail := TRAIL.get():
-        record.setdefault("request_id", trail.request_id)
-        if trail.trace_id:
-            record.setdefault("trace_id", trail.trace_id)
+    if trace := REQUEST_TRACE.get():
+        record.setdefault("request_id", trace.request_id)
+        if trace.trace_id:
+            record.setdefault("trace_id", trace.trace_id)
     return record
 
 
@@ -72,7 +72,7 @@ def as_text(record: Any, **options: Any) -> str:
 
 
 class RequestLog:
-    """Gives each request an id and a trail, answers with the id, and logs the request once it is over."""
+    """Gives each request an id and a trace, answers with the id, and logs the request once it is over."""
 
     def __init__(
         self, app: ASGIApp, settings: Settings, headers: Headers | None = None, watchers: Sequence[Watcher] = ()
@@ -86,10 +86,10 @@ class RequestLog:
             await self.app(scope, receive, send)
             return
         request_id = known_id(header(scope, b"x-request-id")) or new_request_id()
-        trail, status = Trail(request_id), 500
-        TRAIL.set(trail)
+        trace, status = RequestTrace(request_id), 500
+        REQUEST_TRACE.set(trace)
         for watcher in self.watchers:
-            watcher.begin(trail, scope)
+            watcher.begin(trace, scope)
 
         def noting(message: Message) -> Awaitable[None]:
             nonlocal status
@@ -102,14 +102,14 @@ class RequestLog:
         try:
             await self.app(scope, receive, noting)
         finally:
-            trail.ended = perf_counter()
-            took = int((trail.ended - trail.began) * 100_000) / 100  # ms; round() takes ten times as long
-            self.write(trail, scope["method"], trail.path or scope["path"], status, took)
+            trace.ended = perf_counter()
+            took = int((trace.ended - trace.began) * 100_000) / 100  # ms; round() takes ten times as long
+            self.write(trace, scope["method"], trace.path or scope["path"], status, took)
             for watcher in self.watchers:
-                watcher.end(trail, scope, status)
+                watcher.end(trace, scope, status)
 
 
-Write = Callable[[Trail, str, str, int, float], None]
+Write = Callable[[RequestTrace, str, str, int, float], None]
 
 
 def writer(settings: Settings) -> Write:
@@ -119,17 +119,17 @@ def writer(settings: Settings) -> Write:
     return write_console if settings.log_format == "console" else partial(write_json, os.getpid())
 
 
-def write_console(_: Trail, method: str, path: str, status: int, ms: float) -> None:
+def write_console(_: RequestTrace, method: str, path: str, status: int, ms: float) -> None:
     log.info("request", method=method, path=path, status=status, ms=ms)
 
 
-def write_json(pid: int, trail: Trail, method: str, path: str, status: int, ms: float) -> None:
+def write_json(pid: int, trace: RequestTrace, method: str, path: str, status: int, ms: float) -> None:
     record = {
         "method": method, "path": path, "status": status, "ms": ms, "event": "request",
-        "request_id": trail.request_id, "level": "info", "timestamp": datetime.now(UTC), "pid": pid,
+        "request_id": trace.request_id, "level": "info", "timestamp": datetime.now(UTC), "pid": pid,
     }  # fmt: skip
-    if trail.trace_id:
-        record["trace_id"] = trail.trace_id
+    if trace.trace_id:
+        record["trace_id"] = trace.trace_id
     stream = sys.stderr.buffer
     stream.write(orjson.dumps(record, option=orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE))
     stream.flush()

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 import orjson
 from starlette.types import Scope
 
-from observability.trace import Trail
+from observability.trace import RequestTrace
 
 Kind = Literal["counter", "gauge", "histogram"]
 
@@ -188,29 +188,29 @@ class Recorder:
     def __init__(self, numbers: Numbers) -> None:
         self.numbers = numbers
 
-    def begin(self, trail: Trail, scope: Scope) -> None:
+    def begin(self, trace: RequestTrace, scope: Scope) -> None:
         self.numbers.add(IN_FLIGHT)
 
-    def end(self, trail: Trail, scope: Scope, status: int) -> None:
-        numbers, path = self.numbers, trail.path or known(scope["path"])
+    def end(self, trace: RequestTrace, scope: Scope, status: int) -> None:
+        numbers, path = self.numbers, trace.path or known(scope["path"])
         numbers.add(IN_FLIGHT, amount=-1.0)
         numbers.add(REQUESTS, path, str(status))
-        if not trail.is_stream:
-            numbers.observe(REQUEST_SECONDS, path, seconds=trail.took)
-        for code in trail.codes:
+        if not trace.is_stream:
+            numbers.observe(REQUEST_SECONDS, path, seconds=trace.took)
+        for code in trace.codes:
             numbers.add(ERRORS, code)
-        self.parts(trail)
+        self.parts(trace)
 
-    def parts(self, trail: Trail) -> None:
-        for part in trail.parts:
+    def parts(self, trace: RequestTrace) -> None:
+        for part in trace.parts:
             match part.what:
                 case "sql":
                     self.numbers.observe(SQL_SECONDS, seconds=part.took)
                 case "wait":
                     self.numbers.observe(WAIT_SECONDS, seconds=part.took)
                 case "operation":
-                    type_ = trail.type or "none"
-                    self.numbers.add(OPERATIONS, type_, outcome(trail), trail.way)
+                    type_ = trace.type or "none"
+                    self.numbers.add(OPERATIONS, type_, outcome(trace), trace.way)
                     self.numbers.observe(OPERATION_SECONDS, type_, seconds=part.took)
                 case _:
                     self.numbers.observe(PREPARING_SECONDS, part.what, seconds=part.took)
@@ -221,10 +221,10 @@ def known(path: str) -> str:
     return path if path in PATHS else "other"
 
 
-def outcome(trail: Trail) -> str:
-    """`refused` before execution, `failed` by a fault of ours, `errors` with errors that are the client's to mend."""
-    if not trail.codes:
+def outcome(trace: RequestTrace) -> str:
+    """`refused` before execution, `failed` by a fault of ours, `errors` with errors that the client has to fix."""
+    if not trace.codes:
         return "ok"
-    if trail.definition is None:
+    if trace.definition is None:
         return "refused"
-    return "failed" if "INTERNAL_SERVER_ERROR" in trail.codes else "errors"
+    return "failed" if "INTERNAL_SERVER_ERROR" in trace.codes else "errors"

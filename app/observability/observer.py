@@ -4,14 +4,14 @@ from typing import Protocol
 
 from starlette.types import Scope
 
-from observability.trace import Trail
+from observability.trace import RequestTrace
 
 
 class Watcher(Protocol):
     """Called on the event loop for every request: microseconds, and never an exception."""
 
-    def begin(self, trail: Trail, scope: Scope) -> None:
+    def begin(self, trace: RequestTrace, scope: Scope) -> None:
         """Before anything is read."""
 
-    def end(self, trail: Trail, scope: Scope, status: int) -> None:
+    def end(self, trace: RequestTrace, scope: Scope, status: int) -> None:
         """When the last byte of the answer has been handed over."""

@@ -14,7 +14,7 @@ import structlog
 from starlette.types import Scope
 
 from db.database import Database
-from observability.trace import Part, Trail
+from observability.trace import RequestTrace, TraceSpan
 
 log = structlog.get_logger()
 MOST_STATEMENTS = 10  # of one operation, the slowest, in one record
@@ -32,16 +32,16 @@ class SlowOperations:
         self.rested = 0.0
         self.explaining: asyncio.Task[None] | None = None
 
-    def begin(self, trail: Trail, scope: Scope) -> None:
+    def begin(self, trace: RequestTrace, scope: Scope) -> None:
         pass
 
-    def end(self, trail: Trail, scope: Scope, status: int) -> None:
-        if trail.document is None or trail.is_stream or trail.took < self.threshold:
+    def end(self, trace: RequestTrace, scope: Scope, status: int) -> None:
+        if trace.document is None or trace.is_stream or trace.took < self.threshold:
             return
-        statements = sorted(trail.all("sql"), key=lambda part: part.took, reverse=True)
-        log.warning("slow operation", **facts(trail), statements=[shown(part) for part in statements[:MOST_STATEMENTS]])
+        statements = sorted(trace.all("sql"), key=lambda part: part.took, reverse=True)
+        log.warning("slow operation", **facts(trace), statements=[shown(part) for part in statements[:MOST_STATEMENTS]])
         if statements and self.may_explain(statements[0].sql):
-            work = self.explain(statements[0].sql, document_hash(trail.document))
+            work = self.explain(statements[0].sql, document_hash(trace.document))
             self.explaining = asyncio.get_running_loop().create_task(work)
 
     def may_explain(self, sql: str) -> bool:
@@ -69,22 +69,22 @@ class SlowOperations:
             await asyncio.gather(self.explaining, return_exceptions=True)
 
 
-def facts(trail: Trail) -> dict[str, Any]:
+def facts(trace: RequestTrace) -> dict[str, Any]:
     """Milliseconds, and no value that a client has sent."""
     parts = ("parse", "plan", "wait", "sql")
     return {
-        "document": document_hash(trail.document or ""),
-        "operation": trail.name,
-        "type": trail.type,
-        "way": trail.way,
-        "ms": milliseconds(trail.took),
-        **{f"{what}_ms": milliseconds(trail.spent(what)) for what in parts},
-        "cost": getattr(trail.context, "spent", None),
-        "codes": trail.codes,
+        "document": document_hash(trace.document or ""),
+        "operation": trace.name,
+        "type": trace.type,
+        "way": trace.way,
+        "ms": milliseconds(trace.took),
+        **{f"{what}_ms": milliseconds(trace.spent(what)) for what in parts},
+        "cost": getattr(trace.context, "spent", None),
+        "codes": trace.codes,
     }
 
 
-def shown(part: Part) -> dict[str, Any]:
+def shown(part: TraceSpan) -> dict[str, Any]:
     return {"sql": part.sql, "ms": milliseconds(part.took)} | ({"error": part.error} if part.error else {})
 
 

@@ -23,7 +23,7 @@ from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer, form
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from starlette.types import Scope
 
-from observability.trace import Part, Trail
+from observability.trace import RequestTrace, TraceSpan
 
 from .metrics import FAMILIES, PATHS, SECONDS, Family, Numbers
 from .observer import Watcher
@@ -62,13 +62,13 @@ class Measures:
             "db.client.operation.duration", "s", "SQL statements", explicit_bucket_boundaries_advisory=SECONDS
         )
 
-    def begin(self, trail: Trail, scope: Scope) -> None:
+    def begin(self, trace: RequestTrace, scope: Scope) -> None:
         pass
 
-    def end(self, trail: Trail, scope: Scope, status: int) -> None:
-        if not trail.is_stream:
-            self.requests.record(trail.took, asked(scope) | {http.HTTP_RESPONSE_STATUS_CODE: status})
-        for part in trail.all("sql"):
+    def end(self, trace: RequestTrace, scope: Scope, status: int) -> None:
+        if not trace.is_stream:
+            self.requests.record(trace.took, asked(scope) | {http.HTTP_RESPONSE_STATUS_CODE: status})
+        for part in trace.all("sql"):
             known = {db.DB_SYSTEM_NAME: "postgresql", db.DB_OPERATION_NAME: verb(part.sql)}
             self.statements.record(part.took, known)
 
@@ -109,50 +109,50 @@ class Spans:
     def __init__(self, tracer: Tracer) -> None:
         self.tracer = tracer
 
-    def begin(self, trail: Trail, scope: Scope) -> None:
+    def begin(self, trace: RequestTrace, scope: Scope) -> None:
         sent = {key.decode(): value.decode("latin-1") for key, value in scope["headers"] if key in PROPAGATED}
         given = PROPAGATOR.extract(sent, Context())
         known = asked(scope) | {url.URL_PATH: scope["path"]}
         span = self.tracer.start_span(method(scope), given, SpanKind.SERVER, known)
-        trail.span = span
-        trail.trace_id = format_trace_id(span.get_span_context().trace_id)
+        trace.span = span
+        trace.trace_id = format_trace_id(span.get_span_context().trace_id)
 
-    def end(self, trail: Trail, scope: Scope, status: int) -> None:
-        span: Span = trail.span
+    def end(self, trace: RequestTrace, scope: Scope, status: int) -> None:
+        span: Span = trace.span
         if span.is_recording():
             span.update_name(" ".join([method(scope), *route(scope).values()]))
-            span.set_attributes({http.HTTP_RESPONSE_STATUS_CODE: status, "cairn.request.id": trail.request_id})
-            self.parts(trail, span)
+            span.set_attributes({http.HTTP_RESPONSE_STATUS_CODE: status, "cairn.request.id": trace.request_id})
+            self.parts(trace, span)
             fail(span, str(status) if status >= 500 else None)
         span.end()
 
-    def parts(self, trail: Trail, span: Span) -> None:
+    def parts(self, trace: RequestTrace, span: Span) -> None:
         """The operation first: what began within it is below it."""
         now, clock = time.perf_counter(), time.time_ns()
         below, since = set_span_in_context(span, Context()), 0.0
-        for part in sorted(trail.parts, key=lambda part: part.what != "operation"):
+        for part in sorted(trace.parts, key=lambda part: part.what != "operation"):
             parent = below if part.began >= since else set_span_in_context(span, Context())
             began, ended = (clock - int((now - moment) * 1e9) for moment in (part.began, part.ended))
             kind = SpanKind.CLIENT if part.what == "sql" else SpanKind.INTERNAL
-            made = self.tracer.start_span(name(part, trail), parent, kind, attributes(part, trail), start_time=began)
-            fail(made, failure(part, trail))
+            made = self.tracer.start_span(name(part, trace), parent, kind, attributes(part, trace), start_time=began)
+            fail(made, failure(part, trace))
             made.end(ended)
             if part.what == "operation":
                 below, since = set_span_in_context(made, Context()), part.began
 
 
-def name(part: Part, trail: Trail) -> str:
+def name(part: TraceSpan, trace: RequestTrace) -> str:
     if part.what == "operation":
-        return trail.type or "GraphQL Operation"
+        return trace.type or "GraphQL Operation"
     return verb(part.sql) if part.what == "sql" else NAMES.get(part.what, part.what)
 
 
-def attributes(part: Part, trail: Trail) -> Mapping[str, Any]:
+def attributes(part: TraceSpan, trace: RequestTrace) -> Mapping[str, Any]:
     """No value that a client has sent, but for the operation's name: the document is told by its hash."""
     match part.what:
         case "operation":
-            known = {GRAPHQL_TYPE: trail.type, GRAPHQL_NAME: trail.name, "cairn.graphql.way": trail.way}
-            known["cairn.graphql.document.hash"] = document_hash(trail.document or "")
+            known = {GRAPHQL_TYPE: trace.type, GRAPHQL_NAME: trace.name, "cairn.graphql.way": trace.way}
+            known["cairn.graphql.document.hash"] = document_hash(trace.document or "")
             return {key: value for key, value in known.items() if value is not None}
         case "sql":
             return {
@@ -161,8 +161,8 @@ def attributes(part: Part, trail: Trail) -> Mapping[str, Any]:
     return {}
 
 
-def failure(part: Part, trail: Trail) -> str | None:
-    return trail.codes[0] if part.what == "operation" and trail.codes else part.error
+def failure(part: TraceSpan, trace: RequestTrace) -> str | None:
+    return trace.codes[0] if part.what == "operation" and trace.codes else part.error
 
 
 def fail(span: Span, kind: str | None) -> None:

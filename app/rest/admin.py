@@ -33,7 +33,7 @@ from ..http.request import Bodies
 from ..settings import Settings, signing_secret
 from . import admin_models
 from .application import Contracted, describe, refuse
-from .endpoint import Call, Door, WikiRoute
+from .endpoint import Call, RestEndpoint, WikiRoute
 from .parameters import SENT, Caller, Limit, problems, reading
 from .responses import answer, answer_write
 
@@ -110,7 +110,7 @@ def admin_application(settings: Settings, database: Database, bounds: Bounds) ->
         most_at_once=settings.max_concurrent,
     )
     application.state.signing = Signing(signing_secret(settings), settings.jwt_issuer, settings.jwt_audience)
-    application.state.door = Door(
+    application.state.endpoint = RestEndpoint(
         make_engine(),
         database,
         OperatorToken(settings.admin_token.get_secret_value()),
@@ -181,7 +181,7 @@ async def created(call: Call, shown: dict[str, Any]) -> Response:
 async def list_tenants(call: Caller, limit: Limit = 50, cursor: AfterSlug = None) -> Response:
     """The tenants of the service by slug."""
     check_cursor(cursor)
-    found = await tenants.list_tenants(call.door.database, after=cursor, limit=limit + 1)
+    found = await tenants.list_tenants(call.endpoint.database, after=cursor, limit=limit + 1)
     return await answer(call, listed(found, limit, tenant_shown, "slug"))
 
 
@@ -195,7 +195,7 @@ async def list_tenants(call: Caller, limit: Limit = 50, cursor: AfterSlug = None
 async def create_tenant(call: Caller, given: admin_models.NewTenant) -> Response:
     """Make a tenant. A slug that is taken answers 409 `SLUG_TAKEN`."""
     check_no_idempotency_key(call)
-    made = await tenants.create_tenant(call.door.database, given.slug, given.name or given.slug)
+    made = await tenants.create_tenant(call.endpoint.database, given.slug, given.name or given.slug)
     return await created(call, tenant_shown(made))
 
 
@@ -206,7 +206,7 @@ async def list_owners(call: Caller, tenant: TenantName, limit: Limit = 50, curso
     """The owners of a tenant by slug."""
     check_cursor(cursor)
     tenant_id = await tenant_named(call, tenant)
-    found = await owners.list_owners(call.door.database, tenant_id, after=cursor, limit=limit + 1)
+    found = await owners.list_owners(call.endpoint.database, tenant_id, after=cursor, limit=limit + 1)
     return await answer(call, listed(found, limit, owner_shown, "slug"))
 
 
@@ -222,7 +222,7 @@ async def create_owner(call: Caller, tenant: TenantName, given: admin_models.New
     check_no_idempotency_key(call)
     tenant_id, kind = await tenant_named(call, tenant), owners.OwnerKind(given.kind.value)
     name = given.name or given.slug
-    made = await owners.create_owner(call.door.database, tenant_id, kind, given.slug, name, given.language)
+    made = await owners.create_owner(call.endpoint.database, tenant_id, kind, given.slug, name, given.language)
     return await created(call, owner_shown(made))
 
 
@@ -232,7 +232,7 @@ async def create_owner(call: Caller, tenant: TenantName, given: admin_models.New
 async def list_keys(call: Caller, tenant: TenantName, limit: Limit = 50, cursor: AfterId = None) -> Response:
     """The API keys of a tenant, the oldest first, without the keys themselves."""
     tenant_id = await tenant_named(call, tenant)
-    found = await api_keys.list_api_keys(call.door.database, tenant_id, after=cursor, limit=limit + 1)
+    found = await api_keys.list_api_keys(call.endpoint.database, tenant_id, after=cursor, limit=limit + 1)
     return await answer(call, listed(found, limit, key_shown, "id"))
 
 
@@ -246,7 +246,7 @@ async def list_keys(call: Caller, tenant: TenantName, limit: Limit = 50, cursor:
 async def create_key(call: Caller, tenant: TenantName, given: admin_models.NewKey) -> Response:
     """Make an API key and show it, this once. If the answer is lost, revoke the key by its id and make another."""
     check_no_idempotency_key(call)
-    tenant_id, database = await tenant_named(call, tenant), call.door.database
+    tenant_id, database = await tenant_named(call, tenant), call.endpoint.database
     named = await owners.find_owners(database, tenant_id, given.owners)
     issued = await api_keys.create_api_key(
         database,
@@ -263,7 +263,7 @@ async def create_key(call: Caller, tenant: TenantName, given: admin_models.NewKe
 @routes.delete("/tenants/{tenant}/keys/{id}", operation_id="revokeApiKey", status_code=204, responses=problems(404))
 async def revoke_key(call: Caller, tenant: TenantName, id: UUID) -> Response:
     """End an API key from the next request on. Revoking it again changes nothing."""
-    await api_keys.revoke_api_key(call.door.database, await tenant_named(call, tenant), id)
+    await api_keys.revoke_api_key(call.endpoint.database, await tenant_named(call, tenant), id)
     return Response(status_code=204, headers={"Cache-Control": "no-store"})
 
 
@@ -278,7 +278,7 @@ async def create_token(call: Caller, tenant: TenantName, given: admin_models.New
     """Sign a short-lived token for an owner; 403 where tokens come from another issuer. It cannot be revoked."""
     check_no_idempotency_key(call)
     tenant_id = await tenant_named(call, tenant)
-    owner = await owners.find_owner(call.door.database, tenant_id, given.owner)
+    owner = await owners.find_owner(call.endpoint.database, tenant_id, given.owner)
     acting = ActorKind(given.actor) if given.actor else None
     token = issue_token(call.request.app.state.signing, owner, Role(given.role.value), given.ttl, acting)
     shown = {"tenant_id": str(tenant_id), "owner_id": str(owner.id), "role": given.role, "expires_in": given.ttl}
@@ -287,7 +287,7 @@ async def create_token(call: Caller, tenant: TenantName, given: admin_models.New
 
 async def tenant_named(call: Call, name: str) -> UUID:
     """The id of the tenant in the path. Raises NotFound."""
-    return (await tenants.find_tenant(call.door.database, name)).id
+    return (await tenants.find_tenant(call.endpoint.database, name)).id
 
 
 def tenant_shown(tenant: tenants.Tenant) -> dict[str, Any]:

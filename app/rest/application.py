@@ -24,7 +24,7 @@ from ..http.limits import Bounds
 from ..http.request import Bodies
 from ..settings import Settings
 from . import changes, edits, exports, health, history, imports, pages, search, sources
-from .endpoint import PATH, Door
+from .endpoint import PATH, RestEndpoint
 from .models import Problem
 from .problems import problem_of
 from .reference import POLICY, reference
@@ -59,10 +59,10 @@ UPPER = re.compile("[A-Z]")
 
 
 def rest_application(settings: Settings, database: Database, credentials: Credentials, bounds: Bounds) -> FastAPI:
-    """Its engine knows the documents of this door alone, so an operator's limits for clients' are not theirs."""
+    """Its engine knows the documents of REST alone, so an operator's limits for clients' are not theirs."""
     application = paths()
     application.state.readiness = Readiness(database)
-    application.state.door = Door(
+    application.state.endpoint = RestEndpoint(
         make_engine(),
         database,
         credentials,

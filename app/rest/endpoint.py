@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from db.database import Database
 from db.scope import Scope as Wiki
-from observability.trace import note_path
+from observability.trace import record_path
 from resolvers.errors import Unavailable
 from resolvers.rate_limits.limiter import Account
 from selection import Engine
@@ -34,7 +34,7 @@ class Callers(Protocol):
 
 
 @dataclass(frozen=True)
-class Door:
+class RestEndpoint:
     """What requests share. `compress_over` and `max_import` in bytes; 0 never compresses."""
 
     engine: Engine
@@ -50,7 +50,7 @@ class Door:
 class Call:
     """A request whose caller is known, at work in a wiki."""
 
-    door: Door
+    endpoint: RestEndpoint
     request: "Sent"
     wiki: Wiki
     account: Account
@@ -88,7 +88,7 @@ class WikiRoute(APIRoute):
         known = [field.alias for field in get_flat_params(self.dependant) if isinstance(field.field_info, Query)]
 
         async def answer(request: Request) -> Response:
-            note_path(self.base + self.path)
+            record_path(self.base + self.path)
             try:
                 return await admitted(request, handle, wants_body, self.is_moving, known)
             except asyncio.CancelledError:
@@ -111,18 +111,18 @@ async def admitted(
     request: Request, handle: Handle, wants_body: bool, is_moving: bool, known: Sequence[str]
 ) -> Response:
     """The answer to a request whose credential is good and whose parameters there are. `known` are their names."""
-    door: Door = request.app.state.door
-    wiki = await door.credentials.scope(*credential_of(request.scope))
+    endpoint: RestEndpoint = request.app.state.endpoint
+    wiki = await endpoint.credentials.scope(*credential_of(request.scope))
     check_parameters(request, known)
     sent = Sent(request.scope, request.receive)
     if wants_body:
-        await sent.take(door.bodies)
+        await sent.take(endpoint.bodies)
 
     def work(account: Account) -> Awaitable[Response]:
-        request.state.call = Call(door, sent, wiki, account)
+        request.state.call = Call(endpoint, sent, wiki, account)
         return handle(sent)
 
-    return await door.bounds.admit(wiki, work, is_moving=is_moving)
+    return await endpoint.bounds.admit(wiki, work, is_moving=is_moving)
 
 
 def check_parameters(request: Request, known: Sequence[str]) -> None:

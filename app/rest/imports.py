@@ -102,13 +102,13 @@ async def import_notes(call: Caller, format: MadeBy = Choice.AUTO) -> Response:
     goes on where it was."""
     check_coding(header(call.request.scope, b"content-encoding"))
     ending = ending_of(call.request)
-    await check_may_write(call.door.database, call.wiki)
-    most = call.door.max_import
+    await check_may_write(call.endpoint.database, call.wiki)
+    most = call.endpoint.max_import
     with slot(call.wiki.tenant_id), tempfile.TemporaryDirectory(prefix="cairn-upload-") as folder:
         path = Path(folder) / f"upload{ending}"
         await received(call.request, path, most)
         result = await import_path(
-            call.door.database, call.wiki, path, unpacked_most=UNPACKED * most, format=Format(format)
+            call.endpoint.database, call.wiki, path, unpacked_most=UNPACKED * most, format=Format(format)
         )
     call.account.owe(result.created + result.changed + result.unchanged + result.sources)
     return await answer_write(call, shown(result).model_dump_json().encode())

@@ -60,7 +60,7 @@ class Listed(ResponseModel):
 
 
 class Fault(ResponseModel):
-    """What to mend, and where."""
+    """The faults of an input, and where they are."""
 
     field: str | None
     message: str

@@ -11,7 +11,7 @@ from content.limits import SLUG
 from content.names import composed
 from content.slugs import is_slug
 from db.database import Database
-from observability.trace import note_document, noted
+from observability.trace import record_document, span
 from resolvers.errors import CairnError, NotFound
 from resolvers.idempotency import Attempt, once
 from resolvers.model.lookup import locate_slug
@@ -43,11 +43,11 @@ def document(name: str) -> str:
 
 async def read(call: Call, name: str, operation: str, database: Database | None = None, **variables: Any) -> Any:
     """The data of an operation in the call's wiki, paid from its account."""
-    bounds, text = call.door.bounds, document(name)
-    context = bounds.context(database or call.door.database, call.wiki, call.account)
-    note_document(text, context)
-    with noted("operation"):
-        answer = await bounds.paid(call.door.engine, Operation(text, variables, operation), context, call.account)
+    bounds, text = call.endpoint.bounds, document(name)
+    context = bounds.context(database or call.endpoint.database, call.wiki, call.account)
+    record_document(text, context)
+    with span("operation"):
+        answer = await bounds.paid(call.endpoint.engine, Operation(text, variables, operation), context, call.account)
     shown = await parse_in_thread(len(answer.body), lambda: orjson.loads(answer.body))
     for error in shown.get("errors", ()):
         raise ReadFailed(error)
@@ -57,7 +57,7 @@ async def read(call: Call, name: str, operation: str, database: Database | None 
 async def type_of(call: Call, slug: str, type: str | None) -> str:
     """Of the page that is meant: where its type is said, there is nothing to look up."""
     if type is None:
-        return (await locate_slug(call.door.database, call.wiki, slug)).type
+        return (await locate_slug(call.endpoint.database, call.wiki, slug)).type
     if not is_slug(composed(slug, SLUG)):
         raise NotFound(NO_PAGE)
     return type
@@ -91,7 +91,7 @@ async def write(call: Call, work: Work) -> Written:
     """What `work` answers once it has written through the database that it is given."""
     key = idempotency_key(call.request.scope)
     if key is None:
-        return Written(orjson.dumps(await work(call.door.database)))
+        return Written(orjson.dumps(await work(call.endpoint.database)))
     failed: list[CairnError] = []
 
     async def run(database: Database) -> Answer:
@@ -101,7 +101,7 @@ async def write(call: Call, work: Work) -> Written:
             failed.append(error)
             return NOT_DONE
 
-    answer, replayed = await once(call.door.database, attempt(call, key), run)
+    answer, replayed = await once(call.endpoint.database, attempt(call, key), run)
     if replayed:
         return Written(answer.body, (("Idempotency-Replayed", "true"),))
     if failed:

@@ -120,6 +120,6 @@ class Expected:
         self.version = given if self.matched is None else self.matched
 
     def refusal(self, error: Conflict) -> CairnError:
-        """A stale version by the door that it came through."""
+        """The error for a stale version, in the form of this transport."""
         is_stale = error.current_version is not None and self.matched is not None
         return PreconditionFailed(error, is_read=self.matched != NEVER) if is_stale else error

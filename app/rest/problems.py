@@ -1,4 +1,4 @@
-"""What is wrong, as `application/problem+json` (RFC 9457) with the codes of every other door."""
+"""What is wrong, as `application/problem+json` (RFC 9457) with the codes of every other transport."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from observability.trace import note_error, request_id
+from observability.trace import record_error, request_id
 from resolvers.errors import BadInput, CairnError, Unauthenticated
 from resolvers.rate_limits.limiter import Throttled
 from resolvers.transactions.db_errors import explained
@@ -78,7 +78,7 @@ def problem_of(error: Exception) -> Response:
 
 
 def told(error: CairnError) -> dict[str, Any]:
-    """The error in the words of this door."""
+    """The error in the names of this transport."""
     more = {snake(name): value for name, value in error.extensions.items()}
     if (field := more.get("field")) and not isinstance(error, UnknownParameter):
         more["field"] = field_named(field)
@@ -86,7 +86,7 @@ def told(error: CairnError) -> dict[str, Any]:
 
 
 def field_named(path: str) -> str:
-    """`sections.0.bodyMd` as this door has it."""
+    """`sections.0.bodyMd` as this transport names it."""
     return ".".join(FIELDS.get(part, snake(part)) for part in path.split("."))
 
 
@@ -96,7 +96,7 @@ def snake(name: str) -> str:
 
 def problem(status: int, code: str, detail: str, headers: Iterable[tuple[str, str]] = (), **more: Any) -> Response:
     """One answer of this form. `code` is what a program decides by, `detail` is for people."""
-    note_error(code)
+    record_error(code)
     body = {
         "type": "about:blank",
         "title": HTTPStatus(status).phrase,
@@ -136,6 +136,6 @@ def not_served(status: int, detail: str) -> Response:
     """An unknown path, or a method that a path does not have."""
     words = {
         404: "There is nothing at this path; openapi.json names those that there are, and docs shows them.",
-        405: "This path is not asked that way; the Allow header says how.",
+        405: "Method not allowed. See the Allow header for the methods of this path.",
     }
     return problem(status, CODES.get(status, "BAD_REQUEST"), words.get(status, detail))

@@ -19,19 +19,19 @@ Headers = Iterable[tuple[str, str]]
 async def answer(call: Call, shown: Any) -> Response:
     """What was read."""
     scope = call.request.scope
-    return response(await delivered(scope, 200, orjson.dumps(shown), call.door.compress_over))
+    return response(await delivered(scope, 200, orjson.dumps(shown), call.endpoint.compress_over))
 
 
 async def answer_page(call: Call, page: dict[str, Any]) -> Response:
     """A page that was read."""
     body = orjson.dumps(page)
     tag = page_tag(page["version"], await tagged(body))
-    return response(await revalidated(call.request.scope, body, call.door.compress_over, tag))
+    return response(await revalidated(call.request.scope, body, call.endpoint.compress_over, tag))
 
 
 async def answer_write(call: Call, body: bytes, status: int = 200, headers: Headers = ()) -> Response:
     """What a write has come to, never kept by anybody between."""
-    return response(await delivered(call.request.scope, status, body, call.door.compress_over), headers)
+    return response(await delivered(call.request.scope, status, body, call.endpoint.compress_over), headers)
 
 
 async def answer_written_page(call: Call, body: bytes, headers: Headers = (), *, is_new: bool = False) -> Response:
@@ -48,7 +48,7 @@ def place_of(call: Call, page: dict[str, Any]) -> str:
 
 
 def answer_moved(call: Call, page: dict[str, Any]) -> Response:
-    """Where the page is now. Not to be kept: what was merged can be brought back."""
+    """Where the page is now. Not to be kept: a merge can be undone."""
     return Response(status_code=301, headers={"Location": place_of(call, page), "Cache-Control": "no-store"})
 
 

@@ -42,7 +42,7 @@ async def list_sources(call: Caller, kinds: Kinds = None, limit: Limit = 50, cur
 @routes.get("/sources/{id}", operation_id="getSource", response_model=Source, responses=reading(404, 410))
 async def get_source(call: Caller, id: UUID) -> Response:
     """A source by its id; of one that was forgotten, 410 with what stays of it."""
-    found = await source_now(call, call.door.database, id)
+    found = await source_now(call, call.endpoint.database, id)
     if found["forgotten_at"]:
         stays = {name: found[name] for name in ("kind", "ref", "version", "checksum", "forgotten_at")}
         return problem(410, SourceForgotten.code, "This source was forgotten.", **stays)

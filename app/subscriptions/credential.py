@@ -6,7 +6,7 @@ import time
 from db.scope import Scope
 from resolvers.auth.credentials import Credentials
 from resolvers.errors import Unavailable
-from resolvers.transactions.db_errors import in_our_words
+from resolvers.transactions.db_errors import translated_db_errors
 
 AGAIN = 5.0  # seconds, when the database could not be asked
 
@@ -21,7 +21,7 @@ class Credential:
     async def scope(self) -> Scope:
         """Asked anew for each operation where it is at work in another's wiki: that may be taken back."""
         if self.known is None or self.owner is not None:
-            with in_our_words():
+            with translated_db_errors():
                 self.known = await self.credentials.scope(self.authorization, self.owner)
         return self.known
 
@@ -29,7 +29,7 @@ class Credential:
         """Raises Unauthenticated when it has expired or was taken back, within a minute of the latter."""
         while True:
             try:
-                with in_our_words():
+                with translated_db_errors():
                     until = await self.credentials.good_until(self.authorization)
             except Unavailable:
                 until = time.time() + AGAIN

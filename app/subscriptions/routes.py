@@ -1,4 +1,4 @@
-"""Which requests stream: WebSockets, and those that accept events. The endpoint behind the doors answers the others."""
+"""Which requests stream: WebSockets, and those that accept events. The endpoint behind them answers the others."""
 
 from collections.abc import Awaitable
 
@@ -11,7 +11,7 @@ from .websocket import Connection, refuse
 
 
 def before(endpoint: ASGIApp, streams: Streams) -> ASGIApp:
-    """The endpoint, with the doors of what streams before it."""
+    """The endpoint, with the streaming endpoints before it."""
 
     def choose(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         if scope["type"] == "websocket":

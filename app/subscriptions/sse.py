@@ -6,7 +6,7 @@ from contextlib import ExitStack, aclosing, suppress
 from starlette.types import Receive, Scope, Send
 
 from db.scope import Scope as Wiki
-from observability.trace import note_stream
+from observability.trace import record_stream
 from resolvers.errors import CairnError
 
 from ..http import request
@@ -78,7 +78,7 @@ class EventStream:
         await respond(self.send, status, JSON, body, NO_STORE + more)
 
     async def stream(self, asked: request.Operation, wiki: Wiki, credential: Credential) -> None:
-        note_stream()
+        record_stream()
         await self.send({"type": "http.response.start", "status": 200, "headers": HEADERS})
         last: bytes | None = None
         try:

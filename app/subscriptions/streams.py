@@ -57,7 +57,7 @@ log = structlog.get_logger()
 
 
 class Streams:
-    """All that are open, whichever door they came by."""
+    """All that are open, whichever transport they use."""
 
     def __init__(
         self,

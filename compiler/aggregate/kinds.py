@@ -31,7 +31,7 @@ RESTAURANTS = kind(
 )  # fmt: skip
 ACTIVITIES = kind(
     "activities", "Activities",
-    "activity activities kids outdoors outdoor swimming swim pool hiking hike trail park parks garden museum museums "
+    "activity activities kids outdoors outdoor swimming swim pool hiking hike trace park parks garden museum museums "
     "gallery music concert concerts festival festivals theatre theater cinema sport sports playground zoo beach tour "
     "tours market ausflug ausflüge wandern schwimmen konzert musik atividade atividades actividad actividades praia "
     "playa parque museu museo musée activité activités plage 活动 公园 博物馆 公園 博物館 美術館 공원 박물관",

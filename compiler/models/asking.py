@@ -90,7 +90,7 @@ class Asker:
         try:
             yield usage
         except (AgentRunError, UserError) as error:
-            raise self.in_our_words(error) from None
+            raise self.translated_db_errors(error) from None
         finally:
             if usage.requests:
                 await asyncio.shield(self.meter.add(self.priced(usage)))
@@ -99,7 +99,7 @@ class Asker:
         cost = None if usage.cost is None else float(usage.cost)
         return Usage(usage.requests, usage.input_tokens, usage.output_tokens, cost).priced(self.price)
 
-    def in_our_words(self, error: Exception) -> CairnError:
+    def translated_db_errors(self, error: Exception) -> CairnError:
         """Without what the provider says: that may hold parts of sources, or of a key."""
         if isinstance(error, ContentFilterError):
             return Malformed(f"The provider of {self.name} refused to answer about these sources.")
@@ -115,7 +115,7 @@ class Asker:
 
 
 FOR_OPERATORS = (ModelAuthenticationError, ModelQuotaExceededError, ModelNotFoundError)
-"""Errors that no retry mends: somebody has to change a setting or an account first."""
+"""Errors that no retry fixes: somebody has to change a setting or an account first."""
 
 
 def what_went_wrong(error: Exception) -> str:

@@ -61,7 +61,7 @@ WHERE page.tenant_id = :tenant_id AND page.owner_id = :owner_id AND page.id = st
   AND (stated.is_touched OR page.hubness_score <> stated.score);
 
 -- name: advance_archived
--- The pages that were put away at this moment changed after all others of their wiki.
+-- The pages that were archived at this moment changed after all others of their wiki.
 INSERT INTO page_positions (tenant_id, owner_id, page_id, position, changed_at)
 SELECT p.tenant_id, p.owner_id, p.id, row_number() OVER (ORDER BY p.id) + (
     SELECT coalesce(max(position), 0) FROM page_positions

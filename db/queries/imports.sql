@@ -131,7 +131,7 @@ SELECT page_id, encode(sha256(file), 'hex') AS file_hash FROM originals
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:page_ids AS uuid[]));
 
 -- name: write_originals
--- Files as they came. One that is the same as before stands for what its page was when it came first.
+-- Original files. One that is the same as before stands for what its page was when it came first.
 INSERT INTO originals (tenant_id, owner_id, page_id, file, body_start, is_respelled, format, fields_hash, body_hash)
 SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.page_id, given.file, given.body_start,
        given.is_respelled, given.format, given.fields_hash, given.body_hash

@@ -45,7 +45,7 @@ pages = scoped_table(
 )
 Index("pages_parent_ix", pages.c.tenant_id, pages.c.parent_page_id, postgresql_where=text("parent_page_id IS NOT NULL"))
 Index("pages_slug_ix", pages.c.tenant_id, pages.c.owner_id, pages.c.slug)
-# A list is of one status: with it in the index, what a wiki has put away costs the reader of the rest nothing.
+# A list is of one status: with it in the index, what a wiki has archived costs the reader of the rest nothing.
 LISTED = (pages.c.tenant_id, pages.c.owner_id, pages.c.status)
 Index("pages_hubness_ix", *LISTED, pages.c.hubness_score.desc(), pages.c.id.desc())
 Index("pages_updated_ix", *LISTED, pages.c.updated_at.desc(), pages.c.id.desc())

@@ -1,4 +1,4 @@
-"""From the Authorization header to the scope of a request: the same for every door."""
+"""From the Authorization header to the scope of a request: the same for every transport."""
 
 import time
 from uuid import UUID
@@ -8,7 +8,7 @@ from db.scope import Scope
 
 from ..errors import Forbidden, NoCredential, NotFound, Unauthenticated
 from ..permissions import Action, authorise
-from ..transactions.db_errors import in_our_words
+from ..transactions.db_errors import translated_db_errors
 from .api_keys import PREFIX, find_key, scope_of_key
 from .credential_cache import TTL
 from .tokens import Tokens
@@ -30,7 +30,7 @@ class Credentials:
 
     async def checked(self, authorization: str | None) -> Scope:
         shown = bearer(authorization)
-        with in_our_words():
+        with translated_db_errors():
             if shown.startswith(PREFIX):
                 return await scope_of_key(self.database, shown)
             return await self.tokens.scope(shown)
@@ -48,7 +48,7 @@ class Credentials:
         """An unknown owner, another tenant's and one that may not be read get the same words."""
         try:
             owner_id = UUID(owner)
-            with in_our_words():
+            with translated_db_errors():
                 async with self.database.connection() as connection:
                     await authorise(connection, scope, owner_id, Action.READ)
         except (ValueError, NotFound):

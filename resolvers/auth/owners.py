@@ -16,7 +16,7 @@ from db.sql import statements
 from .. import validation
 from ..errors import BadInput, Conflict, NotFound, SlugTaken
 from ..tenants.tenants import as_id, check_tenant, new_slug
-from ..transactions.db_errors import in_our_words
+from ..transactions.db_errors import translated_db_errors
 from ..transactions.transaction import lock_wiki, transaction
 from .languages import change_language, known_language
 
@@ -84,7 +84,7 @@ async def find_owners(database: Database, tenant_id: UUID, names: Sequence[str |
     """The owners of these ids or slugs, in this order, by one statement. Raises NotFound for the first unknown one."""
     ids = [found for name in names if (found := as_id(name))]
     slugs = [str(name) for name in names if not as_id(name) and is_slug(str(name))]
-    with in_our_words():
+    with translated_db_errors():
         async with database.connection() as connection:
             rows = await connection.all(OWNERS["find_owners"], tenant_id=tenant_id, owner_ids=ids, slugs=slugs)
     known: dict[str | UUID | None, Owner] = {}

@@ -1,4 +1,4 @@
-"""A wiki written out: its pages as notes and its sources as they came, all of one moment."""
+"""A wiki written out: its pages as notes and its sources unchanged, all of one moment."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence

@@ -73,7 +73,7 @@ class WikiRecord:
 
 @dataclass(frozen=True, slots=True)
 class NoteFile:
-    """A note, and the file that it was read from as it came."""
+    """A note, and the unchanged file that it was read from."""
 
     note: Note
     file: bytes

@@ -1,4 +1,4 @@
-"""The files that pages were imported from: kept as they came, and written out again while their pages are the same.
+"""The files that pages were imported from: stored unchanged, and written out again while their pages are the same.
 
 A page that was changed gets a new file, whose links mean the same for the tool that made the folder. What such files do
 not say is in `.cairn/originals.jsonl`, a line each, so that an import of the export makes the very same wiki.
@@ -177,7 +177,7 @@ def tags(note: Note) -> tuple[str, ...]:
 async def keep_originals(
     database: Database, scope: Scope, vault: Vault, spool: Spool, notes: Sequence[Written]
 ) -> None:
-    """Keep the files of notes as they came, with what their pages are now; those that are kept already stay."""
+    """Store the files of notes unchanged, with what their pages are now; those that are kept already stay."""
     page_ids = [note.page_id for note in notes]
     async with database.connection() as connection:
         rows = await connection.all(IMPORTS["find_file_hashes"], **wiki(scope), page_ids=page_ids)
@@ -356,7 +356,7 @@ class Exported:
 
 
 def exported(note: Note, original: Row, now: Row, place: Place) -> Exported:
-    """The file as it came, if its page is what it was; else with its header, if only the text has changed."""
+    """The original file, if its page is what it was; else with its header, if only the text has changed."""
     is_kept = original["fields_hash"] == now["fields_hash"]
     has_text = original["body_hash"] == now["body_hash"]
     record = to_record(note)

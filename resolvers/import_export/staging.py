@@ -19,7 +19,7 @@ from .problems import Problems
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The file of a note as it came. `says_all`: an export made it, and told the rest of its page beside it."""
+    """The unchanged file of a note. `says_all`: an export made it, and told the rest of its page beside it."""
 
     file: bytes
     body_start: int | None

@@ -1,4 +1,4 @@
-"""How much a credential and its tenant may ask for, and how much at once: the same for every door and every process."""
+"""Rate limits of a credential and its tenant, in rows a minute and at once, for all transports and processes."""
 
 import asyncio
 from contextlib import suppress

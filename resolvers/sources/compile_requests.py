@@ -36,7 +36,7 @@ class Reset:
 
 
 async def reset_cursor(database: Database, scope: Scope, *, force: bool = False, dry_run: bool = False) -> Reset:
-    """Let the next compile begin with the first source; with `force` every page is put away until it is compiled."""
+    """Let the next compile begin with the first source; with `force` every page is archived until it is compiled."""
     async with writing(database, scope, Action.ADMINISTER) as writer:
         found = await writer.one(COMPILING["find_reset"])
         assert found is not None

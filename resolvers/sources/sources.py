@@ -41,7 +41,7 @@ class SourceForgotten(BadInput):
 
 @dataclass(frozen=True, slots=True)
 class SourceDraft:
-    """Evidence as it came: `ref` is what its system calls it, `captured_at` when it was said.
+    """Evidence, stored unchanged: `ref` is what its system calls it, `captured_at` when it was said.
 
     `version` is what it was in another wiki: where this one has that version saying the same, it is known already.
     """

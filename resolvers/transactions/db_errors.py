@@ -22,7 +22,7 @@ DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EIO}  # no c
 RULE = ("23502", "23514")
 
 
-class in_our_words:
+class translated_db_errors:
     """What Postgres refuses in here leaves as an error of ours, where there is one for it."""
 
     __slots__ = ()
@@ -58,7 +58,7 @@ def refusal(error: Exception) -> CairnError | None:
 
 
 def explained(error: Exception) -> Exception:
-    """The error that a caller is told for any exception that has reached a door: one of ours where Postgres was lost.
+    """The error that a caller is told for an exception that reached a transport: one of ours where Postgres was lost.
 
     Most are in our words already. This is for what fails between the operations, such as a rollback.
     """

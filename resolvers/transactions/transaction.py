@@ -24,7 +24,7 @@ from ..errors import BadInput, CairnError, Conflict, NotFound, Unavailable
 from ..model.pages import Page, find_page
 from ..permissions import Action, authorise, is_at_home
 from ..subscriptions.changes import ChangeKind, announce
-from .db_errors import in_our_words
+from .db_errors import translated_db_errors
 from .writer import Line, Writer
 
 PATIENCE = 10.0  # seconds
@@ -218,7 +218,7 @@ async def check_may_write(database: Database, scope: Scope) -> None:
 @asynccontextmanager
 async def looking(database: Database) -> AsyncIterator[Connection]:
     """For what has to be known before a write."""
-    with in_our_words():
+    with translated_db_errors():
         async with database.connection() as connection:
             yield connection
 
@@ -226,7 +226,7 @@ async def looking(database: Database) -> AsyncIterator[Connection]:
 @asynccontextmanager
 async def transaction(database: Database) -> AsyncIterator[Connection]:
     """All of it or nothing, and what Postgres refuses in words of ours."""
-    with in_our_words():
+    with translated_db_errors():
         async with database.transaction() as connection:
             yield connection
 
@@ -234,7 +234,7 @@ async def transaction(database: Database) -> AsyncIterator[Connection]:
 @asynccontextmanager
 async def alone(database: Database, scope: Scope, action: Action) -> AsyncIterator[Writer]:
     """The one writer of the scope's wiki, until the transaction ends. After waiting, what it may do is asked anew."""
-    with in_our_words():
+    with translated_db_errors():
         async with turn(database, scope), locking(database, scope) as connection:
             if connection.begun != FOUND:
                 raise NotFound(NO_WIKI)

@@ -46,7 +46,7 @@ class WikiCursorReset:
     owner_id: strawberry.ID = strawberry.field(description="Whose wiki it is.")
     user_id: strawberry.ID = strawberry.field(description="The same.")
     cursor_cleared: bool = strawberry.field(description="False when there was none.")
-    pages_archived: int = strawberry.field(description="How many pages were put away, with force.")
+    pages_archived: int = strawberry.field(description="Number of pages that were archived, with force.")
     user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
 
 

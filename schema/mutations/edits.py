@@ -34,7 +34,7 @@ class EditWikiPageInput(WikiPageInWikiInput):
     old_text: str = strawberry.field(
         description="What stands there: whitespace may differ, of two lines or more some words as well."
     )
-    new_text: str = strawberry.field(description="What shall stand there instead; empty to take it out.")
+    new_text: str = strawberry.field(description="Replacement text. An empty string removes the old text.")
     replace_all: bool = strawberry.field(default=False, description="Wherever it stands, not in one place alone.")
 
 

@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, case
 
 from lib.lru import Tally
 from lib.threads import compile_in_thread
-from observability.trace import note_error, note_operation, note_values
+from observability.trace import record_error, record_operation, record_values
 
 from ..compile.collect import Collector
 from ..compile.compiler import Compiler, Mode, is_within, within_of
@@ -63,7 +63,7 @@ class Engine:
             document = self.documents.find((text, name))
             if not isinstance(document, Document):
                 document = await self.document(text, name)
-            note_operation(document.operation.definition)
+            record_operation(document.operation.definition)
             if document.operation.is_subscription:
                 check_has_event(context)
             if document.introspected and not context.may_introspect:
@@ -129,7 +129,7 @@ class Engine:
     async def as_values(self, document: Document, given: dict[str, Any], name: str | None, context: Context) -> Answer:
         """Execute with graphql-core: mutations, whose payloads note it themselves, and reads that do not compile."""
         if not document.operation.is_mutation:
-            note_values()
+            record_values()
         build = partial(
             PassingOn.build, self.schema, document.ast, PassingOn, context, given, name,
             max_coercion_errors=self.limits.errors, hide_suggestions=not self.limits.suggestions,
@@ -170,7 +170,7 @@ class Engine:
         if len(errors) > most:
             shown.append(self.formatter(MoreErrors(len(errors) - most)))
         for error in shown:
-            note_error(error.get("extensions", {}).get("code", "UNKNOWN"))
+            record_error(error.get("extensions", {}).get("code", "UNKNOWN"))
         return shown
 
 

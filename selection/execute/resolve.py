@@ -21,7 +21,7 @@ from graphql import (
 from graphql.execution import Executor
 from graphql.execution.values import VariableValues
 
-from observability.trace import note_values
+from observability.trace import record_values
 
 from ..compile.collect import Collector
 from ..compile.compiler import TYPE, Compiler, Mode, Nodes
@@ -74,7 +74,7 @@ class Resolvers:
             if info.root_value is PassingOn and info.operation.operation is OperationType.MUTATION:
                 with suppress(NotCompilable):
                     return completed(await run(Mode.BYTES, parent, info))
-                note_values()
+                record_values()
             data = await run(Mode.VALUES, parent, info)
             return None if data is None else orjson.loads(data)
 

@@ -13,7 +13,7 @@ import structlog
 
 from app.observability.logging import configure, known_id, new_request_id, writer
 from app.settings import Settings
-from observability.trace import TRAIL, Trail
+from observability.trace import REQUEST_TRACE, RequestTrace
 from tests.app.service import Service
 
 
@@ -21,7 +21,7 @@ from tests.app.service import Service
 def as_it_was() -> Iterator[None]:
     yield
     structlog.reset_defaults()
-    TRAIL.set(None)
+    REQUEST_TRACE.set(None)
     logging.getLogger().handlers.clear()
 
 
@@ -85,15 +85,15 @@ async def test_a_request_is_one_line_without_its_values(
 async def test_the_line_is_written_where_its_level_is_shown(
     capsys: pytest.CaptureFixture[str], level: Any, count: int
 ) -> None:
-    writer(Settings(log_level=level))(Trail("mine-2"), "GET", "/", 200, 0.5)
+    writer(Settings(log_level=level))(RequestTrace("mine-2"), "GET", "/", 200, 0.5)
     assert [line["request_id"] for line in lines(capsys)] == ["mine-2"] * count
 
 
 async def test_for_people_the_line_is_text(capsys: pytest.CaptureFixture[str]) -> None:
     settings = Settings(log_format="console")
     configure(settings)
-    TRAIL.set(Trail("mine-3"))
-    writer(settings)(Trail("mine-3"), "GET", "/", 200, 0.5)
+    REQUEST_TRACE.set(RequestTrace("mine-3"))
+    writer(settings)(RequestTrace("mine-3"), "GET", "/", 200, 0.5)
     (line,) = capsys.readouterr().err.splitlines()
     for part in ("request", "GET", "200", "mine-3"):
         assert part in line
@@ -101,7 +101,7 @@ async def test_for_people_the_line_is_text(capsys: pytest.CaptureFixture[str]) -
 
 async def test_what_is_logged_in_a_request_says_which(capsys: pytest.CaptureFixture[str]) -> None:
     log = configured()
-    TRAIL.set(Trail("mine-4"))
+    REQUEST_TRACE.set(RequestTrace("mine-4"))
     log.warning("careful")
     logging.getLogger("some.library").warning("careful too")
     assert [line["request_id"] for line in lines(capsys)] == ["mine-4", "mine-4"]

@@ -37,22 +37,22 @@ class Client:
     """Makes and reads pages through one of the doors."""
 
     def __init__(self, service: Service, token: str, door: str) -> None:
-        self.http, self.door, self.headers = service.http, door, {"authorization": f"Bearer {token}"}
+        self.http, self.endpoint, self.headers = service.http, door, {"authorization": f"Bearer {token}"}
 
     async def make(self, title: str, key: str | None = None) -> httpx.Response:
         more = {} if key is None else {"idempotency-key": key}
-        if self.door == "rest":
+        if self.endpoint == "rest":
             page = {"title": title, "type": "topic", "content": BODY, "tags": ["pottery"]}
             return await self.send("/api/wiki/pages", page, more)
-        if self.door == "mcp":
+        if self.endpoint == "mcp":
             return await self.call("wiki_create", {"title": title, "type": "topic", "content": BODY})
         page = {"title": title, "type": "TOPIC", "bodyMd": BODY, "tags": ["pottery"], "aliases": [f"{title} too"]}
         return await self.send("/graphql", {"query": MAKE, "variables": {"input": page}}, more)
 
     async def read(self) -> httpx.Response:
-        if self.door == "rest":
+        if self.endpoint == "rest":
             return await self.http.get("/api/wiki/pages", headers=self.headers)
-        if self.door == "mcp":
+        if self.endpoint == "mcp":
             return await self.call("wiki_search", {"query": "kilns"})
         return await self.send("/graphql", {"query": READ}, {})
 
@@ -210,7 +210,7 @@ async def test_an_immediate_stop_of_postgres_is_told_as_unavailable_and_ends_wit
                 count = 0
                 while not stop.is_set():
                     count += 1
-                    title = f"{client.door} {count}"
+                    title = f"{client.endpoint} {count}"
                     if was_done(await client.make(title)):
                         acknowledged.add(title)
                     elif not was_done(await client.read()):

@@ -140,8 +140,8 @@ def test_a_token_that_is_not_there_or_short_is_refused_at_the_start() -> None:
 def test_processes_add_up_and_what_a_dead_one_counted_stays(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     count = """if True:
         from pathlib import Path
-        from app.metrics import names
-        from app.metrics.numbers import Numbers
+        from app.observability import metrics
+        from app.observability.metrics import Numbers
         numbers = Numbers(Path(%r))
         numbers.add(metrics.REQUESTS, "/graphql", "200", amount=5)
         numbers.set(metrics.WAITING, "search", value=9)

@@ -11,7 +11,7 @@ from graphql import parse
 
 from app.observability.slow_operations import SlowOperations, document_hash
 from db.database import Database
-from observability.trace import Part, Trail
+from observability.trace import RequestTrace, TraceSpan
 from tests.app.service import serving
 from tests.wiki import Wiki
 
@@ -83,11 +83,11 @@ async def database(shared_dsn: str) -> Any:
     await database.close()
 
 
-def trail(sql: str) -> Trail:
-    made = Trail("id")
+def trace(sql: str) -> RequestTrace:
+    made = RequestTrace("id")
     made.document, made.ended = "{ a }", made.began + 9
     made.definition = parse("{ a }").definitions[0]  # type: ignore[assignment]
-    made.parts = [Part("sql", sql)]
+    made.parts = [TraceSpan("sql", sql)]
     made.parts[0].ended, made.parts[0].error = made.parts[0].began + 9, None
     return made
 
@@ -96,13 +96,13 @@ async def test_plans_are_asked_for_seldom_and_one_at_a_time(
     database: Database, records: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow = SlowOperations(1, database)
-    slow.end(trail("SELECT $1::int"), {}, 200)
-    slow.end(trail("SELECT $1::text"), {}, 200)  # while the first is being asked for
+    slow.end(trace("SELECT $1::int"), {}, 200)
+    slow.end(trace("SELECT $1::text"), {}, 200)  # while the first is being asked for
     await asyncio.wait_for(until(records, "slow operation explained"), 10)
-    slow.end(trail("SELECT $1::text"), {}, 200)  # too soon after it
+    slow.end(trace("SELECT $1::text"), {}, 200)  # too soon after it
     monkeypatch.setattr(slow, "rested", 0.0)
-    slow.end(trail("SELECT $1::int"), {}, 200)  # the same one again
-    slow.end(trail("SELECT nothing"), {}, 200)
+    slow.end(trace("SELECT $1::int"), {}, 200)  # the same one again
+    slow.end(trace("SELECT nothing"), {}, 200)
     await asyncio.wait_for(until(records, "slow operation not explained"), 10)
     await slow.close()
     assert [record["sql"] for record in of(records, "slow operation explained")] == ["SELECT $1::int"]

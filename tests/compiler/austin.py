@@ -11,7 +11,7 @@ START = datetime(2026, 3, 1, 9, tzinfo=UTC)
 OUTDOORS, MUSIC, ART = ["outdoors", "kids"], ["music"], ["museum", "kids"]
 ACTIVITIES = {
     "Barton Springs Pool": OUTDOORS, "Zilker Botanical Garden": OUTDOORS, "Mayfield Preserve": OUTDOORS,
-    "Mount Bonnell": OUTDOORS, "Lady Bird Lake Trail": OUTDOORS, "Bull Creek Park": OUTDOORS,
+    "Mount Bonnell": OUTDOORS, "Lady Bird Lake RequestTrace": OUTDOORS, "Bull Creek Park": OUTDOORS,
     "Pease Park": OUTDOORS, "Antones Nightclub": MUSIC, "Saxon Pub Stage": MUSIC, "Continental Hall": MUSIC,
     "Moody Theater": MUSIC, "Stubbs Amphitheater": MUSIC, "Mohawk Garden Stage": MUSIC, "Thinkery": ART,
     "Blanton Gallery": ART, "Umlauf Sculpture Garden": ART, "Bullock History Museum": ART,

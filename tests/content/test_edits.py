@@ -237,17 +237,17 @@ def test_an_edit_of_lines_leaves_every_other_line_as_it_is(
     drawn: list[tuple[str, str, str, str]], kind: str, data: st.DataObject
 ) -> None:
     """Each line is indented, and ended, in a way of its own, and quoted in another."""
-    shown = [f"{indent}- line {n}{trail}{end}" for n, (indent, trail, end, _) in enumerate(drawn)]
+    shown = [f"{indent}- line {n}{trace}{end}" for n, (indent, trace, end, _) in enumerate(drawn)]
     told = [f"{indent}- line {n}\n" for n, (_, _, _, indent) in enumerate(drawn)]
     place = data.draw(st.integers(0, len(told) - 1))
-    indent, trail, end, told_indent = drawn[place]
+    indent, trace, end, told_indent = drawn[place]
     wanted, left = list(told), list(shown)
     if kind == "delete":
         del wanted[place], left[place]
     elif kind == "insert":
         wanted.insert(place, "NEW\n")
     else:
-        wanted[place], left[place] = f"{told_indent}NEW\n", f"{indent}NEW{trail}{end}"
+        wanted[place], left[place] = f"{told_indent}NEW\n", f"{indent}NEW{trace}{end}"
     found = edit("".join(shown), "".join(told), "".join(wanted))
     if found.matched_by == "lines":
         after = found.text.splitlines(keepends=True)

@@ -9,7 +9,7 @@ import pytest
 from db.database import Database
 from db.ids import new_id
 from resolvers.errors import Unavailable
-from resolvers.transactions.db_errors import in_our_words
+from resolvers.transactions.db_errors import translated_db_errors
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ async def test_a_request_does_not_wait_for_a_connection_for_ever(dsn: str, monke
     database = Database(dsn, size=1)
     await database.open()
     async with database.connection():
-        with pytest.raises(Unavailable), in_our_words():
+        with pytest.raises(Unavailable), translated_db_errors():
             await database.ping()
         async with database.searching():  # reads have connections of their own
             pass

@@ -13,7 +13,7 @@ from db.database import Database
 from db.embedded import EmbeddedServer
 from db.pool import BORROWER, Exhausted, Pool
 from resolvers.errors import Unavailable
-from resolvers.transactions.db_errors import in_our_words
+from resolvers.transactions.db_errors import translated_db_errors
 
 WHO = "SELECT pg_backend_pid()"
 LONG = "SELECT pg_sleep(60)"
@@ -183,7 +183,7 @@ async def test_more_than_may_wait_are_told_at_once(database: Database, pool: Poo
     async with pool.lend(), pool.lend():
         waiting = [asyncio.create_task(database.ping()) for _ in range(3)]
         await asyncio.sleep(0)
-        with pytest.raises(Unavailable, match="busy"), in_our_words():
+        with pytest.raises(Unavailable, match="busy"), translated_db_errors():
             await database.ping()
         assert (len(pool.waiting), pool.refused) == (3, 1)
     await asyncio.gather(*waiting)
@@ -290,7 +290,7 @@ async def test_a_server_that_was_restarted_is_found_again(folder: Path) -> None:
         pass
     await asyncio.to_thread(server.stop)
     for _ in range(4):
-        with pytest.raises(Unavailable), in_our_words():
+        with pytest.raises(Unavailable), translated_db_errors():
             await database.ping()
     await asyncio.to_thread(server.start)
     await asyncio.gather(*(database.ping() for _ in range(20)))

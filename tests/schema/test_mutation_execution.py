@@ -4,7 +4,7 @@ from typing import Any
 
 import orjson
 
-from observability.trace import TRAIL, Trail
+from observability.trace import REQUEST_TRACE, RequestTrace
 from resolvers.context import Context
 from schema.root import make_engine
 from selection import Engine
@@ -14,23 +14,23 @@ A, C = (f'createWikiPage(input: {{type: TOPIC, title: "{title}"}}) {{ page {{ ti
 NOBODY = "00000000-0000-0000-0000-000000000000"
 
 
-async def asked(engine: Engine, wiki: Wiki, text: str, **variables: Any) -> tuple[dict[str, Any], Trail]:
+async def asked(engine: Engine, wiki: Wiki, text: str, **variables: Any) -> tuple[dict[str, Any], RequestTrace]:
     """Execute the document, and return the answer and what was noted of its execution."""
-    trail = Trail("test")
-    token = TRAIL.set(trail)
+    trace = RequestTrace("test")
+    token = REQUEST_TRACE.set(trace)
     try:
         answer = await engine.execute(text, variables, None, Context(wiki.database, wiki.scope))
     finally:
-        TRAIL.reset(token)
+        REQUEST_TRACE.reset(token)
     body: dict[str, Any] = orjson.loads(answer.body)
-    return body, trail
+    return body, trace
 
 
 async def test_fields_are_done_in_order_until_one_fails_that_may_not_be_null(wiki: Wiki) -> None:
     unknown = f'archiveWikiPage(input: {{pageId: "{NOBODY}"}}) {{ changed }}'
     text = f"mutation {{ a: {A} b: {unknown} c: {C} }}"
-    answer, trail = await asked(make_engine(), wiki, text)
-    assert trail.way == "bytes"
+    answer, trace = await asked(make_engine(), wiki, text)
+    assert trace.way == "bytes"
     assert answer["data"] is None
     assert [(error["path"], error["extensions"]["code"]) for error in answer["errors"]] == [(["b"], "NOT_FOUND")]
     assert [page["title"] for page in await wiki.rows("pages")] == ["A"]
@@ -48,8 +48,8 @@ async def test_a_later_field_sees_what_an_earlier_one_wrote(wiki: Wiki) -> None:
 
 async def test_a_payload_that_needs_python_is_completed_by_graphql_core(wiki: Wiki) -> None:
     text = 'mutation { createWikiPage(input: {type: TOPIC, title: "A", bodyMd: "Hot."}) { page { title excerpt } } }'
-    answer, trail = await asked(make_engine(), wiki, text)
-    assert (answer["data"]["createWikiPage"]["page"]["title"], trail.way) == ("A", "values")
+    answer, trace = await asked(make_engine(), wiki, text)
+    assert (answer["data"]["createWikiPage"]["page"]["title"], trace.way) == ("A", "values")
 
 
 async def test_a_payload_that_cannot_be_read_is_an_error_of_its_field(wiki: Wiki) -> None:
@@ -70,11 +70,11 @@ async def test_what_an_input_holds_needs_no_plan_of_its_own(wiki: Wiki) -> None:
     plans = []
     for more in ({}, {"summary": None}, {"tags": ["a"], "metadata": {}}, {"markCompiled": True}):
         given = {"type": "TOPIC", "title": "A", **more}
-        answer, trail = await asked(engine, wiki, text, input=given, links=False)
+        answer, trace = await asked(engine, wiki, text, input=given, links=False)
         assert answer["data"] == {"upsertWikiPage": {"page": {"title": "A"}}}
-        plans.append(len(trail.all("plan")))
+        plans.append(len(trace.all("plan")))
     assert plans == [1, 0, 0, 0]
 
-    answer, trail = await asked(engine, wiki, text, input=given, links=True)
+    answer, trace = await asked(engine, wiki, text, input=given, links=True)
     assert answer["data"]["upsertWikiPage"]["page"]["links"] == {"totalCount": 0}
-    assert len(trail.all("plan")) == 1
+    assert len(trace.all("plan")) == 1

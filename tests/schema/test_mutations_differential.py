@@ -20,7 +20,7 @@ from graphql import GraphQLField
 from db.database import Connection, Database
 from db.one_transaction import OneTransaction
 from db.scope import Scope
-from observability.trace import TRAIL, Trail
+from observability.trace import REQUEST_TRACE, RequestTrace
 from resolvers.context import Context
 from schema.errors import shown
 from schema.root import GRAPHQL, build, make_engine
@@ -97,16 +97,16 @@ async def test_random_mutations(database: Database, world: World, reference: Eng
 
 async def undone(engine: Engine, context: Failing, text: str, given: dict[str, Any]) -> tuple[dict[str, Any], str]:
     """The answer, and which way it was made; what was written is not there any more."""
-    trail = Trail("differential")
-    token = TRAIL.set(trail)
+    trace = RequestTrace("differential")
+    token = REQUEST_TRACE.set(trace)
     try:
         async with OneTransaction(context.database, begun) as context.database:
             answer = await engine.execute(text, given, None, context)
     finally:
-        TRAIL.reset(token)
+        REQUEST_TRACE.reset(token)
     body: dict[str, Any] = orjson.loads(answer.body)
-    assert [error["extensions"]["code"] for error in body.get("errors", [])] == trail.codes
-    return body, trail.way
+    assert [error["extensions"]["code"] for error in body.get("errors", [])] == trace.codes
+    return body, trace.way
 
 
 async def begun(connection: Connection) -> None:

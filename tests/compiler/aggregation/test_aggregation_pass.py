@@ -196,11 +196,11 @@ async def test_what_comes_later_goes_where_the_section_has_gone(wiki: Wiki) -> N
     await compile_all(wiki, BY_RULES)
     austin = (await pages(wiki))["Austin"]
     section = await wiki.row("sections", page_id=austin["id"], section_slug="activities")
-    at = "Hiked at Turkey Creek Trail. Turkey Creek Trail is green."
-    await retain(wiki, [note(90, at, place="Turkey Creek Trail", city="Austin", tags=["outdoors"])])
+    at = "Hiked at Turkey Creek RequestTrace. Turkey Creek RequestTrace is green."
+    await retain(wiki, [note(90, at, place="Turkey Creek RequestTrace", city="Austin", tags=["outdoors"])])
     await compile_all(wiki, BY_RULES)
     assert await wiki.row("sections", id=section["id"]) == section, "what has grown stays as it is"
-    assert "Turkey Creek Trail" in (await lists(wiki, "Austin Activities"))["outdoors"]
+    assert "Turkey Creek RequestTrace" in (await lists(wiki, "Austin Activities"))["outdoors"]
 
 
 async def test_a_wiki_that_is_compiled_anew_has_the_same_lists(wiki: Wiki) -> None:

@@ -1,0 +1,67 @@
+"""What is noted of a request, and that nothing is noted where nobody asked for it."""
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from lib.lru import LRU, Tally
+from observability.trace import MOST_PARTS, REQUEST_TRACE, RequestTrace, record_error, request_id, span
+
+
+@pytest.fixture
+def trace() -> Iterator[RequestTrace]:
+    trace = RequestTrace("id")
+    token = REQUEST_TRACE.set(trace)
+    yield trace
+    REQUEST_TRACE.reset(token)
+
+
+def test_without_a_trail_nothing_is_noted() -> None:
+    with span("sql", "SELECT 1"):
+        record_error("NOT_FOUND")
+    assert request_id() is None
+
+
+def test_parts_have_moments_and_the_kind_of_error_but_not_its_words(trace: RequestTrace) -> None:
+    with span("wait"):
+        pass
+    with pytest.raises(ValueError, match="hunter2"), span("sql", "SELECT 1"):
+        raise ValueError("hunter2")
+    wait, sql = trace.parts
+    assert trace.began <= wait.began <= wait.ended <= sql.began <= sql.ended
+    assert (wait.error, sql.error, sql.sql) == (None, "ValueError", "SELECT 1")
+    assert trace.spent("sql") == sql.took
+    assert "hunter2" not in repr(trace.parts)
+
+
+def test_a_request_of_very_many_statements_is_noted_up_to_a_number(trace: RequestTrace) -> None:
+    for _ in range(MOST_PARTS + 1):
+        with span("sql", "SELECT 1"):
+            pass
+    assert len(trace.parts) == MOST_PARTS
+
+
+async def test_tasks_of_one_request_write_into_one_trail_and_requests_into_their_own(trace: RequestTrace) -> None:
+    async def step(name: str) -> None:
+        with span("sql", name):
+            await asyncio.sleep(0)
+
+    async def other() -> int:
+        REQUEST_TRACE.set(RequestTrace("other"))
+        await step("c")
+        found = REQUEST_TRACE.get()
+        return len(found.parts) if found else 0
+
+    *_, count = await asyncio.gather(step("a"), step("b"), asyncio.create_task(other()))
+    assert sorted(part.sql for part in trace.parts) == ["a", "b"]
+    assert count == 1
+
+
+async def test_a_cache_tells_how_often_it_helped_and_only_a_miss_is_a_part(trace: RequestTrace) -> None:
+    tally = Tally()
+    cache: LRU[int] = LRU(2, "plan", tally)
+    for key in (1, 1, 2, 3, 1):
+        assert await cache.get_apart(key, lambda: 7) == 7
+    assert (tally.hits, tally.misses, tally.evictions) == (1, 4, 2)
+    assert [part.what for part in trace.parts] == ["plan"] * 4
