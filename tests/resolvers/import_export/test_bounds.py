@@ -13,7 +13,7 @@ from content import limits
 from content.notes import Note
 from db.ids import new_id
 from resolvers.errors import BadInput
-from resolvers.import_export import files as export_files
+from resolvers.import_export import targets
 from resolvers.import_export.files import export_path
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import add_former_slugs, create_page, unarchive_page, update_page
@@ -116,7 +116,7 @@ async def test_a_page_that_cannot_be_written_is_told_and_stops_no_other(
     await export_path(wiki.database, wiki.scope, path)
     before = content(path)
     for name in ("to_markdown", "to_record"):
-        monkeypatch.setattr(export_files, name, failing(getattr(export_files, name)))
+        monkeypatch.setattr(targets, name, failing(getattr(targets, name)))
     made = await export_path(wiki.database, wiki.scope, path)
     (error,) = made.errors
     assert (made.pages, made.failed, error.path, error.code) == (2, 1, "topic/boston.md", "UNWRITABLE")
