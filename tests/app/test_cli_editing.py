@@ -113,7 +113,7 @@ def test_pages_are_renamed_merged_and_archived(acme: Cairn) -> None:
     assert acme("merge", "topic/atx", "topic/austin", *MARA).code == 0
     assert body(acme, "topic/atx").startswith("Hot.\n\nBats.")
     assert acme("archive", "entity/trip", *MARA).out == "entity/trip: archived\n"
-    assert acme("archive", "entity/trip", "--back", *MARA).out == "entity/trip: brought back\n"
+    assert acme("archive", "entity/trip", "--back", *MARA).out == "entity/trip: restored\n"
     some = acme("archive", "entity/none", "entity/trip", "topic/none", *MARA)
     assert (some.code, some.out.splitlines()[1]) == (1, "entity/trip: archived")
     assert some.out.count("There is no page") == 2
