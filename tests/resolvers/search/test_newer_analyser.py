@@ -28,7 +28,7 @@ from tests.resolvers.search.indexes import (
 from tests.wiki import Wiki
 
 NEWER = ANALYSER + 1
-READERS = ("index", "reindexing", "reading")
+READERS = ("index", "reindexing", "interpretation")
 
 
 def without_endings(text: str) -> list[str]:
