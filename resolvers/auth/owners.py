@@ -82,17 +82,20 @@ async def list_owners(
 
 async def find_owners(database: Database, tenant_id: UUID, names: Sequence[str | UUID]) -> list[Owner]:
     """The owners of these ids or slugs, in this order, by one statement. Raises NotFound for the first unknown one."""
-    ids = [found for name in names if (found := as_id(name))]
+    ids = [owner_id for name in names if (owner_id := as_id(name))]
     slugs = [str(name) for name in names if not as_id(name) and is_slug(str(name))]
     with translated_db_errors():
         async with database.connection() as connection:
             rows = await connection.all(OWNERS["find_owners"], tenant_id=tenant_id, owner_ids=ids, slugs=slugs)
-    known: dict[str | UUID | None, Owner] = {}
+    known: dict[str | UUID, Owner] = {}
     for owner in map(owner_from, rows):
         known |= {owner.id: owner, owner.slug: owner}
-    if missing := next((name for name in names if (as_id(name) or name) not in known), None):
-        raise NotFound(f"There is no owner `{str(missing)[: CALLED.most]}`.")
-    return [known[as_id(name) or name] for name in names]
+    found: list[Owner] = []
+    for name in names:
+        if (key := as_id(name) or name) not in known:
+            raise NotFound(f"There is no owner `{str(name)[: CALLED.most]}`.")
+        found.append(known[key])
+    return found
 
 
 async def find_owner(database: Database, tenant_id: UUID, name: str | UUID) -> Owner:

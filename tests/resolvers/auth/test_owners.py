@@ -13,6 +13,7 @@ from resolvers.auth.owners import (
     create_owner,
     ensure_owner,
     find_owner,
+    find_owners,
     grant,
     list_grants,
     list_owners,
@@ -50,6 +51,13 @@ async def test_an_owner_is_found_by_its_id_and_by_its_slug(database: Database, t
     assert (made.tenant_id, made.kind) == (tenant_id, OwnerKind.AGENT)
     assert await find_owner(database, tenant_id, made.id) == made
     assert await find_owner(database, tenant_id, "mara") == made
+
+
+@pytest.mark.parametrize("name", ["", "nobody", "nul\0", LIKE_AN_ID])
+async def test_one_name_of_many_that_is_unknown_is_not_found(database: Database, tenant_id: UUID, name: str) -> None:
+    mara = await create_owner(database, tenant_id, OwnerKind.AGENT, "mara", "Mara")
+    with pytest.raises(NotFound, match="There is no owner"):
+        await find_owners(database, tenant_id, [mara.id, name])
 
 
 async def test_tenants_and_owners_are_listed_by_slug(database: Database, tenant_id: UUID) -> None:
