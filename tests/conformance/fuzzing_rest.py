@@ -26,6 +26,9 @@ values = ["the", "a", ". ", "coffee"]
 expected-statuses = ["2xx", "304", "403", "404", "409", "410", "412", "422", "429"]
 [checks.negative_data_rejection]
 expected-statuses = ["400", "401", "403", "404", "405", "406", "409", "413", "415", "422", "429"]
+# A slug may be of several pages, each of another type: one that is left answers after another was deleted.
+[checks.use_after_free]
+enabled = false
 # The example in the contract is text, and schemathesis sends only bytes where uploads are drawn by hooks.
 [[operations]]
 include-name = "POST /import"
