@@ -11,11 +11,10 @@ from resolvers.errors import BadInput
 from resolvers.links.references import refresh_hubness
 from resolvers.model import outline
 from resolvers.model.drafts import SectionDraft
-from resolvers.model.pages import Page
+from resolvers.model.pages import Page, find_pages
 from resolvers.transactions.writer import Writer
 
 from ..metrics import Metrics
-from ..read.stored import find_pages
 from ..write.page_changes import PageChange
 from ..write.store import promote
 from .density import PROMOTED, SUPPRESSED, Aggregation

@@ -10,11 +10,11 @@ from content.slugs import NoSlug, slugify
 from db.ids import new_id
 from resolvers import validation
 from resolvers.errors import BadInput
-from resolvers.model.pages import Page
+from resolvers.model.pages import Page, find_pages
 from resolvers.transactions.writer import Writer
 
 from ..planner import MentionCard, PageCard
-from ..read.stored import COMPILING, find_cards, find_mentions, find_pages
+from ..read.stored import COMPILING, find_cards, find_mentions
 
 
 class Claim(NamedTuple):

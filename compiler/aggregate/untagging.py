@@ -12,10 +12,9 @@ from uuid import UUID
 from content.words import words
 from resolvers.model import outline
 from resolvers.model.drafts import SectionDraft
-from resolvers.model.pages import Page
+from resolvers.model.pages import Page, find_pages
 from resolvers.transactions.writer import Writer
 
-from ..read.stored import find_pages
 from .density import Aggregation, read
 from .listing import said
 from .promotion import about

@@ -6,12 +6,11 @@ from uuid import UUID
 from db.sql import statements
 from lib.threads import read_in_thread
 from resolvers.model.names import find_names
-from resolvers.model.pages import Page
+from resolvers.model.pages import Page, find_pages
 from resolvers.pages.revision_store import find_states
 from resolvers.transactions.writer import Writer
 
 from ..metrics import Metrics
-from ..read.stored import find_pages
 from .wanted import Wanted
 
 FORGETTING = statements("forgetting")

@@ -10,13 +10,12 @@ from content.sections import Section
 from db.sql import statements
 from resolvers.model import outline
 from resolvers.model.drafts import SectionDraft
-from resolvers.model.pages import Page
+from resolvers.model.pages import Page, find_pages
 from resolvers.pages.update import save
 from resolvers.transactions.activity import record
 from resolvers.transactions.writer import Writer
 
 from ..metrics import Metrics
-from ..read.stored import find_pages
 from ..rebuild.pages import Remade
 from .history import erase_states
 from .pages import EDIT_SUMMARY, is_left, remove

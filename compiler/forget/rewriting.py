@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from db.sql import statements
+from resolvers.model.pages import find_pages
 from resolvers.transactions.writer import Writer
 
 from ..aggregate.aggregation_pass import list_anew
 from ..aggregate.stored import find_lists
 from ..metrics import Metrics
-from ..read.stored import find_pages
 from ..rebuild.pages import Remade
 from .lists import clear, relist
 from .pages import is_left, remove, store, unfound

@@ -10,7 +10,7 @@ from db.sql import statements
 from resolvers.links.targets import resolve
 from resolvers.model.names import Names, free_slug, renew_names, title_slug
 from resolvers.model.outline import Outline
-from resolvers.model.pages import Page
+from resolvers.model.pages import Page, find_pages
 from resolvers.pages.renaming import AT_ONCE, BEGINNING, NewName, new_name, renamed
 from resolvers.pages.update import save
 from resolvers.search.index import Findable, write_search
@@ -18,7 +18,6 @@ from resolvers.transactions.activity import record
 from resolvers.transactions.writer import Writer
 
 from ..metrics import Metrics
-from ..read.stored import find_pages
 from ..rebuild.pages import Remade
 from .history import erase_states
 from .wanted import Wanted

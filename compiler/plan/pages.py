@@ -6,12 +6,12 @@ from uuid import UUID
 
 from content.names import normalise
 from db.ids import new_id
-from resolvers.model.pages import Page
+from resolvers.model.pages import Page, find_pages
 from resolvers.transactions.writer import Writer
 
 from ..metrics import Metrics
 from ..planner import NewPage, PageUpdate, Plan, SectionProposal
-from ..read.stored import find_cards, find_mentions, find_pages, find_rollups
+from ..read.stored import find_cards, find_mentions, find_rollups
 from .validation import Guard, match
 
 

@@ -1,15 +1,12 @@
 """Reading a wiki for the compiler: each function is one statement, and asks only for what it is given."""
 
-from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from content.sections import Section
 from db.database import Row
 from db.sql import statements
-from resolvers.model.pages import Page
 from resolvers.transactions.writer import Writer
 
 from ..planner import MentionCard, PageCard, SourceText
@@ -130,34 +127,6 @@ async def find_mentions(reader: Writer, aliases: Collection[str]) -> dict[str, M
         )
         for row in rows
     }
-
-
-async def find_pages(reader: Writer, ids: Collection[UUID]) -> dict[UUID, Page]:
-    """Whole pages, in two statements."""
-    if not ids:
-        return {}
-    rows = await reader.all(COMPILING["find_pages"], page_ids=list(ids))
-    sections = defaultdict(list)
-    for row in await reader.all(COMPILING["find_sections"], page_ids=list(ids)):
-        sections[row["page_id"]].append(Section(row["section_slug"], row["heading"], row["body_md"]))
-    return {row["id"]: page_of(row, sections[row["id"]]) for row in rows}
-
-
-def page_of(row: Row, sections: Sequence[Section]) -> Page:
-    return Page(
-        id=row["id"],
-        type=row["type"],
-        slug=row["slug"],
-        title=row["title"],
-        summary=row["summary"],
-        sections=tuple(sections),
-        tags=tuple(row["tags"]),
-        metadata=row["metadata"],
-        status=row["status"],
-        parent_id=row["parent_page_id"],
-        version=row["version"],
-        last_compiled_at=row["last_compiled_at"],
-    )
 
 
 async def find_citations(

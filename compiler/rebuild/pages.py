@@ -13,7 +13,7 @@ from lib.threads import read_in_thread
 from resolvers.errors import BadInput
 from resolvers.model import outline
 from resolvers.model.drafts import SectionDraft
-from resolvers.model.pages import Page
+from resolvers.model.pages import Page, find_pages
 from resolvers.transactions.writer import Writer
 
 from ..extraction.quoting import bullet
@@ -23,7 +23,7 @@ from ..plan.pages import Work
 from ..plan.validation import Guard
 from ..planner import SectionTask, SourceText
 from ..read.evidence import Evidence, Gone, Place, find_places, in_time, lost_words
-from ..read.stored import find_compiled_summaries, find_pages
+from ..read.stored import find_compiled_summaries
 from ..write.tasks import TaskKey, key_of
 
 QUOTED_MAX = 12  # sources that are quoted where the writer had nothing to say of them

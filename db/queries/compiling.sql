@@ -111,17 +111,6 @@ WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.alias = ANY(CAST
   AND (m.status <> 'promoted' OR m.promoted_page_id IS NOT NULL)
 ORDER BY m.alias, CASE m.status WHEN 'ignored' THEN 1 WHEN 'promoted' THEN 2 ELSE 3 END;
 
--- name: find_pages
--- Whole pages by their ids.
-SELECT id, type, slug, title, summary, tags, metadata, status, parent_page_id, version, last_compiled_at FROM pages
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:page_ids AS uuid[]));
-
--- name: find_sections
--- The sections of these pages, in order.
-SELECT page_id, section_slug, heading, body_md FROM sections
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:page_ids AS uuid[]))
-ORDER BY page_id, position, id;
-
 -- name: find_summary_authors
 -- Who first wrote the summary that each of these pages has now.
 SELECT DISTINCT ON (r.page_id) r.page_id, r.author_kind

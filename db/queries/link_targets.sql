@@ -253,18 +253,19 @@ GROUP BY t.from_page_id
 ORDER BY t.from_page_id;
 
 -- name: find_meant
--- The page that a link without a type means by this name, in the order of resolve_targets.
-SELECT found.id FROM (
+-- The page that a link without a type means by each of these names, in the order of resolve_targets.
+SELECT DISTINCT ON (given.place) given.place, found.id
+FROM unnest(CAST(:slugs AS text[]), CAST(:aliases AS text[])) WITH ORDINALITY AS given (slug, alias, place)
+CROSS JOIN LATERAL (
     SELECT id, status, 1 AS rank FROM pages
-    WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND slug = :slug
+    WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND slug = given.slug
     UNION ALL
     SELECT p.id, p.status, 2 FROM old_slugs AS o
     JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = o.page_id
-    WHERE o.tenant_id = :tenant_id AND o.owner_id = :owner_id AND o.slug = :slug
+    WHERE o.tenant_id = :tenant_id AND o.owner_id = :owner_id AND o.slug = given.slug
     UNION ALL
     SELECT p.id, p.status, 3 FROM aliases AS n
     JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = n.page_id
-    WHERE n.tenant_id = :tenant_id AND n.owner_id = :owner_id AND n.alias = :alias
+    WHERE n.tenant_id = :tenant_id AND n.owner_id = :owner_id AND n.alias = given.alias
 ) AS found
-ORDER BY found.status <> 'active', found.rank, found.id
-LIMIT 1;
+ORDER BY given.place, found.status <> 'active', found.rank, found.id;

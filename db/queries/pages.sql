@@ -6,23 +6,23 @@ SELECT owner_id FROM pages WHERE tenant_id = :tenant_id AND id = :id;
 -- In whose wikis pages lie.
 SELECT id, owner_id FROM pages WHERE tenant_id = :tenant_id AND id = ANY(CAST(:ids AS uuid[]));
 
--- name: find_page
--- A page with its sections, [slug, heading, text] of each in order, its names, and its wiki's language and index: what a
--- write has to know.
+-- name: find_pages
+-- Pages with their sections, [slug, heading, text] of each in order, their names, and their wiki's language and index:
+-- what a write has to know.
 SELECT p.id, p.type, p.slug, p.title, p.summary, p.tags, p.metadata, p.status, p.parent_page_id, p.version,
        p.last_compiled_at,
        (
            SELECT json_agg(json_build_array(s.section_slug, s.heading, s.body_md) ORDER BY s.position, s.id)
            FROM sections AS s
-           WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = :page_id
+           WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = p.id
        ) AS sections,
        ARRAY(
            SELECT a.alias FROM aliases AS a
-           WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.page_id = :page_id
+           WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.page_id = p.id
        ) AS aliases,
        ARRAY(
            SELECT f.slug FROM old_slugs AS f
-           WHERE f.tenant_id = :tenant_id AND f.owner_id = :owner_id AND f.page_id = :page_id
+           WHERE f.tenant_id = :tenant_id AND f.owner_id = :owner_id AND f.page_id = p.id
        ) AS old_slugs,
        o.language,
        (
@@ -31,7 +31,7 @@ SELECT p.id, p.type, p.slug, p.title, p.summary, p.tags, p.metadata, p.status, p
        ) AS editions
 FROM pages AS p
 JOIN owners AS o ON o.tenant_id = :tenant_id AND o.id = :owner_id
-WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = :page_id;
+WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = ANY(CAST(:page_ids AS uuid[]));
 
 -- name: find_all
 -- Every page of a wiki.

@@ -1,5 +1,6 @@
 """A page as the writers see it, and what they answer."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -60,11 +61,21 @@ class Saved:
 
 async def find_page(writer: Writer, page_id: UUID) -> Page | None:
     """The page with its sections, of this wiki."""
-    row = await writer.one(PAGES["find_page"], page_id=page_id)
-    if row is None:
-        return None
-    learn_editions(writer, row)
-    writer.named[page_id] = frozenset(row["aliases"]), frozenset(row["old_slugs"])
+    return (await find_pages(writer, [page_id])).get(page_id)
+
+
+async def find_pages(writer: Writer, page_ids: Collection[UUID]) -> dict[UUID, Page]:
+    """Those of the pages that this wiki has, with their sections, by their ids; one statement."""
+    if not page_ids:
+        return {}
+    rows = await writer.all(PAGES["find_pages"], page_ids=list(page_ids))
+    for row in rows:
+        learn_editions(writer, row)
+        writer.named[row["id"]] = frozenset(row["aliases"]), frozenset(row["old_slugs"])
+    return {row["id"]: page_of(row) for row in rows}
+
+
+def page_of(row: Row) -> Page:
     sections = orjson.loads(row["sections"] or b"[]")
     return Page(
         id=row["id"],

@@ -19,10 +19,10 @@ from ..errors import BadInput, NotFound
 from ..links.references import dependants, refresh_hubness
 from ..links.targets import resolve
 from ..model import outline
-from ..model.names import check_number, free_slug, renew_names
+from ..model.names import check_number, everyone, find_names, free_slug, write_names
 from ..model.outline import Outline
 from ..model.pages import Page, Saved, find_page
-from ..search.index import Findable, write_search
+from ..search.index import Findable, found_together, write_search
 from ..transactions.activity import record
 from ..transactions.transaction import NO_PAGE, check_same_wiki, check_version, writing_page
 from ..transactions.writer import Writer
@@ -135,9 +135,9 @@ async def merge_many(
 
 async def find_source(writer: Writer, page_id: UUID, field: str) -> Page:
     """The page that is to go, of the writer's wiki."""
-    await check_same_wiki(writer, page_id, field)
     page = await find_page(writer, page_id)
     if page is None:
+        await check_same_wiki(writer, page_id, field)
         raise NotFound(NO_PAGE)
     return page
 
@@ -153,11 +153,12 @@ async def merge(writer: Writer, gone: Page, into: Page, field: str) -> Saved:
     counting = await dependants(writer, gone.id, into.id)
     calling = await find_calling(writer, gone)
     joined = await read_in_thread(outline.size(gone.sections, into.sections), join, into.sections, gone.sections)
-    gone_after = await put_away(writer, gone, into)
-    into_after = await enrich(writer, gone, into, joined)
-    touched = await move_belongings(writer, gone, into, joined)
-    await rename_both(writer, gone_after, into_after)
-    version = (await rewrite_calling(writer, calling, gone, into_after)).get(into.id, into_after.version)
+    async with found_together(writer):
+        gone_after = await put_away(writer, gone, into)
+        into_after = await enrich(writer, gone, into, joined)
+        touched = await move_belongings(writer, gone, into, joined)
+        await rename_both(writer, gone_after, into_after)
+        version = (await rewrite_calling(writer, calling, gone, into_after)).get(into.id, into_after.version)
     refresh_hubness(writer, [*counting, *touched, gone.id, into.id])
     await record(writer, "page.merged", into.id, fromPageId=gone.id, version=version)
     return Saved(into.id, version)
@@ -179,9 +180,9 @@ async def put_away(writer: Writer, gone: Page, into: Page) -> Page:
     slug = await free_slug(writer, gone.type, gone.slug[: SLUG.most - len(SUFFIX)].rstrip("-") + SUFFIX)
     after = replace(gone, slug=slug, status="archived")
     saved = await save(writer, gone, after, edit_summary=f"Merged into {into.title}")
-    await writer.run(MERGING["move_slugs"], from_id=gone.id, into_id=into.id)
-    await writer.run(MERGING["move_merged"], from_id=gone.id, into_id=into.id)
-    await writer.run(MERGING["write_merged"], page_id=gone.id, into_id=into.id)
+    await writer.later(MERGING["move_slugs"], from_id=gone.id, into_id=into.id)
+    await writer.later(MERGING["move_merged"], from_id=gone.id, into_id=into.id)
+    await writer.later(MERGING["write_merged"], page_id=gone.id, into_id=into.id)
     return replace(after, version=saved.version)
 
 
@@ -210,36 +211,38 @@ async def move_belongings(writer: Writer, gone: Page, into: Page, joined: Joined
     pages: dict[str, Any] = {"from_id": gone.id, "into_id": into.id}
     places: dict[str, Any] = {"from_slugs": list(joined.places), "into_slugs": list(joined.places.values())}
     for statement in ("move_lists", "move_listed"):
-        await writer.run(MERGING[statement], **pages, **places)
+        await writer.later(MERGING[statement], **pages, **places)
     for statement in ("move_promotions", "copy_placements"):
-        await writer.run(MERGING[statement], **pages)
-    await writer.run(MERGING["move_listings"], from_text=str(gone.id), into_text=str(into.id))
-    await writer.run(MERGING["move_mentions"], **pages)
+        await writer.later(MERGING[statement], **pages)
+    await writer.later(MERGING["move_listings"], from_text=str(gone.id), into_text=str(into.id))
+    await writer.later(MERGING["move_mentions"], **pages)
     return touched
 
 
 async def copy_citations(writer: Writer, gone: Page, into: Page, joined: Joined) -> None:
-    sections = {row["section_slug"]: row["id"] for row in await writer.all(SECTIONS["find_sections"], page_id=into.id)}
     cited = await writer.all(MERGING["find_citations"], page_id=gone.id)
+    if not cited:
+        return
+    sections = {row["section_slug"]: row["id"] for row in await writer.all(SECTIONS["find_sections"], page_id=into.id)}
     kept = [row for row in cited if joined.places.get(row["section_slug"]) in sections]
-    await writer.run(
+    await writer.later(
         MERGING["copy_citations"],
         into_id=into.id,
         ids=[new_id() for _ in kept],
         section_ids=[sections[joined.places[row["section_slug"]]] for row in kept],
         cited_ids=[row["id"] for row in kept],
     )
-    await writer.run(MERGING["advance_sections"], page_id=into.id)
+    await writer.later(MERGING["advance_sections"], page_id=into.id)
 
 
 async def move_children(writer: Writer, gone: Page, into: Page) -> None:
     children = [row["id"] for row in await writer.all(MERGING["find_children"], page_id=gone.id)]
     if not children:
         return
-    await writer.run(MERGING["move_children"], from_id=gone.id, into_id=into.id)
-    await writer.run(MERGING["delete_mirrors"], page_id=gone.id)
+    await writer.later(MERGING["move_children"], from_id=gone.id, into_id=into.id)
+    await writer.later(MERGING["delete_mirrors"], page_id=gone.id)
     above, below = [into.id for _ in children], ["parent_of" for _ in children]
-    await writer.run(
+    await writer.later(
         LINKS["write_links"],
         ids=[new_id() for _ in range(2 * len(children))],
         from_page_ids=[*above, *children],
@@ -258,7 +261,7 @@ async def move_references(writer: Writer, gone: Page, into: Page) -> list[UUID]:
             for reason in row["reasons"]:
                 pairs[reason].append((pair[0], pair[1]))
     for reason, found in pairs.items():
-        await writer.run(
+        await writer.later(
             LINKS["write_links"],
             ids=[new_id() for _ in found],
             from_page_ids=[pair[0] for pair in found],
@@ -267,14 +270,15 @@ async def move_references(writer: Writer, gone: Page, into: Page) -> list[UUID]:
             reason=reason,
         )
     for statement in ("drop_links", "loosen_links"):
-        await writer.run(MERGING[statement], page_id=gone.id)
+        await writer.later(MERGING[statement], page_id=gone.id)
     return [end for found in pairs.values() for pair in found for end in pair]
 
 
 async def rename_both(writer: Writer, gone: Page, into: Page) -> None:
     """Both answer to other names than before; so every link that says one of them is looked at again."""
-    names = await renew_names(writer, into)
-    check_number(names, "fromPageId")
-    left = await renew_names(writer, gone)
-    await write_search(writer, Findable(into, names), Findable(gone, left))
-    await resolve(writer, names | left)
+    names = await find_names(writer, into, gone)
+    check_number(names[into.id], "fromPageId")
+    renamed = [(page, names[page.id]) for page in (into, gone)]
+    await write_names(writer, renamed)
+    await write_search(writer, *(Findable(page, found) for page, found in renamed))
+    await resolve(writer, everyone(names.values()))

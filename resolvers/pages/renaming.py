@@ -25,13 +25,14 @@ from ..errors import BadInput, CairnError
 from ..model import outline
 from ..model.names import check_free
 from ..model.outline import Outline
-from ..model.pages import Page, Saved, find_page
+from ..model.pages import Page, Saved, find_page, find_pages
+from ..search.index import found_together
 from ..tenants.tenants import list_tenants
 from ..transactions.activity import record
 from ..transactions.transaction import check_version, writing, writing_page
 from ..transactions.writer import Writer
 from ..validation import UNSET, Given
-from .update import save
+from .update import save, save_all
 
 TARGETS = statements("link_targets")
 RENAMINGS = statements("renamings")
@@ -158,18 +159,14 @@ def scope_of(renaming: Row) -> Scope:
 
 
 async def new_name(writer: Writer, old_slug: str, old_title: str, page: Page) -> NewName:
-    return NewName(
-        old_slug, old_title, page, await means(writer, page, page.slug), await means(writer, page, page.title)
-    )
-
-
-async def means(writer: Writer, page: Page, name: str) -> bool:
-    """Whether a link without a type that says the name is one to the page, now."""
-    try:
-        slug = slugify(name)
-    except NoSlug:
-        return False
-    return bool(await writer.value(TARGETS["find_meant"], slug=slug, alias=normalise(name)) == page.id)
+    """The new name, with what links that say it mean now: its slug, and its title."""
+    slugs = [page.slug]
+    with suppress(NoSlug):
+        slugs.append(slugify(page.title))
+    aliases = [normalise(page.slug), normalise(page.title)]
+    rows = await writer.all(TARGETS["find_meant"], slugs=slugs, aliases=aliases[: len(slugs)])
+    meant = {row["place"] for row in rows if row["id"] == page.id}
+    return NewName(old_slug, old_title, page, slug_means_it=1 in meant, title_means_it=2 in meant)
 
 
 async def rewrite_some(writer: Writer, name: NewName, reached: UUID) -> Rewritten:
@@ -187,25 +184,15 @@ async def rewrite_some(writer: Writer, name: NewName, reached: UUID) -> Rewritte
 
 
 async def rewrite_each(writer: Writer, rows: Sequence[Row], name: NewName) -> dict[UUID, int]:
-    """The new versions of the pages that say an old name."""
-    versions: dict[UUID, int] = {}
-    for row in rows:
-        version = await rewrite(writer, row["id"], frozenset(row["targets"]), name)
-        if version is not None:
-            versions[row["id"]] = version
-    return versions
-
-
-async def rewrite(writer: Writer, page_id: UUID, targets: frozenset[str], name: NewName) -> int | None:
-    """The new version of a page whose text says these targets; None when it says no old name."""
-    page = await find_page(writer, page_id)
-    if page is None:
-        return None
-    sections = await read_in_thread(outline.size(page.sections), renamed, page.sections, targets, name)
-    if sections == page.sections:
-        return None
-    summary = f"Renamed link: {name.old_title} → {name.new.title}"
-    return (await save(writer, page, replace(page, sections=sections), edit_summary=summary)).version
+    """The new versions of the pages that say an old name, in a fixed number of statements."""
+    pages = await find_pages(writer, [row["id"] for row in rows])
+    calling = {row["id"]: frozenset(row["targets"]) for row in rows if row["id"] in pages}
+    size = outline.size(*(page.sections for page in pages.values()))
+    texts = await read_in_thread(size, lambda: {id: renamed(pages[id].sections, calling[id], name) for id in calling})
+    states = [(pages[id], replace(pages[id], sections=sections), ()) for id, sections in texts.items()]
+    different = [state for state in states if state[0].sections != state[1].sections]
+    saved = await save_all(writer, different, edit_summary=f"Renamed link: {name.old_title} → {name.new.title}")
+    return {one.page_id: one.version for one in saved}
 
 
 def renamed(sections: Outline, targets: frozenset[str], name: NewName) -> Outline:
@@ -261,22 +248,28 @@ async def rename_page(
         after = replace(page, title=page.title if title is UNSET else title, slug=page.slug if slug is UNSET else slug)
         if after.slug != page.slug:
             await check_free(writer, page.type, after.slug, but=page)
-        calling = await find_calling(writer, page) if after.slug != page.slug else []
-        saved = await save(writer, page, after, edit_summary=summary)
-        done = Renamed(saved)
-        if saved.changed:
-            now = replace(after, version=saved.version)
-            at_once = await rewrite_calling(writer, calling, page, now)
-            first = await rewrite_first(writer, page, now)
-            versions = {**at_once, **first.versions}
-            version = versions.get(page.id, saved.version)
-            done = Renamed(replace(saved, version=version), tuple(versions), first.left)
-            await record(writer, "page.renamed", page.id, version=version, texts=len(versions))
+        async with found_together(writer):
+            done = await rename(writer, page, after, summary)
         waiting = await find_renamings(writer, page.id)
         scope = writer.scope
     if isinstance(database, OneTransaction):
         return replace(done, left=sum(waiting.values()))
     return await rewritten(database, scope, done, waiting, PATIENCE if patience is None else patience)
+
+
+async def rename(writer: Writer, page: Page, after: Page, summary: str | None) -> Renamed:
+    """The page under its new name, and the first of the texts that say the old one."""
+    calling = await find_calling(writer, page) if after.slug != page.slug else []
+    saved = await save(writer, page, after, edit_summary=summary)
+    if not saved.changed:
+        return Renamed(saved)
+    now = replace(after, version=saved.version)
+    at_once = await rewrite_calling(writer, calling, page, now)
+    first = await rewrite_first(writer, page, now)
+    versions = {**at_once, **first.versions}
+    version = versions.get(page.id, saved.version)
+    await record(writer, "page.renamed", page.id, version=version, texts=len(versions))
+    return Renamed(replace(saved, version=version), tuple(versions), first.left)
 
 
 async def rewritten(

@@ -10,12 +10,12 @@ from compiler.compiler import Caps, Compiler
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
 from compiler.metrics import Metrics
 from compiler.planner import NewPage, Plan, SectionProposal
-from compiler.read.stored import find_pages
 from compiler.write.page_changes import PageChange
 from db.scope import Role, Scope
 from resolvers.errors import BadInput, CairnError, NotFound
 from resolvers.jobs.queue import ask_for_compile
 from resolvers.model.drafts import PageDraft, SectionDraft
+from resolvers.model.pages import find_pages
 from resolvers.pages.lifecycle import archive_page, create_page, delete_page
 from resolvers.pages.merging import merge_pages
 from resolvers.pages.sections import patch_section, suppress_promotion

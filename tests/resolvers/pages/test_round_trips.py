@@ -13,12 +13,16 @@ from resolvers.model.lookup import PageAddress
 from resolvers.pages.aliases import add_alias
 from resolvers.pages.edits import append_to_page, edit_page
 from resolvers.pages.lifecycle import archive_page, create_page, update_page
+from resolvers.pages.merging import merge_pages
+from resolvers.pages.renaming import rename_page
 from resolvers.pages.sections import patch_section
 from resolvers.pages.upsert import upsert_page
 from tests.postgres_proxy import Proxy
 from tests.wiki import Wiki, check
 
 MOST = 10
+MOST_WITH_OTHERS = 32
+"""Round trips of a write that also rewrites other pages: at 300 ms each it ends before its 10 seconds are over."""
 Work = Callable[[Database, Scope, UUID], Awaitable[object]]
 
 
@@ -29,6 +33,8 @@ class Trips(NamedTuple):
     scope: Scope
     proxy: Proxy
     page_id: UUID
+    linked_id: UUID
+    """A page to which every other page links."""
 
 
 def draft(title: str) -> PageDraft:
@@ -41,11 +47,11 @@ def draft(title: str) -> PageDraft:
 
 @pytest.fixture
 async def trips(wiki: Wiki) -> AsyncIterator[Trips]:
-    page_id = await fill(wiki)
+    pages = await fill(wiki)
     async with Proxy(wiki.database.dsn).open() as proxy:
         database = Database(proxy.dsn, size=1)
         await database.open()
-        yield Trips(database, wiki.scope, proxy, page_id)
+        yield Trips(database, wiki.scope, proxy, *pages)
         await database.close()
 
 
@@ -79,30 +85,50 @@ WRITES: dict[str, Work] = {
     "alias": lambda database, scope, page_id: add_alias(database, scope, page_id, name="Earthenware"),
     "archive": archive_page,
 }
+WRITES_WITH_OTHERS: dict[str, Callable[[Trips], Awaitable[object]]] = {
+    "rename": lambda trips: rename_page(trips.database, trips.scope, trips.linked_id, title="Argil", slug="argil"),
+    "merge": lambda trips: merge_pages(trips.database, trips.scope, trips.page_id, trips.linked_id),
+    "merge the other way": lambda trips: merge_pages(trips.database, trips.scope, trips.linked_id, trips.page_id),
+}
 
 
 @pytest.mark.parametrize("name", WRITES)
 async def test_a_page_is_written_in_few_round_trips(trips: Trips, wiki: Wiki, name: str) -> None:
     """The same write in two wikis: in the first it prepares its statements, for a trip each."""
-    cold = await counted(trips, name)
-    await check(wiki)
-    other = await wiki.neighbour()
-    warm = await counted(trips._replace(scope=other.scope, page_id=await fill(other)), name)
-    print(f"{name}: {cold} cold, {warm} warm")
+    cold, warm = await counted(trips, wiki, lambda trips: WRITES[name](trips.database, trips.scope, trips.page_id))
     assert warm <= MOST
     assert cold <= 2 * MOST
 
 
-async def counted(trips: Trips, name: str) -> int:
+@pytest.mark.parametrize("name", WRITES_WITH_OTHERS)
+async def test_pages_that_change_with_another_are_written_together(trips: Trips, wiki: Wiki, name: str) -> None:
+    """Thirty pages link to the one that is renamed or merged, and say its new name afterwards."""
+    cold, warm = await counted(trips, wiki, WRITES_WITH_OTHERS[name])
+    assert warm <= MOST_WITH_OTHERS
+    assert cold <= 2 * MOST_WITH_OTHERS
+
+
+async def counted(trips: Trips, wiki: Wiki, work: Callable[[Trips], Awaitable[object]]) -> tuple[int, int]:
+    """Round trips of the work in the wiki, and in another one afterwards."""
     before = trips.proxy.trips
-    await WRITES[name](trips.database, trips.scope, trips.page_id)
-    return trips.proxy.trips - before
+    await work(trips)
+    cold = trips.proxy.trips - before
+    await check(wiki)
+    other = await wiki.neighbour()
+    page_id, linked_id = await fill(other)
+    before = trips.proxy.trips
+    await work(trips._replace(scope=other.scope, page_id=page_id, linked_id=linked_id))
+    warm = trips.proxy.trips - before
+    print(f"{cold} cold, {warm} warm")
+    return cold, warm
 
 
-async def fill(wiki: Wiki) -> UUID:
-    """Pages to link to, and so many that the words of one more are not counted at once; the last one's id."""
+async def fill(wiki: Wiki) -> tuple[UUID, UUID]:
+    """Pages to link to, and so many that the words of one more are not counted at once; the last one, and one that
+    every page links to."""
     for n in range(30):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Old {n}", body="About [[Clay]]."))
-    for title in ("Kilns", "Clay"):
-        await create_page(wiki.database, wiki.scope, PageDraft("topic", title))
-    return (await create_page(wiki.database, wiki.scope, draft("Pottery"))).page_id
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Kilns"))
+    clay = await create_page(wiki.database, wiki.scope, PageDraft("topic", "Clay"))
+    last = await create_page(wiki.database, wiki.scope, draft("Pottery"))
+    return last.page_id, clay.page_id
