@@ -1,0 +1,50 @@
+"""What is stored is read, indexed and compiled, also where a bound was lowered since."""
+
+from collections.abc import Iterable
+
+import pytest
+
+from compiler.compiler import Compiler
+from compiler.extraction import ExtractivePlanner, ExtractiveWriter
+from compiler.planner import SourceText
+from content import limits
+from resolvers.search.reindexing import reindex
+from resolvers.sources.compile_requests import rebuild_wiki
+from resolvers.sources.retain import retain_sources
+from resolvers.sources.sources import SourceDraft
+from tests.compiler.extraction.stories import TRIP
+from tests.compiler.story import compile_all
+from tests.full_wiki import fill
+from tests.wiki import Wiki, check
+
+RULES = Compiler(ExtractivePlanner(), ExtractiveWriter())
+HALF = len(TRIP) // 2
+
+
+async def retain(wiki: Wiki, stories: Iterable[SourceText]) -> None:
+    drafts = [
+        SourceDraft("daily_note", one.ref, one.content, one.title, one.captured_at, dict(one.metadata))
+        for one in stories
+    ]
+    await retain_sources(wiki.database, wiki.scope, drafts)
+
+
+@pytest.mark.parametrize("divisor", [2, 8, max(bound.most for bound in limits.BOUNDS)])
+async def test_a_wiki_is_indexed_and_compiled_when_its_bounds_were_lowered(
+    wiki: Wiki, monkeypatch: pytest.MonkeyPatch, divisor: int
+) -> None:
+    await retain(wiki, TRIP[:HALF])
+    await compile_all(wiki, RULES)
+    await fill(wiki.database, wiki.scope, ["e\u0301", "a, "])
+    await retain(wiki, TRIP[HALF:])
+    before = {page["id"] for page in await wiki.rows("pages")}
+    for bound in limits.BOUNDS:
+        if not bound.fixed:
+            monkeypatch.setattr(bound, "most", max(3, bound.most // divisor))
+    assert await reindex(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id, again=True) == len(before)
+    jobs = await compile_all(wiki, RULES)
+    await rebuild_wiki(wiki.database, wiki.scope)
+    jobs += await compile_all(wiki, RULES)
+    assert {job["status"] for job in jobs} == {"succeeded"}
+    assert before <= {page["id"] for page in await wiki.rows("pages")}
+    await check(wiki)
