@@ -4,7 +4,7 @@ Taking an idle one and giving it back are two plain calls: no round trip, no tas
 comes back in doubt, from a task that was cancelled or in an open transaction, is made clean before it is lent again.
 
 What holds at any moment: there are never more than `size`, those being opened or made clean included; nobody waits
-while one is idle; and for everybody who waits, one more is being opened as long as there is room for it.
+while one is idle that they may have; and for everybody who waits, one more is being opened as long as there is room.
 """
 
 import asyncio
@@ -47,8 +47,9 @@ class Exhausted(Exception):
 
 class Pool:
     """At most `size` connections; at most `queue` tasks wait for one, PATIENCE seconds each. A connection that comes
-    back goes to the borrower who has the fewest, and of that one's tasks to the first that came. One borrower may fill
-    half of the queue.
+    back goes to the borrower who has the fewest, and of that one's tasks to the first that came. One borrower may have
+    three quarters of the connections, so that slow statements of one leave some to the others, and fill half of the
+    queue.
 
     For gauges: `size` is the limit, `total` what there is of it, `idle` those that are lent to nobody, `waiting` the
     tasks that wait for one. For counters, since the start: `acquired`, `refused` (Exhausted) and `opened`.
@@ -56,6 +57,7 @@ class Pool:
 
     def __init__(self, connect: Connect, *, size: int, queue: int) -> None:
         self.connect, self.size, self.queue = connect, size, queue
+        self.share = max(1, size - size // 4)
         self.idle: list[asyncpg.Connection] = []  # the last one back is the next to go: its caches are warm
         self.lent: dict[asyncpg.Connection, Hashable] = {}
         self.outdated: set[asyncpg.Connection] = set()
@@ -99,6 +101,8 @@ class Pool:
 
     def take_idle(self) -> asyncpg.Connection | None:
         """One that can be had without waiting."""
+        if self.has_its_share(BORROWER.get()):
+            return None
         while self.idle:
             connection = self.idle.pop()
             if not connection.is_closed():
@@ -159,17 +163,21 @@ class Pool:
 
     def offer(self, connection: asyncpg.Connection) -> None:
         """To whoever has the fewest, and of those to who has waited longest."""
-        while self.waiting:
-            waiter = self.next_waiter()
+        while waiter := self.next_waiter():
             self.waiting.remove(waiter)
             if not waiter.coming.done():
                 waiter.coming.set_result(self.lending(connection, waiter.borrower))
                 return
         self.idle.append(connection)
 
-    def next_waiter(self) -> Waiter:
+    def next_waiter(self) -> Waiter | None:
         holding = Counter(self.lent.values())
-        return min(self.waiting, key=lambda waiter: holding[waiter.borrower])
+        first = min(self.waiting, key=lambda waiter: holding[waiter.borrower], default=None)
+        return None if first is None or self.has_its_share(first.borrower) else first
+
+    def has_its_share(self, borrower: Hashable) -> bool:
+        """May this borrower have no more connections now? Who is nobody's borrower may have all of them."""
+        return borrower is not None and sum(one == borrower for one in self.lent.values()) >= self.share
 
     def lending(self, connection: asyncpg.Connection, borrower: Hashable) -> asyncpg.Connection:
         self.lent[connection] = borrower

@@ -1,7 +1,11 @@
 """Messages of the WebSocket protocol: their frames, sizes and forms."""
 
+import asyncio
+import time
+from collections import deque
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import orjson
 from graphql import GraphQLError
@@ -19,6 +23,34 @@ STEP = 4096  # bytes that are parsed before others get their turn: 700 of the sm
 FRAGMENTS_MAX = 1000  # of one message
 STRANGERS_MAX = 16_384  # bytes of a message before a credential was accepted
 ACCEPTED = "cairn.accepted"  # where a scope has the function that is called when a credential was accepted
+
+
+class ParseQueue:
+    """Connections of one event loop with more to parse than a step. They take turns, a step each, and all of them
+    together parse during half of the time at most: the other half is for everybody else."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+        self.connections: deque[BoundedWebSocket] = deque()
+        self.is_scheduled = False
+
+    def add(self, connection: "BoundedWebSocket") -> None:
+        self.connections.append(connection)
+        self.schedule(0)
+
+    def schedule(self, delay: float) -> None:
+        if self.connections and not self.is_scheduled:
+            self.is_scheduled = True
+            self.loop.call_later(delay, self.step)
+
+    def step(self) -> None:
+        self.is_scheduled = False
+        started = time.perf_counter()
+        self.connections.popleft().parse_step()
+        self.schedule(time.perf_counter() - started)
+
+
+QUEUES: WeakKeyDictionary[asyncio.AbstractEventLoop, ParseQueue] = WeakKeyDictionary()
 
 
 class BoundedWebSocket(WebSocketsSansIOProtocol):
@@ -51,7 +83,8 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
     def parse_soon(self) -> None:
         if self.unparsed and not self.is_parsing:
             self.is_parsing = True
-            self.loop.call_soon(self.parse_step)
+            queue = QUEUES.get(self.loop) or QUEUES.setdefault(self.loop, ParseQueue(self.loop))
+            queue.add(self)
 
     def parse_step(self) -> None:
         """One step; the next one once the application has taken the messages of this one."""

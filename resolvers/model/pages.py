@@ -61,7 +61,7 @@ class Saved:
 
 async def find_page(writer: Writer, page_id: UUID) -> Page | None:
     """The page with its sections, of this wiki."""
-    return (await find_pages(writer, [page_id])).get(page_id)
+    return next(iter((await find_pages(writer, [page_id])).values()), None)
 
 
 async def find_pages(writer: Writer, page_ids: Collection[UUID]) -> dict[UUID, Page]:

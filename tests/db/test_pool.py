@@ -74,6 +74,32 @@ async def test_who_has_the_fewest_comes_next(pool: Pool) -> None:
     assert not pool.lent
 
 
+async def test_one_borrower_leaves_connections_to_the_others(shared_dsn: str) -> None:
+    database = Database(shared_dsn, size=4)
+    await database.open()
+    pool = database.pool
+    assert pool is not None
+    order: list[str] = []
+    release = asyncio.Event()
+    tasks = [asyncio.create_task(lent_to(pool, "greedy", order, release)) for _ in range(6)]
+    while len(order) < 3 or len(pool.waiting) < 3 or pool.opening:
+        await asyncio.sleep(0.01)
+    await asyncio.wait_for(asyncio.create_task(lent_to_one(pool, "modest")), 5)
+    async with pool.lend():
+        assert order == ["greedy"] * 3
+    release.set()
+    await asyncio.gather(*tasks)
+    assert order == ["greedy"] * 6
+    assert not pool.lent
+    await database.close()
+
+
+async def lent_to_one(pool: Pool, borrower: str) -> None:
+    BORROWER.set(borrower)
+    async with pool.lend() as connection:
+        await connection.fetchval("SELECT 1")
+
+
 async def test_one_borrower_fills_half_of_the_queue(shared_dsn: str) -> None:
     database = Database(shared_dsn, size=1, queue=4)
     await database.open()
