@@ -99,19 +99,19 @@ class Database:
         self.pool = self.read_pool = None
 
     async def json(self, sql: str, arguments: Sequence[Any]) -> bytes | None:
-        """Return the one JSON value of a compiled read, exactly as Postgres wrote it."""
+        """Return the JSON value of a compiled read, exactly as Postgres wrote it. Raises TooLarge."""
         async with acquire(self.read_pool) as connection:
             with span("sql", sql):
-                value: bytes | None = await connection.fetchval(sql, *arguments)
-            return value
+                row = await connection.fetchrow(sql, *arguments)
+        return answer_in(row)
 
     async def json_anew(self, sql: str, arguments: Sequence[Any]) -> bytes | None:
         """The same of one of the few reads whose best plan depends on a value: for four round trips instead of one."""
         async with acquire(self.read_pool) as connection, connection.transaction(readonly=True):
             await connection.execute(PLANNED_ANEW)
             with span("sql", sql):
-                value: bytes | None = await connection.fetchval(sql, *arguments)
-            return value
+                row = await connection.fetchrow(sql, *arguments)
+        return answer_in(row)
 
     async def ping(self) -> None:
         """Raise when Postgres does not answer."""
@@ -301,6 +301,18 @@ class Connection:
         """The same statement for many rows, in one round trip."""
         with span("sql", statement.sql):
             await self.raw.executemany(statement.sql, [self.arguments(statement, row) for row in rows])
+
+
+class AnswerTooLarge(Exception):
+    """A compiled read whose value has more bytes than its statement lets pass."""
+
+
+def answer_in(row: Row) -> bytes | None:
+    """The value of a compiled read, whose statement returns it with its size, and without it where it is too large."""
+    value: bytes | None = row["answer"]
+    if value is None and row["size"] is not None:
+        raise AnswerTooLarge(f"This answer would have {row['size']:,} bytes, more than one answer may have.")
+    return value
 
 
 async def prepare_connection(connection: asyncpg.Connection) -> None:

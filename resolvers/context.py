@@ -16,7 +16,7 @@ from selection.errors import Final, TooExpensive
 from selection.limits.cost import OPERATION
 
 from .auth.owners import find_owner
-from .errors import CairnError, NotFound, Unavailable
+from .errors import CairnError, LimitExceeded, NotFound, Unavailable
 from .knowledge.tool_calls import hot_index
 from .pages.history import Comparison, compare_states
 from .rate_limits.limiter import Account, Allowance
@@ -123,7 +123,7 @@ class Context:
 
 @contextmanager
 def once_only() -> Iterator[None]:
-    """A time limit or a lost database ends the operation: run again as values it would only meet the same.
+    """A limit or a lost database ends the operation: run again as values it would only meet the same.
 
     What else is wrong is of one field, and graphql-core says of which.
     """
@@ -134,5 +134,7 @@ def once_only() -> Iterator[None]:
         slow = isinstance(error.__cause__, asyncpg.QueryCanceledError)
         message = "This operation took too long and was stopped. Ask for less at once." if slow else error.message
         raise Final(message, extensions={"code": "TIMEOUT"} if slow else error.extensions) from error
+    except LimitExceeded as error:
+        raise Final(error.message, extensions=error.extensions) from error
     except CairnError as error:
         raise GraphQLError(error.message, extensions=error.extensions) from error

@@ -10,12 +10,20 @@ from types import TracebackType
 
 import asyncpg
 
+from db.database import AnswerTooLarge
 from db.pool import Exhausted, is_lost
 
-from ..errors import BadInput, CairnError, Conflict, NotFound, Unavailable
+from ..errors import BadInput, CairnError, Conflict, LimitExceeded, NotFound, Unavailable
 
 CONSTRAINT = re.compile(r'constraint "(.+?)(?:_\d{5,})?"')
-REFUSED = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, Exhausted)
+REFUSED = (
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+    OSError,
+    Exhausted,
+    AnswerTooLarge,
+)
 BUSY = ("08", "40", "53", "55", "57")  # connection, rollback, resources, locks, an operator or a time-out
 VALUE = ("22", "54")  # the data itself, or more of it than fits
 DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EIO}  # no connection fails with these
@@ -39,6 +47,8 @@ def refusal(error: Exception) -> CairnError | None:
     """Ours for one that a caller can cause or wait out; none for what can only be a fault of the program."""
     if isinstance(error, Exhausted):
         return Unavailable("The database is busy, or cannot be reached. Try again in a moment.")
+    if isinstance(error, AnswerTooLarge):
+        return LimitExceeded(f"{error} Ask for fewer rows or fields.")
     if isinstance(error, OSError) and error.errno in DISK:
         return Unavailable(f"A file cannot be written: {error.strerror}. Make room, then try again.")
     if isinstance(error, asyncpg.InterfaceError) and not is_lost(error):

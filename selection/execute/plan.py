@@ -6,7 +6,7 @@ from itertools import count
 from operator import itemgetter
 from typing import Any, Protocol
 
-from sqlalchemy import ColumnElement, Dialect, select
+from sqlalchemy import ColumnElement, Dialect, Select, case, func, literal, select
 from sqlalchemy.dialects.postgresql import asyncpg
 
 from ..compile.compiler import Compiler, Finding, within_of
@@ -14,6 +14,7 @@ from ..compile.parameters import Fixed, OfStep, Request
 from ..compile.tenancy import unbound_tables
 from ..declare.arguments import Argument
 
+ANSWER_MAX = 10_000_000  # bytes: larger ones would hold the event loop while they are received
 DIALECT: Dialect = asyncpg.dialect(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]
 
 
@@ -37,12 +38,19 @@ class Context(Protocol):
         """The one JSON value of a statement, which may have to be planned `anew` for these arguments."""
 
 
+def bounded(result: ColumnElement[Any]) -> Select[Any]:
+    """The value and its size in bytes; without the value where that is more than ANSWER_MAX."""
+    answer = select(result.label("answer")).offset(literal(0)).subquery("whole")  # so that it is computed once
+    size = func.pg_column_size(answer.c.answer)
+    return select(case((size <= ANSWER_MAX, answer.c.answer)).label("answer"), size.label("size"))
+
+
 class Plan:
     """One statement for one operation and one shape of its variables."""
 
     def __init__(self, compiler: Compiler, result: ColumnElement[Any], nothing: bytes | None = None) -> None:
         """`nothing` is the answer when no step found anything, where that is known without asking Postgres."""
-        statement = select(result)
+        statement = bounded(result)
         if tables := unbound_tables(statement):
             raise AssertionError(f"{tables} would be read for every tenant")
         compiled = statement.compile(dialect=DIALECT, compile_kwargs={"literal_binds": True})

@@ -15,6 +15,7 @@ from graphql import get_introspection_query
 from app import asgi
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
+from selection.execute import plan
 from tests.app.service import Service, serving
 from tests.loop_thread import heartbeat
 from tests.wiki import Wiki
@@ -225,3 +226,22 @@ async def test_what_is_refused_keeps_nothing_of_each_request(service: Service, t
         gc.collect()
         depths.append(sum(type(thing) is types.TracebackType for thing in gc.get_objects()))
     assert depths[2] - depths[1] < 20
+
+
+async def test_an_answer_that_would_be_too_large_is_not_sent(
+    dsn: str, tmp_path: Path, wiki: Wiki, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether it is compiled or executed field by field; what is smaller comes whole."""
+    monkeypatch.setattr(plan, "ANSWER_MAX", 20_000)
+    for number in range(3):
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Page {number}", body="words " * 1_500))
+    bodies = "wikiPages(first: %d) { nodes { bodyMd } }"
+    async with serving(dsn, tmp_path) as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, wiki.scope.role)
+        few = await service.ask("{ " + bodies % 2 + " }", token)
+        assert [len(page["bodyMd"]) for page in few["data"]["wikiPages"]["nodes"]] == [9_000] * 2
+        for document in ("{ " + bodies % 3 + " }", "{ __schema { queryType { name } } " + bodies % 3 + " }"):
+            answer = await service.ask(document, token)
+            assert [error["extensions"]["code"] for error in answer["errors"]] == ["LIMIT_EXCEEDED"]
+            assert "This answer would have 27," in answer["errors"][0]["message"]
+        assert "errors" not in await service.ask("{ viewer { role } }", token)

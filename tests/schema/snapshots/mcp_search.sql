@@ -21,143 +21,151 @@
 --   $10  step.end_cursor
 --   $11  step.lists
 -- plan:
---   Result
---     InitPlan 9
---       ->  Function Scan on anon_2
---             SubPlan 1
---               ->  Result
---             SubPlan 8
---               ->  Aggregate
---                     ->  Sort
---                           ->  Function Scan on jsonb_to_recordset anon_7
---                                 SubPlan 2
---                                   ->  Index Scan using sections_slug_uq on sections sections_1
---                                 SubPlan 3
---                                   ->  Result
---                                         ->  Function Scan on jsonb_to_record anon_6
---                                 SubPlan 4
---                                   ->  Index Scan using pages_pk on pages pages_1
---                                 SubPlan 5
---                                   ->  Index Scan using pages_pk on pages pages_2
---                                 SubPlan 7
---                                   ->  Seq Scan on grants grants_1
---                                         InitPlan 6
---                                           ->  Index Scan using pages_pk on pages pages_2_1
+--   Subquery Scan on whole
+--     ->  Result
+--           InitPlan 9
+--             ->  Function Scan on anon_1
+--                   SubPlan 1
+--                     ->  Result
+--                   SubPlan 8
+--                     ->  Aggregate
+--                           ->  Sort
+--                                 ->  Function Scan on jsonb_to_recordset anon_6
+--                                       SubPlan 2
+--                                         ->  Index Scan using sections_slug_uq on sections sections_1
+--                                       SubPlan 3
+--                                         ->  Result
+--                                               ->  Function Scan on jsonb_to_record anon_5
+--                                       SubPlan 4
+--                                         ->  Index Scan using pages_pk on pages pages_1
+--                                       SubPlan 5
+--                                         ->  Index Scan using pages_pk on pages pages_2
+--                                       SubPlan 7
+--                                         ->  Seq Scan on grants grants_1
+--                                               InitPlan 6
+--                                                 ->  Index Scan using pages_pk on pages pages_2_1
 
-SELECT JSON_OBJECT(
-  'wikiSearchResults': coalesce(
-    to_json((
-      SELECT JSON_OBJECT(
-        'didYouMean': anon_2.did_you_mean,
-        'totalCount': coalesce(to_json(anon_2.total_count), CAST(concat('null in a non-null field') AS JSON)),
-        'totalIsExact': coalesce(to_json(anon_2.total_is_exact), CAST(concat('null in a non-null field') AS JSON)),
-        'pageInfo': coalesce(
-          to_json((
-            SELECT JSON_OBJECT(
-              'hasNextPage': coalesce(to_json(anon_3.has_next_page), CAST(concat('null in a non-null field') AS JSON))
-            ) AS item
+SELECT
+  CASE WHEN (pg_column_size(whole.answer) <= 10000000) THEN whole.answer END AS answer,
+  pg_column_size(whole.answer) AS size
+FROM (
+  SELECT JSON_OBJECT(
+    'wikiSearchResults': coalesce(
+      to_json((
+        SELECT JSON_OBJECT(
+          'didYouMean': anon_1.did_you_mean,
+          'totalCount': coalesce(to_json(anon_1.total_count), CAST(concat('null in a non-null field') AS JSON)),
+          'totalIsExact': coalesce(to_json(anon_1.total_is_exact), CAST(concat('null in a non-null field') AS JSON)),
+          'pageInfo': coalesce(
+            to_json((
+              SELECT JSON_OBJECT(
+                'hasNextPage': coalesce(to_json(anon_2.has_next_page), CAST(concat('null in a non-null field') AS JSON))
+              ) AS item
+              FROM (
+                SELECT
+                  anon_1.has_next_page AS has_next_page,
+                  anon_1.has_previous_page AS has_previous_page,
+                  anon_1.start_cursor AS start_cursor,
+                  anon_1.end_cursor AS end_cursor
+              ) AS anon_2
+            )),
+            CAST(concat('null in a non-null field') AS JSON)
+          ),
+          'edges': (
+            SELECT coalesce(json_agg(anon_3.item), CAST('[]' AS JSON)) AS coalesce_1
             FROM (
-              SELECT
-                anon_2.has_next_page AS has_next_page,
-                anon_2.has_previous_page AS has_previous_page,
-                anon_2.start_cursor AS start_cursor,
-                anon_2.end_cursor AS end_cursor
-            ) AS anon_3
-          )),
-          CAST(concat('null in a non-null field') AS JSON)
-        ),
-        'edges': (
-          SELECT coalesce(json_agg(anon_4.item), CAST('[]' AS JSON)) AS coalesce_1
-          FROM (
-            SELECT JSON_OBJECT(
-              'cursor': coalesce(to_json(anon_5.cursor), CAST(concat('null in a non-null field') AS JSON)),
-              'score': coalesce(
-                to_json(CAST(anon_5.score AS DOUBLE PRECISION)), CAST(concat('null in a non-null field') AS JSON)
-              ),
-              'section': (
-                SELECT JSON_OBJECT('sectionSlug': sections_1.section_slug) AS item
-                FROM sections AS sections_1
-                WHERE sections_1.id = anon_5.section_id
-                  AND sections_1.page_id = anon_5.page_id
-                  AND sections_1.tenant_id = $1::UUID
-              ),
-              'snippet': (
-                SELECT JSON_OBJECT(
-                  'text': coalesce(to_json(anon_6.text), CAST(concat('null in a non-null field') AS JSON))
-                ) AS item
-                FROM jsonb_to_record(anon_5.snippet) AS anon_6(text TEXT, html TEXT, highlights JSONB)
-                WHERE anon_5.snippet IS NOT NULL
-              ),
-              'node': coalesce(
-                to_json((
+              SELECT JSON_OBJECT(
+                'cursor': coalesce(to_json(anon_4.cursor), CAST(concat('null in a non-null field') AS JSON)),
+                'score': coalesce(
+                  to_json(CAST(anon_4.score AS DOUBLE PRECISION)), CAST(concat('null in a non-null field') AS JSON)
+                ),
+                'section': (
+                  SELECT JSON_OBJECT('sectionSlug': sections_1.section_slug) AS item
+                  FROM sections AS sections_1
+                  WHERE sections_1.id = anon_4.section_id
+                    AND sections_1.page_id = anon_4.page_id
+                    AND sections_1.tenant_id = $1::UUID
+                ),
+                'snippet': (
                   SELECT JSON_OBJECT(
-                    'type': upper(pages_1.type),
-                    'slug': pages_1.slug,
-                    'title': pages_1.title,
-                    'summary': pages_1.summary,
-                    'tags': pages_1.tags
+                    'text': coalesce(to_json(anon_5.text), CAST(concat('null in a non-null field') AS JSON))
                   ) AS item
-                  FROM pages AS pages_1
-                  WHERE pages_1.id = anon_5.page_id AND pages_1.tenant_id = $1::UUID
-                )),
-                CAST(concat('null in a non-null field') AS JSON)
-              )
-            ) AS item
-            FROM (
-              SELECT
-                anon_7.page_id AS page_id,
-                anon_7.score AS score,
-                anon_7.matched_alias AS matched_alias,
-                anon_7.section_id AS section_id,
-                anon_7.snippet AS snippet,
-                anon_7.place AS place,
-                anon_7.cursor AS cursor,
-                anon_7.explanation AS explanation,
-                (
-                  SELECT pages_2.owner_id
-                  FROM pages AS pages_2
-                  WHERE pages_2.id = anon_7.page_id AND pages_2.tenant_id = $1::UUID
-                ) AS owner_id
-              FROM jsonb_to_recordset(anon_2.lists['edges']) AS anon_7(
-                page_id UUID,
-                score DOUBLE PRECISION,
-                matched_alias TEXT,
-                section_id UUID,
-                snippet JSONB,
-                place INTEGER,
-                cursor TEXT,
-                explanation JSONB
-              )
-            ) AS anon_5
-            WHERE $2::BOOLEAN
-              OR anon_5.owner_id = ANY ($3::UUID[])
-              OR (
-                EXISTS (
-                  SELECT 1 AS anon_8
-                  FROM grants AS grants_1
-                  WHERE grants_1.grantee_id = ANY ($3::UUID[])
-                    AND grants_1.owner_id = anon_5.owner_id
-                    AND grants_1.tenant_id = $1::UUID
+                  FROM jsonb_to_record(anon_4.snippet) AS anon_5(text TEXT, html TEXT, highlights JSONB)
+                  WHERE anon_4.snippet IS NOT NULL
+                ),
+                'node': coalesce(
+                  to_json((
+                    SELECT JSON_OBJECT(
+                      'type': upper(pages_1.type),
+                      'slug': pages_1.slug,
+                      'title': pages_1.title,
+                      'summary': pages_1.summary,
+                      'tags': pages_1.tags
+                    ) AS item
+                    FROM pages AS pages_1
+                    WHERE pages_1.id = anon_4.page_id AND pages_1.tenant_id = $1::UUID
+                  )),
+                  CAST(concat('null in a non-null field') AS JSON)
                 )
-              )
-            ORDER BY anon_5.place
-          ) AS anon_4
+              ) AS item
+              FROM (
+                SELECT
+                  anon_6.page_id AS page_id,
+                  anon_6.score AS score,
+                  anon_6.matched_alias AS matched_alias,
+                  anon_6.section_id AS section_id,
+                  anon_6.snippet AS snippet,
+                  anon_6.place AS place,
+                  anon_6.cursor AS cursor,
+                  anon_6.explanation AS explanation,
+                  (
+                    SELECT pages_2.owner_id
+                    FROM pages AS pages_2
+                    WHERE pages_2.id = anon_6.page_id AND pages_2.tenant_id = $1::UUID
+                  ) AS owner_id
+                FROM jsonb_to_recordset(anon_1.lists['edges']) AS anon_6(
+                  page_id UUID,
+                  score DOUBLE PRECISION,
+                  matched_alias TEXT,
+                  section_id UUID,
+                  snippet JSONB,
+                  place INTEGER,
+                  cursor TEXT,
+                  explanation JSONB
+                )
+              ) AS anon_4
+              WHERE $2::BOOLEAN
+                OR anon_4.owner_id = ANY ($3::UUID[])
+                OR (
+                  EXISTS (
+                    SELECT 1 AS anon_7
+                    FROM grants AS grants_1
+                    WHERE grants_1.grantee_id = ANY ($3::UUID[])
+                      AND grants_1.owner_id = anon_4.owner_id
+                      AND grants_1.tenant_id = $1::UUID
+                  )
+                )
+              ORDER BY anon_4.place
+            ) AS anon_3
+          )
+        ) AS item
+        FROM unnest(
+          $4::TEXT[], $5::INTEGER[], $6::BOOLEAN[], $7::BOOLEAN[], $8::BOOLEAN[], $9::TEXT[], $10::TEXT[], $11::JSONB[]
+        ) WITH ORDINALITY AS anon_1(
+          did_you_mean,
+          total_count,
+          total_is_exact,
+          has_next_page,
+          has_previous_page,
+          start_cursor,
+          end_cursor,
+          lists,
+          ordinality
         )
-      ) AS item
-      FROM unnest(
-        $4::TEXT[], $5::INTEGER[], $6::BOOLEAN[], $7::BOOLEAN[], $8::BOOLEAN[], $9::TEXT[], $10::TEXT[], $11::JSONB[]
-      ) WITH ORDINALITY AS anon_2(
-        did_you_mean,
-        total_count,
-        total_is_exact,
-        has_next_page,
-        has_previous_page,
-        start_cursor,
-        end_cursor,
-        lists,
-        ordinality
-      )
-    )),
-    CAST(concat('null in a non-null field') AS JSON)
-  )
-) AS anon_1;
+      )),
+      CAST(concat('null in a non-null field') AS JSON)
+    )
+  ) AS answer
+  LIMIT ALL
+  OFFSET 0
+) AS whole;

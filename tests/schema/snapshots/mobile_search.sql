@@ -47,470 +47,481 @@
 --   $40  scope.owners
 --   $41  10
 -- plan:
---   Result
---     InitPlan 2
---       ->  Result
---             InitPlan 1
---               ->  Limit
---                     ->  Sort
---                           ->  Seq Scan on search_scopes
---     InitPlan 33
---       ->  Aggregate
---             ->  Limit
---                   ->  Result
---                         ->  Sort
---                               ->  Subquery Scan on anon_4
---                                     ->  Limit
---                                           CTE named
---                                             ->  Unique
---                                                   ->  Sort
---                                                         ->  Nested Loop
---                                                               ->  Function Scan on key
---                                                               ->  Limit
---                                                                     ->  Index Scan using page_names_owner_ix on page_names
---                                           CTE alone
---                                             ->  Subquery Scan on weighed
---                                                   ->  Subquery Scan on parts
---                                                         ->  Subquery Scan on best
---                                                               ->  Limit
---                                                                     ->  Sort
---                                                                           ->  Nested Loop
+--   Subquery Scan on whole
+--     ->  Result
+--           InitPlan 2
+--             ->  Result
+--                   InitPlan 1
+--                     ->  Limit
+--                           ->  Sort
+--                                 ->  Seq Scan on search_scopes
+--           InitPlan 33
+--             ->  Aggregate
+--                   ->  Limit
+--                         ->  Result
+--                               ->  Sort
+--                                     ->  Subquery Scan on anon_3
+--                                           ->  Limit
+--                                                 CTE named
+--                                                   ->  Unique
+--                                                         ->  Sort
+--                                                               ->  Nested Loop
+--                                                                     ->  Function Scan on key
+--                                                                     ->  Limit
+--                                                                           ->  Index Scan using page_names_owner_ix on page_names
+--                                                 CTE alone
+--                                                   ->  Subquery Scan on weighed
+--                                                         ->  Subquery Scan on parts
+--                                                               ->  Subquery Scan on best
+--                                                                     ->  Limit
+--                                                                           ->  Sort
 --                                                                                 ->  Nested Loop
 --                                                                                       ->  Nested Loop
---                                                                                             ->  Append
---                                                                                                   ->  Nested Loop
---                                                                                                         ->  CTE Scan on named named_3
---                                                                                                               SubPlan 8
---                                                                                                                 ->  Index Scan using pages_pk on pages
---                                                                                                         ->  Index Scan using search_pages_pk on search_pages
---                                                                                                   ->  Subquery Scan on "*SELECT* 2"
---                                                                                                         ->  Limit
---                                                                                                               ->  Subquery Scan on calling
---                                                                                                                     ->  Limit
---                                                                                                                           InitPlan 12
---                                                                                                                             ->  Result
---                                                                                                                           InitPlan 13
---                                                                                                                             ->  CTE Scan on named
---                                                                                                                           ->  Bitmap Heap Scan on search_pages search_pages_1
---                                                                                                                                 ->  Bitmap Index Scan on search_pages_words_ix
---                                                                                                                     SubPlan 10
---                                                                                                                       ->  Index Scan using pages_pk on pages pages_3
---                                                                                                   ->  Subquery Scan on "*SELECT* 3"
---                                                                                                         ->  Limit
---                                                                                                               ->  Subquery Scan on headed
---                                                                                                                     ->  Limit
---                                                                                                                           InitPlan 16
---                                                                                                                             ->  Result
---                                                                                                                           InitPlan 17
---                                                                                                                             ->  CTE Scan on named named_1
---                                                                                                                           ->  Bitmap Heap Scan on search_pages search_pages_2
---                                                                                                                                 ->  Bitmap Index Scan on search_pages_words_ix
---                                                                                                                     SubPlan 14
---                                                                                                                       ->  Index Scan using pages_pk on pages pages_4
---                                                                                                   ->  Subquery Scan on "*SELECT* 4"
---                                                                                                         ->  Limit
---                                                                                                               ->  Subquery Scan on saying
---                                                                                                                     ->  Limit
---                                                                                                                           InitPlan 20
---                                                                                                                             ->  Result
---                                                                                                                           InitPlan 21
---                                                                                                                             ->  CTE Scan on named named_2
---                                                                                                                           ->  Bitmap Heap Scan on search_pages search_pages_3
---                                                                                                                                 ->  Bitmap Index Scan on search_pages_words_ix
---                                                                                                                     SubPlan 18
---                                                                                                                       ->  Index Scan using pages_pk on pages pages_5
---                                                                                             ->  Result
+--                                                                                             ->  Nested Loop
+--                                                                                                   ->  Append
+--                                                                                                         ->  Nested Loop
+--                                                                                                               ->  CTE Scan on named named_3
+--                                                                                                                     SubPlan 8
+--                                                                                                                       ->  Index Scan using pages_pk on pages
+--                                                                                                               ->  Index Scan using search_pages_pk on search_pages
+--                                                                                                         ->  Subquery Scan on "*SELECT* 2"
+--                                                                                                               ->  Limit
+--                                                                                                                     ->  Subquery Scan on calling
+--                                                                                                                           ->  Limit
+--                                                                                                                                 InitPlan 12
+--                                                                                                                                   ->  Result
+--                                                                                                                                 InitPlan 13
+--                                                                                                                                   ->  CTE Scan on named
+--                                                                                                                                 ->  Bitmap Heap Scan on search_pages search_pages_1
+--                                                                                                                                       ->  Bitmap Index Scan on search_pages_words_ix
+--                                                                                                                           SubPlan 10
+--                                                                                                                             ->  Index Scan using pages_pk on pages pages_3
+--                                                                                                         ->  Subquery Scan on "*SELECT* 3"
+--                                                                                                               ->  Limit
+--                                                                                                                     ->  Subquery Scan on headed
+--                                                                                                                           ->  Limit
+--                                                                                                                                 InitPlan 16
+--                                                                                                                                   ->  Result
+--                                                                                                                                 InitPlan 17
+--                                                                                                                                   ->  CTE Scan on named named_1
+--                                                                                                                                 ->  Bitmap Heap Scan on search_pages search_pages_2
+--                                                                                                                                       ->  Bitmap Index Scan on search_pages_words_ix
+--                                                                                                                           SubPlan 14
+--                                                                                                                             ->  Index Scan using pages_pk on pages pages_4
+--                                                                                                         ->  Subquery Scan on "*SELECT* 4"
+--                                                                                                               ->  Limit
+--                                                                                                                     ->  Subquery Scan on saying
+--                                                                                                                           ->  Limit
+--                                                                                                                                 InitPlan 20
+--                                                                                                                                   ->  Result
+--                                                                                                                                 InitPlan 21
+--                                                                                                                                   ->  CTE Scan on named named_2
+--                                                                                                                                 ->  Bitmap Heap Scan on search_pages search_pages_3
+--                                                                                                                                       ->  Bitmap Index Scan on search_pages_words_ix
+--                                                                                                                           SubPlan 18
+--                                                                                                                             ->  Index Scan using pages_pk on pages pages_5
+--                                                                                                   ->  Result
+--                                                                                             ->  Aggregate
+--                                                                                                   ->  Function Scan on t
 --                                                                                       ->  Aggregate
---                                                                                             ->  Function Scan on t
---                                                                                 ->  Aggregate
---                                                                                       ->  Result
---                                                                                             ->  Function Scan on t_1
---                                           CTE foremost
---                                             ->  Limit
---                                                   ->  WindowAgg
---                                                         ->  Sort
---                                                               ->  CTE Scan on alone
---                                           CTE followed
---                                             ->  GroupAggregate
---                                                   InitPlan 24
---                                                     ->  Aggregate
---                                                           ->  CTE Scan on alone alone_1
---                                                   ->  Sort
---                                                         ->  Nested Loop
---                                                               ->  CTE Scan on foremost
---                                                               ->  Nested Loop
---                                                                     ->  CTE Scan on foremost f
---                                                                     ->  Limit
---                                                                           ->  Index Only Scan using links_pair_uq on links
---                                           CTE unsaid
---                                             ->  Limit
---                                                   InitPlan 26
---                                                     ->  CTE Scan on alone alone_2
---                                                   ->  Nested Loop
---                                                         ->  Nested Loop
---                                                               ->  Nested Loop
---                                                                     ->  CTE Scan on followed f_1
---                                                                     ->  Aggregate
---                                                                           InitPlan 27
---                                                                             ->  Aggregate
---                                                                                   ->  CTE Scan on alone alone_3
---                                                                           ->  Result
---                                                                                 ->  CTE Scan on foremost foremost_1
---                                                               ->  Index Scan using pages_pk on pages p
---                                                         ->  Index Scan using search_pages_pk on search_pages search_pages_4
---                                           CTE beside
---                                             ->  Result
---                                                   InitPlan 29
---                                                     ->  Aggregate
---                                                           ->  CTE Scan on unsaid
---                                                   ->  CTE Scan on unsaid unsaid_1
---                                           CTE answer
---                                             ->  Subquery Scan on ranked
+--                                                                                             ->  Result
+--                                                                                                   ->  Function Scan on t_1
+--                                                 CTE foremost
 --                                                   ->  Limit
+--                                                         ->  WindowAgg
+--                                                               ->  Sort
+--                                                                     ->  CTE Scan on alone
+--                                                 CTE followed
+--                                                   ->  GroupAggregate
+--                                                         InitPlan 24
+--                                                           ->  Aggregate
+--                                                                 ->  CTE Scan on alone alone_1
 --                                                         ->  Sort
---                                                               ->  Append
---                                                                     ->  Hash Left Join
---                                                                           ->  CTE Scan on alone alone_4
---                                                                           ->  Hash
---                                                                                 ->  CTE Scan on followed
---                                                                     ->  Subquery Scan on "*SELECT* 2_1"
---                                                                           ->  CTE Scan on beside
---                                                   SubPlan 31
---                                                     ->  Index Scan using pages_pk on pages p_1
---                                           ->  WindowAgg
---                                                 ->  Sort
---                                                       ->  CTE Scan on answer
---                                     SubPlan 4
---                                       ->  Index Scan using pages_pk on pages pages_2
---                                     SubPlan 6
---                                       ->  Seq Scan on grants grants_1
---                                             InitPlan 5
---                                               ->  Index Scan using pages_pk on pages pages_2_1
---                         SubPlan 3
---                           ->  Index Scan using pages_pk on pages pages_1
+--                                                               ->  Nested Loop
+--                                                                     ->  CTE Scan on foremost
+--                                                                     ->  Nested Loop
+--                                                                           ->  CTE Scan on foremost f
+--                                                                           ->  Limit
+--                                                                                 ->  Index Only Scan using links_pair_uq on links
+--                                                 CTE unsaid
+--                                                   ->  Limit
+--                                                         InitPlan 26
+--                                                           ->  CTE Scan on alone alone_2
+--                                                         ->  Nested Loop
+--                                                               ->  Nested Loop
+--                                                                     ->  Nested Loop
+--                                                                           ->  CTE Scan on followed f_1
+--                                                                           ->  Aggregate
+--                                                                                 InitPlan 27
+--                                                                                   ->  Aggregate
+--                                                                                         ->  CTE Scan on alone alone_3
+--                                                                                 ->  Result
+--                                                                                       ->  CTE Scan on foremost foremost_1
+--                                                                     ->  Index Scan using pages_pk on pages p
+--                                                               ->  Index Scan using search_pages_pk on search_pages search_pages_4
+--                                                 CTE beside
+--                                                   ->  Result
+--                                                         InitPlan 29
+--                                                           ->  Aggregate
+--                                                                 ->  CTE Scan on unsaid
+--                                                         ->  CTE Scan on unsaid unsaid_1
+--                                                 CTE answer
+--                                                   ->  Subquery Scan on ranked
+--                                                         ->  Limit
+--                                                               ->  Sort
+--                                                                     ->  Append
+--                                                                           ->  Hash Left Join
+--                                                                                 ->  CTE Scan on alone alone_4
+--                                                                                 ->  Hash
+--                                                                                       ->  CTE Scan on followed
+--                                                                           ->  Subquery Scan on "*SELECT* 2_1"
+--                                                                                 ->  CTE Scan on beside
+--                                                         SubPlan 31
+--                                                           ->  Index Scan using pages_pk on pages p_1
+--                                                 ->  WindowAgg
+--                                                       ->  Sort
+--                                                             ->  CTE Scan on answer
+--                                           SubPlan 4
+--                                             ->  Index Scan using pages_pk on pages pages_2
+--                                           SubPlan 6
+--                                             ->  Seq Scan on grants grants_1
+--                                                   InitPlan 5
+--                                                     ->  Index Scan using pages_pk on pages pages_2_1
+--                               SubPlan 3
+--                                 ->  Index Scan using pages_pk on pages pages_1
 
-SELECT CASE
-  WHEN (
-    SELECT coalesce(
-      (
-        SELECT analyser = CAST($1 AS smallint) AND updated_at = CAST($2 AS timestamptz)
-        FROM search_scopes
-        WHERE tenant_id = CAST($3 AS uuid)
-          AND owner_id = CAST($4 AS uuid)
-          AND state = 'ready'
-          AND analyser = ANY(CAST($5 AS smallint[]))
-        ORDER BY analyser DESC
-        LIMIT 1
-      ),
-      false
-    ) AS holds
-  ) THEN JSON_OBJECT(
-    'mobileWikiSearch': (
-      SELECT coalesce(json_agg(anon_2.item), CAST('[]' AS JSON)) AS coalesce_1
-      FROM (
-        SELECT JSON_OBJECT(
-          'score': coalesce(
-            to_json(CAST(anon_3.score AS DOUBLE PRECISION)), CAST(concat('null in a non-null field') AS JSON)
-          ),
-          'page': coalesce(
-            to_json((
-              SELECT JSON_OBJECT(
-                'id': pages_1.id,
-                'type': upper(pages_1.type),
-                'slug': pages_1.slug,
-                'title': pages_1.title,
-                'summary': pages_1.summary
-              ) AS item
-              FROM pages AS pages_1
-              WHERE pages_1.id = anon_3.page_id AND pages_1.tenant_id = $3::UUID
-            )),
-            CAST(concat('null in a non-null field') AS JSON)
-          )
-        ) AS item
+SELECT
+  CASE WHEN (pg_column_size(whole.answer) <= 10000000) THEN whole.answer END AS answer,
+  pg_column_size(whole.answer) AS size
+FROM (
+  SELECT CASE
+    WHEN (
+      SELECT coalesce(
+        (
+          SELECT analyser = CAST($1 AS smallint) AND updated_at = CAST($2 AS timestamptz)
+          FROM search_scopes
+          WHERE tenant_id = CAST($3 AS uuid)
+            AND owner_id = CAST($4 AS uuid)
+            AND state = 'ready'
+            AND analyser = ANY(CAST($5 AS smallint[]))
+          ORDER BY analyser DESC
+          LIMIT 1
+        ),
+        false
+      ) AS holds
+    ) THEN JSON_OBJECT(
+      'mobileWikiSearch': (
+        SELECT coalesce(json_agg(anon_1.item), CAST('[]' AS JSON)) AS coalesce_1
         FROM (
-          SELECT
-            anon_4.page_id AS page_id,
-            anon_4.score AS score,
-            anon_4.matched_alias AS matched_alias,
-            anon_4.section_id AS section_id,
-            anon_4.snippet AS snippet,
-            anon_4.ordinality AS ordinality,
-            (
-              SELECT pages_2.owner_id
-              FROM pages AS pages_2
-              WHERE pages_2.id = anon_4.page_id AND pages_2.tenant_id = $3::UUID
-            ) AS owner_id
+          SELECT JSON_OBJECT(
+            'score': coalesce(
+              to_json(CAST(anon_2.score AS DOUBLE PRECISION)), CAST(concat('null in a non-null field') AS JSON)
+            ),
+            'page': coalesce(
+              to_json((
+                SELECT JSON_OBJECT(
+                  'id': pages_1.id,
+                  'type': upper(pages_1.type),
+                  'slug': pages_1.slug,
+                  'title': pages_1.title,
+                  'summary': pages_1.summary
+                ) AS item
+                FROM pages AS pages_1
+                WHERE pages_1.id = anon_2.page_id AND pages_1.tenant_id = $3::UUID
+              )),
+              CAST(concat('null in a non-null field') AS JSON)
+            )
+          ) AS item
           FROM (
-            WITH
-              scope AS MATERIALIZED (
-                SELECT CASE WHEN analyser = CAST($1 AS smallint) THEN updated_at END AS counted_at, edition, shelves
-                FROM search_scopes
-                WHERE tenant_id = CAST($3 AS uuid)
-                  AND owner_id = CAST($4 AS uuid)
-                  AND state = 'ready'
-                  AND analyser = ANY(CAST($5 AS smallint[]))
-                ORDER BY analyser DESC
-                LIMIT 1
-              ),
-              named AS MATERIALIZED (
-                SELECT DISTINCT ON (n.page_id)
-                  n.page_id,
-                  CASE WHEN n.kind <> 'title' THEN n.name END AS name,
-                  key.trust * CASE
-                    WHEN n.name <> key.name THEN CASE
-                      n.kind WHEN 'title' THEN 8 ELSE 5
-                    END * length(key.name)::float8 / length(n.name)
-                    ELSE coalesce(key.worth, CASE n.kind WHEN 'title' THEN 100 ELSE 90 END)
-                  END AS bonus
-                FROM unnest(
-                  CAST($6 AS text[]), CAST($7 AS text[]), CAST($8 AS float8[]), CAST($9 AS float8[])
-                ) AS key (name, name_end, trust, worth)
-                CROSS JOIN LATERAL (
-                  SELECT page_id, kind, name
-                  FROM page_names
+            SELECT
+              anon_3.page_id AS page_id,
+              anon_3.score AS score,
+              anon_3.matched_alias AS matched_alias,
+              anon_3.section_id AS section_id,
+              anon_3.snippet AS snippet,
+              anon_3.ordinality AS ordinality,
+              (
+                SELECT pages_2.owner_id
+                FROM pages AS pages_2
+                WHERE pages_2.id = anon_3.page_id AND pages_2.tenant_id = $3::UUID
+              ) AS owner_id
+            FROM (
+              WITH
+                scope AS MATERIALIZED (
+                  SELECT CASE WHEN analyser = CAST($1 AS smallint) THEN updated_at END AS counted_at, edition, shelves
+                  FROM search_scopes
                   WHERE tenant_id = CAST($3 AS uuid)
                     AND owner_id = CAST($4 AS uuid)
-                    AND name >= key.name
-                    AND name < key.name_end
+                    AND state = 'ready'
+                    AND analyser = ANY(CAST($5 AS smallint[]))
+                  ORDER BY analyser DESC
+                  LIMIT 1
+                ),
+                named AS MATERIALIZED (
+                  SELECT DISTINCT ON (n.page_id)
+                    n.page_id,
+                    CASE WHEN n.kind <> 'title' THEN n.name END AS name,
+                    key.trust * CASE
+                      WHEN n.name <> key.name THEN CASE
+                        n.kind WHEN 'title' THEN 8 ELSE 5
+                      END * length(key.name)::float8 / length(n.name)
+                      ELSE coalesce(key.worth, CASE n.kind WHEN 'title' THEN 100 ELSE 90 END)
+                    END AS bonus
+                  FROM unnest(
+                    CAST($6 AS text[]), CAST($7 AS text[]), CAST($8 AS float8[]), CAST($9 AS float8[])
+                  ) AS key (name, name_end, trust, worth)
+                  CROSS JOIN LATERAL (
+                    SELECT page_id, kind, name
+                    FROM page_names
+                    WHERE tenant_id = CAST($3 AS uuid)
+                      AND owner_id = CAST($4 AS uuid)
+                      AND name >= key.name
+                      AND name < key.name_end
+                      AND status = ANY(CAST($10 AS text[]))
+                    ORDER BY name
+                    LIMIT 40
+                  ) AS n
+                  ORDER BY n.page_id, bonus DESC, n.kind DESC, n.name
+                ),
+                allowed AS NOT MATERIALIZED (
+                  SELECT page_id, title_words, words, tsv, name_tsv
+                  FROM search_pages
+                  WHERE tenant_id = CAST($3 AS uuid)
+                    AND owner_id = CAST($4 AS uuid)
+                    AND analyser = CAST($1 AS smallint)
                     AND status = ANY(CAST($10 AS text[]))
-                  ORDER BY name
-                  LIMIT 40
-                ) AS n
-                ORDER BY n.page_id, bonus DESC, n.kind DESC, n.name
-              ),
-              allowed AS NOT MATERIALIZED (
-                SELECT page_id, title_words, words, tsv, name_tsv
-                FROM search_pages
-                WHERE tenant_id = CAST($3 AS uuid)
-                  AND owner_id = CAST($4 AS uuid)
-                  AND analyser = CAST($1 AS smallint)
-                  AND status = ANY(CAST($10 AS text[]))
-                  AND (CAST($11 AS tsquery) IS NULL OR tsv @@ CAST($11 AS tsquery))
-              ),
-              timely AS NOT MATERIALIZED (
-                SELECT id
-                FROM pages
-                WHERE tenant_id = CAST($3 AS uuid)
-                  AND updated_at >= CAST($12 AS timestamptz)
-                  AND updated_at < CAST($13 AS timestamptz)
-              ),
-              candidate AS (
-                SELECT allowed.*, named.name, named.bonus
-                FROM named
-                JOIN allowed ON allowed.page_id = named.page_id
-                WHERE (CAST($12 AS timestamptz) IS NULL OR EXISTS (SELECT FROM timely WHERE timely.id = named.page_id))
-                UNION ALL (
-                  SELECT *, NULL, 0
+                    AND (CAST($11 AS tsquery) IS NULL OR tsv @@ CAST($11 AS tsquery))
+                ),
+                timely AS NOT MATERIALIZED (
+                  SELECT id
+                  FROM pages
+                  WHERE tenant_id = CAST($3 AS uuid)
+                    AND updated_at >= CAST($12 AS timestamptz)
+                    AND updated_at < CAST($13 AS timestamptz)
+                ),
+                candidate AS (
+                  SELECT allowed.*, named.name, named.bonus
+                  FROM named
+                  JOIN allowed ON allowed.page_id = named.page_id
+                  WHERE (
+                    CAST($12 AS timestamptz) IS NULL OR EXISTS (SELECT FROM timely WHERE timely.id = named.page_id)
+                  )
+                  UNION ALL (
+                    SELECT *, NULL, 0
+                    FROM (
+                      SELECT *
+                      FROM allowed
+                      WHERE name_tsv @@ (SELECT CAST($14 AS tsquery))
+                        AND page_id <> ALL(ARRAY(SELECT page_id FROM named))
+                      LIMIT 100000
+                    ) AS calling
+                    WHERE (CAST($12 AS timestamptz) IS NULL OR EXISTS (SELECT FROM timely WHERE timely.id = page_id))
+                    LIMIT 250
+                  )
+                  UNION ALL (
+                    SELECT *, NULL, 0
+                    FROM (
+                      SELECT *
+                      FROM allowed
+                      WHERE tsv @@ (SELECT CAST($15 AS tsquery))
+                        AND (name_tsv @@ CAST($14 AS tsquery)) IS NOT TRUE
+                        AND page_id <> ALL(ARRAY(SELECT page_id FROM named))
+                      LIMIT 100000
+                    ) AS headed
+                    WHERE (CAST($12 AS timestamptz) IS NULL OR EXISTS (SELECT FROM timely WHERE timely.id = page_id))
+                    LIMIT 100
+                  )
+                  UNION ALL (
+                    SELECT *, NULL, 0
+                    FROM (
+                      SELECT *
+                      FROM allowed
+                      WHERE tsv @@ (SELECT CAST($16 AS tsquery))
+                        AND (tsv @@ CAST($15 AS tsquery)) IS NOT TRUE
+                        AND (name_tsv @@ CAST($14 AS tsquery)) IS NOT TRUE
+                        AND page_id <> ALL(ARRAY(SELECT page_id FROM named))
+                      LIMIT 100000
+                    ) AS saying
+                    WHERE (CAST($12 AS timestamptz) IS NULL OR EXISTS (SELECT FROM timely WHERE timely.id = page_id))
+                    LIMIT 600
+                  )
+                ),
+                best AS (
+                  SELECT c.*, brevity, longness, in_text, coalesce(in_names, 0) AS in_names
+                  FROM candidate AS c
+                  CROSS JOIN LATERAL (
+                    SELECT
+                      1 / (0.5::float8 + 0.125::float8 * greatest(c.title_words, 1)) AS brevity,
+                      CAST($17 AS float8) * (
+                        1 - CAST($18 AS float8) + CAST($18 AS float8) * c.words / CAST($19 AS float8)
+                      ) - 0.6079271::float8 AS longness
+                    OFFSET 0
+                  ) AS shape
+                  CROSS JOIN LATERAL (
+                    SELECT coalesce(
+                      sum(
+                        t.weight * (
+                          (longness + 0.6079271::float8) / (
+                            1 + longness * 1.6449341::float8 * (1 - ts_rank('{1,1,1,1}', c.tsv, t.lexeme))
+                          ) - 0.6079271::float8
+                        )
+                      ),
+                      0
+                    ) / longness * (CAST($17 AS float8) + 1) AS in_text
+                    FROM unnest(CAST($20 AS tsquery[]), CAST($21 AS float8[])) AS t (lexeme, weight)
+                  ) AS said
+                  CROSS JOIN LATERAL (
+                    SELECT CAST($22 AS float8) * brevity * sum(
+                      t.weight * least(1, ts_rank('{0.1,0.1,0.6,1}', c.name_tsv, t.lexeme) / 0.76::float8)
+                    ) AS in_names
+                    FROM unnest(CAST($20 AS tsquery[]), CAST($21 AS float8[])) AS t (lexeme, weight)
+                    WHERE c.name_tsv @@ CAST($23 AS tsquery)
+                  ) AS called
+                  ORDER BY in_text + coalesce(in_names, 0) + bonus DESC, c.page_id
+                  LIMIT 200
+                ),
+                weighed AS (
+                  SELECT *, in_text + in_names + named + together + heading + begun AS score
                   FROM (
-                    SELECT *
-                    FROM allowed
-                    WHERE name_tsv @@ (SELECT CAST($14 AS tsquery)) AND page_id <> ALL(ARRAY(SELECT page_id FROM named))
-                    LIMIT 100000
-                  ) AS calling
-                  WHERE (CAST($12 AS timestamptz) IS NULL OR EXISTS (SELECT FROM timely WHERE timely.id = page_id))
-                  LIMIT 250
-                )
-                UNION ALL (
-                  SELECT *, NULL, 0
-                  FROM (
-                    SELECT *
-                    FROM allowed
-                    WHERE tsv @@ (SELECT CAST($15 AS tsquery))
-                      AND (name_tsv @@ CAST($14 AS tsquery)) IS NOT TRUE
-                      AND page_id <> ALL(ARRAY(SELECT page_id FROM named))
-                    LIMIT 100000
-                  ) AS headed
-                  WHERE (CAST($12 AS timestamptz) IS NULL OR EXISTS (SELECT FROM timely WHERE timely.id = page_id))
-                  LIMIT 100
-                )
-                UNION ALL (
-                  SELECT *, NULL, 0
-                  FROM (
-                    SELECT *
-                    FROM allowed
-                    WHERE tsv @@ (SELECT CAST($16 AS tsquery))
-                      AND (tsv @@ CAST($15 AS tsquery)) IS NOT TRUE
-                      AND (name_tsv @@ CAST($14 AS tsquery)) IS NOT TRUE
-                      AND page_id <> ALL(ARRAY(SELECT page_id FROM named))
-                    LIMIT 100000
-                  ) AS saying
-                  WHERE (CAST($12 AS timestamptz) IS NULL OR EXISTS (SELECT FROM timely WHERE timely.id = page_id))
-                  LIMIT 600
-                )
-              ),
-              best AS (
-                SELECT c.*, brevity, longness, in_text, coalesce(in_names, 0) AS in_names
-                FROM candidate AS c
-                CROSS JOIN LATERAL (
-                  SELECT
-                    1 / (0.5::float8 + 0.125::float8 * greatest(c.title_words, 1)) AS brevity,
-                    CAST($17 AS float8) * (
-                      1 - CAST($18 AS float8) + CAST($18 AS float8) * c.words / CAST($19 AS float8)
-                    ) - 0.6079271::float8 AS longness
+                    SELECT
+                      page_id,
+                      name,
+                      words,
+                      longness,
+                      tsv,
+                      in_text,
+                      in_names,
+                      bonus AS named,
+                      CAST($24 AS float8) * CASE
+                        WHEN tsv @@ CAST($25 AS tsquery) THEN CAST($26 AS float8)
+                        WHEN tsv @@ CAST($27 AS tsquery) THEN CAST($28 AS float8)
+                        ELSE 0
+                      END AS together,
+                      CAST($24 AS float8) * CASE
+                        WHEN tsv @@ CAST($15 AS tsquery) THEN CAST($29 AS float8) ELSE 0
+                      END AS heading,
+                      brevity * CASE
+                        WHEN name_tsv @@ CAST($30 AS tsquery) THEN CAST($31 AS float8)
+                        WHEN name_tsv @@ CAST($32 AS tsquery) THEN CAST($33 AS float8)
+                        ELSE 0
+                      END AS begun
+                    FROM best
+                    OFFSET 0
+                  ) AS parts
                   OFFSET 0
-                ) AS shape
-                CROSS JOIN LATERAL (
-                  SELECT coalesce(
-                    sum(
-                      t.weight * (
-                        (longness + 0.6079271::float8) / (
-                          1 + longness * 1.6449341::float8 * (1 - ts_rank('{1,1,1,1}', c.tsv, t.lexeme))
-                        ) - 0.6079271::float8
-                      )
-                    ),
-                    0
-                  ) / longness * (CAST($17 AS float8) + 1) AS in_text
-                  FROM unnest(CAST($20 AS tsquery[]), CAST($21 AS float8[])) AS t (lexeme, weight)
-                ) AS said
-                CROSS JOIN LATERAL (
-                  SELECT CAST($22 AS float8) * brevity * sum(
-                    t.weight * least(1, ts_rank('{0.1,0.1,0.6,1}', c.name_tsv, t.lexeme) / 0.76::float8)
-                  ) AS in_names
-                  FROM unnest(CAST($20 AS tsquery[]), CAST($21 AS float8[])) AS t (lexeme, weight)
-                  WHERE c.name_tsv @@ CAST($23 AS tsquery)
-                ) AS called
-                ORDER BY in_text + coalesce(in_names, 0) + bonus DESC, c.page_id
-                LIMIT 200
-              ),
-              weighed AS (
-                SELECT *, in_text + in_names + named + together + heading + begun AS score
-                FROM (
+                ),
+                alone AS MATERIALIZED (
+                  SELECT page_id, name, score, in_text, in_names, named, together, heading, begun FROM weighed
+                ),
+                foremost AS MATERIALIZED (
                   SELECT
                     page_id,
-                    name,
-                    words,
-                    longness,
-                    tsv,
+                    score,
                     in_text,
                     in_names,
-                    bonus AS named,
-                    CAST($24 AS float8) * CASE
-                      WHEN tsv @@ CAST($25 AS tsquery) THEN CAST($26 AS float8)
-                      WHEN tsv @@ CAST($27 AS tsquery) THEN CAST($28 AS float8)
-                      ELSE 0
-                    END AS together,
-                    CAST($24 AS float8) * CASE
-                      WHEN tsv @@ CAST($15 AS tsquery) THEN CAST($29 AS float8) ELSE 0
-                    END AS heading,
-                    brevity * CASE
-                      WHEN name_tsv @@ CAST($30 AS tsquery) THEN CAST($31 AS float8)
-                      WHEN name_tsv @@ CAST($32 AS tsquery) THEN CAST($33 AS float8)
-                      ELSE 0
-                    END AS begun
-                  FROM best
-                  OFFSET 0
-                ) AS parts
-                OFFSET 0
-              ),
-              alone AS MATERIALIZED (
-                SELECT page_id, name, score, in_text, in_names, named, together, heading, begun FROM weighed
-              ),
-              foremost AS MATERIALIZED (
-                SELECT
-                  page_id,
-                  score,
-                  in_text,
-                  in_names,
-                  named + begun < 5 AND (together > 0 OR CAST($27 AS tsquery) IS NULL) AS tells,
-                  row_number() OVER (ORDER BY score DESC, page_id) AS place
-                FROM alone
-                ORDER BY score DESC, page_id
-                LIMIT 10
-              ),
-              doubt AS (
-                SELECT
-                  score,
-                  CAST($34 AS float8) * CASE
-                    WHEN tells THEN greatest(0, least(CAST($24 AS float8), in_text) - in_names) ELSE 0
-                  END AS weight
-                FROM foremost
-                WHERE place = 1
-              ),
-              followed AS (
-                SELECT
-                  l.to_page_id AS page_id,
-                  count(*) AS links,
-                  sum(f.score) AS weight,
-                  max(doubt.weight) * coalesce(sum(f.score / doubt.score) FILTER (WHERE f.place <= 3), 0) AS linked
-                FROM foremost AS f
-                JOIN doubt ON doubt.weight > 0
-                CROSS JOIN LATERAL (
-                  SELECT to_page_id
-                  FROM links
-                  WHERE tenant_id = CAST($3 AS uuid) AND from_page_id = f.page_id AND kind = 'reference'
-                  ORDER BY to_page_id
-                  LIMIT 100
-                ) AS l
-                WHERE f.place <= 3 OR (CAST($35 AS boolean) AND (SELECT count(*) FROM alone) < 20)
-                GROUP BY l.to_page_id
-              ),
-              agreed AS (
-                SELECT count(*) AS pages, sum(score) AS weight, max(score) AS score
-                FROM foremost
-                HAVING CAST($35 AS boolean) AND (SELECT count(*) FROM alone) < 20
-              ),
-              unsaid AS MATERIALIZED (
-                SELECT f.page_id, CAST($36 AS float8) * agreed.score * f.weight / agreed.weight AS linked
-                FROM agreed
-                JOIN followed AS f ON f.links >= 2 AND 2 * f.weight >= agreed.weight
-                JOIN allowed ON allowed.page_id = f.page_id
-                JOIN pages AS p ON p.tenant_id = CAST($3 AS uuid) AND p.id = f.page_id
-                WHERE 3 * p.hubness_score * agreed.pages <= f.links * CAST($37 AS float8)
-                  AND (
-                    CAST($12 AS timestamptz) IS NULL
-                      OR p.updated_at >= CAST($12 AS timestamptz)
-                      AND p.updated_at < CAST($13 AS timestamptz)
-                  )
-                  AND f.page_id <> ALL(ARRAY(SELECT page_id FROM alone))
-                LIMIT 4
-              ),
-              beside AS MATERIALIZED (SELECT page_id, linked FROM unsaid WHERE (SELECT count(*) FROM unsaid) <= 3),
-              ranked AS (
-                SELECT alone.*, coalesce(linked, 0) AS linked, score + coalesce(linked, 0) AS whole
-                FROM alone
-                LEFT JOIN followed ON followed.page_id = alone.page_id
-                UNION ALL
-                SELECT page_id, NULL, 0, 0, 0, 0, 0, 0, 0, linked, linked
-                FROM beside
-              ),
-              answer AS MATERIALIZED (
-                SELECT
-                  ranked.*,
-                  (
-                    SELECT p.last_compiled_at
-                    FROM pages AS p
-                    WHERE p.tenant_id = CAST($3 AS uuid) AND p.id = ranked.page_id
-                  ) AS last_compiled_at
-                FROM (
-                  SELECT * FROM ranked ORDER BY whole DESC FETCH FIRST (CAST($38 AS integer)) ROWS WITH TIES
-                ) AS ranked
+                    named + begun < 5 AND (together > 0 OR CAST($27 AS tsquery) IS NULL) AS tells,
+                    row_number() OVER (ORDER BY score DESC, page_id) AS place
+                  FROM alone
+                  ORDER BY score DESC, page_id
+                  LIMIT 10
+                ),
+                doubt AS (
+                  SELECT
+                    score,
+                    CAST($34 AS float8) * CASE
+                      WHEN tells THEN greatest(0, least(CAST($24 AS float8), in_text) - in_names) ELSE 0
+                    END AS weight
+                  FROM foremost
+                  WHERE place = 1
+                ),
+                followed AS (
+                  SELECT
+                    l.to_page_id AS page_id,
+                    count(*) AS links,
+                    sum(f.score) AS weight,
+                    max(doubt.weight) * coalesce(sum(f.score / doubt.score) FILTER (WHERE f.place <= 3), 0) AS linked
+                  FROM foremost AS f
+                  JOIN doubt ON doubt.weight > 0
+                  CROSS JOIN LATERAL (
+                    SELECT to_page_id
+                    FROM links
+                    WHERE tenant_id = CAST($3 AS uuid) AND from_page_id = f.page_id AND kind = 'reference'
+                    ORDER BY to_page_id
+                    LIMIT 100
+                  ) AS l
+                  WHERE f.place <= 3 OR (CAST($35 AS boolean) AND (SELECT count(*) FROM alone) < 20)
+                  GROUP BY l.to_page_id
+                ),
+                agreed AS (
+                  SELECT count(*) AS pages, sum(score) AS weight, max(score) AS score
+                  FROM foremost
+                  HAVING CAST($35 AS boolean) AND (SELECT count(*) FROM alone) < 20
+                ),
+                unsaid AS MATERIALIZED (
+                  SELECT f.page_id, CAST($36 AS float8) * agreed.score * f.weight / agreed.weight AS linked
+                  FROM agreed
+                  JOIN followed AS f ON f.links >= 2 AND 2 * f.weight >= agreed.weight
+                  JOIN allowed ON allowed.page_id = f.page_id
+                  JOIN pages AS p ON p.tenant_id = CAST($3 AS uuid) AND p.id = f.page_id
+                  WHERE 3 * p.hubness_score * agreed.pages <= f.links * CAST($37 AS float8)
+                    AND (
+                      CAST($12 AS timestamptz) IS NULL
+                        OR p.updated_at >= CAST($12 AS timestamptz)
+                        AND p.updated_at < CAST($13 AS timestamptz)
+                    )
+                    AND f.page_id <> ALL(ARRAY(SELECT page_id FROM alone))
+                  LIMIT 4
+                ),
+                beside AS MATERIALIZED (SELECT page_id, linked FROM unsaid WHERE (SELECT count(*) FROM unsaid) <= 3),
+                ranked AS (
+                  SELECT alone.*, coalesce(linked, 0) AS linked, score + coalesce(linked, 0) AS whole
+                  FROM alone
+                  LEFT JOIN followed ON followed.page_id = alone.page_id
+                  UNION ALL
+                  SELECT page_id, NULL, 0, 0, 0, 0, 0, 0, 0, linked, linked
+                  FROM beside
+                ),
+                answer AS MATERIALIZED (
+                  SELECT
+                    ranked.*,
+                    (
+                      SELECT p.last_compiled_at
+                      FROM pages AS p
+                      WHERE p.tenant_id = CAST($3 AS uuid) AND p.id = ranked.page_id
+                    ) AS last_compiled_at
+                  FROM (
+                    SELECT * FROM ranked ORDER BY whole DESC FETCH FIRST (CAST($38 AS integer)) ROWS WITH TIES
+                  ) AS ranked
+                )
+              SELECT
+                page_id,
+                whole AS score,
+                name AS matched_alias,
+                CAST(NULL AS uuid) AS section_id,
+                CAST(NULL AS jsonb) AS snippet,
+                row_number() OVER (ORDER BY whole DESC, last_compiled_at DESC NULLS LAST, page_id) AS ordinality
+              FROM answer
+              ORDER BY whole DESC, last_compiled_at DESC NULLS LAST, page_id
+              LIMIT CAST($38 AS integer)
+            ) AS anon_3
+          ) AS anon_2
+          WHERE $39::BOOLEAN
+            OR anon_2.owner_id = ANY ($40::UUID[])
+            OR (
+              EXISTS (
+                SELECT 1 AS anon_4
+                FROM grants AS grants_1
+                WHERE grants_1.grantee_id = ANY ($40::UUID[])
+                  AND grants_1.owner_id = anon_2.owner_id
+                  AND grants_1.tenant_id = $3::UUID
               )
-            SELECT
-              page_id,
-              whole AS score,
-              name AS matched_alias,
-              CAST(NULL AS uuid) AS section_id,
-              CAST(NULL AS jsonb) AS snippet,
-              row_number() OVER (ORDER BY whole DESC, last_compiled_at DESC NULLS LAST, page_id) AS ordinality
-            FROM answer
-            ORDER BY whole DESC, last_compiled_at DESC NULLS LAST, page_id
-            LIMIT CAST($38 AS integer)
-          ) AS anon_4
-        ) AS anon_3
-        WHERE $39::BOOLEAN
-          OR anon_3.owner_id = ANY ($40::UUID[])
-          OR (
-            EXISTS (
-              SELECT 1 AS anon_5
-              FROM grants AS grants_1
-              WHERE grants_1.grantee_id = ANY ($40::UUID[])
-                AND grants_1.owner_id = anon_3.owner_id
-                AND grants_1.tenant_id = $3::UUID
             )
-          )
-        ORDER BY anon_3.ordinality
-        LIMIT $41::INTEGER
-      ) AS anon_2
+          ORDER BY anon_2.ordinality
+          LIMIT $41::INTEGER
+        ) AS anon_1
+      )
     )
-  )
-END AS anon_1;
+  END AS answer
+  LIMIT ALL
+  OFFSET 0
+) AS whole;

@@ -14,64 +14,72 @@
 --   $5  scope.owners
 --   $6  5
 -- plan:
---   Result
---     InitPlan 5
---       ->  Aggregate
---             ->  Limit
---                   ->  Function Scan on anon_4
---                         SubPlan 1
---                           ->  Index Scan using pages_pk on pages pages_1
---                         SubPlan 2
---                           ->  Index Scan using pages_pk on pages pages_2
---                         SubPlan 4
---                           ->  Seq Scan on grants grants_1
---                                 InitPlan 3
---                                   ->  Index Scan using pages_pk on pages pages_2_1
+--   Subquery Scan on whole
+--     ->  Result
+--           InitPlan 5
+--             ->  Aggregate
+--                   ->  Limit
+--                         ->  Function Scan on anon_3
+--                               SubPlan 1
+--                                 ->  Index Scan using pages_pk on pages pages_1
+--                               SubPlan 2
+--                                 ->  Index Scan using pages_pk on pages pages_2
+--                               SubPlan 4
+--                                 ->  Seq Scan on grants grants_1
+--                                       InitPlan 3
+--                                         ->  Index Scan using pages_pk on pages pages_2_1
 
-SELECT JSON_OBJECT(
-  'relatedWikiPages': (
-    SELECT coalesce(json_agg(anon_2.item), CAST('[]' AS JSON)) AS coalesce_1
-    FROM (
-      SELECT JSON_OBJECT(
-        'score': coalesce(
-          to_json(CAST(anon_3.score AS DOUBLE PRECISION)), CAST(concat('null in a non-null field') AS JSON)
-        ),
-        'page': coalesce(
-          to_json((
-            SELECT JSON_OBJECT(
-              'type': upper(pages_1.type), 'slug': pages_1.slug, 'title': pages_1.title, 'summary': pages_1.summary
-            ) AS item
-            FROM pages AS pages_1
-            WHERE pages_1.id = anon_3.page_id AND pages_1.tenant_id = $1::UUID
-          )),
-          CAST(concat('null in a non-null field') AS JSON)
-        )
-      ) AS item
+SELECT
+  CASE WHEN (pg_column_size(whole.answer) <= 10000000) THEN whole.answer END AS answer,
+  pg_column_size(whole.answer) AS size
+FROM (
+  SELECT JSON_OBJECT(
+    'relatedWikiPages': (
+      SELECT coalesce(json_agg(anon_1.item), CAST('[]' AS JSON)) AS coalesce_1
       FROM (
-        SELECT
-          anon_4.page_id AS page_id,
-          anon_4.score AS score,
-          anon_4.ordinality AS ordinality,
-          (
-            SELECT pages_2.owner_id
-            FROM pages AS pages_2
-            WHERE pages_2.id = anon_4.page_id AND pages_2.tenant_id = $1::UUID
-          ) AS owner_id
-        FROM unnest($2::UUID[], $3::DOUBLE PRECISION[]) WITH ORDINALITY AS anon_4(page_id, score, ordinality)
-      ) AS anon_3
-      WHERE $4::BOOLEAN
-        OR anon_3.owner_id = ANY ($5::UUID[])
-        OR (
-          EXISTS (
-            SELECT 1 AS anon_5
-            FROM grants AS grants_1
-            WHERE grants_1.grantee_id = ANY ($5::UUID[])
-              AND grants_1.owner_id = anon_3.owner_id
-              AND grants_1.tenant_id = $1::UUID
+        SELECT JSON_OBJECT(
+          'score': coalesce(
+            to_json(CAST(anon_2.score AS DOUBLE PRECISION)), CAST(concat('null in a non-null field') AS JSON)
+          ),
+          'page': coalesce(
+            to_json((
+              SELECT JSON_OBJECT(
+                'type': upper(pages_1.type), 'slug': pages_1.slug, 'title': pages_1.title, 'summary': pages_1.summary
+              ) AS item
+              FROM pages AS pages_1
+              WHERE pages_1.id = anon_2.page_id AND pages_1.tenant_id = $1::UUID
+            )),
+            CAST(concat('null in a non-null field') AS JSON)
           )
-        )
-      ORDER BY anon_3.ordinality
-      LIMIT $6::INTEGER
-    ) AS anon_2
-  )
-) AS anon_1;
+        ) AS item
+        FROM (
+          SELECT
+            anon_3.page_id AS page_id,
+            anon_3.score AS score,
+            anon_3.ordinality AS ordinality,
+            (
+              SELECT pages_2.owner_id
+              FROM pages AS pages_2
+              WHERE pages_2.id = anon_3.page_id AND pages_2.tenant_id = $1::UUID
+            ) AS owner_id
+          FROM unnest($2::UUID[], $3::DOUBLE PRECISION[]) WITH ORDINALITY AS anon_3(page_id, score, ordinality)
+        ) AS anon_2
+        WHERE $4::BOOLEAN
+          OR anon_2.owner_id = ANY ($5::UUID[])
+          OR (
+            EXISTS (
+              SELECT 1 AS anon_4
+              FROM grants AS grants_1
+              WHERE grants_1.grantee_id = ANY ($5::UUID[])
+                AND grants_1.owner_id = anon_2.owner_id
+                AND grants_1.tenant_id = $1::UUID
+            )
+          )
+        ORDER BY anon_2.ordinality
+        LIMIT $6::INTEGER
+      ) AS anon_1
+    )
+  ) AS answer
+  LIMIT ALL
+  OFFSET 0
+) AS whole;
