@@ -17,8 +17,8 @@ async def compile_in_thread(make: Callable[[], T]) -> T:
 
 
 LONG = 5_000  # characters; up to here a thread costs more than it frees
-# More at once would read no faster, since one of them runs at a time, and the loop would queue with all of them.
-READERS = ThreadPoolExecutor(2, thread_name_prefix="long-texts")
+# More at once would read no faster, since one of them runs at a time, and the loop would wait for each of them.
+READERS = ThreadPoolExecutor(1, thread_name_prefix="long-texts")
 
 P = ParamSpec("P")
 
