@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Hasha
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any
 
 import asyncpg
@@ -21,6 +22,7 @@ from observability.trace import span
 
 from .deadlines import Deadlines
 
+SHARED = 60.0  # seconds after which those who took no connection are no longer counted on
 PATIENCE = 10.0  # seconds: to wait for a connection, to make one clean, to let go of them all
 # What may leave a statement running. A time-out is an OSError; the client's own is a server that goes in mid-sentence.
 IN_DOUBT = (asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
@@ -47,9 +49,9 @@ class Exhausted(Exception):
 
 class Pool:
     """At most `size` connections; at most `queue` tasks wait for one, PATIENCE seconds each. A connection that comes
-    back goes to the borrower who has the fewest, and of that one's tasks to the first that came. One borrower may have
-    three quarters of the connections, so that slow statements of one leave some to the others, and fill half of the
-    queue.
+    back goes to the borrower who has the fewest, and of that one's tasks to the first that came. One borrower may fill
+    half of the queue, and where there have been others in the last SHARED seconds hold three quarters of the
+    connections, so that slow statements of one leave some to the others.
 
     For gauges: `size` is the limit, `total` what there is of it, `idle` those that are lent to nobody, `waiting` the
     tasks that wait for one. For counters, since the start: `acquired`, `refused` (Exhausted) and `opened`.
@@ -58,6 +60,8 @@ class Pool:
     def __init__(self, connect: Connect, *, size: int, queue: int) -> None:
         self.connect, self.size, self.queue = connect, size, queue
         self.share = max(1, size - size // 4)
+        self.last_borrower: Hashable = None
+        self.shared_until = 0.0
         self.idle: list[asyncpg.Connection] = []  # the last one back is the next to go: its caches are warm
         self.lent: dict[asyncpg.Connection, Hashable] = {}
         self.outdated: set[asyncpg.Connection] = set()
@@ -177,9 +181,15 @@ class Pool:
 
     def has_its_share(self, borrower: Hashable) -> bool:
         """May this borrower have no more connections now? Who is nobody's borrower may have all of them."""
-        return borrower is not None and sum(one == borrower for one in self.lent.values()) >= self.share
+        if borrower is None or len(self.lent) < self.share:
+            return False
+        return monotonic() < self.shared_until and sum(one == borrower for one in self.lent.values()) >= self.share
 
     def lending(self, connection: asyncpg.Connection, borrower: Hashable) -> asyncpg.Connection:
+        if borrower != self.last_borrower and borrower is not None:
+            if self.last_borrower is not None:
+                self.shared_until = monotonic() + SHARED
+            self.last_borrower = borrower
         self.lent[connection] = borrower
         self.acquired += 1
         return connection

@@ -81,6 +81,8 @@ async def test_one_borrower_leaves_connections_to_the_others(shared_dsn: str) ->
     assert pool is not None
     order: list[str] = []
     release = asyncio.Event()
+    await asyncio.create_task(lent_to_one(pool, "greedy"))
+    await asyncio.create_task(lent_to_one(pool, "modest"))
     tasks = [asyncio.create_task(lent_to(pool, "greedy", order, release)) for _ in range(6)]
     while len(order) < 3 or len(pool.waiting) < 3 or pool.opening:
         await asyncio.sleep(0.01)
@@ -91,6 +93,21 @@ async def test_one_borrower_leaves_connections_to_the_others(shared_dsn: str) ->
     await asyncio.gather(*tasks)
     assert order == ["greedy"] * 6
     assert not pool.lent
+    await database.close()
+
+
+async def test_the_only_borrower_has_all_connections(shared_dsn: str) -> None:
+    database = Database(shared_dsn, size=4)
+    await database.open()
+    pool = database.pool
+    assert pool is not None
+    order: list[str] = []
+    release = asyncio.Event()
+    tasks = [asyncio.create_task(lent_to(pool, "only", order, release)) for _ in range(6)]
+    while len(order) < 4:
+        await asyncio.sleep(0.01)
+    release.set()
+    await asyncio.gather(*tasks)
     await database.close()
 
 
@@ -255,7 +272,7 @@ async def test_without_a_statement_cache_nothing_is_prepared(dsn: str) -> None:
     database = Database(dsn, size=1, statement_cache=0)
     await database.open()
     for _ in range(3):
-        assert await database.json("SELECT json_build_array($1::int)", [7]) == b"[7]"
+        assert await database.json("SELECT json_build_array($1::int) AS answer, 3 AS size", [7]) == b"[7]"
     async with database.connection() as connection:
         assert await connection.raw.fetchval("SELECT count(*) FROM pg_prepared_statements") == 0
     await database.close()
