@@ -1,7 +1,7 @@
 """Where pages are listed: the names of parents that their evidence gives, and the section that grew from them."""
 
 from sqlalchemy import Column, Index, text
-from sqlalchemy.types import Boolean
+from sqlalchemy import Boolean
 
 from .columns import identifier, listed, refers, scoped_table, words
 
