@@ -31,7 +31,7 @@ from .compiler import Compiler
 from .metrics import Metrics
 from .plan.validation import fitting
 from .planner import Plan, SectionWriter
-from .read.knowledge import StoredKnowledge
+from .read.evidence import StoredKnowledge
 from .read.source_texts import collected_later, reading_ahead
 from .read.stored import CITED_MAX, COMPILING, END, Batch, Cursor, find_batch, find_cursor, is_behind
 from .write.page_changes import Composition, compose

@@ -18,8 +18,7 @@ from resolvers.transactions.writer import Writer
 
 from .authors import Stop, section_text
 from .compiler import Compiler
-from .extraction.citing import mark
-from .extraction.quoting import bullet
+from .extraction.quoting import bullet, mark
 from .leaf_pass import BUSY, ROUNDS, Run, Stale
 from .planner import MentionCard, NewPage, PageCard, PageUpdate, Plan, SectionProposal, SectionTask, SectionWriter
 from .read.stored import CITED_MAX, NOTHING_NEW, find_cards, find_mentions

@@ -1,8 +1,9 @@
-"""A file of a seed directory: an optional first line of tags, and the text."""
+"""Topics of a knowledge base, and how hot each page is."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
+from uuid import UUID
 
 TAGS = re.compile(r"\ufeff?tags:([^\r\n]*)(?:\r\n|\r|\n|\Z)", re.IGNORECASE)
 
@@ -24,3 +25,35 @@ def split_tags(given: Iterable[str]) -> tuple[str, ...]:
     """Each once: a comma parts two tags."""
     parts = (" ".join(part.split()) for text in given for part in text.split(","))
     return tuple(dict.fromkeys(part for part in parts if part))
+
+
+WORD = re.compile(r"[^\W_]+")
+
+
+class Entry(NamedTuple):
+    """`reads` is how often its text was asked for."""
+
+    id: UUID
+    tags: Sequence[str]
+    reads: int
+
+
+def hottest(entries: Iterable[Entry], calls: Mapping[str, int], size: int) -> list[tuple[UUID, int]]:
+    """(id, score), the highest first: the calls of each tool that a tag speaks of, and the entry's own reads.
+
+    What has neither is not hot.
+    """
+    tools = [(words(tool), count) for tool, count in calls.items()]
+    scored = ((entry.id, entry.reads + called(entry.tags, tools)) for entry in entries)
+    return sorted((one for one in scored if one[1] > 0), key=lambda one: (-one[1], str(one[0])))[:size]
+
+
+def called(tags: Sequence[str], tools: Sequence[tuple[frozenset[str], int]]) -> int:
+    """A tag speaks of a tool when all of its words are among those of the tool's name."""
+    spoken = [found for found in map(words, tags) if found]
+    return sum(count for tool, count in tools if any(tag <= tool for tag in spoken))
+
+
+def words(text: str) -> frozenset[str]:
+    """Of `discord_send` and `Discord-Send`: discord, send."""
+    return frozenset(WORD.findall(text.casefold()))

@@ -4,9 +4,8 @@ import re
 import unicodedata
 from typing import Literal
 
-from .folding import LETTERS_MAX, fold
 from .limits import NAME, Bound
-from .normalization import normalize
+from .normalization import LETTERS_MAX, fold, normalize
 
 COMPOSED_FROM = 4  # characters that one may be taken apart into
 

@@ -56,3 +56,74 @@ def _marks_at_the_end(character: str) -> int:
     """How many it ends in when it is taken apart."""
     apart = unicodedata.normalize("NFKD", character)
     return sum(1 for _ in takewhile(unicodedata.combining, reversed(apart)))
+
+
+# Accents proper. Marks that are letters of a script (Thai vowels, kana's dakuten, …) lie in that script's own block.
+# Hebrew and Arabic leave most vowels out: those that are written go, and so do a hamza's carrier and the tatweel.
+ACCENTS = re.compile(
+    "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670"
+    "\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
+)
+# Joiners, direction marks, soft hyphens, variation selectors, fillers: nobody sees them, so nobody types them.
+# The zero-width space stays: it parts words.
+INVISIBLE = re.compile(
+    "[\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200c-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]"
+)
+JAMO = re.compile("[\u1160-\u11ff\ud7b0-\ud7ff]")  # the middles and ends of Korean syllables
+LETTERS_MAX = 20_000  # that are remembered
+CYRILLIC = re.compile("[\u0400-\u052f]")
+# Letters whose stroke or ligature Unicode does not take apart, Cyrillic accents, and the ways to write ' and -.
+SPELLINGS = str.maketrans(
+    {
+        "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ħ": "h", "ŧ": "t", "ı": "i",
+        "ё": "е", "ѐ": "е", "ѝ": "и", "’": "'", "‘": "'", "ʼ": "'", "‐": "-", "‑": "-",
+    }
+)  # fmt: skip
+
+
+def fold(text: str) -> str:
+    """`Café` → `cafe`, `ﬁ` → `fi`; й, が and ไทย keep the marks that make them what they are."""
+    if text.isascii():
+        return text.lower()
+    try:
+        return text.translate(FOLDED)
+    except NotAlone:
+        pass
+    composed = normalize("NFC", text)  # most marks have a letter that they make one with
+    try:
+        return fold_letters(text) if composed == text else composed.translate(FOLDED)
+    except NotAlone:
+        return fold_letters(text)
+
+
+class NotAlone(Exception):
+    """A character may change with the one before it: a mark, or a part of a Korean syllable."""
+
+
+class Folded(dict[int, str]):
+    """Code point → how it is folded, of those met before: texts say the same letters again and again."""
+
+    def __missing__(self, code: int) -> str:
+        first = normalize("NFKD", chr(code))[0]
+        if unicodedata.category(first)[0] == "M" or JAMO.match(first):
+            raise NotAlone
+        if len(self) >= LETTERS_MAX:
+            self.clear()
+        return self.setdefault(code, fold_letters(chr(code)))
+
+
+FOLDED = Folded()
+
+
+def fold_letters(text: str) -> str:
+    """The same of any text, together."""
+    text = INVISIBLE.sub("", text)
+    for _ in range(2):  # folding case can bring back what NFKC replaces, and the other way round
+        text = normalize("NFKC", normalize("NFD", text).casefold())
+    return normalize("NFC", ACCENTS.sub("", "".join(map(_taken_apart, text.translate(SPELLINGS)))))
+
+
+def _taken_apart(character: str) -> str:
+    """A letter and its accents. A marked Cyrillic letter (й, ї, ў) is a letter of its own, not an accented one."""
+    return character if CYRILLIC.match(character) else normalize("NFD", character)

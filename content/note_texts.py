@@ -1,12 +1,14 @@
 """A note written as text, so that reading it gives the same note."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
-from .fields import BadNote
+from . import limits
 from .frontmatter import join
-from .moments import written
 from .notes import EXACT, Note, from_fields, from_record
+from .prose import prose
+from .values import BadNote, written
 
 OWN = ("type", "slug", "status", "sources", "created", "updated", "former_slugs", "redirect_to")
 CORRECTED = ("title", "summary", "parent", "aliases", "tags", "links")
@@ -76,3 +78,20 @@ def exact(note: Note, found: Note) -> dict[str, Any]:
         told["reasons"] = {link: list(reasons) for link, reasons in note.reasons.items()}
     metadata = {key: note.metadata[key] for key in sorted(note.metadata) if key == EXACT or key not in found.metadata}
     return told | ({"metadata": metadata} if metadata else {})
+
+
+TAG = re.compile(r"(?<!\S)#([\w/-]+)")
+
+
+def inline_tags(text: str) -> tuple[str, ...]:
+    """In their order, each once whatever its case. What is code or a comment says none, nor does a number."""
+    if not TAG.search(text):
+        return ()
+    found: dict[str, str] = {}
+    for tag in filter(is_tag, (name.strip("/") for name in TAG.findall(prose(text)))):
+        found.setdefault(tag.casefold(), tag)
+    return tuple(found.values())
+
+
+def is_tag(written: str) -> bool:
+    return len(written) <= limits.TAG.most and any(character.isalpha() for character in written)

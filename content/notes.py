@@ -8,13 +8,11 @@ from datetime import datetime
 from typing import Any
 
 from .citations import Citation, citations
-from .fields import BadNote, Fields
 from .frontmatter import BadFrontmatter, split
 from .limits import ALIAS, ALIASES, BODY, SUMMARY, TAG, TAGS, TITLE, BadText, Bound, clean, quoted
-from .moments import moment
 from .slugs import is_slug
 from .templates import TEMPLATES
-from .values import jsonable
+from .values import BadNote, Fields, jsonable, moment
 
 __all__ = ["BadNote", "Citation", "Note", "check_size", "from_markdown", "from_record"]
 

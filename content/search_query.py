@@ -27,8 +27,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from .folding import fold
 from .limits import UNSTORABLE
+from .normalization import fold
 from .slugs import is_slug
 from .templates import TEMPLATES
 from .words import words

@@ -1,10 +1,8 @@
-"""Values that JSON can hold: what metadata is made of.
+"""Values as files and clients write them: fields, numbers, dates and times."""
 
-How much of them a caller may give is for `bounded` to say. A file may hold whatever a wiki could store.
-"""
-
-from collections.abc import Mapping
-from datetime import date
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, date, datetime, time
 from itertools import count
 from math import isfinite
 from typing import Any
@@ -73,3 +71,80 @@ def _key(key: object) -> str:
     if name is None:
         raise BadText("a key must be a single word or number, not a list or a mapping")
     return clean(name)
+
+
+class BadNote(ValueError):
+    """A note that cannot become a page. The message says what to fix."""
+
+
+class Fields:
+    """`values` holds the fields that are not taken yet."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.values = dict(values)
+
+    def text(self, *names: str) -> str | None:
+        """The first of these fields that has a value, on one line. The others stay where they are."""
+        for name in names:
+            value = _unwrapped(self.values.get(name))
+            if value is None or value == "":
+                self.values.pop(name, None)
+                continue
+            text = scalar(value)
+            if text is None:
+                raise BadNote(f"{name} is not a single text: write it as one")
+            del self.values[name]
+            return " ".join(text.split()) or None
+        return None
+
+    def texts(self, name: str, separator: str | None = ",") -> tuple[str, ...]:
+        """A list, or one text with separators, without repetitions. A separator of None takes a text whole."""
+        value = self.values.pop(name, None)
+        if isinstance(value, str):
+            value = value.split(separator) if separator else [value]
+        stripped = (text.strip() for text in _flat(name, value))
+        return tuple(dict.fromkeys(filter(None, stripped)))
+
+
+def _unwrapped(value: Any) -> Any:
+    """YAML reads an unquoted `[[Page]]` as a list in a list."""
+    while isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    return value
+
+
+def _flat(name: str, value: Any) -> Iterator[str]:
+    if isinstance(value, list):
+        for item in value:
+            yield from _flat(name, item)
+    elif value is not None:
+        text = scalar(value)
+        if text is None:
+            raise BadNote(f"{name} holds something that is no text: write a list of texts")
+        yield text
+
+
+WRITTEN = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?: ?(?:[Zz]|[+-]\d\d:?\d\d))?)?")
+
+
+def moment(text: str) -> datetime | None:
+    """The moment, in UTC where no zone is given; None for what is none. A date is its first moment.
+
+    The years 1 and 9999 are for placeholders: their ends are infinity in a database, and have none in other zones.
+    """
+    if not WRITTEN.fullmatch(text.strip()):
+        return None
+    try:
+        found = datetime.fromisoformat(text.strip().upper().replace(" ", "T", 1).replace(" ", ""))
+        found = found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    return found if 1 < found.year < 9999 else None
+
+
+def written(moment: datetime) -> str:
+    """The shortest that `moment` reads as the same: `2026-02-15`, `2026-02-15T10:00:00.5Z`."""
+    moment = moment.astimezone(UTC)
+    if moment.timetz() == time(tzinfo=UTC):
+        return moment.date().isoformat()
+    return moment.replace(tzinfo=None).isoformat() + "Z"

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from .folding import INVISIBLE, fold
+from .normalization import INVISIBLE, fold
 
 ANALYSER = 3
 UNCOMMENTED = 2  # from this one on, comments of a body are not searched

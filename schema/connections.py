@@ -1,10 +1,13 @@
-"""Relay's connection types."""
+"""Connections and nodes as Relay has them."""
 
 from typing import Generic, TypeVar
 
 import strawberry
 
-from .fields import part
+from db import relations
+from db.access import BY_ID
+
+from .fields import column, part, source
 
 T = TypeVar("T")
 
@@ -29,3 +32,23 @@ class Connection(Generic[T]):
     nodes: list[T] = part("The items alone.")
     page_info: PageInfo = part("Where this page lies.")
     total_count: int = part("How many items the whole list has; counted only when asked for.")
+
+
+@strawberry.interface(name="Node", description="Whatever has an id.")
+class Node:
+    id: strawberry.ID = column("Of the thing, in the whole tenant: a UUID of version 7.")
+
+
+@strawberry.type
+class NodeQueries:
+    @source(relations.pages.one, "The thing of that id, or null.", access=BY_ID, variants=relations.pages.VARIANTS)
+    def node(id: strawberry.ID) -> Node | None: ...
+
+    @source(
+        relations.pages.many,
+        "The things of those ids in that order, null where there is none; 100 at most.",
+        access=BY_ID,
+        variants=relations.pages.VARIANTS,
+        limit=100,
+    )
+    def nodes(ids: list[strawberry.ID]) -> list[Node | None]: ...

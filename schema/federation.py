@@ -15,17 +15,16 @@ from db import relations
 from db.access import BY_ID
 from selection.declare.arguments import identifier
 
-from .aliases import WikiAlias
 from .fields import source
 from .links import WikiLink
 from .mentions import WikiMention
 from .owners import WikiOwner
-from .pages import WikiPage
+from .pages import WikiAlias, WikiPage
 from .revisions import WikiRevision
 from .sections import WikiSection
 from .sources import WikiCitation, WikiSource
 
-ENTITIES = relations.nodes.ENTITIES
+ENTITIES = relations.pages.ENTITIES
 EXTENSIONS = (
     'extend schema @link(url: "https://specs.apollo.dev/federation/v2.0", import: ["@key", "@shareable"])',
     "extend type PageInfo @shareable",
@@ -95,7 +94,7 @@ class FederationQueries:
         return Service(sdl=await asyncio.to_thread(subgraph, info.schema))
 
     @source(
-        relations.nodes.represented,
+        relations.pages.represented,
         "Federation: the things that are represented, in that order, null where there is none.",
         access=BY_ID,
         variants=ENTITIES,

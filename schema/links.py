@@ -7,10 +7,9 @@ import strawberry
 from db import relations
 from db.access import BY_ID
 
-from .connections import PageInfo
+from .connections import Node, PageInfo
 from .enums import WikiLinkDirection, WikiLinkKind, WikiPageType
 from .fields import column, expression, part, relation, source
-from .nodes import Node
 from .pages import WikiPage
 
 links = relations.links

@@ -6,10 +6,9 @@ import strawberry
 
 from db import relations
 
-from .connections import Connection
+from .connections import Connection, Node
 from .enums import WikiMentionStatus, WikiPageType
 from .fields import OlderOwner, OwnerName, column, relation, source
-from .nodes import Node
 from .pages import WikiPage
 from .sources import WikiSource
 

@@ -12,13 +12,11 @@ from db import relations
 from db.access import IN_OWNER
 from lib.threads import read_in_thread
 
-from .connections import Connection
-from .enums import WikiLinkDirection, WikiLinkKind, WikiPageOrder, WikiPageStatus, WikiPageType
+from .connections import Connection, Node
+from .enums import WikiAliasSource, WikiLinkDirection, WikiLinkKind, WikiPageOrder, WikiPageStatus, WikiPageType
 from .fields import OlderOwner, OwnerName, column, computed, expression, relation, source
-from .nodes import Node
 
 if TYPE_CHECKING:
-    from .aliases import WikiAlias
     from .links import WikiBacklinkConnection, WikiLink, WikiLinkTarget, WikiSpaceLink
     from .mentions import WikiMention
     from .owners import WikiOwner
@@ -77,9 +75,9 @@ class WikiPage(Node):
     @relation(relations.sections.by_slug, "One section by its slug.")
     def section(slug: str) -> Annotated["WikiSection", strawberry.lazy(".sections")] | None: ...
 
-    aliases: list[str] = relation(relations.aliases.texts, "Its other names, normalised.", limit=100, per_row=20)
-    aliases_connection: Connection[Annotated["WikiAlias", strawberry.lazy(".aliases")]] = relation(
-        relations.aliases.of_page, "Its other names with where they came from."
+    aliases: list[str] = relation(relations.pages.texts, "Its other names, normalised.", limit=100, per_row=20)
+    aliases_connection: Connection["WikiAlias"] = relation(
+        relations.pages.of_page, "Its other names with where they came from."
     )
 
     parent: "WikiPage | None" = relation(hierarchy.parent, "The active page above it.")
@@ -151,6 +149,15 @@ class WikiPage(Node):
     @computed(f"The whole text {AS_HTML}", cost=RENDERING, body="body_md", places=relations.links.places("id"))
     async def body_html(body: str, places: Any) -> str:
         return await read_in_thread(len(body), html, body, places)
+
+
+@strawberry.type(description="A normalised other name of a page.")
+class WikiAlias(Node):
+    alias: str = column("Normalised: what is compared.")
+    name: str = column("As it was written.")
+    source: WikiAliasSource = column("Where it came from.")
+    created_at: datetime = column("Since when it is one.")
+    page: WikiPage = relation(relations.pages.page, "The page it names.")
 
 
 @strawberry.input(description="Which pages of a wiki to list. What is left out does not restrict.")

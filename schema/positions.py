@@ -11,7 +11,7 @@ from .enums import WikiPageState
 from .fields import OlderOwner, OwnerName, column, expression, relation, source
 from .pages import WikiPage
 
-positions = relations.positions
+positions = relations.pages
 
 
 @strawberry.type(description="The last change of a page. The next one gives the page a greater position.")

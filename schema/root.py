@@ -6,32 +6,27 @@ from strawberry.schema.config import StrawberryConfig
 
 from selection import Engine, Limits, Resolvers
 
-from .aliases import WikiAlias
-from .api_keys import ApiKeyQueries
-from .blast_radius import BlastRadiusQueries
-from .differences import HistoryQueries
+from .connections import NodeQueries
 from .errors import shown
 from .federation import REPRESENTATION, FederationQueries, Representation
-from .graph import GraphQueries
+from .graph import BlastRadiusQueries, GraphQueries
 from .hot_index import HotIndexQueries
 from .jobs import JobQueries
 from .links import LinkQueries, WikiLink
 from .lint import LintQueries
 from .mentions import MentionQueries
 from .mutations import Mutation
-from .nodes import NodeQueries
-from .owners import OwnerQueries, WikiOwner
-from .pages import PageQueries
+from .owners import ApiKeyQueries, OwnerQueries, WikiOwner
+from .pages import PageQueries, WikiAlias
 from .positions import PositionQueries
 from .rate_limits import RateLimitQueries
-from .revisions import WikiRevision
+from .revisions import HistoryQueries, WikiRevision
 from .scalars import SCALARS
 from .search import SearchQueries
 from .sections import WikiSection
 from .sources import SourceQueries, WikiCitation
 from .subscriptions import Subscription
-from .suggestions import SuggestionQueries
-from .tags import TagQueries
+from .suggestions import SuggestionQueries, TagQueries
 
 
 @strawberry.type(description="Everything that can be read.")

@@ -10,9 +10,8 @@ from content.html import html
 from db import relations
 from lib.threads import read_in_thread
 
-from .connections import Connection
+from .connections import Connection, Node
 from .fields import column, computed, expression, relation
-from .nodes import Node
 from .pages import AS_HTML, RENDERING, WikiPage
 
 if TYPE_CHECKING:

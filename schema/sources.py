@@ -7,11 +7,10 @@ from strawberry.scalars import JSON
 
 from db import relations
 
-from .blast_radius import WikiBlastRadius
-from .connections import Connection
+from .connections import Connection, Node
 from .enums import WikiSourceKind
 from .fields import OlderOwner, OwnerName, column, expression, relation, source
-from .nodes import Node
+from .graph import WikiBlastRadius
 from .pages import WikiPage
 from .sections import WikiSection
 

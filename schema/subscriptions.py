@@ -9,8 +9,7 @@ from sqlalchemy import DateTime, Integer, Text, Uuid
 from db import relations
 from db.access import HAPPENED, HAPPENED_AS_ADMIN
 from resolvers.subscriptions.changes import Topic
-from resolvers.subscriptions.feed import Watcher
-from resolvers.subscriptions.follow import watch_page, watch_wiki
+from resolvers.subscriptions.feed import Watcher, watch_page, watch_wiki
 from selection import Step
 from selection.declare.arguments import identifier
 
@@ -18,9 +17,9 @@ from .enums import WikiChangeKind
 from .fields import OlderOwner, OwnerName, column, relation, source
 from .jobs import WikiCompileJob
 from .pages import WikiPage
-from .search_rows import owner_named
+from .search_hits import owner_named
 
-changes = relations.changes
+changes = relations.pages
 INITIAL = "With `initial` a RESYNC comes first: what is read from then on misses nothing."
 
 

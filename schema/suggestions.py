@@ -1,10 +1,11 @@
-"""Pages by their names: by a whole one, and while somebody still types it, in one quick statement."""
+"""Suggestions while typing, and the tags of a wiki."""
 
 import strawberry
 
 from db import relations
 from db.access import IN_OWNER
 
+from .connections import Connection
 from .enums import WikiNameKind, WikiPageType
 from .fields import OlderOwner, OwnerName, column, expression, relation, source
 from .pages import WikiPage
@@ -61,3 +62,21 @@ class SuggestionQueries:
         user_id: OlderOwner = None,
         agent_id: OlderOwner = None,
     ) -> list[WikiSuggestion]: ...
+
+
+@strawberry.type(description="A tag of a wiki.")
+class WikiTag:
+    tag: str = column("The tag.")
+    count: int = column("How many active pages carry it.")
+
+
+@strawberry.type
+class TagQueries:
+    @source(relations.pages.counted, "The tags of a wiki, the most used first.")
+    def wiki_tags(
+        tenant_id: strawberry.ID | None = None,
+        owner: OwnerName = None,
+        owner_id: OlderOwner = None,
+        user_id: OlderOwner = None,
+        agent_id: OlderOwner = None,
+    ) -> Connection[WikiTag]: ...

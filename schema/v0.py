@@ -65,7 +65,7 @@ class Page:
     created_at: datetime = column("When it was made.")
     updated_at: datetime = column("When anything of it last changed.")
     sections: list[Section] = relation(sections.of_page, "Its sections in order.", limit=50, most=200, per_row=4)
-    aliases: list[str] = relation(relations.aliases.texts, "Its other names, normalised.", limit=100, per_row=20)
+    aliases: list[str] = relation(relations.pages.texts, "Its other names, normalised.", limit=100, per_row=20)
     source_memory_count: int = expression(pages.memory_count, "How many distinct memories it cites.")
     source_memory_ids: list[strawberry.ID] = relation(
         pages.memory_ids, "Refs of the memories it cites, newest citation first.", limit=10, most=50

@@ -9,7 +9,7 @@ import asyncpg
 import orjson
 
 from content.comments import uncommented
-from content.deltas import Delta, restored
+from content.differences import Delta, restored
 from content.languages import language_of
 from content.links import find_links
 from content.names import normalise

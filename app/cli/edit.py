@@ -35,7 +35,7 @@ def add_editing(parent: typer.Typer) -> None:
 
 def given(text: str) -> str:
     """The argument itself, or what comes on stdin for `-`."""
-    from .standard_input import piped
+    from .output import piped
 
     return piped() if text == STDIN else text
 

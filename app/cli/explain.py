@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .keys import Role, RoleOption
 from .options import AsJson, Owner, Tenant
 from .output import say, show
-from .token import Role, RoleOption
 
 if TYPE_CHECKING:
     from app.explain import Explained
@@ -65,8 +65,8 @@ def explain(
         from selection.execute.operation import Invalid
 
         from ..http.request import document_limits
+        from .options import read_settings
         from .session import find_wiki
-        from .settings import read_settings
 
         settings, wiki = read_settings(), await find_wiki(database, tenant, owner)
         scope, engine = wiki.scope(ScopeRole(role)), make_engine(document_limits(settings))
@@ -92,7 +92,7 @@ def explain(
 
 def read_text(file: str) -> str:
     from ..documents.trusted import text_of
-    from .standard_input import piped
+    from .output import piped
 
     return piped() if file == STDIN else text_of(Path(file))
 

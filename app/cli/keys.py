@@ -1,14 +1,82 @@
-"""`cairn keys`: API keys for programs."""
+"""Commands for API keys and tokens."""
 
 from datetime import UTC, datetime, timedelta
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 import typer
 
-from .options import AsJson, Tenant, duration
+from .options import AsJson, Owner, Tenant, duration
 from .output import say, show, table, tell
-from .token import ActorOption, RoleOption
+
+
+class Role(StrEnum):
+    """As in db.scope, which brings the whole of db with it."""
+
+    READER = "reader"
+    MEMBER = "member"
+    SERVICE = "service"
+    ADMIN = "admin"
+
+
+class ActorKind(StrEnum):
+    """As in db.scope, of those who can hold a credential."""
+
+    AGENT = "agent"
+    USER = "user"
+    SERVICE = "service"
+
+
+ActorOption = Annotated[
+    ActorKind | None,
+    typer.Option("--actor", help="Who acts with it, as history will say. When left out: what the owner is."),
+]
+RoleOption = Annotated[Role, typer.Option("--role", help="What it may do at most. Services and admins: tenant-wide.")]
+
+
+if TYPE_CHECKING:
+    from ..settings import Settings
+    from .session import Wiki
+
+Ttl = Annotated[int, typer.Option(parser=duration, metavar="TIME", help="How long it lives: 90s, 15m, 12h, 30d.")]
+
+
+def add_token(parent: typer.Typer) -> None:
+    parent.command("token", epilog="Example: cairn token --tenant acme --owner mara --role reader --ttl 12h")(token)
+
+
+def token(
+    tenant: Tenant,
+    owner: Owner,
+    role: RoleOption = Role.MEMBER,
+    ttl: Ttl = "30d",  # type: ignore[assignment]  # a default is parsed like what is typed
+    actor: ActorOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print a signed token for `Authorization: Bearer`."""
+    from ..settings import Settings
+    from .session import find_wiki, session
+
+    wiki = session(lambda database: find_wiki(database, tenant, owner))
+    signed = token_for(Settings(), wiki, role, ttl, actor)
+    if as_json:
+        show({"token": signed, "tenantId": wiki.tenant.id, "ownerId": wiki.owner.id, "role": role, "expiresIn": ttl})
+    else:
+        say(signed)
+
+
+def token_for(settings: "Settings", wiki: "Wiki", role: str, ttl: float, actor_kind: ActorKind | None = None) -> str:
+    """A token signed with our own secret. Raises Forbidden where tokens come from another issuer."""
+    from db import scope
+    from resolvers.auth.tokens import Signing, issue_token
+
+    from ..settings import signing_secret
+
+    signing = Signing(signing_secret(settings), settings.jwt_issuer, settings.jwt_audience)
+    acting = scope.ActorKind(actor_kind) if actor_kind else None
+    return issue_token(signing, wiki.owner, scope.Role(role), ttl, acting)
+
 
 if TYPE_CHECKING:
     from db.database import Database
@@ -21,7 +89,7 @@ Owners = Annotated[
 Expires = Annotated[int | None, typer.Option(parser=duration, metavar="TIME", help="After how long it ends, like 90d.")]
 
 
-def add_to(parent: typer.Typer) -> None:
+def add_keys(parent: typer.Typer) -> None:
     parent.add_typer(app, name="keys", epilog="Example: cairn keys create --help")
 
 
@@ -121,3 +189,8 @@ def revoke(
         show({"id": key_id, "revoked": True})
     else:
         say(f"The key {key_id} opens nothing any more.")
+
+
+def add_to(parent: typer.Typer) -> None:
+    add_token(parent)
+    add_keys(parent)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .keys import Role, RoleOption
 from .options import AsJson, Owner, Tenant
 from .output import say, show, table
-from .token import Role, RoleOption
 
 if TYPE_CHECKING:
     from db.database import Database

@@ -1,9 +1,11 @@
 """Options that many commands have, and how their values are read."""
 
 import re
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from .output import show, table, tell
 
 SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 DURATION = re.compile(r"(\d{1,9})([smhdw])")
@@ -39,3 +41,39 @@ Host = Annotated[
     str | None, typer.Option(metavar="ADDRESS", help="The address to listen on; else CAIRN_HOST, else 127.0.0.1.")
 ]
 Port = Annotated[int | None, typer.Option(metavar="N", min=0, max=65535, help="The port; else CAIRN_PORT, else 8000.")]
+
+
+if TYPE_CHECKING:
+    from ..settings import Settings
+
+
+def add_to(parent: typer.Typer) -> None:
+    parent.command("settings", epilog="Example: cairn settings; cairn settings --json")(settings)
+
+
+def settings(as_json: AsJson = False) -> None:
+    """List every setting with its value, where that is from, and the values that it may have. Secrets are masked."""
+    from ..settings import PREFIX, masked, sources_of, values_of
+
+    read = read_settings()
+    rows = [
+        {"name": f"{PREFIX}{name.upper()}", "value": masked(getattr(read, name)), "source": source, "values": values}
+        for name, source in sources_of(read).items()
+        for values in [values_of(name)]
+    ]
+    if as_json:
+        show(rows)
+    else:
+        cells = [(one["name"], one["value"], one["source"], ", ".join(one["values"])) for one in rows]
+        table(["setting", "value", "from", "one of"], cells)
+
+
+def read_settings() -> "Settings":
+    """The settings of the environment. A variable that is none of them is named on stderr."""
+    from ..settings import Settings, unknown_variables
+
+    read = Settings()
+    for name, nearest in unknown_variables().items():
+        hint = f"Did you mean {nearest}?" if nearest else "See those that there are with: cairn settings"
+        tell(f"cairn: {name} is not a setting. {hint}")
+    return read

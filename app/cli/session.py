@@ -16,8 +16,8 @@ from resolvers.errors import CairnError, NotFound, Unavailable
 from resolvers.tenants.tenants import Tenant, ensure_tenant, find_tenant
 
 from ..settings import Settings
+from .options import read_settings
 from .output import tell
-from .settings import read_settings
 
 T = TypeVar("T")
 

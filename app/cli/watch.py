@@ -56,8 +56,7 @@ async def followed(database: "Database", wiki: "Wiki") -> "AsyncIterator[dict[st
     from db.listening import Listener
     from db.scope import Role
     from resolvers.context import Context
-    from resolvers.subscriptions.feed import Feed
-    from resolvers.subscriptions.follow import watch_wiki
+    from resolvers.subscriptions.feed import Feed, watch_wiki
 
     from ..settings import Settings
     from .answers import answered

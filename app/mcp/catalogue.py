@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from .history import WIKI_DIFF, WIKI_HISTORY, WIKI_RESTORE
 from .knowledge import KNOWLEDGE_DELETE, KNOWLEDGE_LIST, KNOWLEDGE_SEARCH, KNOWLEDGE_WRITE
 from .links import WIKI_BACKLINKS, WIKI_GRAPH
-from .prompts import WIKI_HOT_INDEX
 from .read import READ_WIKI_PAGE, WIKI_READ
 from .remember import WIKI_REMEMBER
+from .resources import WIKI_HOT_INDEX
 from .search import SEARCH_WIKI, WIKI_LIST, WIKI_SEARCH
 from .tool import Tool
 from .write import WIKI_APPEND, WIKI_CREATE, WIKI_EDIT, WIKI_UPDATE

@@ -19,7 +19,7 @@ from ..http.headers import AllowedHosts
 from ..http.request import INLINE_MAX, JSON, Bodies, Refused, credential_of, parse_in_thread, parsed
 from ..http.responses import NO_STORE, Headers
 from ..settings import Settings
-from ..subscriptions.origins import is_same_site
+from ..subscriptions.routes import is_same_site
 from .caller import Caller, Reach
 from .server import Asked, make_server
 

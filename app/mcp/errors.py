@@ -14,7 +14,7 @@ from resolvers.pages.edits import EditFailed
 from resolvers.transactions.db_errors import explained
 from schema.errors import masked
 
-from ..http.validation_messages import said as of_argument
+from ..http.errors import said as of_argument
 from .output_limit import cut, fenced, paragraphs
 from .tool import Given
 

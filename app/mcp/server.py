@@ -30,7 +30,7 @@ from db.scope import Scope
 
 from ..http.limits import Bounds
 from ..settings import Settings
-from . import prompts, resources
+from . import resources
 from .caller import Caller, Reach
 from .catalogue import BY_NAME, listed_tools
 from .errors import failure, refusal
@@ -79,10 +79,10 @@ def make_server(caller_of: Callable[[Asked], Caller]) -> Server[Any]:
             raise refusal(error, uri=str(params.uri)[:200]) from None
 
     async def list_prompts(asked: Asked, params: Paging) -> ListPromptsResult:
-        return await prompts.list_prompts()
+        return await resources.list_prompts()
 
     async def get_prompt(asked: Asked, params: GetPromptRequestParams) -> GetPromptResult:
-        return await prompts.get_prompt(params.name, params.arguments or {})
+        return await resources.get_prompt(params.name, params.arguments or {})
 
     return Server(
         "cairn",

@@ -17,9 +17,8 @@ from resolvers.rate_limits.limiter import Throttled
 from resolvers.transactions.db_errors import explained
 from schema.errors import LONGEST, masked
 
-from ..http.errors import challenge
+from ..http.errors import challenge, said
 from ..http.request import Refused
-from ..http.validation_messages import said
 
 log = structlog.get_logger()
 PROBLEM = "application/problem+json"

@@ -1,6 +1,7 @@
 """One operation as a stream of answers: one of a query or a mutation, one for each event of a subscription."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 
@@ -10,10 +11,12 @@ from graphql import GraphQLError, OperationType
 
 from db.database import Database
 from db.scope import Scope
+from resolvers.auth.credentials import Credentials
 from resolvers.context import Context
-from resolvers.errors import CairnError, Forbidden
+from resolvers.errors import CairnError, Forbidden, Unavailable
 from resolvers.subscriptions.changes import Change
 from resolvers.subscriptions.feed import Feed
+from resolvers.transactions.db_errors import translated_db_errors
 from selection import Engine
 from selection.execute.engine import Answer
 from selection.execute.operation import Invalid, Operation
@@ -108,3 +111,31 @@ def is_nothing(answer: Answer, key: str) -> bool:
         return False
     said = orjson.loads(answer.body)
     return said.get("data") == {key: None} and "errors" not in said
+
+
+AGAIN = 5.0  # seconds, when the database could not be asked
+
+
+class Credential:
+    """The Authorization of one connection, and the wiki that it wants to work in."""
+
+    def __init__(self, credentials: Credentials, authorization: str | None, owner: str | None) -> None:
+        self.credentials, self.authorization, self.owner = credentials, authorization, owner
+        self.known: Scope | None = None
+
+    async def scope(self) -> Scope:
+        """Asked anew for each operation where it is at work in another's wiki: that may be taken back."""
+        if self.known is None or self.owner is not None:
+            with translated_db_errors():
+                self.known = await self.credentials.scope(self.authorization, self.owner)
+        return self.known
+
+    async def ends(self) -> None:
+        """Raises Unauthenticated when it has expired or was taken back, within a minute of the latter."""
+        while True:
+            try:
+                with translated_db_errors():
+                    until = await self.credentials.good_until(self.authorization)
+            except Unavailable:
+                until = time.time() + AGAIN
+            await asyncio.sleep(max(until - time.time(), 0))

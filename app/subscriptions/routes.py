@@ -1,13 +1,35 @@
 """Which requests stream: WebSockets, and those that accept events. The endpoint behind them answers the others."""
 
 from collections.abc import Awaitable
+from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from .origins import is_same_site
+from ..http.request import header
 from .sse import EventStream, wants_events
 from .streams import Streams
 from .websocket import Connection, refuse
+
+PORTS = {"http": 80, "https": 443}
+
+
+def is_same_site(scope: Scope, allowed: frozenset[str]) -> bool:
+    """One of this very host, one that is allowed, or no web page at all: programs send no Origin."""
+    origin = header(scope, b"origin")
+    if origin is None or origin in allowed or "*" in allowed:
+        return True
+    found = authority(origin)
+    return found is not None and found == authority(f"//{header(scope, b'host') or ''}", urlsplit(origin).scheme)
+
+
+def authority(url: str, scheme: str = "") -> tuple[str, int | None] | None:
+    """(host, port), the usual port of the scheme where none is written; None for what is no address, as `null`."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return None
+    return (host.lower(), port or PORTS.get(parts.scheme or scheme)) if host else None
 
 
 def before(endpoint: ASGIApp, streams: Streams) -> ASGIApp:

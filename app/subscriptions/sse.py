@@ -14,8 +14,7 @@ from ..http.errors import error_body, fault
 from ..http.graphql import STATUSES, headers_of, respond
 from ..http.request import GRAPHQL_JSON, JSON, Refused, credential_of, header, read_operation
 from ..http.responses import NO_STORE, Headers
-from .credential import Credential
-from .operations import Stopping
+from .operations import Credential, Stopping
 from .streams import Streams
 
 EVENTS = "text/event-stream"

@@ -23,8 +23,7 @@ from ..documents.store import Documents
 from ..http.limits import Bounds
 from ..http.request import Bodies, Operation
 from ..settings import Settings
-from .credential import Credential
-from .operations import Operations
+from .operations import Credential, Operations
 
 
 @contextmanager

@@ -14,9 +14,8 @@ from resolvers.rate_limits.limiter import Throttled
 from resolvers.transactions.db_errors import explained
 
 from ..http import request
-from .credential import Credential
 from .messages import BadMessage, TooMuch, accepted, read_message
-from .operations import Stopping
+from .operations import Credential, Stopping
 from .streams import Streams
 
 log = structlog.get_logger()

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import asyncpg
 
-from compiler.extraction.citing import mark
+from compiler.extraction.quoting import mark
 from compiler.planner import SourceText
 from db.scope import Scope
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
-from content.deltas import restored
+from content.differences import restored
 from content.edits import EditAmbiguous, edit
 from resolvers.pages.revision_store import spared
 

@@ -28,7 +28,7 @@ from .scopes import new_scope
 from .ways import Way, downloading, exporting, exporting_histories, importing, uploading
 
 FLAT = 20  # bytes a note: more is a list of them somewhere
-STEPS = 2_000_000  # bytes: a megabyte of each shelf is in memory, and few notes do not fill it
+STEPS = 2_000_000  # bytes: a megabyte of each temporary database is in memory, and few notes do not fill it
 FEW = 60  # of what is moved, before it is looked: so that all code is there
 MB = 1_000_000
 notes = Console(stderr=True)

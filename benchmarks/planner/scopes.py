@@ -11,9 +11,9 @@ from uuid import UUID, uuid5
 from compiler.extraction.metadata import tags, texts
 from compiler.extraction.text import folded, padded
 from compiler.planner import SourceText
-from content.fields import BadNote
 from content.names import normalise
 from content.notes import from_markdown
+from content.values import BadNote
 
 JOURNALS = Path(__file__).parent / "journals"
 NAMESPACE = UUID("0b8b43b3-5b9e-4c0e-9a0b-6d8f5e1f9a10")

@@ -9,8 +9,7 @@ from resolvers.model import outline
 from resolvers.model.drafts import SectionDraft
 from resolvers.model.pages import Page
 from resolvers.pages.hierarchy import place
-from resolvers.transactions.activity import record
-from resolvers.transactions.writer import Writer
+from resolvers.transactions.writer import Writer, record
 
 from .listing import shortened
 from .rollups import Rollup

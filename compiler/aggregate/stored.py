@@ -10,7 +10,9 @@ from uuid import UUID
 from content.names import normalise
 from content.slugs import numbered_section
 from db.sql import statements
-from resolvers.transactions.writer import Writer
+from resolvers.model.pages import Page
+from resolvers.pages.update import save_all
+from resolvers.transactions.writer import Writer, record_each
 
 from .density import Aggregation, read
 from .listing import Child
@@ -216,3 +218,19 @@ async def move_placements(writer: Writer, moves: Sequence[tuple[Spot, Spot, str 
             to_page_ids=[end[0] for _, end, _ in moves],
             to_slugs=[end[1] for _, end, _ in moves],
         )
+
+
+State = tuple[Page | None, Page]
+"""A page before, if it was there, and after."""
+
+
+async def keep(writer: Writer, states: Iterable[State], summary: str) -> list[Page]:
+    """As they are now, compiled at this moment; untouched where nothing differs."""
+    wanted = list(states)
+    changed = {after.id: (before, after) for before, after in wanted if before != after}
+    differing = [(before, replace(after, last_compiled_at=writer.now), ()) for before, after in changed.values()]
+    saved = {one.page_id: one for one in await save_all(writer, differing, edit_summary=summary)}
+    await record_each(writer, "page.created", [one for one in saved.values() if one.created])
+    await record_each(writer, "page.compiled", [one for one in saved.values() if not one.created])
+    kept = {after.id: replace(after, version=saved[after.id].version) for _, after, _ in differing}
+    return [kept.get(after.id, after) for _, after in wanted]

@@ -3,11 +3,10 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from ..planner import HeldName
-from .known_names import KnownNames
 from .sightings import Reading, Sighting
 from .tallies import Tally, suggestion, tally_of, verdict
 from .text import SENTENCE_MAX, normalised
-from .variants import NUMBERED, city_names, other_number, short_forms
+from .variants import NUMBERED, KnownNames, city_names, other_number, short_forms
 
 COMPANIONS_MAX = 6  # of one source, for one name
 

@@ -49,9 +49,6 @@ class Draft:
             self.aliases[name] = None
             self.names.add(key)
 
-    def is_empty(self) -> bool:
-        return not self.readings and not self.aliases
-
     @property
     def oldest_first(self) -> list[Reading]:
         return sorted(self.readings.values(), key=lambda one: (one.source.captured_at, one.source.id.int))

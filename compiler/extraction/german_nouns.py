@@ -2,7 +2,7 @@
 
 import re
 
-from .stopwords import word_set
+from .language import word_set
 
 KIN = word_set(
     "schwester bruder tochter sohn cousine cousin freundin freund kollegin kollege nachbarin nachbar nichte neffe"

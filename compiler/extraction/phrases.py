@@ -6,9 +6,9 @@ from itertools import accumulate, chain
 from content.words import SPACELESS
 
 from .language import SPACELESS as SPACELESS_LANGUAGES
+from .language import stops_of
 from .marked import GAP
 from .sightings import Reading
-from .stopwords import stops_of
 from .text import TOKENS_MAX, Sentence, padded
 
 WORDS_MAX = 5

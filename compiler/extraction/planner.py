@@ -16,15 +16,13 @@ from .counting import Counts
 from .decisions import decisions
 from .drafts import Draft
 from .evidence import says_capital
-from .known_names import KnownNames
 from .linking import Named, links
 from .phrases import known, phrases
 from .proposals import new_page, page_update
-from .readings import keepable, reading_of
-from .sightings import Reading, first_name
+from .sightings import Reading, first_name, keepable, reading_of
 from .tallies import title
 from .text import Sentence
-from .variants import city_names, other_number, short_forms
+from .variants import KnownNames, city_names, other_number, short_forms
 
 ABOUT = ("place", "city", "person", "project", "journal", "tag", "title")
 

@@ -1,15 +1,112 @@
 """What is proposed for a page: the sections that have news, each with the sources that say it, names and tags."""
 
+import re
+from collections import Counter
+from collections.abc import Set
 from uuid import UUID
 
 from content.names import normalise
+from content.rollups import first_sentence
 from content.templates import TEMPLATES
+from content.words import SPACELESS
 
 from ..planner import NewPage, PageUpdate, SectionProposal
+from . import metadata
 from .drafts import Draft
-from .evidence import DEFINITION, Subject, entries
-from .summaries import circumstances, ranked, sentence_about
+from .evidence import DEFINITION, Subject, definition, entries, is_tagged, naming
+from .text import Sentence, folded, padded
 from .writer import RELATED
+
+SUMMARY_MAX = 200
+NAMES_MAX = 3
+FIRST = 6  # characters before a name with which a sentence begins
+# Of these a sentence of a text is none that could stand alone: labels, paths through menus, what introduces a list.
+BROKEN = re.compile(r"[:,;：，；?？]$|→|^[^:：.]{1,40}[:：]\s|^\W*[a-z]+(?:[._(]\w*)+ ")
+ENDED = re.compile(r"[.!…。！।॥][\"'”’»)\]」』）]*$")
+
+
+def sentence_about(draft: Draft) -> str | None:
+    """The best sentence that says what it is; for a page that is there only a better one than it has."""
+    names = draft.names
+    if draft.type == "decision":
+        return None if draft.card else _decided(draft)
+    found = [
+        (definition(sentence, names), sentence.text)
+        for reading in draft.oldest_first
+        for sentence in naming(reading, names)
+        if stands_alone(sentence, names)
+    ]
+    score, text = max(found, key=lambda one: (one[0], one[1]), default=(0.0, ""))
+    if score < DEFINITION and (draft.card or not text or _given(draft)):
+        return None
+    if score < DEFINITION and draft.type == "topic":
+        text = max((text for _, text in found if _opens(text, names)), default="", key=len)
+    current = draft.card.summary if draft.card else None
+    if current and (definition(Sentence(current, folded(current)), names), current) >= (score, text):
+        return None
+    return first_sentence(text, SUMMARY_MAX) or None
+
+
+def circumstances(draft: Draft) -> str | None:
+    """Where no sentence says it: city and tags (`Lisbon: food, tavern`), else whom and what its sources name."""
+    return draft.title if draft.type == "decision" else _given(draft) or _named(draft)
+
+
+def stands_alone(sentence: Sentence, names: Set[str]) -> bool:
+    """Whether it is a whole statement that says more than the name."""
+    text = sentence.text
+    if text[:1].islower() or BROKEN.search(text):
+        return False
+    return sentence.words.strip() not in names
+
+
+def ranked(counts: Counter[str]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+
+
+def _opens(text: str, names: Set[str]) -> bool:
+    """Whether a sentence is about a topic, and does not only use its word."""
+    words = folded(text)
+    is_whole = ENDED.search(text) is not None or SPACELESS.search(text) is not None
+    return is_whole and any(0 <= words.find(padded(name)) < FIRST for name in names)
+
+
+def _decided(draft: Draft) -> str | None:
+    lines = [
+        said
+        for reading in draft.readings.values()
+        for said in reading.sentences
+        if normalise(draft.title)[:40] in said.words
+    ]
+    return first_sentence(lines[0].text, SUMMARY_MAX) if lines else None
+
+
+def _given(draft: Draft) -> str | None:
+    """What the metadata say: `Lisbon: food, tavern`."""
+    cities: Counter[str] = Counter()
+    tags: Counter[str] = Counter()
+    for reading in draft.readings.values():
+        if is_tagged(reading, draft.subject, "place", "city"):
+            tags.update(metadata.tags(reading.source))
+        if is_tagged(reading, draft.subject, "place"):
+            cities.update(metadata.cities(reading.source.metadata)[:1])
+    words = ", ".join(tag for tag, _ in ranked(tags)[:NAMES_MAX])
+    city = next((city for city, _ in ranked(cities)), "")
+    return f"{city}: {words}" if city and words else city or words or None
+
+
+def _named(draft: Draft) -> str | None:
+    """`Priya Raman, Zilker Park`: what several of its sources name."""
+    counts: Counter[str] = Counter()
+    forms: dict[str, str] = {}
+    for reading in draft.oldest_first:
+        for key, sighting in reading.sightings.items():
+            if key not in draft.names and sighting.marks & {"name", "place", "city", "person", "project", "link"}:
+                counts[key] += 1
+                forms.setdefault(key, sighting.name)
+    often = [forms[key] for key, count in ranked(counts) if count > 1][:NAMES_MAX]
+    return ", ".join(name[:1].upper() + name[1:] for name in often) if len(often) > 1 else None
+
 
 TAGS_MAX = 8
 HEADINGS = {slug: heading for sections in TEMPLATES.values() for slug, heading in sections}

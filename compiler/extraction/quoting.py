@@ -1,12 +1,41 @@
-"""A sentence as it stands on a page: between quotation marks, every letter as in the source, no mark of it alive."""
+"""Quotes of sources in markdown, the marks that cite them, and how much of them a section may hold."""
 
 import re
+from collections.abc import Sequence
+from functools import lru_cache
+from urllib.parse import quote, unquote
 
 from content.rollups import first_sentence
 
 from ..planner import SourceText
-from .citing import mark
 from .text import SENTENCE_MAX
+
+REF_MAX = 200
+MARK = re.compile(r"(?<!\\)\[\^([^\[\]\s^\\]{1,1000})\]")
+KEPT = re.compile(r"[\w./:@+=,;~$!-]+")
+
+
+def mark(source: SourceText) -> str:
+    """`[^j029]`"""
+    return f"[^{kept_label(source)}]"
+
+
+def kept_label(source: SourceText) -> str:
+    """What stands between the brackets of its mark."""
+    return _kept(source.ref) if 0 < len(source.ref) <= REF_MAX else str(source.id)
+
+
+def marked_refs(text: str) -> list[str]:
+    """The refs (or ids) of the sources that a text names, in order, each once."""
+    return list(dict.fromkeys(map(unquote, MARK.findall(text))))
+
+
+@lru_cache(maxsize=10_000)
+def _kept(ref: str) -> str:
+    """All but what could be markup or space stays as it is."""
+    parts = re.split(f"({KEPT.pattern})", ref)
+    return "".join(part if KEPT.fullmatch(part) else quote(part, safe="") for part in parts)
+
 
 # Whatever markdown, wiki links, footnotes, HTML or formulas could take for theirs.
 MARKUP = re.compile(r"[\\`*\[\]<>|~$]|(?<!\w)_|_(?!\w)|(?<=\w)_(?=_)|&(?=#?\w{1,30};)|(?<=:)//(?=wiki)")
@@ -31,3 +60,17 @@ def bullet(source: SourceText, texts: tuple[str, ...], about: str = "") -> str:
     day = source.captured_at.date().isoformat()
     lead = f"{day} — {literal(about)}" if about else day
     return f"- {lead}: {' '.join(map(quoted, texts))} {mark(source)}"
+
+
+CHARACTERS_MAX = 6_000
+
+
+def bounded(lines: Sequence[str]) -> list[str]:
+    """The first lines, as many as there is room for."""
+    kept, size = [], 0
+    for line in lines:
+        size += len(line) + 1
+        if size > CHARACTERS_MAX:
+            break
+        kept.append(line)
+    return kept

@@ -1,21 +1,22 @@
 """Which names one source sees, and how: decided by that source alone, so that neither order nor batches can matter."""
 
 import re
-from collections.abc import Iterable
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
+from uuid import UUID
 
-from content.folding import INVISIBLE
+from content.normalization import INVISIBLE
 
 from ..planner import SourceText
 from . import metadata
 from .capitals import HONORIFICS, PARTICLES, Run, runs
 from .german_nouns import has_inner_capitals
-from .language import SAMPLE, language_of
+from .language import DATES, EVERYWHERE, SAMPLE, STOPWORDS, language_of
 from .marked import GAP, marks, without
 from .spaceless import found, without_politeness
-from .stopwords import DATES, EVERYWHERE, STOPWORDS
 from .text import WORD, Line, Sentence, clean, folded, lines, normalised, padded, split
 
 NAMES_MAX = 300  # of one source
@@ -215,3 +216,51 @@ def _put_aside(sightings: Iterable[Sighting]) -> None:
 
 def _holding(sentences: tuple[str, ...], name: str) -> str:
     return next((text for text in sentences if name in text), sentences[0] if sentences else "")
+
+
+KEPT_MAX = 2_000_000  # characters of all sources whose readings are kept; a reading takes some hundred bytes for each
+SHORT_MAX = 50_000  # characters of one
+
+
+class Readings:
+    """The ones that were asked for last. They are of any wiki: a source has one text, and nothing else is in them."""
+
+    def __init__(self) -> None:
+        self.kept: OrderedDict[UUID, Reading] = OrderedDict()
+        self.size = 0
+
+    def of(self, source: SourceText) -> Reading:
+        kept = self.kept.get(source.id)
+        if kept is not None and (kept.source is source or kept.source == source):
+            self.kept.move_to_end(source.id)
+            return kept
+        reading = Reading(source)
+        if len(source.content) <= SHORT_MAX:
+            self.keep(reading)
+        return reading
+
+    def keep(self, reading: Reading) -> None:
+        self.forget(reading.source.id)
+        self.kept[reading.source.id] = reading
+        self.size += len(reading.source.content)
+        while self.size > KEPT_MAX:
+            self.forget(next(iter(self.kept)))
+
+    def forget(self, source_id: UUID) -> None:
+        if former := self.kept.pop(source_id, None):
+            self.size -= len(former.source.content)
+
+
+def keepable(sources: Iterable[SourceText]) -> Iterator[SourceText]:
+    """The first of them, while their readings take no more than half of the room."""
+    size = 0
+    for source in sources:
+        if len(source.content) <= SHORT_MAX:
+            size += len(source.content)
+            if size > KEPT_MAX // 2:
+                return
+            yield source
+
+
+KEPT = Readings()
+reading_of = KEPT.of

@@ -9,14 +9,93 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
-from content.folding import INVISIBLE
 from content.names import normalise
-from content.plain import plain
+from content.normalization import INVISIBLE
+from content.plain import EMPHASIS, LINE_MARK, plain
 from content.rollups import ABBREVIATION
 from content.snippets import CONTROL
 from content.words import LETTER, SPACELESS
 
-from .shown import CUT, OWN, hidden, shown, without_cuts
+CUT = "\ue002"  # where an image or a comment was: no quote reaches across
+# What could be taken for a mark, and what stands for it as long as marks are looked for.
+MARKS = "\\`*_[]<>#~|%!$&()"
+HIDE = str.maketrans(MARKS, "".join(chr(0xE010 + number) for number in range(len(MARKS))))
+SHOW = {hidden: mark for mark, hidden in HIDE.items()}
+OWN = "\ue000-\ue02f"  # of sources these characters are not read: they would be taken for ours
+
+TICKS = re.compile("(`+)")
+ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+# An address in angle brackets is shown, a tag is not. None reaches across what is hidden.
+ANGLED = re.compile(
+    r"<((?:https?://|mailto:)[^<>\s]{1,500}|[^<>\s@]{1,64}@[^<>\s@]{1,250})>" rf"|</?[A-Za-z][^<>\n{OWN}]{{0,200}}>"
+)
+WIKI_LINK = re.compile(rf"!?\[\[(?:[^\[\]|\n{OWN}]{{0,300}}\|)?([^\[\]|\n]{{0,300}})\]\]")
+NO_BRACKET = f"[^()\n{'()'.translate(HIDE)}]"
+LINK = re.compile(rf"!?\[([^\[\]\n]{{0,300}})\]\((?:{NO_BRACKET}|\({NO_BRACKET}{{0,200}}\)){{0,500}}\)")
+REFERENCE = re.compile(rf"(?<![\w\]!])\[([^\[\]\n]{{1,300}})\]\[[^\[\]\n{OWN}]{{0,60}}\](?!\()")
+CALLOUT = re.compile(r"\[![\w-]{1,20}\][+-]?")
+CHECKBOX = re.compile(r"^[ \t]*[-*+][ \t]+\[[ xX]\][ \t]+")
+EMBED = re.compile(r"!\[\[[^\[\]\n]{0,300}\]\]|!\[[^\[\]\n]{0,300}\](?:\([^()\n]{0,500}\)|\[[^\[\]\n]{0,60}\])")
+COMMENT = re.compile(r"<!--[^<>]{0,500}-->|%%[^%\n]{0,500}%%")
+CUTS = ((CALLOUT, CUT), (CHECKBOX, "- "), (EMBED, CUT), (COMMENT, CUT))
+
+
+def without_cuts(line: str) -> str:
+    """The line as it is written, with CUT in place of what is no part of its sentences."""
+    for pattern, instead in CUTS:
+        line = pattern.sub(instead, line)
+    return line
+
+
+def hidden(line: str) -> str:
+    """The line with nothing in its code, and nothing that is escaped, that could be taken for a mark."""
+    if "`" in line:
+        line = _with_hidden_code(line)
+    return ESCAPED.sub(_hidden_mark, line) if "\\" in line else line
+
+
+def shown(line: str) -> str:
+    """What a line says whose code is `hidden`: without marks, targets of links and tags.
+
+    Each kind of mark is looked for once, before the kinds that it can stand in: what is left of one is never taken for
+    another.
+    """
+    line = LINE_MARK.sub("", line)
+    if "<" in line:
+        line = ANGLED.sub(_address, line)
+    if "[" in line:
+        line = REFERENCE.sub(r"\1", WIKI_LINK.sub(r"\1", line))
+        line = LINK.sub(r"\1", LINK.sub(r"\1", line))  # twice: a link around an image
+    text = " ".join(EMPHASIS.sub("", line).split())
+    return text if text.isascii() else text.translate(SHOW)
+
+
+def _with_hidden_code(line: str) -> str:
+    """Code ends at the next run of as many backticks as it began with; where there is none, it is no code."""
+    parts = TICKS.split(line)
+    following: dict[int, int] = {}
+    ends = [0] * len(parts)
+    for index in range(len(parts) - 2, 0, -2):
+        ends[index] = following.get(len(parts[index]), 0)
+        following[len(parts[index])] = index
+    found, index = [], 0
+    while index < len(parts):
+        if index % 2 and ends[index]:
+            found.append("".join(parts[index + 1 : ends[index]]).translate(HIDE))
+            index = ends[index]
+        else:
+            found.append(parts[index])
+        index += 1
+    return "".join(found)
+
+
+def _hidden_mark(escaped: re.Match[str]) -> str:
+    return escaped[1].translate(HIDE)
+
+
+def _address(angled: re.Match[str]) -> str:
+    return angled[1].translate(HIDE) if angled[1] else " "
+
 
 SENTENCE_MAX = 300  # characters of a quote
 LINE_MAX = 2_000  # of a line without any full stop: what lies beyond is read as another sentence

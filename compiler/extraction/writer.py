@@ -11,10 +11,9 @@ from operator import attrgetter
 from rapidfuzz import fuzz
 
 from ..planner import SectionTask, SourceText
-from .bounds import bounded
-from .citing import MARK, kept_label, mark, marked_refs
 from .evidence import DEFINITION, Entry, Subject, entries, subject_of
-from .readings import reading_of
+from .quoting import MARK, bounded, kept_label, mark, marked_refs
+from .sightings import reading_of
 from .text import folded_name
 
 ALIKE = 90  # per cent of the letters: the same said again

@@ -16,8 +16,7 @@ from ..authors import planned
 from ..leaf_pass import Run
 from ..metrics import Metrics
 from ..planner import Knowledge, MentionCard, PageCard, Plan, SourceText
-from ..read.evidence import Gone
-from ..read.knowledge import StoredKnowledge
+from ..read.evidence import Gone, StoredKnowledge
 from ..read.stored import find_sources, source_of
 from ..rebuild.replan import said
 from .wanted import Wanted

@@ -16,7 +16,7 @@ from resolvers.transactions.transaction import looking, writing
 from resolvers.transactions.writer import Writer
 
 from ..authors import Authors
-from ..extraction.readings import KEPT
+from ..extraction.sightings import KEPT
 from ..leaf_pass import BUSY, ROUNDS, Run, Stale
 from ..metrics import Metrics
 from ..rebuild.pages import Drafts, remake

@@ -14,8 +14,7 @@ from resolvers.model.pages import Page
 from resolvers.pages.lifecycle import remove_page
 from resolvers.pages.update import save
 from resolvers.search.index import Findable, write_search
-from resolvers.transactions.activity import record
-from resolvers.transactions.writer import Writer
+from resolvers.transactions.writer import Writer, record
 
 from ..link.evidence import parents
 from ..metrics import Metrics

@@ -11,7 +11,7 @@ import orjson
 from content.words import words
 from db.database import Row
 
-from ..extraction.citing import mark
+from ..extraction.quoting import mark
 from ..planner import SourceText
 from ..read.evidence import Gone
 

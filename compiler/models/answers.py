@@ -4,11 +4,17 @@ It names sources, pages and held names by the short handles under which it was s
 cannot name what it was not shown.
 """
 
+import re
+from functools import lru_cache
 from typing import Annotated
 
 from pydantic import BaseModel, Field
 
+from content.normalization import INVISIBLE
+from content.plain import plain
 from content.templates import TEMPLATES
+
+from ..planner import SourceText
 
 TYPES = tuple(TEMPLATES)
 PageType = Annotated[str, Field(json_schema_extra={"enum": list(TYPES)}, description="The kind of page.")]
@@ -84,3 +90,26 @@ class SectionTextAnswer(BaseModel):
     """The section, statement by statement, the most important first."""
 
     statements: list[StatementAnswer] = []
+
+
+QUOTE_MIN, QUOTE_MAX = 2, 600
+LENGTH = f"{{{QUOTE_MIN},{QUOTE_MAX}}}"
+# What stands between quotation marks, whatever the language; an apostrophe is none.
+QUOTATION = re.compile("|".join(rf"{a}([^{a}{b}\n]{LENGTH}){b}" for a, b in ("“”", "„“", "„”", "«»", "「」", '""')))
+
+
+def is_verbatim(quote: str, source: SourceText) -> bool:
+    wanted = " ".join(INVISIBLE.sub("", quote).split())
+    return len(wanted) >= QUOTE_MIN and any(wanted in text for text in readable(source.content))
+
+
+@lru_cache(maxsize=200)
+def readable(content: str) -> tuple[str, str]:
+    """The text in one line, with its marks and without."""
+    content = INVISIBLE.sub("", content)
+    return " ".join(content.split()), plain(content)
+
+
+def quotations(text: str) -> list[str]:
+    """What stands between quotation marks in it."""
+    return [next(filter(None, found.groups())) for found in QUOTATION.finditer(text)]

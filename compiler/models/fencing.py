@@ -6,7 +6,7 @@ It is a help for the model, not what keeps a wiki safe: that are the checks of w
 import re
 import secrets
 
-from content.folding import INVISIBLE
+from content.normalization import INVISIBLE
 
 ANGLES = re.compile(r"<{3,}|>{3,}")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]")

@@ -13,8 +13,7 @@ from ..planner import Knowledge, MentionCard, PageCard, Plan, SourceText
 from .answers import PlanAnswer
 from .asking import Asker, Question
 from .fencing import Fence, one_line
-from .parts import Group, Part, groups
-from .plans import Shown, joined, plan_of
+from .plans import Group, Part, Shown, groups, joined, plan_of
 from .prompts import prompt
 from .writer import TITLE_MAX, headed
 

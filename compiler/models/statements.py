@@ -9,12 +9,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from rapidfuzz import fuzz
 
-from ..extraction.citing import mark
-from ..extraction.quoting import MARKUP, quoted
+from ..extraction.quoting import MARKUP, mark, quoted
 from ..planner import SourceText
-from .answers import SectionTextAnswer, StatementAnswer
+from .answers import SectionTextAnswer, StatementAnswer, is_verbatim, quotations
 from .fencing import CONTROL, one_line
-from .quotes import is_verbatim, quotations
 
 STATEMENTS_MAX, TEXT_MAX, SOURCES_MAX = 24, 600, 8
 ALIKE = 90  # per cent of the letters: the same said again

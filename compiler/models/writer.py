@@ -5,9 +5,8 @@ from collections.abc import Collection, Mapping, Sequence
 from content.templates import TEMPLATES
 from lib.threads import read_in_thread
 
-from ..extraction.bounds import CHARACTERS_MAX, bounded
-from ..extraction.citing import mark, marked_refs
 from ..extraction.language import language_of
+from ..extraction.quoting import CHARACTERS_MAX, bounded, mark, marked_refs
 from ..extraction.text import WORD
 from ..planner import SectionTask, SectionWriter, SourceText
 from .answers import SectionTextAnswer

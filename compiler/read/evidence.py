@@ -8,15 +8,18 @@ from uuid import UUID
 
 from content.sections import Section
 from content.words import words
+from db.database import Database
+from db.scope import Scope
 from resolvers.model.pages import Page
+from resolvers.transactions.transaction import looking
 from resolvers.transactions.writer import Writer
 
-from ..extraction.citing import marked_refs
+from ..extraction.quoting import marked_refs
 from ..plan.pages import Work
-from ..planner import SectionTask, SourceText
+from ..planner import MentionCard, PageCard, SectionTask, SourceText
 from ..write.tasks import RELATED_MAX
 from .source_texts import Facts
-from .stored import COMPILING, find_cards, find_citations, find_sources, source_of
+from .stored import COMPILING, find_cards, find_citations, find_mentions, find_sources, names_among, source_of
 
 Place = tuple[UUID, str]
 
@@ -132,3 +135,30 @@ def named(work: Collection[Work]) -> list[tuple[Place, str]]:
 
 def is_among(ref: str, ids: Collection[UUID], facts: Facts) -> bool:
     return any(id in facts and facts[id]["ref"] == ref for id in ids)
+
+
+class StoredKnowledge:
+    """A `Knowledge` of one wiki: a statement or two for each question. It holds no connection between two of them."""
+
+    def __init__(self, database: Database, scope: Scope) -> None:
+        self.database, self.scope = database, scope
+
+    async def pages(self, aliases: Collection[str]) -> Mapping[str, Sequence[PageCard]]:
+        async with looking(self.database) as connection:
+            reader = Writer(connection, self.scope)
+            names = await names_among(reader, frozenset(aliases))
+            cards = await find_cards(reader, aliases=names)
+        found: dict[str, list[PageCard]] = defaultdict(list)
+        for card in cards:
+            for alias in card.aliases & names:
+                found[alias].append(card)
+        return dict(found)
+
+    async def mentions(self, aliases: Collection[str]) -> Mapping[str, MentionCard]:
+        async with looking(self.database) as connection:
+            return await find_mentions(Writer(connection, self.scope), aliases)
+
+    async def sources(self, ids: Collection[UUID]) -> Mapping[UUID, SourceText]:
+        async with looking(self.database) as connection:
+            rows = await find_sources(Writer(connection, self.scope), ids)
+        return {id: source_of(row) for id, row in rows.items()}

@@ -8,9 +8,8 @@ from uuid import UUID
 from resolvers.errors import Unavailable
 from resolvers.jobs.queue import advance, finish, follow_up
 from resolvers.pages.update import save
-from resolvers.transactions.activity import record
 from resolvers.transactions.transaction import looking, writing
-from resolvers.transactions.writer import Writer
+from resolvers.transactions.writer import Writer, record
 
 from ..aggregate.aggregation_pass import list_anew
 from ..authors import Stop

@@ -16,8 +16,7 @@ from ..authors import planned, written
 from ..leaf_pass import BUSY, ROUNDS, Run, in_turns
 from ..metrics import Metrics
 from ..planner import Knowledge, PageCard, Planner, SourceText
-from ..read.evidence import NOTHING_GONE, Gone
-from ..read.knowledge import StoredKnowledge
+from ..read.evidence import NOTHING_GONE, Gone, StoredKnowledge
 from .pages import Drafts, remake
 
 T = TypeVar("T")

@@ -12,8 +12,7 @@ from db.ids import new_id
 from resolvers.links.references import Reference, assert_references
 from resolvers.pages.update import save_all
 from resolvers.sources.mentions import Sighted, sight_all
-from resolvers.transactions.activity import record, record_each
-from resolvers.transactions.writer import Writer
+from resolvers.transactions.writer import Writer, record, record_each
 
 from ..link.evidence import CO_MENTION, evident_references
 from ..metrics import Metrics

@@ -5,29 +5,22 @@ Inner selects go through `in_tenant`, and every table is aliased.
 """
 
 from . import (
-    aliases,
     api_keys,
-    changes,
-    differences,
     graph,
     hierarchy,
     jobs,
     links,
-    lint,
     mentions,
-    nodes,
     owners,
     pages,
-    positions,
     revisions,
     search,
     sections,
     sources,
     suggestions,
-    tags,
 )
 
 __all__ = [
-    "aliases", "api_keys", "changes", "differences", "graph", "hierarchy", "jobs", "links", "lint", "mentions", "nodes",
-    "owners", "pages", "positions", "revisions", "search", "sections", "sources", "suggestions", "tags",
+    "api_keys", "graph", "hierarchy", "jobs", "links", "mentions", "owners", "pages", "revisions", "search", "sections",
+    "sources", "suggestions",
 ]  # fmt: skip

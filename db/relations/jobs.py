@@ -1,13 +1,16 @@
-"""Compile jobs."""
+"""Compile jobs and findings of lint as relations."""
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Numeric, Select, case, cast, func, select
+from sqlalchemy import ColumnElement, FromClause, Integer, Numeric, Select, Text, Uuid, case, cast, func, select
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.types import TypeEngine
 
 from selection.declare.rows import OuterRow
 
-from ..tables import compile_jobs
-from .references import found
+from ..tables import compile_jobs, pages
+from .kept import kept_rows
+from .references import found, referred
 
 by_ids = found(compile_jobs)
 
@@ -33,3 +36,20 @@ def listed(owner: ColumnElement[Any] | None) -> Select[Any]:
     """Newest first. Ids grow with time, and by them the index of the primary key finds the newest of a whole tenant."""
     job = compile_jobs.alias()
     return select(job).order_by(*([] if owner is None else [job.c.created_at.desc()]), job.c.id.desc())
+
+
+Columns = dict[str, TypeEngine[Any]]
+REPORTED: Columns = {"name": Text(), "severity": Text(), "about": Text(), "total": Integer(), "lists": JSONB()}
+"""`lists` holds the findings: one document, as an array of arrays would be another array."""
+FINDING: Columns = {"page_id": Uuid(), "type": Text(), "slug": Text(), "title": Text(), "detail": Text()}
+
+page = referred(pages, "page_id")
+
+
+def reported(found: FromClause) -> Select[Any]:
+    checked = select(*found.c).subquery()
+    return select(checked)
+
+
+def findings(report: OuterRow) -> Select[Any]:
+    return select(kept_rows(report.c.lists["findings"], **FINDING))

@@ -1,18 +1,22 @@
-"""Pages: where reads of them start, and what is told of one besides its columns."""
+"""Pages as relations: with their aliases, tags, positions and changes."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from sqlalchemy import (
+    ARRAY,
     ColumnElement,
     FromClause,
     Integer,
     Select,
+    Table,
     Text,
+    Uuid,
     and_,
     any_,
     case,
     cast,
+    column,
     func,
     literal_column,
     null,
@@ -27,12 +31,20 @@ from selection import in_tenant
 from selection.declare.rows import OuterRow
 
 from ..tables import (
+    aliases,
+    compile_jobs,
+    links,
+    mentions,
     merged_pages,
     old_slugs,
+    owners,
     page_names,
+    page_positions,
     pages,
     renamings,
+    revisions,
     section_sources,
+    sections,
     sources,
 )
 from .references import found, referred
@@ -185,3 +197,92 @@ def merged_into(page: OuterRow) -> Select[Any]:
     """The page that this one became a part of."""
     merged, into = merged_pages.alias(), pages.alias()
     return select(into).join(merged, merged.c.into_page_id == into.c.id).where(merged.c.page_id == page.c.id)
+
+
+TABLES = {
+    "WikiPage": pages,
+    "WikiSection": sections,
+    "WikiSource": sources,
+    "WikiMention": mentions,
+    "WikiAlias": aliases,
+    "WikiLink": links,
+    "WikiCitation": section_sources,
+    "WikiRevision": revisions,
+    "WikiOwner": owners,
+}
+VARIANTS = {type_: referred(table, "id") for type_, table in TABLES.items()}
+
+
+def one(id: Any) -> Select[Any]:
+    row = select(id.label("id")).subquery()
+    return select(row)
+
+
+def many(ids: Any) -> Select[Any]:
+    """In the order they were asked for."""
+    asked: Any = column("id", Uuid)
+    row = func.unnest(ids).table_valued(asked, with_ordinality="ordinality").render_derived()
+    return select(row).order_by(row.c.ordinality)
+
+
+def represented(representations: Any) -> Select[Any]:
+    """For each pair of a type's name and an id a row, in their order."""
+    kinds = representations.derive(lambda pairs: [kind for kind, _ in pairs])
+    ids = representations.derive(lambda pairs: [id for _, id in pairs])
+    asked: list[Any] = [column("kind", Text), column("id", Uuid)]
+    row = func.unnest(kinds, cast(ids, ARRAY(Uuid))).table_valued(*asked, with_ordinality="ordinality").render_derived()
+    return select(row).order_by(row.c.ordinality)
+
+
+def of_kind(kind: str, table: Table) -> Callable[[OuterRow], Select[Any]]:
+    """The row of a table that is represented, when its type is the one that the representation names."""
+    same = referred(table, "id")
+    return lambda row: same(row).where(row.c.kind == kind)
+
+
+ENTITIES = {kind: of_kind(kind, table) for kind, table in TABLES.items()}
+
+
+page = referred(pages, "page_id")
+
+
+def changes() -> Select[Any]:
+    position = page_positions.alias()
+    return select(position).order_by(position.c.position)
+
+
+def state(position: OuterRow) -> ColumnElement[Any]:
+    """What became of the page; one without a row is gone for good."""
+    changed = pages.alias()
+    status = in_tenant(select(changed.c.status).where(changed.c.id == position.c.page_id)).scalar_subquery()
+    return func.coalesce(status, literal_column("'deleted'"))
+
+
+def counted() -> Select[Any]:
+    page = pages.alias()
+    # In the order in which they were made, which is about that of the table: in any other the same block is met again
+    # and again, and Postgres takes such an index as soon as other wikis make the table large.
+    tagged = in_tenant(
+        select(page.c.owner_id, page.c.tags).where(page.c.status == "active").order_by(page.c.id)
+    ).subquery()
+    each = select(tagged.c.owner_id, func.unnest(tagged.c.tags).label("tag")).subquery()
+    tally = select(each.c.owner_id, each.c.tag, func.count().label("count")).group_by(each.c.owner_id, each.c.tag)
+    row = tally.subquery()
+    return select(row).order_by(row.c.count.desc(), row.c.tag.desc())
+
+
+def texts(page: OuterRow) -> Select[Any]:
+    alias = aliases.alias()
+    return select(alias.c.alias).where(alias.c.page_id == page.c.id).order_by(alias.c.alias)
+
+
+def of_page(page: OuterRow) -> Select[Any]:
+    alias = aliases.alias()
+    return select(alias).where(alias.c.page_id == page.c.id).order_by(alias.c.alias, alias.c.id)
+
+
+job = referred(compile_jobs, "job_id")
+
+
+def happened(event: FromClause) -> Select[Any]:
+    return select(event)

@@ -1,15 +1,23 @@
 """The tables, one file per family. `metadata` is what Alembic aims at."""
 
 from .columns import metadata
-from .idempotency import idempotency_keys
-from .jobs import activity, compile_cursors, compile_jobs
+from .jobs import activity, compile_cursors, compile_jobs, forgettings, model_usage, sweeps
 from .links import link_targets, links, redirects
-from .merged_pages import merged_pages
-from .model_usage import model_usage
-from .pages import PAGE_TYPES, aliases, old_slugs, originals, pages, revisions, section_sources, sections
-from .placements import placements
-from .positions import page_positions
-from .renamings import renamings
+from .pages import (
+    PAGE_TYPES,
+    aliases,
+    merged_pages,
+    old_slugs,
+    originals,
+    page_positions,
+    pages,
+    placements,
+    renamings,
+    revisions,
+    section_sources,
+    sections,
+)
+from .requests import idempotency_keys, throttles, tool_calls
 from .search import (
     page_names,
     search_changes,
@@ -21,9 +29,6 @@ from .search import (
 )
 from .sources import SOURCE_KINDS, mentions, sightings, sources
 from .tenants import api_keys, grants, owners, tenants
-from .throttles import throttles
-from .tool_calls import tool_calls
-from .upkeep import forgettings, sweeps
 
 __all__ = [
     "PAGE_TYPES", "SOURCE_KINDS", "activity", "aliases", "api_keys", "compile_cursors", "compile_jobs", "forgettings",

@@ -1,8 +1,8 @@
-"""The ledger of compiles, how far each scope is read, and the log of everything that happened."""
+"""Jobs of the compiler, what models used, and what keeps the wiki in order."""
 
-from sqlalchemy import Index, text
+from sqlalchemy import BigInteger, Column, Date, Double, Index, text
 
-from .columns import document, identifier, moment, number, one_of, scoped_table, words
+from .columns import document, identifier, moment, number, one_of, refers, scoped_table, words
 
 compile_jobs = scoped_table(
     "compile_jobs",
@@ -55,3 +55,28 @@ activity = scoped_table(
 )
 Index("activity_at_ix", activity.c.tenant_id, activity.c.owner_id, activity.c.at.desc(), activity.c.id.desc())
 Index("activity_page_ix", activity.c.tenant_id, activity.c.page_id, activity.c.id.desc())
+
+
+model_usage = scoped_table(
+    "model_usage",
+    Column("day", Date, nullable=False, comment="in UTC"),
+    words("model"),
+    Column("requests", BigInteger, nullable=False),
+    Column("input_tokens", BigInteger, nullable=False),
+    Column("output_tokens", BigInteger, nullable=False),
+    Column("cost", Double, nullable=False, comment="in US dollars, of requests whose price is known"),
+    key=("day", "owner_id", "model"),
+)
+
+
+sweeps = scoped_table("sweeps", Column("swept_on", Date, nullable=False, comment="in UTC"), key=("owner_id",))
+
+# What a forgotten source said, until the job that takes it out of pages and history has done so. Nobody else reads it.
+forgettings = scoped_table(
+    "forgettings",
+    identifier("source_id"),
+    words("said"),
+    moment("since"),
+    refers("forgettings", "source_id", "sources"),
+    key=("source_id",),
+)

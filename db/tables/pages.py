@@ -1,4 +1,4 @@
-"""Pages and what belongs to one: sections, aliases, old slugs, revisions."""
+"""Pages and what belongs to each."""
 
 from sqlalchemy import (
     ARRAY,
@@ -169,3 +169,72 @@ originals = scoped_table(
     refers("originals", "page_id", "pages"),
     key=("page_id",),
 )
+
+
+merged_pages = scoped_table(
+    "merged_pages",
+    identifier("page_id"),
+    identifier("into_page_id"),
+    moment("created_at"),
+    refers("merged_pages", "page_id", "pages"),
+    refers("merged_pages", "into_page_id", "pages"),
+    key=("page_id",),
+)
+Index("merged_pages_into_ix", merged_pages.c.tenant_id, merged_pages.c.into_page_id)
+
+
+page_positions = scoped_table(
+    "page_positions",
+    identifier("page_id"),
+    number("position"),
+    moment("changed_at"),
+    key=("page_id",),
+)
+"""A page that was deleted keeps its row: that it is gone is its last change."""
+Index(
+    "page_positions_order_ix", page_positions.c.tenant_id, page_positions.c.owner_id, page_positions.c.position,
+    unique=True,
+)  # fmt: skip
+
+
+renamings = scoped_table(
+    "renamings",
+    identifier("page_id"),
+    words("slug"),
+    words("title"),
+    identifier("reached_id"),
+    number("remaining"),
+    words("actor_kind"),
+    words("actor_id"),
+    moment("created_at"),
+    refers("renamings", "page_id", "pages"),
+)
+"""`slug` and `title` are the old ones. Texts are taken by the ids of their pages, up to `reached_id` so far."""
+Index("renamings_page_ix", renamings.c.tenant_id, renamings.c.page_id)
+
+
+# A row without `parent_page_id` waits for a page of that name.
+placements = scoped_table(
+    "placements",
+    identifier("page_id"),
+    words("alias"),
+    words("name"),
+    listed("bases"),
+    words("kind"),
+    listed("tags"),
+    identifier("parent_page_id", nullable=True),
+    words("section_slug", nullable=True),
+    Column("is_delegated", Boolean, nullable=False, server_default=text("false")),
+    refers("placements", "page_id", "pages"),
+    refers("placements", "parent_page_id", "pages"),
+    key=("owner_id", "page_id", "alias"),
+)
+"""`kind` is the section of a topic that lists such pages; a page that grew out of it has `section_slug`s of its own."""
+Index(
+    "placements_waiting_ix", placements.c.tenant_id, placements.c.owner_id, placements.c.alias, placements.c.page_id,
+    postgresql_where=text("parent_page_id IS NULL"),
+)  # fmt: skip
+Index(
+    "placements_listed_ix", placements.c.tenant_id, placements.c.parent_page_id, placements.c.section_slug,
+    placements.c.page_id,
+)  # fmt: skip

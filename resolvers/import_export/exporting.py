@@ -8,13 +8,12 @@ from typing import Any
 from uuid import UUID
 
 from content.citations import Citation
-from content.moments import written
 from content.names import normalise
 from content.notes import BadNote, Note, from_fields
 from content.sections import slugs
+from content.values import written
 from db.database import Connection, Database, Row
 from db.scope import Scope
-from db.shelf import Shelf
 from db.sql import statements
 
 from ..links.targets import PARENT, RELATED
@@ -25,6 +24,7 @@ from .notes import Problem
 from .originals import Exported, Files, Place, exported
 from .paths import HISTORY, MENTIONS, SOURCES, Paths
 from .problems import attempted
+from .temp_database import TempDatabase
 
 Original = tuple[Row, Row, dict[str, UUID]]
 """The file that a page came from, what the page is now, and what its links mean where it was changed."""
@@ -71,8 +71,8 @@ class Export:
 
         Takes no more memory for more of them.
         """
-        with Shelf() as shelf:
-            paths, files = Paths(shelf), Files(shelf)
+        with TempDatabase() as temp:
+            paths, files = Paths(temp), Files(temp)
             async for rows in self.batches("list_addresses", PAGES_AT_ONCE, {"type": "", "slug": ""}):
                 for row in rows:
                     path = paths.take(row["type"], row["slug"], row["origin"])
@@ -138,8 +138,8 @@ class Export:
 
     async def histories(self) -> AsyncIterator[tuple[str, list[dict[str, Any] | Problem]]]:
         """Some states of a page at once, oldest first, and where they lie in a folder."""
-        with Shelf() as shelf:
-            paths = Paths(shelf)
+        with TempDatabase() as temp:
+            paths = Paths(temp)
             async for rows in self.batches("list_addresses", PAGES_AT_ONCE, {"type": "", "slug": ""}):
                 for row in rows:
                     path = f"{HISTORY}/{paths.take(row['type'], row['slug']).removesuffix('.md')}.jsonl"

@@ -12,7 +12,6 @@ from typing import IO, Any, TypeVar
 
 from db.database import Database
 from db.scope import Scope
-from db.shelf import Shelf, shelf_statements
 
 from ..errors import BadInput, Unavailable
 from .exporting import MENTIONS_AT_ONCE, PAGES_AT_ONCE, SOURCES_AT_ONCE, PageFile, exporting
@@ -22,9 +21,10 @@ from .notes import Problem
 from .paths import MENTIONS, SOURCES
 from .problems import Problems, attempted
 from .targets import FolderTarget, LinesTarget, Target, ZipTarget, line
+from .temp_database import TempDatabase, temp_statements
 
 T = TypeVar("T")
-TOLD = shelf_statements("originals")
+TOLD = temp_statements("originals")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ async def written(database: Database, scope: Scope, target: Target, history: boo
     pages = sources = 0
     missing = Problems()
     async with exporting(database, scope) as export:
-        shelf = Told()
+        temp = Told()
         await put(target.begin, export.language)
         async for some in together(export.sources(), SOURCES_AT_ONCE):
             lines = await rendered(some, source_label, partial(target.record, "source"), missing)
@@ -113,10 +113,10 @@ async def written(database: Database, scope: Scope, target: Target, history: boo
             await put(target.add_pages, made)
             paths = {path for path, _ in made}
             there = [one for one in files if isinstance(one, PageFile) and one.path in paths]
-            shelf.keep(there)
+            temp.keep(there)
             pages += sum(one.note.redirect_to is None for one in there)
             report("Writing", min(pages, export.total), export.total, files[-1].path)
-        for records in shelf.records():
+        for records in temp.records():
             await put(target.add_originals, records)
         if history:
             async for path, states in export.histories():
@@ -170,16 +170,16 @@ class Told:
     """What the files of pages do not say, until all of these are written."""
 
     def __init__(self) -> None:
-        self.shelf = Shelf()
-        self.shelf.make(TOLD["make_tables"])
+        self.temp = TempDatabase()
+        self.temp.make(TOLD["make_tables"])
 
     def keep(self, files: Iterable[PageFile]) -> None:
-        self.shelf.put_all(TOLD["add_record"], ({"record": line(one.exported.record)} for one in files if one.exported))
+        self.temp.put_all(TOLD["add_record"], ({"record": line(one.exported.record)} for one in files if one.exported))
 
     def records(self) -> Iterator[list[bytes]]:
-        for rows in self.shelf.some(PAGES_AT_ONCE, TOLD["list_records"]):
+        for rows in self.temp.some(PAGES_AT_ONCE, TOLD["list_records"]):
             yield [record for (record,) in rows]
-        self.shelf.close()
+        self.temp.close()
 
 
 async def put(step: Callable[..., None], *given: Any) -> None:

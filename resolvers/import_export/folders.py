@@ -7,12 +7,11 @@ from filecmp import cmp
 from pathlib import Path
 from typing import IO
 
-from db.shelf import Shelf, shelf_statements
-
 from ..errors import BadInput
 from .paths import LIST, is_safe
+from .temp_database import TempDatabase, temp_statements
 
-FOLDERS = shelf_statements("folders")
+FOLDERS = temp_statements("folders")
 DRAFT = ".cairn/draft"
 LISTED_AT_ONCE = 500
 
@@ -29,9 +28,9 @@ class Folder:
             raise BadInput(f"{root} holds files that are no export. Give a folder that is new or empty.", "path")
         (root / ".cairn").mkdir(parents=True, exist_ok=True)
         (root / LIST).touch()
-        self.shelf = Shelf()
-        self.shelf.make(FOLDERS["make_tables"])
-        self.shelf.put_all(FOLDERS["add_before"], ({"path": path} for path in self.listed()))
+        self.temp = TempDatabase()
+        self.temp.make(FOLDERS["make_tables"])
+        self.temp.put_all(FOLDERS["add_before"], ({"path": path} for path in self.listed()))
         self.growing: dict[str, IO[bytes]] = {}
 
     def listed(self) -> Iterator[str]:
@@ -42,7 +41,7 @@ class Folder:
 
     def write(self, path: str, data: bytes) -> None:
         """One file. One that says the same already is not touched."""
-        self.shelf.put(FOLDERS["add_now"], path=path)
+        self.temp.put(FOLDERS["add_now"], path=path)
         target = self.place(path)
         if is_plain(target) and content(target) == data:
             return
@@ -57,12 +56,12 @@ class Folder:
 
     def keep(self, path: str) -> None:
         """What an earlier export wrote there is not removed. A path that it did not write is not touched."""
-        self.shelf.put(FOLDERS["keep"], path=path)
+        self.temp.put(FOLDERS["keep"], path=path)
 
     def append(self, path: str, data: bytes) -> None:
         """A piece of a file that is put in its place at the end."""
         if path not in self.growing:
-            self.shelf.put(FOLDERS["add_now"], path=path)
+            self.temp.put(FOLDERS["add_now"], path=path)
             target = self.place(path)
             os.makedirs(os.path.dirname(target), exist_ok=True)
             self.growing[path] = open(f"{target}.draft", "wb")  # noqa: SIM115  closed when it ends
@@ -76,14 +75,14 @@ class Folder:
 
     def finish(self) -> None:
         """Everything in its place; what the earlier export wrote and this one did not is gone."""
-        for some in self.shelf.some(LISTED_AT_ONCE, FOLDERS["list_gone"]):
+        for some in self.temp.some(LISTED_AT_ONCE, FOLDERS["list_gone"]):
             for (path,) in some:
                 self.remove(path)
-        for some in self.shelf.some(LISTED_AT_ONCE, FOLDERS["list_now"], list=LIST):
+        for some in self.temp.some(LISTED_AT_ONCE, FOLDERS["list_now"], list=LIST):
             self.append(LIST, "".join(f"{path}\n" for (path,) in some).encode())
         for path in list(self.growing):
             self.end(path)
-        self.shelf.close()
+        self.temp.close()
 
     def remove(self, path: str) -> None:
         """A file that an export may have written, and the folders that it leaves empty."""

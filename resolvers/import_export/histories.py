@@ -7,12 +7,11 @@ from typing import Any
 
 import orjson
 
-from content.fields import BadNote
-from content.revision_records import RevisionRecord
+from content.records import RevisionRecord
+from content.values import BadNote
 from db.database import Database, Row
 from db.ids import new_id
 from db.scope import Scope
-from db.shelf import Shelf, shelf_statements
 from db.sql import inserting, statements
 from db.tables import PAGE_TYPES, revisions
 from lib.threads import read_in_thread
@@ -21,15 +20,15 @@ from .. import validation
 from ..errors import BadInput, Forbidden
 from ..pages.revision_store import ELSEWHERE, NO_BASE, spared
 from ..subscriptions.changes import ChangeKind
-from ..transactions.activity import record
 from ..transactions.transaction import writing
-from ..transactions.writer import Writer
+from ..transactions.writer import Writer, record
 from .notes import Piece, Problem, read
 from .paths import HISTORY
 from .problems import Problems
+from .temp_database import TempDatabase, temp_statements
 
 IMPORTS = statements("imports")
-TOLD = shelf_statements("histories")
+TOLD = temp_statements("histories")
 EXACT = "/wiki/"
 PAGES_AT_ONCE = 100
 PIECE = 1_000_000  # characters that are written at once
@@ -43,12 +42,12 @@ INSERT = inserting(
 class Histories:
     """Where each state waits to be read, by the address of its page and its version."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        self.shelf = shelf
-        shelf.make(TOLD["make_tables"])
+    def __init__(self, temp: TempDatabase) -> None:
+        self.temp = temp
+        temp.make(TOLD["make_tables"])
 
     def add(self, piece: Piece, one: RevisionRecord) -> None:
-        self.shelf.put(
+        self.temp.put(
             TOLD["add_state"],
             page=one.page,
             version=one.version,
@@ -59,7 +58,7 @@ class Histories:
         )
 
     def pages(self) -> Iterator[str]:
-        for some in self.shelf.some(PAGES_AT_ONCE, TOLD["list_pages"]):
+        for some in self.temp.some(PAGES_AT_ONCE, TOLD["list_pages"]):
             yield from (page for (page,) in some)
 
     async def write(self, database: Database, scope: Scope, problems: Problems) -> None:
@@ -98,13 +97,13 @@ class Histories:
             writer.changes.add(ChangeKind.UPDATED, page_id, version)
 
     def count(self, page: str) -> int:
-        return self.shelf.count(TOLD["count_states"], page=page)
+        return self.temp.count(TOLD["count_states"], page=page)
 
     async def last(self, page: str) -> RevisionRecord:
-        return await reread(self.shelf.first(TOLD["find_last_state"], page=page) or ())
+        return await reread(self.temp.first(TOLD["find_last_state"], page=page) or ())
 
     async def states(self, page: str) -> AsyncIterator[RevisionRecord]:
-        for rows in self.shelf.some(1, TOLD["list_states"], page=page):
+        for rows in self.temp.some(1, TOLD["list_states"], page=page):
             yield await reread(rows[0])
 
 

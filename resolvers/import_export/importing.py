@@ -14,14 +14,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from content.mention_records import MentionRecord
 from content.notes import BadNote, Note
-from content.revision_records import RevisionRecord
-from content.source_records import SourceRecord
+from content.records import MentionRecord, RevisionRecord, SourceRecord
 from db.database import Database
 from db.measuring import measure
 from db.scope import Scope
-from db.shelf import Shelf
 from db.sql import statements
 from lib.threads import read_in_thread
 
@@ -41,6 +38,7 @@ from .paths import ABOUT
 from .problems import Problems
 from .relations import Tied, Ties, Written, find_sources, problem, unknown_type, wiki
 from .staging import Given, NoteList, Spool
+from .temp_database import TempDatabase
 from .zips import unpacked
 
 __all__ = ["ImportResult", "Problem", "Progress", "import_path"]
@@ -110,12 +108,12 @@ async def import_path(
         problems, survey = Problems(), Survey()
         if path.suffix.lower() == ARCHIVE and await asyncio.to_thread(path.is_file):
             path = await asyncio.to_thread(stack.enter_context, unpacked(path, problems, unpacked_most, survey))
-        spool, shelf = stack.enter_context(Spool()), stack.enter_context(Shelf())
-        return await Import(database, scope, report, spool, shelf, problems, survey, format).run(path)
+        spool, temp = stack.enter_context(Spool()), stack.enter_context(TempDatabase())
+        return await Import(database, scope, report, spool, temp, problems, survey, format).run(path)
 
 
 class Import:
-    """One run, and what has come of it so far. What it knows of notes is on the shelf, what they say in the spool."""
+    """One run, and what has come of it so far. What it knows of notes is on the temp, what they say in the spool."""
 
     def __init__(
         self,
@@ -123,16 +121,16 @@ class Import:
         scope: Scope,
         report: Progress,
         spool: Spool,
-        shelf: Shelf,
+        temp: TempDatabase,
         problems: Problems,
         survey: Survey,
         format: Format,
     ) -> None:
         self.database, self.scope, self.report, self.spool, self.problems = database, scope, report, spool, problems
         self.survey, self.reader = survey, Reader(format, survey)
-        self.shelf, self.list, self.places = shelf, NoteList(shelf), Places(shelf)
-        self.histories, self.warnings = Histories(shelf), Problems()
-        self.vault = Vault(shelf)
+        self.temp, self.list, self.places = temp, NoteList(temp), Places(temp)
+        self.histories, self.warnings = Histories(temp), Problems()
+        self.vault = Vault(temp)
         self.unknown_types: dict[str, tuple[int, str]] = {}
         self.sources_added = self.created = self.touched = self.kept = self.broken = self.total = 0
 
@@ -141,7 +139,7 @@ class Import:
         said = await asyncio.to_thread(about, path)
         if said:
             await self.speak(ABOUT, said)
-        await asyncio.to_thread(self.list.fill, pieces(path, Waiting(self.shelf), self.survey), self.problems)
+        await asyncio.to_thread(self.list.fill, pieces(path, Waiting(self.temp), self.survey), self.problems)
         await asyncio.to_thread(self.recognise, path, said is not None)
         await self.read()
         await self.place()

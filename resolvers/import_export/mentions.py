@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from content.limits import QUOTE
-from content.mention_records import MentionRecord, SightingRecord
 from content.names import normalise
+from content.records import MentionRecord, SightingRecord
 from db.database import Database
 from db.scope import Scope
 from db.sql import statements
@@ -15,9 +15,8 @@ from db.tables import PAGE_TYPES
 from .. import validation
 from ..errors import BadInput
 from ..sources.mentions import Held, Sighted, find_held, find_standing, store
-from ..transactions.activity import record
 from ..transactions.transaction import writing
-from ..transactions.writer import Writer
+from ..transactions.writer import Writer, record
 from .notes import Problem
 
 IMPORTS = statements("imports")

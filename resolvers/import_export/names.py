@@ -14,12 +14,12 @@ from content.notes import Note
 from content.notion import LINKED_ID, without_id
 from content.prose import prose
 from content.slugs import NoSlug, slugify
-from db.shelf import Shelf, shelf_statements
 
 from .formats import MARKDOWN, Format
 from .pages import Found, Placed
+from .temp_database import TempDatabase, temp_statements
 
-NAMES = shelf_statements("names")
+NAMES = temp_statements("names")
 WRITTEN = re.compile(r"!?\[\[([^\[\]|#\\]+)")
 FILE_LINK = re.compile(
     r"\]\((?P<all>(?P<url>(?:[^()\s<>#]|\([^()\s<>#]{0,200}\)){1,1000})(?P<anchor>(?:#[^()\s<>]{0,500})?))"
@@ -39,10 +39,10 @@ class Meant(NamedTuple):
 class Vault:
     """The notes of one folder, found by what others call them, in the way of the tool that made it."""
 
-    def __init__(self, shelf: Shelf, format: Format = Format.MARKDOWN) -> None:
+    def __init__(self, temp: TempDatabase, format: Format = Format.MARKDOWN) -> None:
         """In an export links mean what they mean in the wiki, but for files that were changed outside."""
-        self.shelf, self.format = shelf, format
-        shelf.make(NAMES["make_tables"])
+        self.temp, self.format = temp, format
+        temp.make(NAMES["make_tables"])
 
     @property
     def is_export(self) -> bool:
@@ -52,12 +52,12 @@ class Vault:
         """A note that was read, with the slugs by which a link may mean it, but for the one that it will get."""
         if found.is_file:
             *folders, name = self.place_of(found.label, found.note)
-            self.shelf.put(NAMES["add_file"], id=found.id, name=name, folder=joined(folders), depth=len(folders))
+            self.temp.put(NAMES["add_file"], id=found.id, name=name, folder=joined(folders), depth=len(folders))
             marks = list(self.marks(found))
-            self.shelf.put_all(NAMES["add_mark"], [{"mark": m, "id": found.id, "text": text} for m, text in marks])
+            self.temp.put_all(NAMES["add_mark"], [{"mark": m, "id": found.id, "text": text} for m, text in marks])
         aliases = with_bare(found.note.aliases, is_file=found.is_file)
         claims = set(slugs((found.note.title, *aliases, *self.file_name(found))))
-        self.shelf.put_all(NAMES["add_claim"], [{"slug": slug, "id": found.id} for slug in claims])
+        self.temp.put_all(NAMES["add_claim"], [{"slug": slug, "id": found.id} for slug in claims])
 
     def place_of(self, label: str, note: Note) -> tuple[str, ...]:
         """The folders and the name by which links mean a file: in Logseq its namespaces."""
@@ -85,7 +85,7 @@ class Vault:
 
     def place(self, placed: Iterable[tuple[int, str]]) -> None:
         """The slugs that notes got."""
-        self.shelf.put_all(NAMES["add_claim"], ({"slug": slug, "id": id} for id, slug in placed))
+        self.temp.put_all(NAMES["add_claim"], ({"slug": slug, "id": id} for id, slug in placed))
 
     def find(self, name: str, origin: Placed) -> Meant | None:
         """The note of that file name, in the folders that are written before it; near the origin, else near the top."""
@@ -94,10 +94,10 @@ class Vault:
         *wanted, last = words(name)
         folder = joined(wanted)
         if self.format is Format.LOGSEQ:
-            return meant(self.shelf.first(NAMES["find_near"], name=last, folder=folder))
+            return meant(self.temp.first(NAMES["find_near"], name=last, folder=folder))
         here = joined(words(origin.label)[:-1])
-        near = self.shelf.first(NAMES["find_near"], name=last, folder=here) if ends(here, folder) else None
-        return meant(near or self.shelf.first(NAMES["find_anywhere"], name=last, folder=folder))
+        near = self.temp.first(NAMES["find_near"], name=last, folder=here) if ends(here, folder) else None
+        return meant(near or self.temp.first(NAMES["find_anywhere"], name=last, folder=folder))
 
     def find_file(self, url: str, origin: Placed) -> Meant | None:
         """The note that the address in a markdown link leads to, seen from the file that it stands in."""
@@ -108,14 +108,14 @@ class Vault:
         if ":" in written.partition("/")[0] or not written.lower().endswith(MARKDOWN):
             return None
         *folders, name = words(normpath(join(dirname(origin.label), written)))
-        exact = meant(self.shelf.first(NAMES["find_near"], name=name, folder=joined(folders)))
+        exact = meant(self.temp.first(NAMES["find_near"], name=name, folder=joined(folders)))
         if exact or self.format is Format.NOTION:
             id = LINKED_ID.search(written)
             return exact or (self.marked(id["id"]) if id else None)
         return self.find(written, origin) if not written.startswith(".") else None
 
     def marked(self, mark: str) -> Meant | None:
-        return meant(self.shelf.first(NAMES["find_mark"], mark=mark))
+        return meant(self.temp.first(NAMES["find_mark"], mark=mark))
 
     def parent(self, placed: Placed) -> str | None:
         """The address of the page whose folder a file of Notion lies in."""
@@ -128,7 +128,7 @@ class Vault:
 
     def is_shared(self, slug: str) -> bool:
         """Whether several notes go by it."""
-        return self.shelf.first(NAMES["find_shared"], slug=slug) is not None
+        return self.temp.first(NAMES["find_shared"], slug=slug) is not None
 
     def body(self, origin: Placed, text: str) -> str:
         """The note's text, its links spelled so that the wiki finds the page that the tool does.
@@ -156,7 +156,7 @@ class Vault:
 
     def block_link(self, reference: re.Match[str]) -> str:
         """A reference to a block as a link to its page, which says what the block says."""
-        row = self.shelf.first(NAMES["find_mark"], mark=reference["id"])
+        row = self.temp.first(NAMES["find_mark"], mark=reference["id"])
         return f"[[{row[0]}#^{reference['id']}|{row[3] or row[0]}]]" if row else reference[0]
 
     def unambiguous(self, origin: Placed, text: str) -> str:
@@ -200,10 +200,10 @@ class Vault:
 
     def keep_record(self, path: str, record: bytes) -> None:
         """What an export says of a file besides."""
-        self.shelf.put(NAMES["add_told"], path=path, record=record)
+        self.temp.put(NAMES["add_told"], path=path, record=record)
 
     def record(self, path: str) -> bytes | None:
-        found = self.shelf.first(NAMES["find_told"], path=path)
+        found = self.temp.first(NAMES["find_told"], path=path)
         return found[0] if found else None
 
 

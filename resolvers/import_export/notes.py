@@ -16,33 +16,39 @@ from typing import Any
 
 import orjson
 
-from content.mention_records import MentionRecord, mention_from_record
 from content.notes import BadNote, Note, check_size, from_record
-from content.revision_records import RevisionRecord, check_state, revision_from_record
-from content.source_records import SourceRecord, source_from_record
-from db.shelf import Shelf, shelf_statements
+from content.records import (
+    MentionRecord,
+    RevisionRecord,
+    SourceRecord,
+    check_state,
+    mention_from_record,
+    revision_from_record,
+    source_from_record,
+)
 
 from ..errors import BadInput, LimitExceeded
 from .formats import MARKDOWN, Format, Reader, Survey
 from .paths import ABOUT, ERRORS, HISTORY, MENTIONS, SOURCES, is_in_history
+from .temp_database import TempDatabase, temp_statements
 
-WAITING = shelf_statements("waiting")
+WAITING = temp_statements("waiting")
 
 
 class Waiting:
     """The last one is taken first, so that what waits are the folders beside those on the way to it."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        self.shelf = shelf
-        shelf.make(WAITING["make_tables"])
+    def __init__(self, temp: TempDatabase) -> None:
+        self.temp = temp
+        temp.make(WAITING["make_tables"])
 
     def add(self, folder: str) -> None:
-        self.shelf.put(WAITING["add_folder"], folder=os.fsencode(folder))
+        self.temp.put(WAITING["add_folder"], folder=os.fsencode(folder))
 
     def take(self) -> str | None:
         """None when none is left."""
-        if row := self.shelf.first(WAITING["find_last"]):
-            self.shelf.put(WAITING["drop_folder"], id=row[0])
+        if row := self.temp.first(WAITING["find_last"]):
+            self.temp.put(WAITING["drop_folder"], id=row[0])
             return os.fsdecode(row[1])
         return None
 

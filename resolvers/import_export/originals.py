@@ -17,18 +17,16 @@ from uuid import UUID
 
 import orjson
 
-from content.inline_tags import inline_tags
 from content.limits import TAGS
 from content.links import WIKI, written_links
 from content.links import Written as WrittenLink
 from content.logseq import file_page_name, journal_day, journal_title
 from content.names import normalise
-from content.note_texts import to_markdown, to_record
+from content.note_texts import inline_tags, to_markdown, to_record
 from content.notes import Note, from_record
 from content.sections import parse, render
 from db.database import Database, Row
 from db.scope import Scope
-from db.shelf import Shelf, shelf_statements
 from db.sql import statements
 
 from ..model.drafts import PageDraft
@@ -42,10 +40,11 @@ from .paths import is_own as is_own_path
 from .problems import Problems
 from .relations import REASON, Sources, Written, wiki
 from .staging import Given, Spool
+from .temp_database import TempDatabase, temp_statements
 
 EXPORTS = statements("exports")
 IMPORTS = statements("imports")
-PATHS = shelf_statements("paths")
+PATHS = temp_statements("paths")
 LINE_BREAK = re.compile(r"\r?\n")
 ADDRESS = "/wiki/"
 ORIGIN = "imported_from"
@@ -233,23 +232,23 @@ def is_respelled(vault: Vault, note: Written, given: Given, says_all: bool) -> b
 class Files:
     """Where the files of an export lie: found by page, and by what a link in one of them says."""
 
-    def __init__(self, shelf: Shelf) -> None:
+    def __init__(self, temp: TempDatabase) -> None:
         """The tables are those of `Paths`."""
-        self.shelf = shelf
+        self.temp = temp
 
     def add(self, page_id: UUID, address: str, path: str) -> None:
         *folders, name = words(path)
-        self.shelf.put(
+        self.temp.put(
             PATHS["keep_file"],
             page_id=page_id.bytes, address=address, path=path, name=name, folder=joined(folders), depth=len(folders),
         )  # fmt: skip
 
     def of_page(self, page_id: UUID) -> str:
-        (path,) = self.shelf.first(PATHS["find_path"], page_id=page_id.bytes) or ("",)
+        (path,) = self.temp.first(PATHS["find_path"], page_id=page_id.bytes) or ("",)
         return str(path)
 
     def of_address(self, address: str) -> str | None:
-        row = self.shelf.first(PATHS["find_address"], address=address)
+        row = self.temp.first(PATHS["find_address"], address=address)
         return row[0] if row else None
 
     def find(self, name: str, here: str, format: Format) -> str | None:
@@ -258,8 +257,8 @@ class Files:
             name = name.replace("/", "___")
         *wanted, last = words(name)
         folder, own = joined(wanted), joined(words(here)[:-1])
-        near = self.shelf.first(PATHS["find_near"], name=last, folder=own) if own.endswith(folder) else None
-        row = near or self.shelf.first(PATHS["find_anywhere"], name=last, folder=folder)
+        near = self.temp.first(PATHS["find_near"], name=last, folder=own) if own.endswith(folder) else None
+        row = near or self.temp.first(PATHS["find_anywhere"], name=last, folder=folder)
         return row[0] if row else None
 
 

@@ -10,14 +10,14 @@ from uuid import UUID
 from content.notes import BadNote, Note
 from content.notion import without_id
 from content.slugs import NoSlug, numbered, slugify
-from db.shelf import Shelf, shelf_statements
 
 from ..errors import BadInput
 from .notes import Problem
+from .temp_database import TempDatabase, temp_statements
 
 DEFAULT_TYPE = "reference"
 PLACED_AT_ONCE = 500
-PLACES = shelf_statements("places")
+PLACES = temp_statements("places")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +61,9 @@ class Places:
     notes with one title the second gets the name of its folder into its slug, or a number.
     """
 
-    def __init__(self, shelf: Shelf) -> None:
-        self.shelf = shelf
-        shelf.make(PLACES["make_tables"])
+    def __init__(self, temp: TempDatabase) -> None:
+        self.temp = temp
+        temp.make(PLACES["make_tables"])
 
     def know(self, pages: Iterable[Mapping[str, Any]]) -> None:
         """Which file became which page before: of several pages the oldest."""
@@ -71,25 +71,25 @@ class Places:
             {"type": page["type"], "label": page["path"], "slug": page["slug"], "page_id": page["id"].bytes}
             for page in pages
         )
-        self.shelf.put_all(PLACES["know_page"], rows)
+        self.temp.put_all(PLACES["know_page"], rows)
 
     def add(self, found: Found, place: int) -> None:
         """What it says waits at `place`."""
         note, here = found.note, {"id": found.id, "label": found.label, "place": place}
         if note.redirect_to:
-            self.shelf.put(PLACES["add_stub"], **here)
+            self.temp.put(PLACES["add_stub"], **here)
             return
         facts = {"type": note.type or self.known_type(found) or DEFAULT_TYPE, "slug": note.slug, "title": note.title}
-        self.shelf.put(PLACES["add_note"], **here, is_file=found.is_file, **facts)
+        self.temp.put(PLACES["add_note"], **here, is_file=found.is_file, **facts)
 
     def known_type(self, found: Found) -> str | None:
         """The type of the page that the file is already, else what its folder gives: a page's type never changes."""
-        row = self.shelf.first(PLACES["find_known_type"], label=found.label) if found.is_file else None
+        row = self.temp.first(PLACES["find_known_type"], label=found.label) if found.is_file else None
         return row[0] if row else found.folder_type
 
     def place(self) -> Iterator[list[tuple[int, str] | Problem]]:
         """Some notes after the other: their numbers and slugs, or why there is none."""
-        for rows in self.shelf.some(PLACED_AT_ONCE, PLACES["list_notes"]):
+        for rows in self.temp.some(PLACED_AT_ONCE, PLACES["list_notes"]):
             yield [self.placed(row) for row in rows]
 
     def placed(self, row: Sequence[Any]) -> tuple[int, str] | Problem:
@@ -100,11 +100,11 @@ class Places:
             self.check(type, slug)
         except (NoSlug, BadNote) as error:
             return Problem(label, BadInput.code, str(error))
-        self.shelf.put(PLACES["take_slug"], id=id, label=label, is_file=is_file, type=type, slug=slug, place=place)
+        self.temp.put(PLACES["take_slug"], id=id, label=label, is_file=is_file, type=type, slug=slug, place=place)
         return id, slug
 
     def check(self, type: str, slug: str) -> None:
-        if first := self.shelf.first(PLACES["find_holder"], slug=slug, type=type):
+        if first := self.temp.first(PLACES["find_holder"], slug=slug, type=type):
             raise BadNote(f'{first[0]} has the slug "{slug}" already: give one of them another')
 
     def free(self, known: str | None, title: str, folder: str) -> str:
@@ -120,20 +120,20 @@ class Places:
 
     def numbered(self, slug: str) -> str:
         """The first number that is free; those before the last one that was given are not."""
-        (start,) = self.shelf.first(PLACES["find_number"], slug=slug) or (2,)
+        (start,) = self.temp.first(PLACES["find_number"], slug=slug) or (2,)
         number = next(n for n in count(start) if not self.is_taken(numbered(slug, n)))
-        self.shelf.put(PLACES["keep_number"], slug=slug, next=number + 1)
+        self.temp.put(PLACES["keep_number"], slug=slug, next=number + 1)
         return numbered(slug, number)
 
     def is_taken(self, slug: str) -> bool:
-        return self.shelf.first(PLACES["find_taken"], slug=slug) is not None
+        return self.temp.first(PLACES["find_taken"], slug=slug) is not None
 
     def total(self) -> int:
-        return self.shelf.count(PLACES["count_placed"])
+        return self.temp.count(PLACES["count_placed"])
 
     def to_write(self, size: int) -> Iterator[list[Placed]]:
         """All of them in their order, so many at once."""
-        for rows in self.shelf.some(size, PLACES["list_placed"]):
+        for rows in self.temp.some(size, PLACES["list_placed"]):
             yield [placed(row) for row in rows]
 
     def keep(self, kept: Iterable[Kept]) -> None:
@@ -142,21 +142,21 @@ class Places:
             {"id": one.placed.id, "page_id": one.page_id.bytes, "created": one.created, "changed": one.changed}
             for one in kept
         )
-        self.shelf.put_all(PLACES["keep_page"], rows)
+        self.temp.put_all(PLACES["keep_page"], rows)
 
     def to_tie(self, size: int) -> Iterator[list[Kept]]:
         """Those that are pages now, in the same order."""
-        for rows in self.shelf.some(size, PLACES["list_pages"]):
+        for rows in self.temp.some(size, PLACES["list_pages"]):
             yield [Kept(placed(row[:6]), UUID(bytes=row[6]), bool(row[7]), bool(row[8])) for row in rows]
 
     def stubs(self, size: int) -> Iterator[list[tuple[str, int]]]:
         """Labels and places of those that are no pages, but say where a name leads."""
-        for rows in self.shelf.some(size, PLACES["list_stubs"]):
+        for rows in self.temp.some(size, PLACES["list_stubs"]):
             yield [(label, place) for label, place in rows]
 
     def page_ids(self, size: int) -> Iterator[list[UUID]]:
         """Each page once."""
-        for rows in self.shelf.some(size, PLACES["list_page_ids"]):
+        for rows in self.temp.some(size, PLACES["list_page_ids"]):
             yield [UUID(bytes=page_id) for (page_id,) in rows]
 
 

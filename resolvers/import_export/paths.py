@@ -4,11 +4,10 @@ import hashlib
 import re
 from itertools import chain, count
 
-from db.shelf import Shelf, shelf_statements
-
 from .formats import MARKDOWN
+from .temp_database import TempDatabase, temp_statements
 
-PATHS = shelf_statements("paths")
+PATHS = temp_statements("paths")
 PART_MAX = 200  # bytes; file systems allow 255
 DEPTH_MAX = 20
 FORBIDDEN = re.compile(r'[\x00-\x1f\x7f<>:"|?*\\]')
@@ -19,9 +18,9 @@ DEVICES = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\.|$)")
 class Paths:
     """The paths that are taken; two that differ in case alone would be one file for some file systems."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        self.shelf = shelf
-        shelf.make(PATHS["make_tables"])
+    def __init__(self, temp: TempDatabase) -> None:
+        self.temp = temp
+        temp.make(PATHS["make_tables"])
 
     def take(self, type: str, slug: str, origin: object = None) -> str:
         """`origin` is the path of the file that the page was imported from, as anybody may have written it."""
@@ -32,7 +31,7 @@ class Paths:
 
     def is_free(self, path: str) -> bool:
         """Nobody has asked for it before."""
-        return self.shelf.put(PATHS["take_path"], path=path.casefold()) == 1
+        return self.temp.put(PATHS["take_path"], path=path.casefold()) == 1
 
 
 def own_path(type: str, slug: str) -> str:

@@ -6,15 +6,15 @@ from typing import Any
 
 import orjson
 
-from content.fields import BadNote
 from content.frontmatter import BadFrontmatter, split
-from content.source_records import SourceRecord, source_from_record
-from db.shelf import Shelf
+from content.records import SourceRecord, source_from_record
+from content.values import BadNote
 
 from ..errors import BadInput
 from ..sources.sources import SourceDraft
 from .formats import Survey
 from .notes import LINES, NOTE_MAX, Piece, Problem, Waiting, data_of, in_folder, in_lines
+from .temp_database import TempDatabase
 
 DEFAULT_KIND = "document"
 
@@ -30,8 +30,8 @@ def source_files(root: Path) -> Iterator[SourceDraft | Problem]:
 
 
 def by_place(root: Path) -> list[Piece | Problem]:
-    with Shelf() as shelf:
-        return sorted(in_folder(root, Waiting(shelf), Survey()), key=place_of)
+    with TempDatabase() as temp:
+        return sorted(in_folder(root, Waiting(temp), Survey()), key=place_of)
 
 
 def place_of(piece: Piece | Problem) -> str:

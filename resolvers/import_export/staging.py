@@ -9,12 +9,12 @@ from types import TracebackType
 from typing import Any
 
 from content.notes import Note
-from db.shelf import Shelf, shelf_statements
 
 from .formats import Format
 from .notes import Piece, Problem
 from .paths import is_in_history
 from .problems import Problems
+from .temp_database import TempDatabase, temp_statements
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,36 +61,36 @@ class Spool:
         return given
 
 
-PIECES = shelf_statements("pieces")
+PIECES = temp_statements("pieces")
 
 
 class NoteList:
     """Lines in the order of their file, those of histories by their files, then files by their paths."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        self.shelf = shelf
-        shelf.make(PIECES["make_tables"])
+    def __init__(self, temp: TempDatabase) -> None:
+        self.temp = temp
+        temp.make(PIECES["make_tables"])
 
     def fill(self, found: Iterable[Piece | Problem], problems: Problems) -> None:
         """All that was found; what is none is added to the problems."""
         unsound = Problems()
-        self.shelf.put_all(PIECES["add_piece"], (row(one) for one in sound(found, unsound)))
+        self.temp.put_all(PIECES["add_piece"], (row(one) for one in sound(found, unsound)))
         problems.take(unsound)
 
     def drop(self, folder: str) -> int:
         """Leave out the notes of a folder; how many that were."""
-        return self.shelf.put(PIECES["drop_pieces"], folder=folder)
+        return self.temp.put(PIECES["drop_pieces"], folder=folder)
 
     def files(self, size: int) -> Iterator[str]:
         """The files of some notes."""
-        for rows in self.shelf.some(size, PIECES["list_files"], most=size):
+        for rows in self.temp.some(size, PIECES["list_files"], most=size):
             yield from (os.fsdecode(file) for (file,) in rows)
 
     def total(self) -> int:
-        return self.shelf.count(PIECES["count_pieces"])
+        return self.temp.count(PIECES["count_pieces"])
 
     def some(self, size: int) -> Iterator[list[Piece]]:
-        for rows in self.shelf.some(size, PIECES["list_pieces"]):
+        for rows in self.temp.some(size, PIECES["list_pieces"]):
             yield [
                 Piece(label, os.fsdecode(file), start, size, is_line=bool(is_line))
                 for label, file, start, size, is_line in rows

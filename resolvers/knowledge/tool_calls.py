@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from uuid import UUID
 
-from content.hotness import Entry, hottest
+from content.knowledge import Entry, hottest
 from db.database import Database
 from db.scope import Scope
 from db.sql import statements

@@ -1,5 +1,6 @@
 """References between pages, with every reason for which they were asserted."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
@@ -12,9 +13,9 @@ from db.sql import statements
 
 from .. import validation
 from ..errors import BadInput
-from ..transactions.activity import record
-from ..transactions.transaction import check_pair, writing_beside
-from ..transactions.writer import Writer
+from ..permissions import Action
+from ..transactions.transaction import check_pair, writing, writing_beside
+from ..transactions.writer import Writer, record
 from .references import refresh_hubness
 from .targets import IMPORTED, drop_related
 
@@ -121,3 +122,43 @@ def named_reason(reason: str, *, restored: bool = False) -> str:
     if reason == TEXT:
         raise BadInput('The reason "text" belongs to the links in the page\'s text. Edit the text.', "reason")
     return reason
+
+
+KIND = re.compile(r"(?:deterministic|co_mention)(?::[^*]+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedLinks:
+    """How many links lost a reason, and how many of these had no other. In a dry run: would lose."""
+
+    kind: str
+    links: int
+    deleted: int
+
+
+async def drop_link_kind(database: Database, scope: Scope, kind: str, *, dry_run: bool = False) -> DroppedLinks:
+    """Take back every reason of a kind, and of the kinds below it. For admins."""
+    async with writing(database, scope, Action.ADMINISTER) as writer:
+        kind = checked_kind(kind)
+        found = await writer.one(LINKS["count_kind"], kind=kind)
+        assert found is not None
+        dropped = DroppedLinks(kind, found["links"], found["deleted"])
+        if dry_run or not dropped.links:
+            return dropped
+        gone = await writer.all(LINKS["delete_kind"], kind=kind)
+        await writer.run(LINKS["drop_kind"], kind=kind)
+        refresh_hubness(writer, [row["to_page_id"] for row in gone])
+        await record(writer, "links.dropped", kind=kind, links=dropped.links, deleted=dropped.deleted)
+        return dropped
+
+
+def checked_kind(kind: str) -> str:
+    """`deterministic:city:*` is `deterministic:city`."""
+    plain = validation.line(kind, "kind", REASON.stored).removesuffix("*").removesuffix(":")
+    if not KIND.fullmatch(plain):
+        raise BadInput(
+            "Only links that follow from evidence are dropped by their kind: deterministic:city:*, "
+            "deterministic:journal:austin-trip, deterministic:*, co_mention:*.",
+            "kind",
+        )
+    return plain

@@ -19,8 +19,7 @@ from db.sql import statements
 from ..model.names import Names, renew_names
 from ..model.pages import find_page
 from ..search.index import Findable, write_search
-from ..transactions.activity import record
-from ..transactions.writer import Writer
+from ..transactions.writer import Writer, record
 from .references import refresh_hubness
 
 TARGETS = statements("link_targets")

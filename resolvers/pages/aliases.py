@@ -15,9 +15,8 @@ from ..model.drafts import ALIAS_SOURCES
 from ..model.names import Names, check_number, find_names, renew_names
 from ..model.pages import Page, Saved
 from ..search.index import Findable, write_search
-from ..transactions.activity import record
 from ..transactions.transaction import writing_page
-from ..transactions.writer import Writer
+from ..transactions.writer import Writer, record
 from .insert import aliases, write_aliases
 
 ALIASES = statements("aliases")

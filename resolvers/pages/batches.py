@@ -11,8 +11,8 @@ from db.scope import Scope
 from .. import validation
 from ..errors import BadInput, CairnError
 from ..model.pages import Saved
-from ..transactions.activity import record
 from ..transactions.transaction import writing_page
+from ..transactions.writer import record
 from .lifecycle import archive_page, unarchive_page
 from .update import save
 

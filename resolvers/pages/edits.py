@@ -18,11 +18,11 @@ from ..model import outline
 from ..model.lookup import PageAddress, locate
 from ..model.outline import Outline
 from ..model.pages import Page, Saved
-from ..transactions.activity import record
 from ..transactions.transaction import check_version, writing_page
+from ..transactions.writer import record
 from ..validation import UNSET
+from .insert import PageText, read_body, read_sections
 from .sections import named
-from .texts import PageText, read_body, read_sections
 from .update import save
 
 SAME = "The text was found, and it says already what it would say after the edit: nothing was written."

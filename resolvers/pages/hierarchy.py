@@ -10,9 +10,8 @@ from db.sql import statements
 from ..errors import BadInput
 from ..links.references import refresh_hubness
 from ..model.pages import Page, Saved
-from ..transactions.activity import record
 from ..transactions.transaction import check_same_wiki, writing_page
-from ..transactions.writer import Writer
+from ..transactions.writer import Writer, record
 
 PAGES = statements("pages")
 LINKS = statements("links")

@@ -13,10 +13,10 @@ from ..errors import BadInput, NotFound
 from ..model import outline
 from ..model.pages import Saved
 from ..permissions import Action, authorise
-from ..transactions.activity import record
 from ..transactions.transaction import NO_PAGE, check_version, looking, writing_page
+from ..transactions.writer import record
+from .insert import read_body
 from .revision_store import State, find_states
-from .texts import read_body
 from .update import save
 
 PAGES = statements("pages")

@@ -1,25 +1,71 @@
 """New pages with everything that belongs to them: any number, in a fixed number of statements."""
 
-from collections.abc import Iterable, Sequence
+import asyncio
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
+from content.limits import LINKS
+from content.links import Target, find_links
 from content.names import normalise
-from content.sections import Section
+from content.sections import Section, render
 from db.ids import new_id
 from db.sql import inserting, statements
 from db.tables import pages, revisions
 from lib.threads import read_in_thread
 
+from ..errors import BadInput
 from ..links.targets import add_targets, resolve
+from ..model import outline
 from ..model.names import Names, add_names, check_number, everyone
+from ..model.outline import Outline
 from ..model.pages import Page, Saved
-from ..search.index import Findable, write_search
+from ..search.index import Findable, searchable, write_search
 from ..subscriptions.changes import ChangeKind
 from ..transactions.writer import Writer
 from .revision_store import whole
-from .texts import PageText
+
+
+@dataclass(frozen=True, slots=True)
+class PageText:
+    """Sections, the body that they make, each target of its links once, and its words for search."""
+
+    sections: Outline
+    body: str
+    targets: tuple[Target, ...]
+    words: str
+
+
+async def read_body(body: str, *, restored: bool = False) -> PageText:
+    """Of a whole body as it was given, or as it was stored."""
+    text = await read_in_thread(len(body), lambda: text_of(outline.from_body(body, restored=restored)))
+    check_links(text.targets, LINKS.limit(restored=restored))
+    return text
+
+
+async def read_sections(sections: Outline) -> PageText:
+    """Of sections that can stand together."""
+    await asyncio.sleep(0)  # for others: many pages may be read one after the other
+    return await read_in_thread(outline.size(sections), text_of, sections)
+
+
+def text_of(sections: Outline) -> PageText:
+    body = render(sections)
+    return PageText(sections, body, written_targets(body), searchable(body))
+
+
+def written_targets(body: str) -> tuple[Target, ...]:
+    """Each target once, as it was first written."""
+    targets = {target.target: target for target in reversed(find_links(body))}
+    check_links(targets, LINKS.stored)
+    return tuple(targets.values())
+
+
+def check_links(targets: Collection[object], most: int) -> None:
+    if len(targets) > most:
+        raise BadInput(f"A page can link to {most:,} different targets, not to {len(targets):,}.", "bodyMd")
+
 
 PAGES = statements("pages")
 SECTIONS = statements("sections")

@@ -14,8 +14,7 @@ from lib.threads import read_in_thread
 
 from .. import validation
 from ..errors import BadInput, CairnError
-from ..links.references import dependants, refresh_all_hubness, refresh_hubness
-from ..links.related import replace_related
+from ..links.references import dependants, refresh_all_hubness, refresh_hubness, replace_related
 from ..links.targets import forget_page, resolve, resolve_all
 from ..model import outline
 from ..model.drafts import PageDraft, checked
@@ -24,12 +23,11 @@ from ..model.pages import Page, Saved
 from ..permissions import Action
 from ..search.index import forget_search
 from ..subscriptions.changes import ChangeKind
-from ..transactions.activity import record
 from ..transactions.transaction import check_version, writing, writing_page
-from ..transactions.writer import Writer
+from ..transactions.writer import Writer, record
 from ..validation import UNSET, Given
 from .aliases import replace_aliases
-from .texts import read_body, read_sections
+from .insert import read_body, read_sections
 from .update import save
 from .upsert import draft_text, drafted, store
 

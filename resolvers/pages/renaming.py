@@ -28,9 +28,8 @@ from ..model.outline import Outline
 from ..model.pages import Page, Saved, find_page, find_pages
 from ..search.index import found_together
 from ..tenants.tenants import list_tenants
-from ..transactions.activity import record
 from ..transactions.transaction import check_version, writing, writing_page
-from ..transactions.writer import Writer
+from ..transactions.writer import Writer, record
 from ..validation import UNSET, Given
 from .update import save, save_all
 

@@ -16,9 +16,8 @@ from ..model.drafts import SectionDraft
 from ..model.outline import Outline
 from ..model.pages import Page, Saved
 from ..permissions import Action
-from ..transactions.activity import record
 from ..transactions.transaction import check_version, writing_page
-from ..transactions.writer import Writer
+from ..transactions.writer import Writer, record
 from ..validation import UNSET, Given
 from .update import save
 

@@ -21,15 +21,16 @@ from .insert import (
     INSERT_REVISION,
     Called,
     NewPage,
+    PageText,
     alias_rows,
     aliases,
     content_row,
     create,
+    read_sections,
     revision_row,
     write_sections,
 )
 from .revision_store import Known, compacted, find_bases
-from .texts import PageText, read_sections
 
 PAGES = statements("pages")
 SECTIONS = statements("sections")

@@ -12,19 +12,17 @@ from db.sql import statements
 from lib.threads import read_in_thread
 
 from ..errors import BadInput, Conflict
-from ..links.related import relate
+from ..links.references import relate
 from ..model import outline
 from ..model.drafts import PageDraft, SectionDraft, checked
 from ..model.names import find_slug, title_slug
 from ..model.outline import Outline
 from ..model.pages import Page, Saved
 from ..search.index import count_words
-from ..transactions.activity import record, record_each
 from ..transactions.transaction import check_version, writing
-from ..transactions.writer import Writer
+from ..transactions.writer import Writer, record, record_each
 from .hierarchy import place
-from .insert import NewPage, create
-from .texts import PageText, read_body, read_sections
+from .insert import NewPage, PageText, create, read_body, read_sections
 from .update import save
 
 

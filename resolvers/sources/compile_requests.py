@@ -15,9 +15,8 @@ from ..links.references import refresh_all_hubness
 from ..links.targets import resolve_all
 from ..permissions import Action
 from ..tenants.tenants import is_compiling, list_tenants
-from ..transactions.activity import record
 from ..transactions.transaction import looking, writing, writing_page
-from ..transactions.writer import Writer
+from ..transactions.writer import Writer, record
 
 COMPILING = statements("compiling")
 PAGES = statements("pages")

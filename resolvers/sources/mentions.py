@@ -18,9 +18,8 @@ from db.tables import mentions as table
 from .. import validation
 from ..errors import BadInput, NotFound
 from ..permissions import Action, authorise
-from ..transactions.activity import record
 from ..transactions.transaction import looking, writing, writing_row
-from ..transactions.writer import Writer
+from ..transactions.writer import Writer, record
 from .compile_requests import EARNED_LEAST, ask_for
 from .sources import find_source
 

@@ -13,9 +13,8 @@ from .. import validation
 from ..errors import CairnError
 from ..jobs.queue import enqueue
 from ..tenants.tenants import is_compiling
-from ..transactions.activity import record
 from ..transactions.transaction import writing
-from ..transactions.writer import Writer
+from ..transactions.writer import Writer, record
 from .sources import CheckedSource, SavedSource, SourceDraft, SourceForgotten, added, checked_source
 
 SOURCES = statements("sources")

@@ -17,9 +17,8 @@ from .. import validation
 from ..errors import BadInput, NotFound
 from ..jobs.queue import enqueue
 from ..permissions import Action, authorise
-from ..transactions.activity import record
 from ..transactions.transaction import looking, writing, writing_page, writing_row
-from ..transactions.writer import Writer
+from ..transactions.writer import Writer, record
 
 SECTIONS = statements("sections")
 SOURCES = statements("sources")

@@ -1,15 +1,19 @@
-"""A transaction at work in one wiki."""
+"""A transaction at work in one wiki, and the log of what it did: one line for each write."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
 from db.database import Connection, Row
+from db.ids import new_id
 from db.scope import Scope
 from db.sql import Statement, combined, is_independent, touched
 
 from ..subscriptions.changes import Changes
+
+if TYPE_CHECKING:
+    from ..model.pages import Saved
 
 
 class Line(NamedTuple):
@@ -125,3 +129,15 @@ class Writer(Connection):
         else:
             await self.flush()
             await super().each(statement, rows)
+
+
+async def record(writer: Writer, action: str, page_id: UUID | None = None, **detail: Any) -> None:
+    """Add to the log who did what, now. `action` is a noun and a verb in the past: `page.created`."""
+    writer.lines.append(Line(new_id(), action, page_id, detail))
+    writer.changes.add_action(action, page_id, detail.get("version") if page_id else None)
+
+
+async def record_each(writer: Writer, action: str, saved: "Iterable[Saved]") -> None:
+    """Add a line to the log for each of many pages."""
+    for one in saved:
+        await record(writer, action, one.page_id, version=one.version)

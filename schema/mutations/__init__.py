@@ -2,18 +2,13 @@
 
 import strawberry
 
-from .aliases import AliasMutations
-from .batches import BatchMutations
 from .compiling import CompilingMutations
-from .edits import EditMutations
-from .languages import LanguageMutations
-from .link_kinds import LinkKindMutations
-from .links import LinkMutations
-from .mentions import MentionMutations
-from .names import NameMutations
-from .onboarding import OnboardingMutations
+from .edits import BatchMutations, EditMutations
+from .links import LinkKindMutations, LinkMutations
+from .mentions import MentionMutations, PromotionMutations
+from .names import AliasMutations, NameMutations
+from .onboarding import LanguageMutations, OnboardingMutations
 from .pages import PageMutations
-from .promotions import PromotionMutations
 from .sections import SectionMutations
 from .sources import SourceMutations
 from .upkeep import UpkeepMutations

@@ -3,10 +3,11 @@
 import strawberry
 
 from resolvers.errors import BadInput
+from resolvers.pages import sections
 from resolvers.sources import mentions
 
 from ..enums import WikiPageType
-from ..payloads import WikiMentionPayload, user_error
+from ..payloads import WikiMentionPayload, WikiPagePayload, page_payload, user_error
 from .scoping import InWiki, Request, id_of, scope_in
 
 
@@ -44,3 +45,26 @@ class MentionMutations:
     async def ignore_wiki_mention(self, info: Request, input: WikiMentionIdInput) -> WikiMentionPayload:
         saved = await mentions.ignore_mention(info.context.database, info.context.scope, id_of(input.mention_id))
         return WikiMentionPayload(mention_id=saved.mention_id)
+
+
+@strawberry.input(description="A section that lists pages, and whether it may become one itself.")
+class SuppressWikiSectionPromotionInput:
+    page_id: strawberry.ID = strawberry.field(description="The page.")
+    section_slug: str = strawberry.field(description="The section's name on the page.")
+    suppressed: bool = strawberry.field(default=True, description="False lets it grow again.")
+
+
+@strawberry.type
+class PromotionMutations:
+    @strawberry.mutation(description="Keep a section that lists pages from growing into one; for admins.")
+    async def suppress_wiki_section_promotion(
+        self, info: Request, input: SuppressWikiSectionPromotionInput
+    ) -> WikiPagePayload:
+        saving = sections.suppress_promotion(
+            info.context.database,
+            info.context.scope,
+            id_of(input.page_id),
+            input.section_slug,
+            suppressed=input.suppressed,
+        )
+        return await page_payload(saving)

@@ -5,7 +5,7 @@ import strawberry
 from resolvers import validation
 from resolvers.errors import BadInput
 from resolvers.model.pages import Saved
-from resolvers.pages import merging, renaming
+from resolvers.pages import aliases, merging, renaming
 
 from ..edit_payloads import WikiRenamePayload, rename_payload
 from ..payloads import WikiPagePayload, page_payload
@@ -75,3 +75,22 @@ class NameMutations:
             )
 
         return await page_payload(saving())
+
+
+@strawberry.input(description="A name of a page.")
+class WikiAliasInput:
+    page_id: strawberry.ID = strawberry.field(description="The page.")
+    name: str = strawberry.field(description="The name as people write it; it is compared in its normalised form.")
+
+
+@strawberry.type
+class AliasMutations:
+    @strawberry.mutation(description="Let a page answer to another name.")
+    async def add_wiki_alias(self, info: Request, input: WikiAliasInput) -> WikiPagePayload:
+        saving = aliases.add_alias(info.context.database, info.context.scope, id_of(input.page_id), name=input.name)
+        return await page_payload(saving)
+
+    @strawberry.mutation(description="Take a name from a page; its title always names it.")
+    async def remove_wiki_alias(self, info: Request, input: WikiAliasInput) -> WikiPagePayload:
+        saving = aliases.remove_alias(info.context.database, info.context.scope, id_of(input.page_id), name=input.name)
+        return await page_payload(saving)

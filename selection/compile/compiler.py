@@ -20,7 +20,7 @@ from graphql import (
 )
 from sqlalchemy import ARRAY, ColumnElement, FromClause, Integer, Select, column, func, literal, select
 
-from ..declare import json_format as wire
+from ..declare import json_format
 from ..declare.arguments import Argument, bind, read_arguments
 from ..declare.contract import is_connection, mapping_of, object_type, python_name
 from ..declare.mapping import Column, Computed, Expression, Known, Paging, Part, Relation, Source, Step, Within
@@ -91,7 +91,7 @@ class Compiler:
         pairs: Pairs = dict(extra or {})
         for key, same in self.collector.below(type_, nodes).items():
             pairs |= self.field(type_, key, same, row)
-        return wire.json_object(pairs)
+        return json_format.json_object(pairs)
 
     def field(self, type_: GraphQLObjectType, key: str, nodes: Nodes, row: FromClause) -> Pairs:
         name = nodes[0].name.value
@@ -121,12 +121,12 @@ class Compiler:
         }
 
     def leaf(self, type_: GraphQLOutputType, value: ColumnElement[Any]) -> ColumnElement[Any]:
-        shown = wire.formatted(type_, value)
-        return shown if wire.is_sure(value) else self.guarded(type_, shown)
+        shown = json_format.formatted(type_, value)
+        return shown if json_format.is_sure(value) else self.guarded(type_, shown)
 
     def guarded(self, type_: GraphQLOutputType, value: ColumnElement[Any]) -> ColumnElement[Any]:
         """Bytes may not carry a null that the schema excludes."""
-        return wire.required(value) if self.mode is Mode.BYTES and is_non_null_type(type_) else value
+        return json_format.required(value) if self.mode is Mode.BYTES and is_non_null_type(type_) else value
 
     def known(self, field: GraphQLField, nodes: Nodes, known: Known) -> ColumnElement[Any]:
         """Values that are bound: no table is read for them."""
@@ -139,7 +139,7 @@ class Compiler:
             place = columns.index(python_name(type_.fields[name]))
             value = self.binds.add(found_value(step, place), known.step.columns[columns[place]])
             pairs[key] = self.leaf(type_.fields[name].type, value)
-        return wire.json_object(pairs)
+        return json_format.json_object(pairs)
 
     # -- rows: what a relation or a source selects
 
@@ -200,14 +200,14 @@ class Compiler:
         with self.list_of(page.size, page.per_row) if page else nullcontext():
             shown = self.one(type_, nodes, query, item)
             items = (shown.limit(self.binds.add(page.size, Integer())) if page else shown).subquery()
-        return select(func.coalesce(func.json_agg(items.c.item), wire.EMPTY)).scalar_subquery()
+        return select(func.coalesce(func.json_agg(items.c.item), json_format.EMPTY)).scalar_subquery()
 
     def one(self, type_: GraphQLNamedType, nodes: Nodes, query: Select[Any], item: Item | None) -> Select[Any]:
         """The query with one column: the row as JSON, or its only column where the type is a scalar."""
         if item is not None:
             shown = item(query.columns_clause_froms[0])
         elif is_leaf_type(type_):
-            shown = wire.formatted(type_, query.selected_columns[0])
+            shown = json_format.formatted(type_, query.selected_columns[0])
         else:
             shown = self.object(object_type(type_), nodes, query.columns_clause_froms[0])
         return query.with_only_columns(shown.label("item"), maintain_column_froms=True)

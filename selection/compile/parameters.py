@@ -4,15 +4,24 @@ What a declaration writes itself (`status == "active"`) is code and is rendered 
 indexes are seen; what a client sends is only ever a Bound, which no compiler option can render.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from operator import attrgetter
 from typing import Any, NamedTuple
 
+from graphql import (
+    GraphQLBoolean,
+    GraphQLInputObjectType,
+    GraphQLInputType,
+    GraphQLList,
+    get_nullable_type,
+)
 from graphql.execution.values import VariableValues
 from sqlalchemy import TextClause, text
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.elements import BindParameter
 from sqlalchemy.types import TypeEngine
+
+from ..declare.mapping import Choice
 
 
 class Bound(BindParameter[Any]):
@@ -104,3 +113,31 @@ class Binds:
         if not name.startswith(SCOPE):
             return OfStep(name)
         return attrgetter(f"scope.{name.removeprefix(SCOPE)}")
+
+
+ABSENT = "absent"
+
+
+def is_choice(type_: Any) -> bool:
+    """Is the value itself part of the shape?"""
+    return type_ is GraphQLBoolean or issubclass(getattr(type_, "wrapped_cls", object), Choice)
+
+
+def is_plain(type_: GraphQLInputType) -> bool:
+    """A scalar, an enum, or a list of them: one parameter."""
+    nullable = get_nullable_type(type_)
+    if isinstance(nullable, GraphQLList):
+        return is_plain(nullable.of_type)
+    return not isinstance(nullable, GraphQLInputObjectType) and not is_choice(nullable)
+
+
+def shape(type_: GraphQLInputType, value: Any) -> Hashable:
+    if value is None or is_plain(type_):
+        return value is None
+    nullable = get_nullable_type(type_)
+    if isinstance(nullable, GraphQLList):
+        return tuple(shape(nullable.of_type, item) for item in value)
+    if isinstance(nullable, GraphQLInputObjectType):
+        return tuple((name, shape(field.type, value[name])) for name, field in nullable.fields.items() if name in value)
+    chosen: Hashable = value
+    return chosen

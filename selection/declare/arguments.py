@@ -23,8 +23,7 @@ from graphql.utilities import coerce_input_literal
 from sqlalchemy import ARRAY, BigInteger, DateTime, Double, Integer, Text, Uuid
 from sqlalchemy.types import TypeEngine
 
-from ..compile.parameters import Binds, Fixed, Getter
-from ..compile.variables_shape import is_choice, is_plain
+from ..compile.parameters import Binds, Fixed, Getter, is_choice, is_plain
 from ..errors import BadInput
 from .contract import python_name
 

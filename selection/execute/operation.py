@@ -35,7 +35,7 @@ from content.limits import quoted
 from lib.lru import Tally
 
 from ..compile.introspection import ABOUT, fields, introspected
-from ..compile.variables_shape import ABSENT, is_plain, shape
+from ..compile.parameters import ABSENT, is_plain, shape
 from ..declare.contract import mapping_of
 from ..limits.cost import WRITE
 from ..limits.document import Limits, refusals

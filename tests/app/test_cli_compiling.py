@@ -10,7 +10,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from app.cli import jobs as compiling
+from app.cli import jobs
 from resolvers.jobs import queue
 from tests.app.test_cli import MARA, Cairn, acme, cairn
 
@@ -126,7 +126,7 @@ def test_lint_fails_on_findings_of_the_severity_that_is_asked_for(telling: Cairn
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """The next attempt follows at once."""
     monkeypatch.setattr(queue, "PAUSE", timedelta())
-    monkeypatch.setattr(compiling, "RETRY_PAUSE", 0.01)
+    monkeypatch.setattr(jobs, "RETRY_PAUSE", 0.01)
 
 
 def retained(cairn: Cairn, notes: Path, *contents: str, wiki: tuple[str, ...] = MARA) -> None:
@@ -150,8 +150,8 @@ def test_waiting_tries_a_failed_attempt_again(telling: Cairn, notes: Path, monke
 def test_waiting_does_not_wait_for_the_pause_of_an_attempt_that_failed_before(
     telling: Cairn, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compiling, "RETRY_PAUSE", 3600)
-    monkeypatch.setattr(compiling, "PAUSE", 3600)
+    monkeypatch.setattr(jobs, "RETRY_PAUSE", 3600)
+    monkeypatch.setattr(jobs, "PAUSE", 3600)
     retained(telling, notes, "page entity Momofuku\nFood.")
     postponed = "UPDATE compile_jobs SET attempt = 1, error = 'x', run_after = now() + interval '1 hour'"
     in_database(postponed)

@@ -8,7 +8,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from app.observability.event_loop_watchdog import Hold, Watchdog, log_hold, watched
-from content.folding import fold_letters
+from content.normalization import fold_letters
 from tests.app.service import serving
 from tests.loop_thread import LoopTime, nothing_of_ours_holds_the_loop
 from tests.wiki import Wiki
@@ -79,5 +79,5 @@ async def test_the_tests_fail_where_the_product_holds_the_loop() -> None:
             fold_letters("é" * 2_000_000)
             await asyncio.sleep(0.2)
 
-    with pytest.raises(AssertionError, match=r"content.folding\.py"):
+    with pytest.raises(AssertionError, match=r"content.normalization\.py"):
         await hold()

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from app.http.validation_messages import MESSAGES, said
+from app.http.errors import MESSAGES, said
 from app.mcp.catalogue import TOOLS
 from app.mcp.errors import bad_arguments
 from app.rest.models import NewPage, NewSources

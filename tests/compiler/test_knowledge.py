@@ -2,7 +2,7 @@
 
 import pytest
 
-from compiler.read.knowledge import StoredKnowledge
+from compiler.read.evidence import StoredKnowledge
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from tests.listening import ListeningDatabase

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from content import sequences
-from content.deltas import delta, restored
-from content.differences import LINES_MAX, difference, unified
+from content.differences import LINES_MAX, delta, difference, restored, unified
 from content.sequences import Change, changes
 
 PIECES = st.lists(st.sampled_from(["alpha", "é日本", "🐘", "\n", "\r\n", "\r", " beta", "\n\n"]), max_size=40).map(

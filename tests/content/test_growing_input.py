@@ -10,7 +10,7 @@ import pytest
 
 import content
 from content import edits, links, notes, snippets
-from content.plain_headers import NotPlain
+from content.frontmatter import NotPlain
 from tests.growth import assert_grows_like_the_text
 
 LARGEST = 64_000  # characters

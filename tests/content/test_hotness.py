@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from content.hotness import Entry, hottest
+from content.knowledge import Entry, hottest
 
 A, B, C = (UUID(int=n) for n in (1, 2, 3))
 

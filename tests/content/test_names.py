@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.folding import fold, fold_letters
 from content.limits import NAME
 from content.names import NEITHER, normalise, parted
+from content.normalization import fold, fold_letters
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from content import normalization
-from content.folding import fold, fold_letters
 from content.links import find_links
 from content.names import normalise
-from content.normalization import MARKS_MAX, bounded, normalize
+from content.normalization import MARKS_MAX, bounded, fold, fold_letters, normalize
 from content.search_query import understand
 from content.slugs import section_slug, slugify
 from content.words import words

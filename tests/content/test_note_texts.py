@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from content.citations import Citation
-from content.moments import moment, written
 from content.note_texts import to_markdown, to_record
 from content.notes import Note, from_markdown, from_record
-from content.values import jsonable
+from content.values import jsonable, moment, written
 from tests.content.strategies import JSON, TEXTS
 
 FIELDS = st.sampled_from(

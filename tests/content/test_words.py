@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from content.folding import fold
+from content.normalization import fold
 from content.words import KEPT, REMEMBERED, SIGNS, SPACELESS, WORD_MAX, Word, spans, words
 
 ANYTHING = st.text(st.characters())  # lone surrogates and NUL among them

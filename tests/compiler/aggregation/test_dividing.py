@@ -1,6 +1,6 @@
 """Parts of a page that has grown out of a section."""
 
-from compiler.aggregate.dividing import divide
+from compiler.aggregate.growing import divide
 from compiler.aggregate.listing import Child
 from db.ids import new_id
 

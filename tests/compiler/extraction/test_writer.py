@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compiler.extraction import ExtractiveWriter
-from compiler.extraction.citing import mark, marked_refs
+from compiler.extraction.quoting import mark, marked_refs
 from compiler.planner import SectionTask, SourceText
 from content.links import find_links, linkify
 from content.sections import Section, parse, problem

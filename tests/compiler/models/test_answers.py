@@ -6,7 +6,7 @@ from uuid import UUID
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from compiler.extraction.citing import mark, marked_refs
+from compiler.extraction.quoting import mark, marked_refs
 from compiler.extraction.sightings import Reading
 from compiler.models.answers import (
     HeldAnswer,

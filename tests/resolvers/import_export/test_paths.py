@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from db.shelf import Shelf
 from resolvers.import_export import paths as note_paths
 from resolvers.import_export.paths import Paths, file_name, is_safe
+from resolvers.import_export.temp_database import TempDatabase
 
 
 @given(st.lists(st.tuples(st.text(max_size=30), st.text(max_size=60)), max_size=8))
 def test_every_path_is_safe_and_taken_once(wanted: list[tuple[str, str]]) -> None:
-    with Shelf() as shelf:
-        paths = Paths(shelf)
+    with TempDatabase() as temp:
+        paths = Paths(temp)
         taken = [paths.take("topic", slug or "x", origin) for slug, origin in wanted if "/" not in slug]
     assert len({path.casefold() for path in taken}) == len(taken)
 
@@ -20,8 +20,8 @@ def test_every_path_is_safe_and_taken_once(wanted: list[tuple[str, str]]) -> Non
 @pytest.mark.parametrize("path", ["a.md", "b/c.MD", "Ä ö/日本.markdown"])
 def test_a_path_of_a_vault_is_kept(path: str) -> None:
     assert is_safe(path)
-    with Shelf() as shelf:
-        assert Paths(shelf).take("topic", "x", path) == path
+    with TempDatabase() as temp:
+        assert Paths(temp).take("topic", "x", path) == path
 
 
 def test_a_path_is_found_at_once_among_many(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,8 +33,8 @@ def test_a_path_is_found_at_once_among_many(monkeypatch: pytest.MonkeyPatch) -> 
         return file_name(slug)
 
     monkeypatch.setattr(note_paths, "file_name", watched)
-    with Shelf() as shelf:
-        paths = Paths(shelf)
+    with TempDatabase() as temp:
+        paths = Paths(temp)
         assert [paths.take("topic", f"page-{n}") for n in range(500)][-1] == "topic/page-499.md"
         assert paths.take("topic", "Page-7") == "topic/Page-7.2.md"
     assert len(looked) == 501

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from content.notes import from_markdown
-from db.shelf import Shelf
 from resolvers.import_export.notes import Problem
 from resolvers.import_export.pages import Found, Places
+from resolvers.import_export.temp_database import TempDatabase
 
 paths = st.lists(st.sampled_from(["a", "b", "A", "ä", "note"]), min_size=1, max_size=3).map(
     lambda parts: "/".join(parts)
@@ -18,8 +18,8 @@ paths = st.lists(st.sampled_from(["a", "b", "A", "ä", "note"]), min_size=1, max
 
 def placed(found: Iterable[str], known: Mapping[str, str]) -> tuple[dict[str, str], list[Problem]]:
     """The slug of each note, and what could not be placed."""
-    with Shelf() as shelf:
-        places = Places(shelf)
+    with TempDatabase() as temp:
+        places = Places(temp)
         places.know({"type": "reference", "path": path, "slug": slug, "id": uuid4()} for path, slug in known.items())
         for number, path in enumerate(sorted(found)):
             note = from_markdown(path.rpartition("/")[2], "Text.")
@@ -39,12 +39,12 @@ def test_every_note_has_a_slug_of_its_own_and_keeps_it(first: set[str], later: s
 
 
 def test_many_notes_of_one_title_are_numbered_without_asking_for_each_number() -> None:
-    with Shelf() as shelf:
-        places = Places(shelf)
+    with TempDatabase() as temp:
+        places = Places(temp)
         for number in range(300):
             places.add(Found(number, f"lines:{number}", from_markdown("Untitled", "Text.")), 0)
         asked: list[str] = []
-        shelf.connection.set_trace_callback(asked.append)
+        temp.connection.set_trace_callback(asked.append)
         assert sum(map(len, places.place())) == 300
         assert len(asked) < 8 * 300
         slugs = [note.slug for some in places.to_write(500) for note in some]

@@ -8,12 +8,12 @@ from zipfile import ZipFile
 
 import pytest
 
-from db.shelf import Shelf
 from resolvers.import_export import problems as note_problems
 from resolvers.import_export.files import export_path
 from resolvers.import_export.notes import Waiting, pieces
 from resolvers.import_export.problems import Problems
 from resolvers.import_export.staging import NoteList
+from resolvers.import_export.temp_database import TempDatabase
 from resolvers.pages.lifecycle import update_page
 from tests.resolvers.import_export.vaults import counts, run, write
 from tests.wiki import Wiki
@@ -45,8 +45,8 @@ def test_what_waits_to_be_read_waits_on_the_disk(tmp_path: Path, place: Callable
 
 def taken(root: Path) -> int:
     """Bytes at most."""
-    with Shelf() as shelf:
-        notes, problems, waiting = NoteList(shelf), Problems(), Waiting(shelf)
+    with TempDatabase() as temp:
+        notes, problems, waiting = NoteList(temp), Problems(), Waiting(temp)
         tracemalloc.start()
         try:
             notes.fill(pieces(root, waiting), problems)
@@ -84,9 +84,9 @@ def test_lines_of_histories_are_read_by_the_names_of_their_files(tmp_path: Path)
         *(f".cairn/history/{n}.jsonl" for n in ("a/b", "a/c", "b/a")),
     ]
     write(tmp_path, dict.fromkeys([*reversed(wanted), "b.md", "a/c.md"], "{}\n{}\n"))
-    with Shelf() as shelf:
-        notes = NoteList(shelf)
-        notes.fill(pieces(tmp_path, Waiting(shelf)), Problems())
+    with TempDatabase() as temp:
+        notes = NoteList(temp)
+        notes.fill(pieces(tmp_path, Waiting(temp)), Problems())
         read = [Path(piece.file).relative_to(tmp_path).as_posix() for some in notes.some(2) for piece in some]
     assert read == [*(name for name in wanted for _ in range(2)), "a/c.md", "b.md"]
 

@@ -4,8 +4,7 @@ import pytest
 
 from db.scope import Role
 from resolvers.errors import BadInput, Forbidden
-from resolvers.links.kinds import DroppedLinks, drop_link_kind
-from resolvers.links.links import link_pages
+from resolvers.links.links import DroppedLinks, drop_link_kind, link_pages
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from tests.wiki import Wiki

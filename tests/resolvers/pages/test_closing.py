@@ -8,9 +8,8 @@ from db.sql import statements
 from resolvers.links.references import refresh_all_hubness, refresh_hubness
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
-from resolvers.transactions.activity import record
 from resolvers.transactions.transaction import writing
-from resolvers.transactions.writer import Writer
+from resolvers.transactions.writer import Writer, record
 from tests.wiki import Wiki
 
 PAGES = statements("pages")

@@ -52,7 +52,7 @@ def read_in(monkeypatch: pytest.MonkeyPatch) -> set[int]:
 
     for module, name in (
         ("resolvers.model.outline", "parse"), ("content.sections", "parse"), ("content.blocks", "blocks"),
-        ("resolvers.pages.texts", "find_links"), ("resolvers.pages.texts", "searchable"),
+        ("resolvers.pages.insert", "find_links"), ("resolvers.pages.insert", "searchable"),
     ):  # fmt: skip
         spy(pytest.importorskip(module), name)
     return threads
@@ -122,7 +122,7 @@ async def test_many_long_aliases_are_not_normalised_on_the_loop(wiki: Wiki, monk
 
 async def test_a_body_is_read_before_its_wiki_is_locked(wiki: Wiki, monkeypatch) -> None:
     read, inner = threading.Event(), searchable
-    monkeypatch.setattr("resolvers.pages.texts.searchable", lambda text: (inner(text), read.set())[0])
+    monkeypatch.setattr("resolvers.pages.insert.searchable", lambda text: (inner(text), read.set())[0])
     page_id = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "A"))).page_id
     here = (wiki.database, wiki.scope)
     for write in (

@@ -3,7 +3,7 @@
 from itertools import groupby
 from typing import Any
 
-from content.deltas import Delta, restored
+from content.differences import Delta, restored
 from content.html import html
 from content.plain import excerpt
 from tests.schema.reference.lists import Paged, limited

@@ -1,7 +1,7 @@
 """Rows that wait on the disk, so that to know something of many notes takes no more memory than of few.
 
-Its statements are SQLite's, in queries/shelf/<noun>.sql, written as those for Postgres are. They bind no tenant: a
-shelf is made for one operation in one wiki, and nobody else ever has its file.
+Its statements are SQLite's, in queries/temp/<noun>.sql, written as those for Postgres are. They bind no tenant: a
+temporary database is made for one operation in one wiki, and nobody else ever has its file.
 """
 
 import sqlite3
@@ -9,18 +9,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import Any
 
-from .sql import texts
+from db.sql import texts
 
 CACHE = 1_000  # kB that are held in memory
 CONFIGURED = (f"PRAGMA cache_size = -{CACHE}", "PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF")
 
 
-def shelf_statements(noun: str) -> Mapping[str, str]:
-    """The named statements of queries/shelf/<noun>.sql; `make_tables` is one of them."""
-    return texts(f"shelf/{noun}")
+def temp_statements(noun: str) -> Mapping[str, str]:
+    """The named statements of queries/temp/<noun>.sql; `make_tables` is one of them."""
+    return texts(f"temp/{noun}")
 
 
-class Shelf:
+class TempDatabase:
     """A database in a file without a name: nobody else has it, and it is gone when the work is over, however it ends.
 
     It may be used by any thread, one at a time.
@@ -31,7 +31,7 @@ class Shelf:
         for statement in CONFIGURED:
             self.connection.execute(statement)
 
-    def __enter__(self) -> "Shelf":
+    def __enter__(self) -> "TempDatabase":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:

@@ -1,0 +1,84 @@
+"""Rows that wait on the disk, and the statements on them."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from stat import S_ISREG
+from threading import Thread
+
+import pytest
+
+import db
+from resolvers.import_export.temp_database import CACHE, TempDatabase, temp_statements
+
+NOUNS = sorted(path.stem for path in (Path(db.__file__).parent / "queries" / "temp").glob("*.sql"))
+MAKING = "CREATE TABLE rows (id INTEGER PRIMARY KEY, name TEXT)"
+ADDING = "INSERT INTO rows VALUES (:id, :name)"
+COUNTING = "SELECT count(*) FROM rows"
+LISTING = "SELECT id, name FROM rows WHERE id > :after ORDER BY id"
+
+
+@pytest.fixture
+def temp() -> Iterator[TempDatabase]:
+    with TempDatabase() as temp:
+        temp.make(MAKING)
+        yield temp
+
+
+def named(numbers: range) -> Iterator[dict[str, object]]:
+    return ({"id": n, "name": f"row {n}"} for n in numbers)
+
+
+def test_every_statement_goes_by_the_tables() -> None:
+    """All of them on one temp, as an import has it: no name of a table is there twice."""
+    nothing: defaultdict[str, None] = defaultdict(lambda: None)
+    with TempDatabase() as temp:
+        for noun in NOUNS:
+            temp.make(temp_statements(noun)["make_tables"])
+        found = [sql for noun in NOUNS for name, sql in temp_statements(noun).items() if name != "make_tables"]
+        assert all(temp.connection.execute(f"EXPLAIN {sql}", nothing).fetchall() for sql in found)
+
+
+def test_rows_come_back_some_at_once(temp: TempDatabase) -> None:
+    temp.put_all(ADDING, named(range(5)))
+    assert temp.put(ADDING, id=5, name="the last") == 1
+    assert temp.count(COUNTING) == 6
+    assert list(temp.some(2, LISTING, after=1)) == [[(2, "row 2"), (3, "row 3")], [(4, "row 4"), (5, "the last")]]
+    assert temp.first(LISTING, after=4) == (5, "the last")
+    assert temp.first(LISTING, after=5) is None
+
+
+def test_rows_are_added_while_others_are_read(temp: TempDatabase) -> None:
+    temp.put_all(ADDING, named(range(1_000)))
+    read = 0
+    for rows in temp.some(100, LISTING, after=-1):
+        read += len(rows)
+        if read <= 1_000:
+            temp.put_all(ADDING, named(range(10_000 + read, 10_100 + read)))
+    assert read == temp.count(COUNTING) == 2_000
+
+
+def test_another_thread_may_go_on(temp: TempDatabase) -> None:
+    thread = Thread(target=temp.put_all, args=(ADDING, list(named(range(3)))))
+    thread.start()
+    thread.join()
+    assert temp.count(COUNTING) == 3
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="only Linux tells which files are open")
+def test_what_is_more_than_the_cache_lies_in_a_file_that_has_no_name() -> None:
+    with TempDatabase() as temp:
+        temp.make(MAKING)
+        temp.put_all(ADDING, ({"id": n, "name": "x" * 1_000} for n in range(4 * CACHE)))
+        assert sum(nameless()) > 3 * CACHE * 1_000
+    assert sum(nameless()) < CACHE * 1_000
+
+
+def nameless() -> Iterator[int]:
+    """The sizes of the files that are open here and nowhere to be found."""
+    for file in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):
+            status = file.stat()
+            if S_ISREG(status.st_mode) and not status.st_nlink:
+                yield status.st_size
