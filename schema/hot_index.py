@@ -10,7 +10,7 @@ from selection import Step
 
 from .fields import OlderOwner, OwnerName, column, relation, source
 from .pages import WikiPage
-from .search_hits import Row, owner_named
+from .search_rows import Row, owner_named
 
 search = relations.search
 SIZE = 5

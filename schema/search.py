@@ -15,7 +15,8 @@ from .connections import PageInfo
 from .enums import WikiPageStatus, WikiPageType
 from .fields import OlderOwner, OwnerName, column, relation, source, whole
 from .pages import WikiPage
-from .search_hits import SHOWN, MobileWikiSearchHit, Row, WikiSearchEdge, WikiSearchHit, asked, hit_row, results_row
+from .search_hits import MobileWikiSearchHit, WikiSearchEdge, WikiSearchHit
+from .search_rows import SHOWN, Row, asked, hit_row, results_row
 
 search = relations.search
 

@@ -57,7 +57,7 @@ def import_notes(
     from resolvers.import_export import formats
     from resolvers.import_export.importing import import_path
 
-    from .output import progress
+    from .progress import progress
     from .session import find_wiki, made_wiki, session
 
     if not path.exists():
@@ -137,7 +137,7 @@ def export_notes(
     from db.scope import Role
     from resolvers.import_export.files import export_path
 
-    from .output import progress
+    from .progress import progress
     from .session import find_wiki, session
 
     if path == Path("-"):

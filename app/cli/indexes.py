@@ -46,7 +46,7 @@ async def due(
 
 async def read(database: Database, wikis: Sequence[Row], *, again: bool = False, keep_older: bool = False) -> Reindexed:
     """Read what is unread in these wikis, or all of it `again`. Stopped, it says how to go on."""
-    from .output import progress
+    from .progress import progress
 
     began = monotonic()
     try:

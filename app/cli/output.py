@@ -5,18 +5,10 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 from unicodedata import combining, east_asian_width
-
-import orjson
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
-
-from resolvers.errors import BadInput
-from resolvers.import_export import importing
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -92,6 +84,7 @@ def write_json(stream: TextIO, data: Any, indent: bool = False) -> None:
 
 
 def as_json(data: Any, indent: bool = False) -> str:
+    import orjson
 
     # `str` is for the UUIDs of the driver, which are a class of their own.
     try:
@@ -110,33 +103,10 @@ def prepare_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-NAME_WIDTH = 40  # characters of the note's name that are shown
-
-
-@contextmanager
-def progress(title: str = "") -> Iterator[importing.Progress]:
-    """A bar for each step, under the title; none where stderr is no terminal."""
-    console = Console(stderr=True)
-    columns = TextColumn("{task.description:<8}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[note]}")
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
-        yield Bars(bars, f"{title} " if title else "")
-
-
-class Bars:
-    """One bar for each step, made when the step begins."""
-
-    def __init__(self, bars: Progress, title: str) -> None:
-        self.bars, self.title, self.tasks = bars, title, dict[str, TaskID]()
-
-    def __call__(self, step: str, done: int, total: int, current: str) -> None:
-        if step not in self.tasks:
-            self.tasks[step] = self.bars.add_task(self.title + step, total=total, note="")
-        note = "" if done == total else current[-NAME_WIDTH:].replace("[", r"\[")
-        self.bars.update(self.tasks[step], completed=done, total=total, note=note)
-
-
 def piped() -> str:
-    """All of it, without the mark that Windows puts before a text."""
+    """Return all of standard input, without the byte order mark that Windows puts before a text."""
+    from resolvers.errors import BadInput
+
     try:
         return io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig").read()
     except UnicodeDecodeError as error:

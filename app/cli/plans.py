@@ -56,7 +56,7 @@ async def find_results(database: "Database", wiki: "Wiki", query: str, limit: in
     from db.scope import Role
     from resolvers.search.request import Asked
     from resolvers.search.search import search
-    from schema.search_hits import ANYTHING, results_row
+    from schema.search_rows import ANYTHING, results_row
 
     asked = Asked(
         text=query, first=limit, after=None, filter=ANYTHING, owner_id=wiki.owner.id, with_snippets=True,

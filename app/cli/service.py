@@ -1,6 +1,5 @@
 """Commands of operators: serve, migrate, status, settings, schema and trusted documents."""
 
-import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,48 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from db.database import Database
-from db.embedded import EmbeddedServer
-from db.migrate import MigrationRefused, pending
-from resolvers.errors import CairnError
-from resolvers.tenants.tenants import inventory
-
-from ..settings import Settings
 from .options import AsJson, Host, Port
 from .output import say, show, tell
-from .session import opened, reached
-
-
-def known(settings: Settings) -> dict[str, Any]:
-    """`problem` is why the database cannot be used. A server that sleeps is woken for a moment, but none is made."""
-    if settings.database_url is not None:
-        return {"embedded": False} | found(settings, settings.database_url)
-    server = EmbeddedServer(settings.data_dir, tell)
-    facts = {"embedded": True, "dataDir": str(server.data_dir), "running": server.running()}
-    if not server.cluster.exists():
-        return facts | {"hint": "There is no database yet. Begin with: cairn demo, or: cairn tenants create SLUG"}
-    with server as dsn:
-        return facts | found(settings, dsn)
-
-
-def found(settings: Settings, dsn: str) -> dict[str, Any]:
-    try:
-        missing = asyncio.run(reached(dsn, pending(dsn)))
-        version = asyncio.run(opened(settings, dsn, server_version))
-    except (CairnError, MigrationRefused) as error:
-        return {"problem": str(error)}
-    facts = {"serverVersion": version, "pendingMigrations": missing}
-    if missing:
-        return facts | {"problem": f"The migrations {', '.join(missing)} are pending. Run: cairn migrate"}
-    counts = asyncio.run(opened(settings, dsn, inventory))
-    return facts | {"tenants": counts.tenants, "owners": counts.owners, "pages": counts.pages}
-
-
-async def server_version(database: Database) -> str:
-    async with database.connection() as connection:
-        version: str = connection.raw.get_settings().server_version
-    return version
-
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -180,6 +139,7 @@ def add_status(parent: typer.Typer) -> None:
 def status(as_json: AsJson = False) -> None:
     """Say which database is used and what is in it. Changes nothing; exits with 1 when it cannot be used as it is."""
     from ..settings import Settings
+    from .inventory import known
 
     facts = known(Settings())
     if as_json:

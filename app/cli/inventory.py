@@ -1,0 +1,45 @@
+"""What `cairn status` knows: a dict whose names are those of the JSON."""
+
+import asyncio
+from typing import Any
+
+from db.database import Database
+from db.embedded import EmbeddedServer
+from db.migrate import MigrationRefused, pending
+from resolvers.errors import CairnError
+from resolvers.tenants.tenants import inventory
+
+from ..settings import Settings
+from .output import tell
+from .session import opened, reached
+
+
+def known(settings: Settings) -> dict[str, Any]:
+    """`problem` is why the database cannot be used. A server that sleeps is woken for a moment, but none is made."""
+    if settings.database_url is not None:
+        return {"embedded": False} | found(settings, settings.database_url)
+    server = EmbeddedServer(settings.data_dir, tell)
+    facts = {"embedded": True, "dataDir": str(server.data_dir), "running": server.running()}
+    if not server.cluster.exists():
+        return facts | {"hint": "There is no database yet. Begin with: cairn demo, or: cairn tenants create SLUG"}
+    with server as dsn:
+        return facts | found(settings, dsn)
+
+
+def found(settings: Settings, dsn: str) -> dict[str, Any]:
+    try:
+        missing = asyncio.run(reached(dsn, pending(dsn)))
+        version = asyncio.run(opened(settings, dsn, server_version))
+    except (CairnError, MigrationRefused) as error:
+        return {"problem": str(error)}
+    facts = {"serverVersion": version, "pendingMigrations": missing}
+    if missing:
+        return facts | {"problem": f"The migrations {', '.join(missing)} are pending. Run: cairn migrate"}
+    counts = asyncio.run(opened(settings, dsn, inventory))
+    return facts | {"tenants": counts.tenants, "owners": counts.owners, "pages": counts.pages}
+
+
+async def server_version(database: Database) -> str:
+    async with database.connection() as connection:
+        version: str = connection.raw.get_settings().server_version
+    return version

@@ -1,0 +1,33 @@
+"""Progress bars on stderr."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
+
+from resolvers.import_export import importing
+
+NAME_WIDTH = 40  # characters of the note's name that are shown
+
+
+@contextmanager
+def progress(title: str = "") -> Iterator[importing.Progress]:
+    """A bar for each step, under the title; none where stderr is no terminal."""
+    console = Console(stderr=True)
+    columns = TextColumn("{task.description:<8}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[note]}")
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
+        yield Bars(bars, f"{title} " if title else "")
+
+
+class Bars:
+    """One bar for each step, made when the step begins."""
+
+    def __init__(self, bars: Progress, title: str) -> None:
+        self.bars, self.title, self.tasks = bars, title, dict[str, TaskID]()
+
+    def __call__(self, step: str, done: int, total: int, current: str) -> None:
+        if step not in self.tasks:
+            self.tasks[step] = self.bars.add_task(self.title + step, total=total, note="")
+        note = "" if done == total else current[-NAME_WIDTH:].replace("[", r"\[")
+        self.bars.update(self.tasks[step], completed=done, total=total, note=note)
