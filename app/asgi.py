@@ -53,7 +53,7 @@ LOOKED_EVERY = 15.0  # seconds
 
 @asynccontextmanager
 async def renamings_finished(database: Database) -> AsyncIterator[None]:
-    """Meanwhile what is left of renames is done, whoever began them."""
+    """Finish what is left of renames in the background, whoever began them."""
     looking = asyncio.create_task(look(database))
     try:
         yield
@@ -159,7 +159,7 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
 
 
 def shortened(app: ASGIApp, shortcuts: Mapping[str, ASGIApp]) -> ASGIApp:
-    """To the paths that are asked all the time, past the router and what it wraps around each answer."""
+    """Send requests for the busiest paths straight to their application, past the router and its middleware."""
 
     def choose(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         return shortcuts.get(scope.get("path", ""), app)(scope, receive, send)
@@ -172,7 +172,7 @@ async def to_graphiql(request: Request) -> Response:
 
 
 def from_environment() -> ASGIApp:
-    """For a server that starts several processes: each reads the same environment."""
+    """Create the application in one process of several: each reads the same environment."""
     settings = Settings()
     configure(settings)
     if settings.database_url is None:

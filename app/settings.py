@@ -30,7 +30,8 @@ USUAL = {"http": ":80", "https": ":443"}
 
 
 def origins(given: list[str] | None) -> list[str] | None:
-    """A browser sends `https://app.example.org`: small letters of ASCII, no path, no slash, no usual port."""
+    """Return origins as browsers send them, as `https://app.example.org`: in small letters of ASCII, without a path, a
+    slash or the usual port. Raise ValueError for any other."""
     given = given and [origin.lower() for origin in given]
     for origin in given or ():
         parts = urlsplit(origin)
@@ -43,7 +44,7 @@ def origins(given: list[str] | None) -> list[str] | None:
 
 
 def hosts(given: list[str] | None) -> list[str] | None:
-    """In small letters, as they are compared."""
+    """Check the host names and return them in small letters, as they are compared."""
     for host in given or ():
         if not (NAME.fullmatch(host) or is_bracketed(host)):
             raise ValueError(
@@ -54,7 +55,7 @@ def hosts(given: list[str] | None) -> list[str] | None:
 
 
 def is_bracketed(host: str) -> bool:
-    """Is this an IPv6 address as it stands in a Host header?"""
+    """Return whether this is an IPv6 address as it stands in a Host header."""
     try:
         return host[0] == "[" and host[-1] == "]" and ip_address(host[1:-1]).version == 6
     except ValueError:
@@ -62,7 +63,7 @@ def is_bracketed(host: str) -> bool:
 
 
 def networks(given: str | None) -> str | None:
-    """Addresses and networks by commas, or `*`."""
+    """Check addresses and networks by commas, or `*`."""
     for part in filter(None, map(str.strip, (given or "").split(","))):
         try:
             _ = part == "*" or ip_network(part)
@@ -79,12 +80,12 @@ PRICE = re.compile(r"([^=\s]+)=(\d+(?:\.\d+)?)/(\d+(?:\.\d+)?)")
 
 
 def by_commas(given: object) -> object:
-    """As it stands in the environment."""
+    """Split a list at its commas, as the environment has it."""
     return [part.strip() for part in given.split(",") if part.strip()] if isinstance(given, str) else given
 
 
 def priced(given: list[str] | None) -> list[str] | None:
-    """`provider:model=2.50/10`: for a million tokens in, and out."""
+    """Check a price such as `provider:model=2.50/10`: for a million tokens in, and out."""
     for price in given or ():
         if not PRICE.fullmatch(price):
             raise ValueError(f"{price} is not a price such as openai:gpt-5=1.25/10, in dollars for a million tokens")
@@ -92,7 +93,7 @@ def priced(given: list[str] | None) -> list[str] | None:
 
 
 def in_utc(given: time) -> time:
-    """Workers compare it with the hour in UTC, which has no offset."""
+    """Refuse an offset: workers compare the time with the hour in UTC, which has none."""
     if given.utcoffset():
         raise ValueError(f"{given.isoformat()} is not in UTC: say the hour there, without an offset")
     return given.replace(tzinfo=None)
@@ -102,12 +103,12 @@ Names = Annotated[list[str] | None, BeforeValidator(by_commas)]
 
 
 class Settings(BaseModel):
-    """What an operator may set. Without any, Cairn runs on its own Postgres in the user's data folder."""
+    """The settings of an operator. Without any, Cairn runs on its own Postgres in the user's data folder."""
 
     model_config = ConfigDict(extra="forbid", validate_default=True)
 
     def __init__(self, **given: Any) -> None:
-        """What is given goes before what the environment says."""
+        """Prefer the given values to those of the environment."""
         super().__init__(**from_environment() | given)
 
     database_url: str | None = Field(
@@ -304,25 +305,25 @@ class Settings(BaseModel):
 
 
 def from_environment() -> dict[str, str]:
-    """The settings that are variables and not empty, by their names, whatever the case of the variables."""
+    """Return the settings that are variables and not empty, by their names, whatever the case of the variables."""
     given = {name.lower(): value for name, value in os.environ.items() if value}
     variables = {name: f"{PREFIX}{name}".lower() for name in Settings.model_fields}
     return {name: given[variable] for name, variable in variables.items() if variable in given}
 
 
 def values_of(name: str) -> tuple[str, ...]:
-    """The values that a setting may have, where these are few."""
+    """Return the values that a setting may have, if these are few."""
     wanted = Settings.model_fields[name].annotation
     return tuple(map(str, get_args(wanted))) if get_origin(wanted) is Literal else ()
 
 
 def sources_of(settings: Settings) -> dict[str, str]:
-    """Where the value of each setting is from: `environment` or `default`."""
+    """Return the source of each setting's value: `environment` or `default`."""
     return {name: "environment" if name in settings.model_fields_set else "default" for name in Settings.model_fields}
 
 
 def unknown_variables() -> dict[str, str | None]:
-    """Variables named CAIRN_… that are no settings, each with the name that it may have been meant to be.
+    """Return the variables named CAIRN_… that are no settings, each with the name that may have been meant.
 
     Those that Kubernetes sets for a service called `cairn`, and those of the tests, are nobody's mistake.
     """
@@ -334,14 +335,14 @@ def unknown_variables() -> dict[str, str | None]:
 
 
 def masked(value: object) -> str:
-    """A setting for people, without secrets and without the passwords of addresses."""
+    """Return a setting for people, without secrets and without the passwords of addresses."""
     if isinstance(value, list):
         return ",".join(map(masked, value))
     return "" if value is None else PASSWORD.sub(r"\1**********", str(value))
 
 
 def telemetry_wanted() -> frozenset[str]:
-    """`traces`, `metrics`, both or neither, by the variables that OpenTelemetry has for all programs."""
+    """Return `traces`, `metrics`, both or neither, by the variables that OpenTelemetry has for all programs."""
     given = {name.removeprefix("OTEL_"): value for name, value in os.environ.items() if name.startswith("OTEL_")}
     if given.get("SDK_DISABLED", "").lower() == "true":
         return frozenset()
@@ -355,14 +356,14 @@ def telemetry_wanted() -> frozenset[str]:
 
 
 def signing_secret(settings: Settings) -> str | None:
-    """What tokens are signed with: none when keys come from a JWKS, else the given one, else one made once and kept."""
+    """Return the secret that signs tokens: the given one, else none with a JWKS, else one made once and kept."""
     if settings.jwt_secret is not None:
         return settings.jwt_secret.get_secret_value()
     return None if settings.jwks_url else kept_secret(settings.data_dir / "token-secret")
 
 
 def kept_secret(path: Path) -> str:
-    """Readable by its owner alone; two processes at once agree, because only one can create the file."""
+    """Read or create the file, readable by its owner alone; two processes agree, because only one can create it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     made = secrets.token_urlsafe(48)
     handle, draft = tempfile.mkstemp(dir=path.parent)  # readable by nobody else from the first moment on

@@ -25,7 +25,7 @@ LACKING = "CAIRN_MODEL needs a library that is not installed: pip install 'cairn
 
 
 def models_of(settings: Settings, planner: Planner, writer: SectionWriter) -> "Models | None":
-    """None where no model is set. Raises Unavailable, which says what to install or to set."""
+    """Return the models, or None if none is set. Raises Unavailable, which says what to install or to set."""
     if not settings.model and not settings.models:
         return None
     try:
@@ -58,7 +58,7 @@ log = structlog.get_logger()
 
 
 def compiler_of(settings: Settings, told: Callable[[Metrics], None] | None = None) -> Compiler:
-    """`told` hears of each batch that is stored."""
+    """Return the compiler of the settings. `told` is called with each batch that is stored."""
     planner = named(settings.planner, "CAIRN_PLANNER")
     writer = named(settings.section_writer, "CAIRN_SECTION_WRITER")
     made = Compiler(
@@ -72,7 +72,7 @@ def compiler_of(settings: Settings, told: Callable[[Metrics], None] | None = Non
 
 
 def named(name: str, setting: str) -> Any:
-    """What a class makes, called without arguments."""
+    """Return what a class makes when it is called without arguments."""
     try:
         return resolve_name(name)()
     except (ImportError, AttributeError, ValueError, TypeError) as error:
@@ -81,7 +81,7 @@ def named(name: str, setting: str) -> Any:
 
 @asynccontextmanager
 async def compiling(settings: Settings, database: Database) -> AsyncIterator[None]:
-    """Meanwhile jobs are run, where that is wanted. Without a compiler the service serves all the same."""
+    """Run jobs in the background, if that is wanted. Without a compiler the service serves all the same."""
     if not settings.worker:
         yield
         return

@@ -1,4 +1,4 @@
-"""Who plans and writes for one job, and when they stop because it would cost too much."""
+"""The planner and the writer of one job, and when they stop because it would cost too much."""
 
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -21,13 +21,13 @@ WRAPPING = ("", "markdown", "md")
 
 
 class Refused(CairnError):
-    """What a job asks for is not to be had here, however often it is tried."""
+    """The job asks for something that is not available here, however often it is retried."""
 
     code = "BAD_USER_INPUT"
 
 
 class BadAnswer(CairnError):
-    """A section writer answered with something that is no text."""
+    """An answer of a section writer that is no text."""
 
     code = "BAD_ANSWER"
 
@@ -39,7 +39,7 @@ class BadAnswer(CairnError):
 
 
 async def section_text(writer: SectionWriter, task: SectionTask) -> str:
-    """What a writer says of one section, without a code fence around all of it. Raises BadAnswer if it is no text."""
+    """Return the text of one section, without a code fence around all of it. Raises BadAnswer if it is no text."""
     answer: object = await writer.write(task)
     if not isinstance(answer, str):
         raise BadAnswer(task, answer)
@@ -47,7 +47,7 @@ async def section_text(writer: SectionWriter, task: SectionTask) -> str:
 
 
 def unwrapped(answer: str) -> str:
-    """The text in a code fence that encloses the whole answer; any other answer as it is."""
+    """Return the text in a code fence that encloses the whole answer; any other answer as it is."""
     first, *inner = answer.strip().splitlines() or [""]
     opening = FENCE.fullmatch(first.strip())
     if not inner or not opening or opening["info"].strip().lower() not in WRAPPING:
@@ -65,20 +65,20 @@ def unwrapped(answer: str) -> str:
 
 
 class Stop(NamedTuple):
-    """Why no other batch is begun, and from when on it may be; None: as soon as the next job may run."""
+    """The reason why no other batch is begun, and when the next may be; None: as soon as the next job may run."""
 
     reason: str
     until: datetime | None = None
 
 
 async def never() -> Stop | None:
-    """For those who cost nothing."""
+    """Return None: authors that cost nothing are not stopped."""
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class Authors:
-    """`batch` is how many sources they take at once, where that is less than usual."""
+    """A planner and a writer; `batch` is how many sources they take at a time, where that is less than usual."""
 
     planner: Planner
     writer: SectionWriter
@@ -90,24 +90,27 @@ class Hiring(Protocol):
     """Finds the authors that a job asks for. What they use is added to the job's metrics as they use it."""
 
     def authors(self, database: Database, scope: Scope, job: Job, metrics: Callable[[], Metrics]) -> Authors:
-        """Raises Refused for a model that nobody may use, Unavailable for one that cannot be reached."""
+        """Return the authors.
+
+        Raises Refused for a model that nobody may use, Unavailable for one that cannot be reached.
+        """
 
 
 async def planned(planner: Planner, sources: Sequence[SourceText], knowledge: Knowledge) -> Plan:
-    """The plan for these sources. An error says which they were."""
+    """Return the plan for these sources. An error says which they were."""
     with noting(f"Planning {listed(sources)} failed"):
         return await planner.plan(sources, knowledge)
 
 
 async def written(writer: SectionWriter, task: SectionTask) -> str:
-    """The text of a section. An error says which it was."""
+    """Return the text of a section. An error says which it was."""
     with noting(f"Writing the section {task.slug} of the {task.page_type} “{task.page_title}” failed"):
         return await section_text(writer, task)
 
 
 @contextmanager
 def noting(what_failed: str) -> Iterator[None]:
-    """Adds to an error what was being done, for the row of the job that fails with it."""
+    """Add to an error what was being done, for the row of the job that fails with it."""
     try:
         yield
     except Exception as error:
@@ -116,6 +119,6 @@ def noting(what_failed: str) -> Iterator[None]:
 
 
 def listed(sources: Sequence[SourceText]) -> str:
-    """How many sources, and the first and the last of them."""
+    """Return the number of sources, and the first and the last of them."""
     ends = [f"{source.kind}/{source.ref}" for source in (*sources[:1], *sources[1:][-1:])]
     return f"{len(sources)} source{'s' * (len(sources) != 1)} ({' to '.join(ends)})"

@@ -14,7 +14,7 @@ BULK_TRIGGERS = ("bootstrap_import", "bulk_import")
 
 
 class Caps(NamedTuple):
-    """What one job does at most: then it ends well, and another one goes on.
+    """The most that one job does: then it ends well, and another one goes on.
 
     Of a batch authors that cost nothing read `batch` sources: a page is brought up to date once for all of them.
     """
@@ -44,7 +44,7 @@ CAPS = Caps()
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """Who plans and writes, and how much. With `hiring` each job has the authors that it asks for."""
+    """The planner, the writer, and the bounds of jobs. With `hiring` each job has the authors that it asks for."""
 
     planner: Planner
     writer: SectionWriter

@@ -50,7 +50,7 @@ BUSY = "The wiki changed again and again while it was compiled."
 
 
 class Stale(Exception):
-    """The wiki changed since its sections were written. Nothing was stored."""
+    """The wiki changed since its sections were written, so nothing was stored."""
 
 
 async def run_leaf_pass(database: Database, job: Job, compiler: Compiler) -> Metrics:
@@ -62,7 +62,7 @@ async def run_leaf_pass(database: Database, job: Job, compiler: Compiler) -> Met
 
 
 class Outcome(Enum):
-    """What came of a batch."""
+    """The outcome of a batch."""
 
     STORED = auto()
     TOO_MUCH = auto()
@@ -71,7 +71,7 @@ class Outcome(Enum):
 
 
 class Run:
-    """One attempt at one job."""
+    """One attempt at a job that compiles."""
 
     def __init__(self, database: Database, job: Job, compiler: Compiler) -> None:
         self.database, self.job, self.compiler = database, job, compiler
@@ -82,7 +82,7 @@ class Run:
 
     @cached_property
     def until(self) -> Cursor:
-        """The last source that the job is to read: what lies behind it is left to others."""
+        """Return the last source that the job is to read: what lies behind it is left to others."""
         if until := self.job.options.get("until"):
             at, id = until
             return Cursor(datetime.fromisoformat(at), UUID(id))
@@ -90,40 +90,40 @@ class Run:
 
     @cached_property
     def authors(self) -> Authors:
-        """Raises Refused for some that nobody may ask for."""
+        """Return the authors. Raises Refused for some that nobody may ask for."""
         if self.compiler.hiring is None:
             return Authors(self.compiler.planner, self.compiler.writer)
         return self.compiler.hiring.authors(self.database, self.scope, self.job, lambda: self.metrics)
 
     @property
     def is_free(self) -> bool:
-        """Whether text costs nothing: then none is worth being thrifty with."""
+        """Return whether text costs nothing: then there is no reason to save any."""
         return getattr(self.authors.writer, "is_free", False)
 
     @property
     def are_free(self) -> bool:
-        """Whether a plan costs nothing, either: nobody is asked, and nothing is waited for but Postgres."""
+        """Return whether a plan costs nothing, either: nobody is asked, and nothing is waited for but Postgres."""
         return self.is_free and getattr(self.authors.planner, "is_free", False)
 
     @property
     def batch(self) -> int:
-        """How many sources are planned at once."""
+        """Return how many sources are planned in one batch."""
         caps = self.compiler.caps
         usual = caps.batch if self.are_free else min(caps.batch, caps.paid_batch)
         return min(self.authors.batch or usual, usual)
 
     @property
     def sources_max(self) -> int:
-        """How many sources of a section its writer reads, besides new ones."""
+        """Return how many sources of a section its writer reads, besides new ones."""
         return getattr(self.authors.writer, "sources_max", CITED_MAX)
 
     async def composed(self, reader: Writer, plan: Plan, texts: Mapping[TaskKey, str]) -> Composition:
-        """As the wiki is now, for this writer."""
+        """Compose the plan with the wiki as it is now, for this writer."""
         reads_again = getattr(self.authors.writer, "reads_again", False)
         return await compose(reader, plan, texts, self.sources_max, reads_again=reads_again)
 
     async def step(self) -> bool:
-        """One batch; true when the job is over."""
+        """Compile one batch; return true when the job is over."""
         if stop := await self.authors.stop():
             return await self.end(stop=stop)
         room = self.compiler.caps.sources_for(self.job.trigger) - int(self.metrics.counts["sources_read"])
@@ -147,11 +147,11 @@ class Run:
 
     @property
     def is_fresh(self) -> bool:
-        """Nothing of what is capped was done yet: a batch that is too much is so by itself."""
+        """Return whether nothing that is capped was done yet: a batch that is too much is so by itself."""
         return not (self.metrics.counts["pages_created"] or self.metrics.counts["sections_written"])
 
     async def compile(self, batch: Batch) -> Outcome:
-        """Plan, write, store. What does not fit into the job is not stored; a single source always is."""
+        """Plan, write and store. What does not fit into the job is not stored; a single source always is."""
         began = time.monotonic()
         plan = await planned(self.authors.planner, batch.sources, StoredKnowledge(self.database, self.scope))
         if plan.read is not None:
@@ -170,7 +170,7 @@ class Run:
         raise Unavailable(BUSY)
 
     def fitting(self, plan: Plan, batch: Batch) -> int:
-        """How many of its sources the job may do. One by itself always, and all that are written for nothing."""
+        """Return how many of its sources the job may do: always one by itself, and all that are written for nothing."""
         if self.is_free or (self.is_fresh and len(batch.sources) == 1):
             return len(batch.sources)
         fits = fitting(plan, batch.sources, self.compiler.caps.room(self.metrics))
@@ -185,7 +185,7 @@ class Run:
         texts.update(zip(composition.missing, await in_turns(writing_now), strict=True))
 
     async def store(self, batch: Batch, plan: Plan, texts: dict[TaskKey, str], began: float) -> Outcome:
-        """Pages, evidence, cursor and what was done, all of it or nothing. Raises Stale and Lost."""
+        """Store pages, evidence, cursor and what was done, all of it or nothing. Raises Stale and Lost."""
         async with writing(self.database, self.scope) as writer:
             if await find_cursor(writer) != batch.start:
                 return Outcome.MOVED
@@ -210,7 +210,7 @@ class Run:
         return Outcome.STORED
 
     async def aggregate(self, writer: Writer, composition: Composition, done: Metrics) -> None:
-        """The aggregation pass, in the transaction of the batch. Its error fails the attempt, and is a metric."""
+        """Run the aggregation pass, in the transaction of the batch. Its error fails the attempt, and is a metric."""
         try:
             await aggregate(writer, composition.changes, done)
         except Exception as error:
@@ -236,13 +236,13 @@ class Run:
         return True
 
     def stopped(self, stop: Stop) -> datetime:
-        """Noted; from when on the rest may be done."""
+        """Note the reason, and return from when on the rest may be done."""
         self.metrics.stopped = stop.reason
         return stop.until or datetime.fromtimestamp((self.job.bucket + 1) * BUCKET, UTC)
 
 
 async def in_turns(writing_now: Iterable[Awaitable[str]]) -> list[str]:
-    """A few at a time, in their order."""
+    """Return the texts in order, a few written at a time."""
     turns = asyncio.Semaphore(AT_ONCE)
 
     async def one(work: Awaitable[str]) -> str:

@@ -1,4 +1,4 @@
-"""What a job has done, in numbers that add up over its batches and attempts."""
+"""Metrics of a job: numbers that add up over its batches and attempts."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -45,7 +45,7 @@ class Metrics:
         self.repeating.append(str(page_id))
 
     def use(self, usage: Mapping[str, float]) -> None:
-        """Requests, tokens, cost: whatever the planner and the writer count."""
+        """Add what the planner and the writer count: requests, tokens, cost."""
         for name, number in usage.items():
             self.usage[name] = round(self.usage.get(name, 0) + number, 6)
 
@@ -62,7 +62,7 @@ class Metrics:
 
     @property
     def stored(self) -> dict[str, Any]:
-        """As a job's row keeps them."""
+        """Return the metrics as a job's row stores them."""
         told = {"stopped": self.stopped, "reached": self.reached, "repeating_page_ids": self.repeating}
         known = {name: value for name, value in told.items() if value}
         return {

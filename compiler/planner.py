@@ -1,5 +1,5 @@
-"""What a planner and a section writer are given, and what they answer. Neither writes anything: what they propose is
-checked and applied by others, so a planner may be wrong, slow or hostile without harm.
+"""The protocols of planners and section writers: what they get, and what they answer. Neither writes anything: what
+they propose is checked and applied by others, so a planner may be wrong, slow or hostile without harm.
 
 The default is made of rules, in `compiler/extraction`; with a key any model can take its place. What a source says is
 data.
@@ -56,16 +56,16 @@ class MentionCard:
 
 
 class Knowledge(Protocol):
-    """What the wiki knows, asked by normalised names: the answer is as large as the question, not as the wiki."""
+    """The wiki as a planner asks it, by normalised names: an answer is as large as the question, not as the wiki."""
 
     async def pages(self, aliases: Collection[str]) -> Mapping[str, Sequence[PageCard]]:
-        """The pages of each name, active before archived, the oldest first."""
+        """Return the pages of each name, active before archived, the oldest first."""
 
     async def mentions(self, aliases: Collection[str]) -> Mapping[str, MentionCard]:
-        """The held name of each, open, promoted or ignored."""
+        """Return the held name of each, open, promoted or ignored."""
 
     async def sources(self, ids: Collection[UUID]) -> Mapping[UUID, SourceText]:
-        """Sources of this wiki that were read before."""
+        """Return sources of this wiki that were read before."""
 
 
 @dataclass(frozen=True, slots=True)

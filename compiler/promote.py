@@ -33,19 +33,22 @@ EDIT_SUMMARY = "Promoted: its sources named it often enough"
 
 
 def sections_for(page_type: str) -> tuple[str, ...]:
-    """What a page of held evidence begins with. The last of them says at least what the sources were quoted with."""
+    """Return the sections that a page of held evidence begins with.
+
+    The last of them says at least what the sources were quoted with.
+    """
     return WRITTEN.get(page_type) or (TEMPLATES[page_type][0][0],)
 
 
 class Promotion(Run):
-    """One attempt at one job."""
+    """One attempt at a job that promotes names."""
 
     def __init__(self, database: Database, job: Job, compiler: Compiler) -> None:
         super().__init__(database, job, compiler)
         self.after = ""
 
     async def step(self) -> bool:
-        """A few names; true when there are none left, or enough was done."""
+        """Promote a few names; return true when there are none left, or enough was done."""
         async with looking(self.database) as connection:
             reader = Writer(connection, self.scope)
             rows = await reader.all(SWEEPS["find_earned"], after=self.after, size=AT_ONCE)
@@ -72,7 +75,7 @@ class Promotion(Run):
         raise Unavailable(BUSY)
 
     async def keep(self, plan: Plan, texts: Mapping[TaskKey, str], began: float) -> None:
-        """Pages, evidence and promoted names, all of it or nothing. Raises Stale and Lost."""
+        """Store pages, evidence and promoted names, all of it or nothing. Raises Stale and Lost."""
         async with writing(self.database, self.scope) as writer:
             composition = await self.composed(writer, plan, texts)
             if composition.missing:
@@ -94,7 +97,7 @@ class Promotion(Run):
 
 
 def promotion_plan(rows: Sequence[Row], held: Mapping[str, MentionCard], cards: Sequence[PageCard]) -> Plan:
-    """A page for each name; where an active page answers to it already, that one gets what was held."""
+    """Plan a page for each name; where an active page answers to it already, that one gets what was held."""
     new, updates = [], []
     for row in rows:
         mention = held[row["alias"]]
@@ -113,7 +116,7 @@ def promotion_plan(rows: Sequence[Row], held: Mapping[str, MentionCard], cards: 
 
 
 def page_of(alias: str, page_type: str, cards: Sequence[PageCard]) -> PageCard | None:
-    """The active page of that name: of the type that is wanted, else of any."""
+    """Return the active page of that name: of the type that is wanted, else of any."""
     named = [card for card in cards if alias in card.aliases and not card.is_archived]
     return min(named, key=lambda card: card.type != page_type, default=None)
 
@@ -137,7 +140,7 @@ class Quoting:
         return self.quoted(task)
 
     def quoted(self, task: SectionTask) -> str:
-        """A line for each source that was quoted, newest first; which sources name it, where none was."""
+        """Return a line for each source that was quoted, newest first; which sources name it, where none was."""
         names = {normalise(task.page_title), *task.page_aliases}
         quotes: dict[UUID, dict[str, None]] = {}
         for row in self.rows:

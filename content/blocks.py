@@ -13,8 +13,10 @@ LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 @cache
 def parser() -> "MarkdownIt":
-    """Only blocks are wanted. References and setext headings are text here, and leaving them out keeps hostile input
-    cheap. It is imported with the first text: commands that only read need none."""
+    """Return a parser of blocks alone, without references and setext headings, which are text here.
+
+    Leaving them out keeps hostile input cheap. It is imported with the first text: commands that only read need none.
+    """
     from markdown_it import MarkdownIt
 
     markdown = MarkdownIt("commonmark").disable(["reference", "lheading"])
@@ -24,10 +26,10 @@ def parser() -> "MarkdownIt":
 
 @lru_cache(maxsize=4)
 def blocks(text: str) -> "tuple[Token, ...]":
-    """Tokens in order; `map` counts in the lines of `lines`. One write looks at the same text several times."""
+    """Return tokens in order; `map` counts in the lines of `lines`. One write looks at the same text several times."""
     return tuple(parser().parse(text))
 
 
 def lines(text: str) -> list[str]:
-    """The lines with their ends, LF, CRLF or CR: joined, they are the text."""
+    """Return the lines with their ends, LF, CRLF or CR: joined, they are the text."""
     return LINE.findall(text)

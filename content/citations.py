@@ -13,9 +13,10 @@ LINES = re.compile(r"L?(\d{1,9})(?:\s*[-–]\s*L?(\d{1,9}))?")
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """`section` is the slug or heading it was used for, None for the whole page; lines count from 1, both included.
+    """A citation. Its lines count from 1, both included.
 
-    `version` is the one of the source that is meant, None for the newest.
+    `section` is the slug or heading it was used for, None for the whole page. `version` is the one of the source that
+    is meant, None for the newest.
     """
 
     ref: str
@@ -27,7 +28,7 @@ class Citation:
     version: int | None = None
 
     def fields(self) -> dict[str, Any]:
-        """As it stands in a note."""
+        """Return the citation as it stands in a note."""
         lines = None if self.line_start is None else f"{self.line_start}-{self.line_end}"
         given = {
             "ref": self.ref, "kind": self.kind, "version": self.version, "section": self.section, "lines": lines,
@@ -37,7 +38,10 @@ class Citation:
 
 
 def citations(fields: Fields) -> tuple[Citation, ...]:
-    """From `sources` (texts, or mappings with a ref or uri) and `source_refs` (texts); others of these names stay."""
+    """Take citations from `sources` (texts, or mappings with a ref or uri) and `source_refs` (texts).
+
+    Fields of these names that hold something else stay.
+    """
     named = [item for name in NAMES for item in _listed(fields.values.get(name))]
     found = [_citation(f"sources.{index}", item) for index, item in enumerate(named)]
     if None in found:
@@ -54,7 +58,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _citation(where: str, item: Any) -> Citation | None:
-    """None for what names no source: a list of another kind that has the name."""
+    """Read a citation; None for what names no source: a list of another kind that has the name."""
     if isinstance(item, str) and item.strip():
         return Citation(item.strip())
     if not isinstance(item, dict):
@@ -72,7 +76,7 @@ def _citation(where: str, item: Any) -> Citation | None:
 
 
 def _summary(source: Fields) -> str | None:
-    """It may have several lines."""
+    """Return the summary, which may have several lines."""
     given = source.values.get("summary")
     return given.strip() or None if isinstance(given, str) else source.text("summary")
 
@@ -84,7 +88,7 @@ def _version(where: str, version: Any) -> int | None:
 
 
 def _line_range(where: str, lines: Any) -> tuple[int | None, int | None]:
-    """`5`, `"3-9"` or `[3, 9]`."""
+    """Read a range of lines: `5`, `"3-9"` or `[3, 9]`."""
     if lines is None or lines == "":
         return None, None
     written = "-".join(map(str, lines)) if isinstance(lines, list) else str(lines)

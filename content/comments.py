@@ -13,7 +13,7 @@ HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]", re.MULTILINE)
 
 
 def uncommented(text: str) -> str:
-    """The text without its comments. What looks like one in code is code."""
+    """Return the text without its comments. What looks like one in code is code."""
     if "<!--" not in text and "%%" not in text:
         return text
     parts, at = [], 0
@@ -31,7 +31,7 @@ def comments(text: str) -> Iterator[Span]:
 
 
 def remarks(text: str) -> Iterator[Span]:
-    """Those of Obsidian. A sign that nothing closes in its section hides nothing."""
+    """Yield the comments of Obsidian. A sign that nothing closes in its section hides nothing."""
     headings = (heading.start() for heading in HEADING.finditer(text))
     for at, end in pairwise([0, *headings, len(text)]):
         while (opening := OPENING.search(text, at, end)) and (closing := CLOSING.search(text, opening.end(), end)):

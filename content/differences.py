@@ -1,4 +1,4 @@
-"""What changed between two texts: lines that went and came, and in lines that were rewritten the words."""
+"""Differences between two texts: removed and added lines, and the changed words of lines that were rewritten."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -48,7 +48,7 @@ class Hunk:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """`is_truncated` when hunks were left out because there were too many lines; the counts are of all."""
+    """A difference; `is_truncated` if hunks were left out as there were too many lines; the counts are of all."""
 
     hunks: tuple[Hunk, ...]
     removed: int
@@ -57,7 +57,7 @@ class Difference:
 
 
 def difference(old: str, new: str) -> Difference:
-    """Line by line."""
+    """Compare two texts line by line."""
     before, after = lines(old), lines(new)
     found = changes(before, after)
     hunks: list[Hunk] = []
@@ -74,14 +74,14 @@ def difference(old: str, new: str) -> Difference:
 
 
 def unified(found: Difference, old_name: str, new_name: str) -> str:
-    """As `diff -u` and `git` write it; nothing where nothing changed."""
+    """Return the difference as `diff -u` and `git` write it; "" where nothing changed."""
     if not found.hunks:
         return ""
     return f"--- {old_name}\n+++ {new_name}\n" + "".join(map(written, found.hunks))
 
 
 def grouped(found: Sequence[Change]) -> Iterator[list[Change]]:
-    """Changes whose surroundings touch are shown together."""
+    """Yield groups of changes: those whose surroundings touch are shown together."""
     group: list[Change] = []
     for change in found:
         if group and change.old_start - group[-1].old_end > 2 * CONTEXT:
@@ -113,7 +113,7 @@ def context(before: Sequence[str], old_row: int, new_row: int, count: int) -> li
 
 
 def rewritten(before: Sequence[str], after: Sequence[str], change: Change) -> list[Line]:
-    """What went, and then what came: the first with the first, line by line, as far as both go."""
+    """Return removed lines and then added ones, each compared with its counterpart as far as both go."""
     gone, come = before[change.old_start : change.old_end], after[change.new_start : change.new_end]
     pairs = [words(old, new) if old and new else ((), ()) for old, new in zip_longest(gone, come)]
     return [
@@ -123,7 +123,7 @@ def rewritten(before: Sequence[str], after: Sequence[str], change: Change) -> li
 
 
 def words(old: str, new: str) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
-    """What of two lines is only in one of them; nothing where they have little in common."""
+    """Return the parts that only one of two lines has; nothing where they have little in common."""
     if len(old) > WORDS_MAX or len(new) > WORDS_MAX:
         return (), ()
     left, right = TOKEN.findall(bare(old)), TOKEN.findall(bare(new))
@@ -144,7 +144,7 @@ def line(kind: str, text: str, old_line: int | None, new_line: int | None, parts
 
 
 def bare(text: str) -> str:
-    """Without its end."""
+    """Return the line without its end."""
     return text.rstrip("\r\n")
 
 
@@ -159,7 +159,7 @@ PIECE_BYTES = 24  # that a piece takes besides its text, about
 
 
 class Delta(NamedTuple):
-    """Each piece is `length` bytes of the base from byte `start` on, in UTF-8, and then a text of its own."""
+    """A delta. Each piece is `length` bytes of the base from byte `start` on, in UTF-8, and then a text of its own."""
 
     starts: list[int]
     lengths: list[int]
@@ -167,12 +167,12 @@ class Delta(NamedTuple):
 
     @property
     def size(self) -> int:
-        """In bytes, about."""
+        """Return about how many bytes the delta takes."""
         return sum(len(text.encode()) + PIECE_BYTES for text in self.texts)
 
 
 def delta(base: str, text: str) -> Delta | None:
-    """How the text differs from the base; None where it would take too many pieces."""
+    """Return how the text differs from the base; None where it would take too many pieces."""
     old, new = lines(base), lines(text)
     found = changes(old, new)
     if len(found) >= PIECES_MAX:
@@ -191,7 +191,7 @@ def delta(base: str, text: str) -> Delta | None:
 
 
 def narrowed(old: Sequence[str], new: Sequence[str], change: Change) -> tuple[int, int, str]:
-    """Of changed lines what really changed: (bytes that stay before it, bytes that it replaces, its text)."""
+    """Narrow changed lines to what changed: (bytes that stay before it, bytes that it replaces, its text)."""
     before = "".join(old[change.old_start : change.old_end])
     after = "".join(new[change.new_start : change.new_end])
     head = common_head(before, after)
@@ -205,7 +205,7 @@ def size(texts: Sequence[str]) -> int:
 
 
 def restored(base: str, found: Delta) -> str:
-    """The text again. Postgres does the same where it is read."""
+    """Return the text again. Postgres does the same where it is read."""
     whole = base.encode()
     parts = (whole[start : start + length] + text.encode() for start, length, text in zip(*found, strict=True))
     return b"".join(parts).decode()

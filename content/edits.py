@@ -60,19 +60,19 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Where a pass finds the old text. When there are two places that share characters, `overlapping` says so."""
+    """The places where a pass finds the old text; `overlapping` where there are two that share characters."""
 
     spans: list[Span]
     overlapping: bool = False
 
     @property
     def apart(self) -> list[Span]:
-        """Those that can all be replaced."""
+        """Return the places that can all be replaced."""
         return self.spans[:1] if self.overlapping else self.spans
 
 
 def edit(text: str, old: str, new: str, *, replace_all: bool = False) -> Edited:
-    """The text with the new words for the old ones.
+    """Replace the old words by the new ones in the text.
 
     Raises NothingToFind, EditFailed, EditAmbiguous.
     """
@@ -95,7 +95,7 @@ def edit(text: str, old: str, new: str, *, replace_all: bool = False) -> Edited:
 
 
 def fits(name: str, old: str) -> bool:
-    """Whether a pass can look for it: without words there is nothing to be tolerant about."""
+    """Return whether a pass can look for the old text: without words there is nothing to be tolerant about."""
     if name == "exact":
         return True
     return bool(old.strip()) and (name != "block" or bool(BREAK.search(old.strip())))
@@ -108,7 +108,7 @@ def refuse_ambiguous(text: str, name: str, found: Search, replace_all: bool) -> 
 
 
 def rows(text: str) -> Callable[[int], int]:
-    """The line of a position, from 1."""
+    """Return the line of a position, from 1."""
     starts = [found.end() for found in BREAK.finditer(text)]
     return lambda position: bisect_right(starts, position) + 1
 
@@ -117,12 +117,12 @@ def rows(text: str) -> Callable[[int], int]:
 
 
 def exactly(text: str, old: str) -> Search:
-    """As it is written."""
+    """Find the old text as it is written."""
     return occurrences(text, old)
 
 
 def by_lines(text: str, old: str) -> Search:
-    """Whole lines, whatever whitespace is at their ends."""
+    """Find whole lines, whatever whitespace is at their ends."""
     shown = BREAK.split(text)
     starts = [0, *(found.end() for found in BREAK.finditer(text))]
     told = [line.strip() for line in BREAK.split(old.removesuffix(closing(old)))]
@@ -138,7 +138,7 @@ def by_lines(text: str, old: str) -> Search:
 
 
 def by_words(text: str, old: str) -> Search:
-    """The same words, whatever whitespace is between them; where the old text has some, there must be some."""
+    """Find the words of the old text, whatever whitespace is between them; where it has some, there must be some."""
     words = list(WORD.finditer(text))
     haystack = f" {' '.join(word[0] for word in words)} "
     before, after = (" " * one.isspace() for one in (old[0], old[-1]))
@@ -154,7 +154,7 @@ def by_words(text: str, old: str) -> Search:
 
 
 def by_indentation(text: str, old: str) -> Search:
-    """Whatever whitespace lines begin with."""
+    """Find lines, whatever whitespace they begin with."""
     starts = [0, *(found.end() for found in BREAK.finditer(text))]
     lines = BREAK.split(text)
     bare = [line.lstrip() for line in lines]
@@ -170,7 +170,7 @@ def by_indentation(text: str, old: str) -> Search:
 
 
 def by_block(text: str, old: str) -> Search:
-    """As many lines, blank ones aside: the first and the last much alike, and those between on average."""
+    """Find as many lines, blank ones aside: the first and the last much alike, and those between on average."""
     told = CONTENT.findall(old)
     shown = list(CONTENT.finditer(text))
     found = list(blocks([line[0] for line in shown], told))
@@ -181,7 +181,7 @@ def by_block(text: str, old: str) -> Search:
 
 
 def blocks(shown: list[str], told: list[str]) -> Iterator[int]:
-    """Where a block that is alike begins, a hundred times at most; none when that would take too long to find out."""
+    """Yield where a block that is alike begins, a hundred at most; none if it would take too long to find out."""
     budget, found = Budget(), []
     for start in range(len(shown) - len(told) + 1):
         if is_block(shown, start, told, budget):
@@ -194,7 +194,7 @@ def blocks(shown: list[str], told: list[str]) -> Iterator[int]:
 
 
 def is_block(shown: list[str], start: int, told: list[str], budget: Budget) -> bool:
-    """Whether the lines from `start` on are alike."""
+    """Return whether the lines from `start` on are alike."""
     last = len(told) - 1
     if not all(likeness(shown[start + end], told[end], ALIKE, budget) for end in (0, last)):
         return False
@@ -216,12 +216,12 @@ PASSES: dict[str, Callable[[str, str], Search]] = {
 
 
 def closing(old: str) -> str:
-    """The end of its last line, if it has one."""
+    """Return the line end at the end of the old text, if it has one."""
     return next((end for end in ("\r\n", "\n", "\r") if old.endswith(end)), "")
 
 
 def occurrences(haystack: str, needle: str, shared: int = 0) -> Search:
-    """Every place, none over another but for the `shared` characters at their ends."""
+    """Find every place, none over another but for the `shared` characters at their ends."""
     spans, position = [], haystack.find(needle)
     second = haystack.find(needle, position + 1) if position >= 0 else -1
     while position >= 0:
@@ -235,7 +235,10 @@ def occurrences(haystack: str, needle: str, shared: int = 0) -> Search:
 
 
 def replacements(text: str, name: str, spans: list[Span], old: str, new: str) -> list[Replacement]:
-    """An exact match takes the new text as it is. Only its line ends become the text's, where the old text had none."""
+    """Return the replacements.
+
+    An exact match takes the new text as it is. Only its line ends become the text's, where the old text had none.
+    """
     if name == "exact":
         new = new if BREAK.search(old) else ended(new, line_end(text))
         return [Replacement(start, end, new) for start, end in spans]
@@ -248,7 +251,7 @@ def replacements(text: str, name: str, spans: list[Span], old: str, new: str) ->
 
 
 def apart(found: list[Replacement]) -> list[Replacement]:
-    """Whitespace between two of them can be replaced once."""
+    """Return the replacements so that whitespace between two of them is replaced once."""
     position, cut = 0, []
     for one in found:
         cut.append(one if one.start >= position else Replacement(position, max(one.end, position), one.text))
@@ -278,5 +281,5 @@ def breaks(text: str) -> int:
 
 
 def height(text: str) -> int:
-    """Over how many lines a text goes."""
+    """Return over how many lines a text goes."""
     return breaks(text) + (text[-1] not in "\r\n") if text else 0

@@ -30,11 +30,11 @@ LIST = re.compile(r"\[([^\W_][\w.()/'+, -]*)\]")
 
 
 class NotPlain(Exception):
-    """Only a reader of all of YAML knows what this means."""
+    """The header is YAML that only a full YAML reader understands."""
 
 
 def read_plain(header: str) -> dict[str, Any] | None:
-    """Its values: texts, lists of texts, and None where nothing is given. None when it is not plain."""
+    """Read texts, lists of texts, and None where nothing is given; None when the header is not plain."""
     found: dict[str, Any] = {}
     try:
         for key, value in entries(header):
@@ -80,7 +80,7 @@ def plain(text: str) -> str:
 
 
 def is_plain(text: str) -> bool:
-    """Whether it is a text that means itself without quotes."""
+    """Return whether the text means itself without quotes."""
     return bool(PLAIN.fullmatch(text)) and text.lower() not in TAKEN and not is_json_number(text)
 
 
@@ -111,7 +111,7 @@ class BadFrontmatter(ValueError):
 
 
 def split(text: str) -> tuple[dict[str, Any], str]:
-    """The header's values, and the text after it less one blank line. No header: {} and the text as it is."""
+    """Split off the header's values, and the text after it less one blank line. No header: {} and the text as it is."""
     opening = OPENING.match(text)
     if not opening:
         return {}, text
@@ -126,7 +126,7 @@ def split(text: str) -> tuple[dict[str, Any], str]:
 
 
 def join(metadata: Mapping[str, Any], body: str) -> str:
-    """The file that `split` takes apart into these two. Without metadata it is the body alone."""
+    """Return the file that `split` takes apart into these two. Without metadata it is the body alone."""
     if not metadata and not OPENING.match(body):
         return body
     values = jsonable(metadata)
@@ -144,7 +144,7 @@ def _read(header: str) -> dict[str, Any]:
 
 
 def read_json(header: str) -> dict[str, Any]:
-    """A header on one line of JSON, which is YAML too: so long ones are written, which no reader of YAML takes fast."""
+    """Read a header on one line of JSON, which is YAML too: long ones are written so, as no YAML reader is fast."""
     try:
         return dict(jsonable(json.loads(clean(header), object_pairs_hook=_once)))
     except (BadText, ValueError, RecursionError) as error:
@@ -154,7 +154,7 @@ def read_json(header: str) -> dict[str, Any]:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A key that is given twice means nothing in YAML."""
+    """Make a mapping of pairs; a key that is given twice means nothing in YAML, and raises ValueError."""
     if len(found := dict(pairs)) < len(pairs):
         raise ValueError("a key is given twice")
     return found
@@ -180,7 +180,7 @@ def read_in_full(header: str) -> dict[str, Any]:
 
 
 class Bounded(Composer):
-    """Refuses what grows when it is read: many aliases, deep nesting."""
+    """A composer that refuses what grows when it is read: many aliases, deep nesting."""
 
     aliases = 0
 
@@ -196,7 +196,7 @@ class Bounded(Composer):
 
 
 class Verbatim(VersionedResolver):
-    """A number is one only when JSON writes it the same way; a date is a text."""
+    """A resolver for which a number is one only when JSON writes it the same way, and a date is a text."""
 
     def resolve(self, kind: Any, value: Any, implicit: Any) -> Any:
         tag = super().resolve(kind, value, implicit)
@@ -206,7 +206,7 @@ class Verbatim(VersionedResolver):
 
 
 def _mapping(values: Mapping[str, Any], margin: str) -> Iterator[str]:
-    """The lines of a mapping, one key after the other as they come."""
+    """Yield the lines of a mapping, one key after the other as they come."""
     for key, value in values.items():
         name = _scalar(key)
         if len(name) > KEY_MAX:
@@ -220,7 +220,7 @@ def _mapping(values: Mapping[str, Any], margin: str) -> Iterator[str]:
 
 
 def _items(values: Iterable[Any], margin: str) -> Iterator[str]:
-    """The lines of a list; what is in an item begins on the item's own line."""
+    """Yield the lines of a list; what is in an item begins on the item's own line."""
     for value in values:
         if _is_short(value):
             yield f"{margin}- {_short(value)}"
@@ -251,7 +251,7 @@ def _escaped(text: str) -> str:
 
 
 def _yaml() -> YAML:
-    """A new one each time: they keep state."""
+    """Make a new reader each time: they have state."""
     yaml = YAML(typ="safe", pure=True)
     yaml.Composer, yaml.Resolver = Bounded, Verbatim
     return yaml

@@ -44,7 +44,7 @@ Places = Mapping[str, Sequence[str | None] | None]
 
 
 def html(text: str, places: Places) -> str:
-    """The text as HTML. A link that means no page has the class `wiki-link-broken` and leads nowhere."""
+    """Return the text as HTML. A link that means no page has the class `wiki-link-broken` and leads nowhere."""
     text = uncommented(text)
     if len(text) > LONGEST or sum(1 for _ in MARKS.finditer(text)) > MARKS_MAX:
         return plain_paragraphs(text)
@@ -53,13 +53,13 @@ def html(text: str, places: Places) -> str:
 
 
 def plain_paragraphs(text: str) -> str:
-    """The text as it is written, in paragraphs: for one that would take too long to read as markdown."""
+    """Return the text as it is written, in paragraphs: for one that would take too long to read as markdown."""
     paragraphs = (part.strip() for part in PARAGRAPH.split(text))
     return "".join(f"<p>{escapeHtml(part)}</p>\n" for part in paragraphs if part)
 
 
 def page_address(target: Target, places: Places) -> tuple[str, str] | None:
-    """The path of the page that a target means, and its id; nothing where it means none."""
+    """Return the path of the page that a target means, and its id; nothing where it means none."""
     place = places.get(target.target)
     if not place:
         return None
@@ -93,7 +93,7 @@ def read_citation(state: StateInline, silent: bool) -> bool:
 
 
 def read_reference(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """A definition of an address. `[^1]: text` is none, though it looks like one."""
+    """Read a definition of an address. `[^1]: text` is none, though it looks like one."""
     is_footnote = state.src.startswith("[^", state.bMarks[start] + state.tShift[start])
     return not is_footnote and reference(state, start, end, silent)
 
@@ -136,7 +136,7 @@ class Renderer(RendererHTML):
         return f"<pre>{opened('code', attributes)}{escapeHtml(tokens[index].content)}</code></pre>\n"
 
     def cell(self, tokens: Sequence[Token], index: int, options: Any, env: MutableMapping[str, Any]) -> str:
-        """Of a table. Its alignment is a class: a policy for content may forbid styles."""
+        """Render a cell of a table. Its alignment is a class: a policy for content may forbid styles."""
         found = ALIGNMENT.fullmatch(str(tokens[index].attrs.get("style", "")))
         return opened(tokens[index].tag, {"class": f"align-{found[1]}"} if found else {})
 

@@ -9,20 +9,20 @@ TAGS = re.compile(r"\ufeff?tags:([^\r\n]*)(?:\r\n|\r|\n|\Z)", re.IGNORECASE)
 
 
 class Seed(NamedTuple):
-    """`tags` is None where the file says nothing of them."""
+    """A page of a knowledge base as its file has it; `tags` is None where the file says nothing of them."""
 
     tags: tuple[str, ...] | None
     content: str
 
 
 def read_seed(text: str) -> Seed:
-    """`tags: a, b` on the first line, and what follows it."""
+    """Read `tags: a, b` on the first line, and what follows it."""
     found = TAGS.match(text)
     return Seed(split_tags([found[1]]), text[found.end() :]) if found else Seed(None, text.removeprefix("\ufeff"))
 
 
 def split_tags(given: Iterable[str]) -> tuple[str, ...]:
-    """Each once: a comma parts two tags."""
+    """Return the tags, each once: a comma separates two."""
     parts = (" ".join(part.split()) for text in given for part in text.split(","))
     return tuple(dict.fromkeys(part for part in parts if part))
 
@@ -31,7 +31,7 @@ WORD = re.compile(r"[^\W_]+")
 
 
 class Entry(NamedTuple):
-    """`reads` is how often its text was asked for."""
+    """A page of a knowledge base; `reads` is how often its text was asked for."""
 
     id: UUID
     tags: Sequence[str]
@@ -39,7 +39,7 @@ class Entry(NamedTuple):
 
 
 def hottest(entries: Iterable[Entry], calls: Mapping[str, int], size: int) -> list[tuple[UUID, int]]:
-    """(id, score), the highest first: the calls of each tool that a tag speaks of, and the entry's own reads.
+    """Return (id, score), the highest first: the calls of each tool that a tag names, and the entry's own reads.
 
     What has neither is not hot.
     """
@@ -49,11 +49,11 @@ def hottest(entries: Iterable[Entry], calls: Mapping[str, int], size: int) -> li
 
 
 def called(tags: Sequence[str], tools: Sequence[tuple[frozenset[str], int]]) -> int:
-    """A tag speaks of a tool when all of its words are among those of the tool's name."""
+    """Count the calls of tools that a tag names: all of its words are among those of the tool's name."""
     spoken = [found for found in map(words, tags) if found]
     return sum(count for tool, count in tools if any(tag <= tool for tag in spoken))
 
 
 def words(text: str) -> frozenset[str]:
-    """Of `discord_send` and `Discord-Send`: discord, send."""
+    """Return the words of a name: discord, send of `discord_send` and `Discord-Send`."""
     return frozenset(WORD.findall(text.casefold()))

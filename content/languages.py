@@ -1,4 +1,4 @@
-"""In which language a page is written, and so how its words are stemmed: by the names of Postgres's configurations."""
+"""The language that a page is written in, and so how its words are stemmed: a name of a Postgres configuration."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ KEYS = ("language", "lang")
 
 
 def language_of(metadata: dict[str, Any] | None, default: str) -> str:
-    """What the frontmatter says: `language: german`, `lang: de-AT`. A language without stemmer is `simple`."""
+    """Return the language in the frontmatter: `language: german`, `lang: de-AT`. One without stemmer is `simple`."""
     for key in KEYS:
         if isinstance(given := (metadata or {}).get(key), str) and (language := named(given)):
             return language
@@ -23,7 +23,10 @@ def language_of(metadata: dict[str, Any] | None, default: str) -> str:
 
 
 def named(text: str) -> str | None:
-    """`German`, `de`, `de_AT` → `german`; other codes of a language → `simple`; nothing that is not one."""
+    """Return a configuration: `German`, `de`, `de_AT` → `german`.
+
+    Other codes of a language → `simple`; nothing that is not one.
+    """
     name = text.strip().casefold()
     code = name.replace("_", "-").partition("-")[0]
     if name in LANGUAGES:

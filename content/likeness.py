@@ -1,4 +1,4 @@
-"""How alike two texts are, within a bounded effort, and what of a text is most like another."""
+"""The likeness of two texts, within a bounded effort, and the part of a text that is most like another."""
 
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ class Nearest(NamedTuple):
 
 
 class Budget:
-    """What comparing may cost in all: each step is one of the algorithm's, on 64 characters at once."""
+    """A bound on what comparing may cost in all: each step is one of the algorithm's, on 64 characters at a time."""
 
     def __init__(self) -> None:
         self.left = EFFORT
@@ -38,7 +38,7 @@ class Budget:
 
 
 def likeness(one: str, other: str, least: float, budget: Budget) -> float:
-    """By Levenshtein, from 0 to 1; 0 as well where it is less than `least`, or the effort is spent."""
+    """Return the likeness by Levenshtein, from 0 to 1; 0 if it is less than `least`, or the effort is spent."""
     budget.left -= GLANCE
     if one == other:
         return 1.0
@@ -50,7 +50,7 @@ def likeness(one: str, other: str, least: float, budget: Budget) -> float:
 
 
 def nearest(text: str, wanted: str) -> Nearest | None:
-    """The lines that are most like the wanted ones; of long ones the beginning. None of a text without any."""
+    """Return the lines that are most like the wanted ones; of long ones the beginning. None of a text without any."""
     lines = chunks(text)
     told = CONTENT.findall(wanted) or [wanted]
     if not lines:
@@ -67,13 +67,13 @@ def nearest(text: str, wanted: str) -> Nearest | None:
 
 
 def chunks(text: str) -> list[tuple[int, int]]:
-    """Its lines without the blank ones, the long ones in parts."""
+    """Return its lines without the blank ones, the long ones in parts."""
     spans = (found.span() for found in CONTENT.finditer(text))
     return [(at, min(at + CHUNK, end)) for start, end in spans for at in range(start, end, CHUNK)]
 
 
 def similarity(shown: str, wanted: str) -> float:
-    """From 0 to 1, whatever their whitespace; of a part of a line as that part."""
+    """Return the similarity from 0 to 1, whatever the whitespace; a part of a line is compared as that part."""
     one, other = (" ".join(text[: 2 * SHOWN_MAX].split())[:SHOWN_MAX] for text in (shown, wanted))
     whole = Levenshtein.normalized_similarity(one, other)
     part = fuzz.partial_ratio(other, one) / 100 if len(other) < min(PROBE, len(one)) else 0.0

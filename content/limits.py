@@ -1,4 +1,4 @@
-"""How much each field of a wiki may hold: one table, used by everything that writes. Nothing that reads looks at it.
+"""Limits of the fields of a wiki: one table, used by everything that writes. Nothing that reads looks at it.
 
 A bound holds for what a caller gives. What was stored is shown, exported, imported again and compiled whatever its
 size, also when a bound was lowered since: so an import takes what any release could store.
@@ -29,7 +29,7 @@ class Bound:
         self.stored = max(self.stored, self.most)
 
     def limit(self, *, restored: bool = False) -> int:
-        """What a write may give; what comes back from an export may be as large as it ever could be stored."""
+        """Return the most that a write may give; for a restored export, the most that could ever be stored."""
         return self.stored if restored else self.most
 
 
@@ -77,12 +77,12 @@ class BadText(ValueError):
 
 
 def quoted(text: str, most: int = 80) -> str:
-    """The beginning of a text as an error message shows it: in double quotes, as JSON writes it."""
+    """Return the beginning of a text as an error message shows it: in double quotes, as JSON writes it."""
     return json.dumps(text[:most], ensure_ascii=False)
 
 
 def clean(text: str) -> str:
-    """The text itself: NUL cannot be stored by Postgres, and half of a surrogate pair is not a character."""
+    """Return the text itself: Postgres cannot store NUL, and half of a surrogate pair is not a character."""
     if found := UNSTORABLE.search(text):
         what = "NUL" if found[0] == "\0" else "half of a surrogate pair"
         raise BadText(f"the text holds {what} (U+{ord(found[0]):04X}) at character {found.start()}: remove it")

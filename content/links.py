@@ -68,12 +68,15 @@ class Written:
 
 
 def find_links(text: str) -> list[Target]:
-    """In order. Those in code, comments or behind a backslash are none; attachments and block references neither."""
+    """Return the links in order.
+
+    Those in code, comments or behind a backslash are none; attachments and block references neither.
+    """
     return [written.target for written in _written(text)]
 
 
 def wiki_link_at(text: str, position: int) -> Target | None:
-    """The `[[link]]` that begins exactly there; nothing where what stands there is none, or an attachment."""
+    """Return the `[[link]]` that begins exactly there; nothing where what stands there is none, or an attachment."""
     match = WIKI.match(text, position)
     if match is None or _is_file(match["name"].strip(), embedded=bool(match["embed"])):
         return None
@@ -81,7 +84,7 @@ def wiki_link_at(text: str, position: int) -> Target | None:
 
 
 def linked_page(address: str) -> Target | None:
-    """The page that the address of a `[text](address)` names: `wiki:slug`, `/wiki/type/slug`."""
+    """Return the page that the address of a `[text](address)` names: `wiki:slug`, `/wiki/type/slug`."""
     match = INLINE.fullmatch(f"]({address})")
     if match is None or (match["type"] is not None and match["type"] not in TEMPLATES):
         return None
@@ -89,7 +92,7 @@ def linked_page(address: str) -> Target | None:
 
 
 def rewrite_links(text: str, is_target: Callable[[Target], bool], new_slug: str) -> str:
-    """The text with the chosen links pointing at `new_slug`; their form, heading and visible text stay."""
+    """Return the text with the chosen links pointing at `new_slug`; their form, heading and visible text stay."""
     parts, position = [], 0
     for link in _written(text):
         if is_target(link.target):
@@ -99,12 +102,12 @@ def rewrite_links(text: str, is_target: Callable[[Target], bool], new_slug: str)
 
 
 def written_links(text: str) -> list[Written]:
-    """The same with the matches that they were read from: what is between the brackets, and in which form."""
+    """Return `find_links` with the matches: what is between the brackets, and in which form."""
     return _written(text)
 
 
 def rename_links(text: str, respelling: Callable[[Target, str], str | None]) -> str:
-    """The text with the names in links spelled anew: `respelling` gets a link and its name as written.
+    """Return the text with the names in links spelled anew: `respelling` gets a link and its name as written.
 
     Where it answers None, the link stays. Its form, its heading and the text that was written for it stay anyhow.
     """
@@ -121,25 +124,27 @@ def rename_links(text: str, respelling: Callable[[Target, str], str | None]) -> 
 
 
 def can_be_linked(title: str) -> bool:
-    """Whether `[[title]]` is a link to it."""
+    """Return whether `[[title]]` is a link to the title."""
     found = find_links(f"[[{title}]]")
     return len(found) == 1 and found[0].alias == normalise(title) and found[0].space is None and not found[0].anchor
 
 
 def page_link(text: str, type: str, slug: str) -> str:
-    """`[text](/wiki/type/slug)`"""
+    """Return `[text](/wiki/type/slug)`."""
     label = BRACKETS.sub(lambda bracket: "\\" + bracket[0], text)
     return f"[{label}](/wiki/{type}/{slug})"
 
 
 def title_link(title: str, type: str, slug: str) -> str:
-    """`[**Title**](/wiki/type/slug)`"""
+    """Return `[**Title**](/wiki/type/slug)`."""
     return page_link(f"**{title}**", type, slug)
 
 
 def linkify(text: str, page_of: Callable[[str], tuple[str, str, str] | None]) -> str:
-    """The text with each `**Title**` made a link for which there is a (title, type, slug). Doing it twice changes
-    nothing. A title is compared whole, so the longest is found."""
+    """Return the text with each `**Title**` made a link for which there is a (title, type, slug).
+
+    Doing it twice changes nothing. A title is compared whole, so the longest is found.
+    """
     if "**" not in text:
         return text
     masked, parts, position = prose(text), [], 0
@@ -158,7 +163,7 @@ def _link_spans(masked: str) -> Iterator[Span]:
 
 
 def _openings(masked: str) -> dict[int, int]:
-    """Closing → opening bracket, by position, within paragraphs; of text that `prose` made."""
+    """Return by closing bracket the opening one, by position, within paragraphs; of text that `prose` made."""
     pairs: dict[int, int] = {}
     open_ones: list[int] = []
     for bracket in BRACKET.finditer(masked):
@@ -208,7 +213,7 @@ def _inline_links(text: str, masked: str) -> Iterator[Written]:
 
 
 def _target(match: re.Match[str], written: str, type: str | None, shown: str, start: int) -> Iterator[Written]:
-    """Nothing when what is written names no page."""
+    """Yield the link, or nothing when what is written names no page."""
     space, name = _address(written) if type is None else (None, written)
     anchor = (match["anchor"] or "").strip() or None
     if "://" in written or name.startswith("^"):
@@ -222,7 +227,7 @@ def _target(match: re.Match[str], written: str, type: str | None, shown: str, st
 
 
 def _address(written: str) -> tuple[str | None, str]:
-    """The space, when one is written, and the bare name of the page."""
+    """Return the space, when one is written, and the bare name of the page."""
     before, colon, after = written.partition(":")
     space = before if colon and after and not after[0].isspace() and is_slug(before) else None
     name = after if space else written
@@ -230,7 +235,7 @@ def _address(written: str) -> tuple[str | None, str]:
 
 
 def _is_file(name: str, *, embedded: bool) -> bool:
-    """`[[Node.js]]` is a page; `![[Node.js]]`, like `[[plan.pdf]]`, is an attachment."""
+    """Return whether it is an attachment: `![[Node.js]]`, like `[[plan.pdf]]`, is one, but `[[Node.js]]` is a page."""
     ending = ENDING.search(name)
     return ending is not None and ending[1].lower() != "md" and (embedded or ending[1].lower() in FILES)
 
@@ -246,7 +251,7 @@ def _respelled(text: str, link: Written, new_slug: str) -> str:
 
 
 def _shows_its_name(link: Written) -> bool:
-    """`[[Old name]]` is read as it is written, so the name stays visible. A slug is not meant for reading."""
+    """Return whether the name stays visible: `[[Old name]]` is read as it is written, a slug is not."""
     if link.match.re is INLINE or link.match["embed"] or link.match["bar"]:
         return False
     written = link.match["name"].strip()
@@ -254,6 +259,6 @@ def _shows_its_name(link: Written) -> bool:
 
 
 def _in_table(text: str, position: int) -> bool:
-    """A row of a table begins with a bar; another bar in it must be escaped."""
+    """Return whether it is in a table: its rows begin with a bar, and another bar in one must be escaped."""
     row = text[max(text.rfind("\n", 0, position), text.rfind("\r", 0, position)) + 1 : position]
     return row.lstrip("> \t").startswith("|")

@@ -28,7 +28,7 @@ MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", 
 
 
 def from_logseq(path: str, text: str) -> Note:
-    """A page's note. Its path says whether it is a journal, and its namespaces."""
+    """Return a page's note. Its path says whether it is a journal, and its namespaces."""
     try:
         header, body = split(text) if text.startswith("---") else ({}, text)
     except BadFrontmatter as error:
@@ -51,7 +51,7 @@ def from_logseq(path: str, text: str) -> Note:
 
 
 def page_name(path: str, values: dict[str, Any]) -> str:
-    """The name by which links in the graph mean the page, with its namespaces."""
+    """Return the name by which links in the graph mean the page, with its namespaces."""
     if day := journal_day(path):
         return day.isoformat()
     given = values.get("title")
@@ -59,12 +59,12 @@ def page_name(path: str, values: dict[str, Any]) -> str:
 
 
 def file_page_name(path: str) -> str:
-    """`pages/Food___Bread.md` is `Food/Bread`; older graphs write `Food%2FBread`."""
+    """Return a file's page: `pages/Food___Bread.md` is `Food/Bread`; older graphs write `Food%2FBread`."""
     return unquote(splitext(basename(path))[0].replace("___", "/")).strip("/")
 
 
 def journal_day(path: str) -> date | None:
-    """The day of a file in `journals/`."""
+    """Return the day of a file in `journals/`."""
     found = JOURNAL.match(splitext(basename(path))[0])
     if not found or basename(dirname(path)) != "journals":
         return None
@@ -75,13 +75,13 @@ def journal_day(path: str) -> date | None:
 
 
 def journal_title(day: date) -> str:
-    """`Jan 31st, 2026`, as links to a journal are written unless a graph is configured otherwise."""
+    """Return `Jan 31st, 2026`, as links to a journal are written unless a graph is configured otherwise."""
     ending = "th" if 11 <= day.day <= 13 else {1: "st", 2: "nd", 3: "rd"}.get(day.day % 10, "th")
     return f"{MONTHS[day.month - 1]} {day.day}{ending}, {day.year}"
 
 
 def blocks(body: str) -> Iterator[tuple[str, str]]:
-    """The ids of blocks that others refer to, and how a reference to each is read."""
+    """Yield the ids of blocks that others refer to, and how a reference to each is read."""
     text = ""
     for found in BLOCK.finditer(body):
         if found["id"]:
@@ -91,7 +91,7 @@ def blocks(body: str) -> Iterator[tuple[str, str]]:
 
 
 def _properties(text: str) -> tuple[dict[str, Any], str]:
-    """Those of the page: the lines of its first block, when it has nothing else in it; and the text after them."""
+    """Return the properties of the page, the lines of a first block with nothing else in it, and the text after."""
     values: dict[str, Any] = {}
     place = 0
     found = PROPERTY.match(text)
@@ -105,7 +105,7 @@ def _properties(text: str) -> tuple[dict[str, Any], str]:
 
 
 def _listed(value: Any) -> list[str]:
-    """`a, [[b, c]], #d` are three."""
+    """Split a list: `a, [[b, c]], #d` are three."""
     if isinstance(value, list):
         return [one for item in value for one in _listed(item)]
     if not isinstance(value, str):

@@ -15,7 +15,10 @@ OUTER = re.compile(r"(?<![^\s'-])['-]|['-](?![^\s'-])")
 
 
 def normalise(name: str) -> str:
-    """`Café  Mocha!` → `cafe mocha`. May be "": such a name is no alias. Doing it twice changes nothing."""
+    """Normalise a name: `Café  Mocha!` → `cafe mocha`.
+
+    The result may be "": such a name is no alias. Doing it twice changes nothing.
+    """
     folded = fold(name)
     words = (NEITHER.sub(" ", folded) if folded.isascii() else parted(folded)).split()
     name = " ".join(words)[: NAME.most]
@@ -26,18 +29,20 @@ def normalise(name: str) -> str:
 
 
 def composed(text: str, bound: Bound, form: Literal["NFC", "NFD"] = "NFC") -> str:
-    """A slug or a tag with its letters and accents together, as it is compared: file systems and keyboards may take
-    them apart. What is far longer than its bound is nobody's, and stays as it is."""
+    """Return a slug or a tag with its letters and accents together, as it is compared.
+
+    File systems and keyboards may take them apart. What is far longer than its bound is nobody's, and stays as it is.
+    """
     return normalize(form, text) if len(text) <= COMPOSED_FROM * bound.stored else text
 
 
 def parted(folded: str) -> str:
-    """With spaces for all that belongs to no word."""
+    """Replace all that belongs to no word by spaces."""
     return folded.translate(PARTED)
 
 
 class Parted(dict[int, str]):
-    """Code point → itself or a space, of those met before."""
+    """A cache from code point to itself or a space, of those met before."""
 
     def __missing__(self, code: int) -> str:
         if len(self) >= LETTERS_MAX:

@@ -20,25 +20,25 @@ Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
 
 def normalize(form: Form, text: str) -> str:
-    """`unicodedata.normalize`, but for marks that are too many."""
+    """Return `unicodedata.normalize` of the text, but for marks that are too many."""
     return unicodedata.normalize(form, text if len(text) <= FEW else bounded(text))
 
 
 def bounded(text: str) -> str:
-    """The text with no more than `MARKS_MAX` marks in a row, counted as NFKD has them."""
+    """Return the text with no more than `MARKS_MAX` marks in a row, counted as NFKD has them."""
     if text.isascii():
         return text
     return long_runs().sub(_cut, text)
 
 
 def is_mark(character: str) -> bool:
-    """Is it a non-starter, or taken apart into some?"""
+    """Return whether it is a non-starter, or is taken apart into some."""
     return unicodedata.combining(character) != 0 or character in MADE_OF_MARKS
 
 
 @cache
 def long_runs() -> re.Pattern[str]:
-    """More than a few marks."""
+    """Return a pattern for more than a few marks."""
     others = (character for character in map(chr, range(FIRST, LAST)) if unicodedata.combining(character))
     return re.compile(f"[{''.join(others)}{MADE_OF_MARKS}]{{{FEW + 1},}}")
 
@@ -53,7 +53,7 @@ def _cut(run: re.Match[str]) -> str:
 
 
 def _marks_at_the_end(character: str) -> int:
-    """How many it ends in when it is taken apart."""
+    """Return how many marks the character ends in when it is taken apart."""
     apart = unicodedata.normalize("NFKD", character)
     return sum(1 for _ in takewhile(unicodedata.combining, reversed(apart)))
 
@@ -83,7 +83,7 @@ SPELLINGS = str.maketrans(
 
 
 def fold(text: str) -> str:
-    """`Café` → `cafe`, `ﬁ` → `fi`; й, が and ไทย keep the marks that make them what they are."""
+    """Fold a text: `Café` → `cafe`, `ﬁ` → `fi`; й, が and ไทย keep the marks that make them what they are."""
     if text.isascii():
         return text.lower()
     try:
@@ -98,11 +98,11 @@ def fold(text: str) -> str:
 
 
 class NotAlone(Exception):
-    """A character may change with the one before it: a mark, or a part of a Korean syllable."""
+    """A character that may change with the one before it: a mark, or a part of a Korean syllable."""
 
 
 class Folded(dict[int, str]):
-    """Code point → how it is folded, of those met before: texts say the same letters again and again."""
+    """A cache from code point to how it is folded, of those met before: texts say the same letters again and again."""
 
     def __missing__(self, code: int) -> str:
         first = normalize("NFKD", chr(code))[0]
@@ -117,7 +117,7 @@ FOLDED = Folded()
 
 
 def fold_letters(text: str) -> str:
-    """The same of any text, together."""
+    """Fold any text as a whole, as `fold` does letter by letter."""
     text = INVISIBLE.sub("", text)
     for _ in range(2):  # folding case can bring back what NFKC replaces, and the other way round
         text = normalize("NFKC", normalize("NFD", text).casefold())
@@ -125,5 +125,5 @@ def fold_letters(text: str) -> str:
 
 
 def _taken_apart(character: str) -> str:
-    """A letter and its accents. A marked Cyrillic letter (й, ї, ў) is a letter of its own, not an accented one."""
+    """Return a letter and its accents. A marked Cyrillic letter (й, ї, ў) is one letter, not an accented one."""
     return character if CYRILLIC.match(character) else normalize("NFD", character)

@@ -17,17 +17,20 @@ Read = Callable[[dict[str, Any]], Note]
 
 
 def to_markdown(note: Note) -> str:
-    """A file with frontmatter; it ends with a line break."""
+    """Return a file with frontmatter; it ends with a line break."""
     return join(header(note, lambda fields: from_fields(fields, note.body)), f"{note.body}\n" if note.body else "")
 
 
 def to_record(note: Note) -> dict[str, Any]:
-    """What a line of a `.jsonl` file holds."""
+    """Return the object that a line of a `.jsonl` file holds."""
     return {**header(note, lambda fields: from_record({**fields, "body": note.body})), "body": note.body}
 
 
 def header(note: Note, read: Read) -> dict[str, Any]:
-    """The fields of a note. What would come back as something else is said again, exactly, in a field of its own."""
+    """Return the fields of a note.
+
+    What would come back as something else is said again, exactly, in a field of its own.
+    """
     is_told = bool(note.metadata) and is_harmless(note, read)
     metadata = {key: note.metadata[key] for key in sorted(note.metadata)} if is_told else {}
     fields = own(note) | metadata | own(note)
@@ -36,7 +39,7 @@ def header(note: Note, read: Read) -> dict[str, Any]:
 
 
 def is_harmless(note: Note, read: Read) -> bool:
-    """Whether the metadata can stand beside the note's own fields without being taken for them."""
+    """Return whether the metadata can stand beside the note's own fields without being taken for them."""
     try:
         found = read(note.metadata | own(note))
     except BadNote:
@@ -45,7 +48,7 @@ def is_harmless(note: Note, read: Read) -> bool:
 
 
 def own(note: Note) -> dict[str, Any]:
-    """What has a field, in the order of a reader's interest."""
+    """Return the note's own fields, in the order of a reader's interest."""
     given = {
         "title": note.title,
         "type": note.type,
@@ -66,7 +69,7 @@ def own(note: Note) -> dict[str, Any]:
 
 
 def exact(note: Note, found: Note) -> dict[str, Any]:
-    """What of the note was not found when it was read."""
+    """Return what of the note was not found when it was read."""
     missed = [name for name in CORRECTED if getattr(note, name) != getattr(found, name)]
     values = {name: getattr(note, name) for name in missed}
     told = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
@@ -84,7 +87,7 @@ TAG = re.compile(r"(?<!\S)#([\w/-]+)")
 
 
 def inline_tags(text: str) -> tuple[str, ...]:
-    """In their order, each once whatever its case. What is code or a comment says none, nor does a number."""
+    """Return the tags in order, each once whatever its case. Code and comments have none; a number is none."""
     if not TAG.search(text):
         return ()
     found: dict[str, str] = {}

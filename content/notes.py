@@ -24,10 +24,10 @@ WIKI_LINK = re.compile(r"^\[\[([^\[\]|#]+)(?:[|#][^\[\]]*)?\]\]$")
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What is not given is None or empty. `links` are slugs or names of related pages, `metadata` all other fields.
+    """A page as a file or a record holds it. What is not given is None or empty.
 
-    A note that has `redirect_to` is no page: it is a name that another page once had. `section_slugs` are given where
-    they do not follow from the headings.
+    `links` are slugs or names of related pages, `metadata` all other fields. A note that has `redirect_to` is no page:
+    it is a name that another page once had. `section_slugs` are given where they do not follow from the headings.
     """
 
     slug: str | None
@@ -52,7 +52,7 @@ class Note:
 
 
 def from_markdown(stem: str, text: str) -> Note:
-    """A file's note; `stem` is its name without `.md`, and its title when the frontmatter has none."""
+    """Return a file's note; `stem` is its name without `.md`, and its title when the frontmatter has none."""
     try:
         values, body = split(clean(text.removeprefix("\ufeff")))
     except (BadFrontmatter, BadText) as error:
@@ -61,12 +61,12 @@ def from_markdown(stem: str, text: str) -> Note:
 
 
 def from_fields(values: Mapping[str, Any], body: str, stem: str = "") -> Note:
-    """A file's note from what its header holds."""
+    """Return a file's note from what its header holds."""
     return _note(Fields(values), ("related",), stem, body)
 
 
 def from_record(record: Mapping[str, Any]) -> Note:
-    """One line of a JSONL file. `title` and `body` must be there."""
+    """Read one line of a JSONL file. `title` and `body` must be there."""
     if not isinstance(record, Mapping):
         raise BadNote("the line is not a JSON object: write {title, body, …}")
     try:
@@ -125,7 +125,7 @@ def _check(name: str, texts: Sequence[str], bound: Bound) -> None:
 
 
 def _exact(fields: Fields) -> Fields:
-    """What the other fields could not say, in a field of its own."""
+    """Take the field that says exactly what the other fields could not."""
     given = fields.values.get(EXACT)
     if not isinstance(given, dict):
         return Fields({})
@@ -134,7 +134,7 @@ def _exact(fields: Fields) -> Fields:
 
 
 def _corrected(note: Note, exact: Fields) -> Note:
-    """The note with what is said exactly in place of what was read."""
+    """Return the note with what is said exactly in place of what was read."""
     given = exact.values
     said: dict[str, Any] = {
         **{name: _exact_text(name, given[name]) for name in ("title", "summary", "parent") if name in given},
@@ -173,7 +173,7 @@ def _exact_texts(name: str, value: Any) -> tuple[str, ...]:
 
 
 def _moment(fields: Fields, *names: str) -> datetime | None:
-    """A date or a time that is one; "last spring" stays in the metadata."""
+    """Take a date or a time that is one; "last spring" stays in the metadata."""
     for name in names:
         value = fields.values.get(name)
         found = moment(value) if isinstance(value, str) else None
@@ -199,7 +199,7 @@ def _slug(fields: Fields) -> str | None:
 
 
 def _type(fields: Fields) -> str | None:
-    """One that is not known stays in the metadata as `category`: the importer's default decides."""
+    """Take the type. An unknown one stays in the metadata as `category`: the importer's default decides."""
     for name in ("type", "category"):
         value = fields.values.get(name)
         if isinstance(value, str) and value.strip().lower() in TEMPLATES:
@@ -213,7 +213,7 @@ def _type(fields: Fields) -> str | None:
 
 
 def _status(fields: Fields) -> str:
-    """A status of another kind, like `draft`, stays in the metadata."""
+    """Take the status. One of another kind, like `draft`, stays in the metadata."""
     status = fields.values.get("status")
     known = status.strip().lower() if isinstance(status, str) else None
     if known in STATUSES:
@@ -223,19 +223,19 @@ def _status(fields: Fields) -> str:
 
 
 def _tags(fields: Fields) -> tuple[str, ...]:
-    """A list, `a, b`, or `#a #b`."""
+    """Take the tags: a list, `a, b`, or `#a #b`."""
     tags = fields.texts("tags")
     words = (word for tag in tags for word in (re.split(r"[\s#]+", tag) if tag.startswith("#") else [tag]))
     return tuple(dict.fromkeys(filter(None, words)))
 
 
 def _page_name(written: str | None) -> str | None:
-    """`[[Page|text]]` → `Page`."""
+    """Return the page of a link: `[[Page|text]]` → `Page`."""
     link = WIKI_LINK.match(written or "")
     return link[1].strip() if link else written
 
 
 def _without_title(title: str, body: str) -> str:
-    """Many files repeat their title as the first heading."""
+    """Return the body without a first heading that repeats the title, as many files do."""
     first = TITLE_LINE.match(body)
     return body[first.end() :] if first and first["title"].strip() == title else body

@@ -18,13 +18,13 @@ FIELDS = ("tags", "aliases", "type", "summary", "description", "created", "updat
 
 
 def without_id(name: str) -> tuple[str, str | None]:
-    """`Page name 0123…` is the name and the id; a name without one is itself."""
+    """Return the name and the id of `Page name 0123…`; a name without one is itself."""
     found = ID.search(name)
     return (name[: found.start()].strip(), found["id"]) if found else (name, None)
 
 
 def from_notion(stem: str, text: str, columns: Collection[str] = ()) -> Note:
-    """A page's note. `columns` are the names of the properties, if it is a row of a database.
+    """Return a page's note. `columns` are the names of the properties, if it is a row of a database.
 
     The name of a file is cut at fifty characters, so the title is that of the heading.
     """
@@ -45,7 +45,7 @@ def from_notion(stem: str, text: str, columns: Collection[str] = ()) -> Note:
 
 
 def _has_slug(title: str) -> bool:
-    """A title of pictures alone has none."""
+    """Return whether a title makes a slug: one of pictures alone does not."""
     try:
         return bool(slugify(title))
     except NoSlug:

@@ -1,4 +1,4 @@
-"""What a markdown text says, without its marks: for showing the beginning of it, not for reading it by machine."""
+"""Plain text of markdown, without its marks: for showing the beginning of it, not for reading it by machine."""
 
 import re
 
@@ -17,7 +17,7 @@ TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,200}>")
 
 
 def excerpt(text: str, length: int = 200) -> str:
-    """The beginning of its words, cut at a word where that loses little, with … when something is left out."""
+    """Return the beginning of its words, cut at a word where that loses little, with … when something is left out."""
     length = max(0, min(length, LONGEST))
     words = plain(uncommented(text[: 4 * length + 1000]))
     if len(words) <= length:
@@ -28,7 +28,7 @@ def excerpt(text: str, length: int = 200) -> str:
 
 
 def plain(text: str) -> str:
-    """Its words in one line."""
+    """Return its words in one line."""
     text = LINE_MARK.sub("", text)
     if "[" in text:
         text = LINK.sub(r"\1", WIKI_LINK.sub(r"\1", text))

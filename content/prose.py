@@ -1,4 +1,4 @@
-"""Which parts of a markdown text are prose, and which are code, comments or escapes."""
+"""Prose in a markdown text, apart from code, comments and escapes."""
 
 import re
 from bisect import bisect_left
@@ -26,18 +26,18 @@ RAW_HTML = re.compile(r"\s*<(?:pre|script|style|textarea)\b", re.IGNORECASE)
 
 
 def prose(text: str) -> str:
-    """The text at its own length, every character that is code, comment or escape replaced by HIDDEN."""
+    """Return the text at its own length, every character that is code, comment or escape replaced by HIDDEN."""
     return hide(text, hidden(text)) if HIDING.search(text) else text
 
 
 def hidden(text: str) -> Iterator[Span]:
-    """Where it is code, comment or escape. A comment begins with `<!--`, and nothing else does."""
+    """Return the spans of code, comments and escapes. A comment begins with `<!--`, and nothing else does."""
     starts = [0, *accumulate(map(len, lines(text)))]
     return (span for token in blocks(text) for span in _hidden_in(text, token, starts))
 
 
 def hide(text: str, spans: Iterable[Span]) -> str:
-    """The text with these spans, which may overlap, replaced by HIDDEN. Line ends stay."""
+    """Return the text with these spans, which may overlap, replaced by HIDDEN. Line ends stay."""
     parts, position = [], 0
     for start, end in sorted(spans):
         parts.append(text[position:start])
@@ -58,14 +58,14 @@ def _hidden_in(text: str, token: "Token", starts: list[int]) -> Iterable[Span]:
 
 
 def _comments(text: str, start: int, end: int) -> Iterator[Span]:
-    """In a block of HTML; one that is not closed reaches to its end."""
+    """Yield the comments in a block of HTML; one that is not closed reaches to its end."""
     while (opening := text.find("<!--", start, end)) >= 0:
         start = _comment_end(text, opening, end) or end
         yield opening, start
 
 
 def _inline(text: str, start: int, end: int) -> Iterator[Span]:
-    """Escapes, code spans and comments of one paragraph, left to right as CommonMark reads them."""
+    """Yield escapes, code spans and comments of one paragraph, left to right as CommonMark reads them."""
     runs: dict[int, list[int]] = defaultdict(list)
     for run in BACKTICKS.finditer(text, start, end):
         runs[len(run[0])].append(run.start())
@@ -84,12 +84,12 @@ def _inline(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _code_end(runs: list[int], opening: re.Match[str]) -> int | None:
-    """Where the next run of as many backticks ends."""
+    """Return where the next run of as many backticks ends."""
     index = bisect_left(runs, opening.end())
     return runs[index] + len(opening[0]) if index < len(runs) else None
 
 
 def _comment_end(text: str, opening: int, end: int) -> int | None:
-    """`<!-->` is a whole comment too."""
+    """Return the end of the comment; `<!-->` is a whole comment too."""
     close = text.find("-->", opening + 2, end)
     return None if close < 0 else close + 3

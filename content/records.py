@@ -11,7 +11,7 @@ from .values import BadNote, jsonable, moment
 
 @dataclass(frozen=True, slots=True)
 class SourceRecord:
-    """What is not given is None or empty."""
+    """A source of an export. What is not given is None or empty."""
 
     kind: str
     ref: str
@@ -23,7 +23,7 @@ class SourceRecord:
 
 
 def source_from_record(record: object) -> SourceRecord:
-    """From `{kind, ref, content, title, captured_at, metadata, version}`; the first three must be there."""
+    """Read a source from `{kind, ref, content, title, captured_at, metadata, version}`, the first three required."""
     if not isinstance(record, Mapping):
         raise BadNote("the source is not a JSON object: write {kind, ref, content, …}")
     try:
@@ -76,7 +76,7 @@ LAST = 2**31 - 2  # one more has to be possible
 
 @dataclass(frozen=True, slots=True)
 class RevisionRecord:
-    """`slug`, `metadata` and `aliases` are None where nobody kept them. An erased state has no text."""
+    """A version; `slug`, `metadata` and `aliases` are None where nobody stored them. An erased one has no text."""
 
     page: str
     version: int
@@ -95,8 +95,11 @@ class RevisionRecord:
 
 
 def revision_from_record(record: object) -> RevisionRecord:
-    """From `{page, version, title, summary, body, tags, edit_summary, author: {kind, id}, created_at, slug, metadata,
-    aliases, erased_at}`; page, version, title, body, author and created_at must be there."""
+    """Read a version of a page from a record.
+
+    It is `{page, version, title, summary, body, tags, edit_summary, author: {kind, id}, created_at, slug, metadata,
+    aliases, erased_at}`; page, version, title, body, author and created_at must be there.
+    """
     if not isinstance(record, Mapping):
         raise BadNote("the revision is not a JSON object: write {page, version, title, body, author, created_at, …}")
     try:
@@ -159,7 +162,7 @@ STATUSES = ("open", "ignored")
 
 @dataclass(frozen=True, slots=True)
 class SightingRecord:
-    """The source that says the name, and how."""
+    """The source that says a name, and how it says it."""
 
     kind: str
     ref: str
@@ -169,7 +172,7 @@ class SightingRecord:
 
 @dataclass(frozen=True, slots=True)
 class MentionRecord:
-    """What is not given is None or empty."""
+    """A mention of an export. What is not given is None or empty."""
 
     name: str
     status: str = "open"
@@ -180,8 +183,11 @@ class MentionRecord:
 
 
 def mention_from_record(record: object) -> MentionRecord:
-    """From `{name, status, suggested_type, first_seen_at, last_seen_at, sightings: [{kind, ref, version, quote}]}`; the
-    name must be there."""
+    """Read a mention from a record.
+
+    It is `{name, status, suggested_type, first_seen_at, last_seen_at, sightings: [{kind, ref, version, quote}]}`; the
+    name must be there.
+    """
     if not isinstance(record, Mapping):
         raise BadNote("the mention is not a JSON object: write {name, sightings, …}")
     try:

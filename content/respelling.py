@@ -35,20 +35,20 @@ class Pieces:
 
     @cached_property
     def gaps(self) -> list[str]:
-        """Before each piece; the last one is behind all of them."""
+        """Return the gap before each piece; the last one is behind all of them."""
         starts = [0, *(end for _, end in self.spans)]
         ends = [*(start for start, _ in self.spans), len(self.text)]
         return [self.text[start:end] for start, end in zip(starts, ends, strict=True)]
 
 
 class Shift(NamedTuple):
-    """Of a line: how the edit indents it, and how the text does."""
+    """The indentation of a line: as the edit has it, and as the text has it."""
 
     told: str = ""
     shown: str = ""
 
     def __call__(self, indent: str) -> str:
-        """The indentation that a line of the replacement gets in the text."""
+        """Return the indentation that a line of the replacement gets in the text."""
         if indent.startswith(self.told):
             return self.shown + indent[len(self.told) :]
         if self.told.startswith(indent):
@@ -65,12 +65,12 @@ class Wish:
         self.spelled = cache(self.spell)  # many places of a text say the same
 
     def spell(self, shown: str, shift: Shift, ending: str | None) -> str:
-        """The replacement as a part of a text would spell it."""
+        """Return the replacement as a part of a text would spell it."""
         return inner(Pieces.of(shown, self.piece), self, shift, ending)
 
 
 def paired(old: Sequence[str], new: Sequence[str]) -> tuple[list[int | None], list[int | None]]:
-    """For each new piece the old one that it is, and the old one that it is or comes in the place of."""
+    """Return for each new piece the old one that it is, and the old one that it is or comes in the place of."""
     kept: list[int | None] = [None] * len(new)
     like: list[int | None] = [None] * len(new)
     old_place = new_place = 0
@@ -102,12 +102,12 @@ class Line(NamedTuple):
 
 
 def lines_of(text: str) -> list[Line]:
-    """The lines of a text; the last one has no line end, and may be empty."""
+    """Return the lines of a text; the last one has no line end, and may be empty."""
     return [Line(*split(line), end) for line, end in zip(BREAK.split(text), [*BREAK.findall(text), ""], strict=True)]
 
 
 def split(line: str) -> tuple[str, str, str]:
-    """The content of a line, and the whitespace before and behind it. A blank line is not indented."""
+    """Return the content of a line, and the whitespace before and behind it. A blank line is not indented."""
     if not (content := line.strip()):
         return "", "", line
     start = line.index(content)
@@ -132,14 +132,14 @@ class LineWish:
         self.made = cache(self.make)  # many places of a text say the same
 
     def respelled(self, text: str, start: int, end: int, ending: str | None) -> Replacement:
-        """What comes in the place of the lines in [start, end), whose last line end is not in it."""
+        """Return the replacement of the lines in [start, end), whose last line end is not in it."""
         last = BREAK.match(text, end)
         return Replacement(
             start, last.end() if last else end, self.made(text[start:end], last[0] if last else "", ending)
         )
 
     def make(self, shown: str, last: str, ending: str | None) -> str:
-        """The replacement as the text would write these lines."""
+        """Return the replacement as the text would write these lines."""
         lines = lines_of(shown)
         lines[-1] = lines[-1]._replace(end=last)
         usual = ending or next((line.end for line in lines if line.end), "\n")
@@ -162,7 +162,7 @@ class LineWish:
         return Shift(told=self.old[place].indent, shown=lines[place].indent)
 
     def line(self, wanted: Line, lines: Sequence[Line], like: int | None, shift: Shift, *, is_kept: bool) -> Line:
-        """One line of the replacement, but for its end."""
+        """Return one line of the replacement, but for its end."""
         if not wanted.content:
             return lines[like] if like is not None and is_kept else wanted
         if like is None or not self.old[like].content:
@@ -173,18 +173,18 @@ class LineWish:
 
 
 def line_end(text: str) -> str | None:
-    """How the lines of a text end, when all end in the same way."""
+    """Return how the lines of a text end, when all end in the same way."""
     ends = set(BREAK.findall(text))
     return ends.pop() if len(ends) == 1 else None
 
 
 def ended(text: str, end: str | None) -> str:
-    """The text with its line ends made like that."""
+    """Return the text with its line ends made like that."""
     return text if end is None else BREAK.sub(end, text)
 
 
 def respelled(text: str, start: int, end: int, wish: Wish, ending: str | None) -> Replacement:
-    """What comes in the place of the pieces in [start, end), which are as many as those of the wish's old text."""
+    """Return the replacement of the pieces in [start, end), which are as many as those of the wish's old text."""
     region = text[start:end]
     start, end = start + len(region) - len(region.lstrip()), end - len(region) + len(region.rstrip())
     indent = indentation(text, start)
@@ -199,7 +199,7 @@ def respelled(text: str, start: int, end: int, wish: Wish, ending: str | None) -
 
 
 def inner(shown: Pieces, wish: Wish, shift: Shift, ending: str | None) -> str:
-    """From the first piece to the last: each gap that the wish leaves alone is as the text has it."""
+    """Spell the first piece to the last: each gap that the wish leaves alone is as the text has it."""
     parts: list[str] = []
     shift_of, respell = cache(line_shift), cache(shifted)  # many lines of a text are indented alike
     for place, word in enumerate(wish.new.words):
@@ -215,14 +215,14 @@ def inner(shown: Pieces, wish: Wish, shift: Shift, ending: str | None) -> str:
 
 
 def line_shift(shown_gap: str, old_gap: str) -> Shift | None:
-    """How the indentation of a line differs; none where one of the two does not begin a line."""
+    """Return how the indentation of a line differs; None where one of the two does not begin a line."""
     if not (BREAK.search(shown_gap) and BREAK.search(old_gap)):
         return None
     return Shift(told=BREAK.split(old_gap)[-1], shown=BREAK.split(shown_gap)[-1])
 
 
 def shifted(gap: str, shift: Shift, ending: str | None) -> str:
-    """A gap of the replacement, with the line ends and the indentation of the text."""
+    """Return a gap of the replacement, with the line ends and the indentation of the text."""
     *breaks, indent = BREAK.split(gap)
     if not breaks:
         return gap
@@ -230,14 +230,14 @@ def shifted(gap: str, shift: Shift, ending: str | None) -> str:
 
 
 def indentation(text: str, start: int) -> str | None:
-    """The whitespace before a position, when nothing else stands before it on its line."""
+    """Return the whitespace before a position, when nothing else stands before it on its line."""
     row = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
     before = text[row:start]
     return before if not before.strip() else None
 
 
 def leading(text: str, start: int, wish: Wish, shift: Shift, ending: str | None) -> Replacement:
-    """What changes before the first piece."""
+    """Return what changes before the first piece."""
     told, wanted = wish.old.gaps[0], wish.new.gaps[0]
     if told == wanted:
         return Replacement(start, start, "")
@@ -248,7 +248,7 @@ def leading(text: str, start: int, wish: Wish, shift: Shift, ending: str | None)
 
 
 def run_before(text: str, end: int, told: str) -> int:
-    """How much whitespace up to there stands for the whitespace that was told: of its own line, or of those before."""
+    """Return the length of the whitespace before `end` that stands for `told`: of its own line, or of those before."""
     if not told:
         return 0
     row = 0 if BREAK.search(told) else max(text.rfind("\n", 0, end), text.rfind("\r", 0, end)) + 1
@@ -256,7 +256,7 @@ def run_before(text: str, end: int, told: str) -> int:
 
 
 def trailing(text: str, end: int, wish: Wish, ending: str | None) -> Replacement:
-    """What changes behind the last piece: as many line ends go as the wish takes away."""
+    """Return what changes behind the last piece: as many line ends go as the wish takes away."""
     told = wish.old.gaps[-1]
     wanted = wish.new.gaps[-1] if wish.new.spans else wish.new.text
     if told == wanted:
@@ -265,7 +265,7 @@ def trailing(text: str, end: int, wish: Wish, ending: str | None) -> Replacement
 
 
 def run_length(text: str, start: int, told: str) -> int:
-    """How much whitespace from there on stands for the whitespace that was told: as many line ends."""
+    """Return the length of the whitespace from `start` that stands for `told`: as many line ends."""
     run = SPACES.match(text, start)
     if not told or run is None:
         return 0

@@ -14,14 +14,17 @@ ABBREVIATION = re.compile(
 
 
 def rollup_line(title: str, type: str, slug: str, summary: str | None) -> str:
-    """`- [**Title**](/wiki/type/slug) — First sentence of the summary.`; no dash without a summary."""
+    """Return `- [**Title**](/wiki/type/slug) — First sentence of the summary.`; no dash without a summary."""
     link = title_link(" ".join(title.split()), type, slug)
     sentence = first_sentence(summary or "")
     return f"- {link} — {sentence}" if sentence else f"- {link}"
 
 
 def first_sentence(text: str, limit: int = SENTENCE_MAX) -> str:
-    """On one line and at most `limit` characters; one that is cut ends in `…`, between words where there are any."""
+    """Return the first sentence on one line, with at most `limit` characters.
+
+    One that is cut ends in `…`, between words where there are any.
+    """
     words = " ".join(text.split())
     sentence = words[: _sentence_end(words, limit)]
     if len(sentence) <= limit:
@@ -31,7 +34,7 @@ def first_sentence(text: str, limit: int = SENTENCE_MAX) -> str:
 
 
 def _sentence_end(text: str, limit: int) -> int:
-    """Looks no further than it must: what lies beyond the limit is cut anyway."""
+    """Return the end of the first sentence. Nothing beyond the limit is read: that is cut anyway."""
     for end in SENTENCE_END.finditer(text, 0, limit + 2):
         if not ABBREVIATION.search(text[max(0, end.start() - 20) : end.start() + 1]):
             return end.end()

@@ -1,4 +1,4 @@
-"""What a search asks for, read from one line of text.
+"""The query language of search, read from one line of text.
 
     words              rank the pages that say them; none of them has to be there
     "two words"        a phrase that a page must say; its words rank too
@@ -51,9 +51,10 @@ Said = list[tuple[str, Any]]  # what a term adds: fields of the query, and a val
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """`words` are the free text with that of the phrases. Empty fields restrict nothing; no status means active pages.
+    """A query of search. Empty fields restrict nothing; no status means active pages.
 
-    A page was changed in time when `updated_after` <= its moment < `updated_before`.
+    `words` are the free text with that of the phrases. A page was changed in time when `updated_after` <= its moment <
+    `updated_before`.
     """
 
     words: str = ""
@@ -71,7 +72,7 @@ class SearchQuery:
 
 
 def understand(text: str) -> SearchQuery:
-    """What was meant: in sentences, and in names of switches like `-Gm compiler option`, signs are no operators."""
+    """Parse what was meant: signs are no operators in sentences and in switches like `-Gm compiler option`."""
     query = parse(text)
     if not query.words or not (query.phrases or query.excluded):
         return query
@@ -83,13 +84,16 @@ def understand(text: str) -> SearchQuery:
 
 
 def _is_switch(word: str, text: str) -> bool:
-    """`-Gm`, `-NXCOMPAT`, `-Wp64`, and whatever a question calls an option; `-decaf` is a word that is not wanted."""
+    """Return whether it is a switch: `-Gm`, `-NXCOMPAT`, `-Wp64`, or what a question calls an option.
+
+    `-decaf` is a word that is not wanted.
+    """
     is_written_so = len(word) <= 2 or word.isupper() or not word.isalpha()
     return word.isascii() and (is_written_so or not OPTION.isdisjoint(words(text)))
 
 
 def parse(text: str) -> SearchQuery:
-    """Any text is a query."""
+    """Parse a query: any text is one."""
     return _read(text, in_prose=False)
 
 
@@ -160,7 +164,7 @@ def _updated(value: str) -> Said:
 
 
 def _period(year: str, month: str | None, day: str | None) -> tuple[datetime, datetime]:
-    """Its first moment, and the first after it."""
+    """Return the first moment of a period, and the first after it."""
     start = datetime(int(year), int(month or 1), int(day or 1), tzinfo=UTC)
     if day:
         return start, start + timedelta(days=1)

@@ -19,7 +19,7 @@ INTRICATE = re.compile(r"[`<\t\0]|~~~| {4}|(?:\A|[\r\n]) {1,3}##")
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """`body` is the text under the heading, without blank lines at its ends."""
+    """A section of a page; `body` is the text under the heading, without blank lines at its ends."""
 
     slug: str
     heading: str
@@ -31,7 +31,7 @@ NEXT = Section("next", "The next section", "")
 
 
 def parse(body: str) -> list[Section]:
-    """The sections in order. Nothing but blank lines, and the marks of headings, is left out."""
+    """Return the sections in order. Nothing but blank lines, and the marks of headings, is left out."""
     rows = lines(body)
     found = _headings(body)
     ends = [row for row, _ in found[1:]] + [len(rows)]
@@ -44,13 +44,13 @@ def parse(body: str) -> list[Section]:
 
 
 def render(sections: Iterable[Section]) -> str:
-    """`## Heading`, a blank line, the text; a blank line between sections."""
+    """Write `## Heading`, a blank line, the text; a blank line between sections."""
     parts = (part for one in sections for part in (f"## {one.heading}" if one.heading else "", trim(one.body)))
     return "\n\n".join(filter(None, parts))
 
 
 def trim(text: str) -> str:
-    """Without blank lines at both ends: how a section's text is stored. Indentation of its first line stays."""
+    """Strip blank lines at both ends: so a section's text is stored. Indentation of its first line stays."""
     start, end = len(text) - len(text.lstrip(BLANK)), len(text.rstrip(BLANK))
     if start >= end:
         return ""
@@ -60,7 +60,7 @@ def trim(text: str) -> str:
 
 
 def slugs(headings: Sequence[str]) -> list[str]:
-    """The slugs of a page's sections by their headings, each unique; "" is the lead."""
+    """Return the slugs of a page's sections by their headings, each unique; "" is the lead."""
     taken: set[str] = set()
     counts: dict[str, int] = {}
     named = [_unique(section_slug(heading), taken, counts) if heading else "" for heading in headings]
@@ -69,7 +69,7 @@ def slugs(headings: Sequence[str]) -> list[str]:
 
 
 def problem(section: Section) -> str | None:
-    """Why this section cannot stand on a page, in words that say what to do; None when it can."""
+    """Return why this section cannot stand on a page, in words that say what to do; None when it can."""
     heading, text = section.heading, trim(section.body)
     if "\0" in heading or "\0" in text:
         return "the heading or the text has a NUL character: leave it out"
@@ -85,7 +85,7 @@ def problem(section: Section) -> str | None:
 
 
 def check(sections: Sequence[Section]) -> str | None:
-    """Why these sections would not come back from the body they make; None when they would."""
+    """Return why these sections would not come back from the body they make; None when they would."""
     if parse(render(sections)) == list(sections):
         return None
     for one in sections:
@@ -99,7 +99,7 @@ def check(sections: Sequence[Section]) -> str | None:
 
 
 def _headings(body: str) -> list[tuple[int, str]]:
-    """(row, heading) of every line that starts a section."""
+    """Return (row, heading) of every line that starts a section."""
     if "##" not in body:
         return []
     found = _read_headings(body) if INTRICATE.search(body) else _plain_headings(body)
@@ -113,7 +113,7 @@ def _read_headings(body: str) -> Iterator[tuple[int, str]]:
 
 
 def _plain_headings(body: str) -> Iterator[tuple[int, str]]:
-    """The same where every line that begins with ## is one."""
+    """Yield `_headings` of a body where every line that begins with ## is one."""
     for row, line in enumerate(lines(body)):
         if line.startswith("##") and line[2:3] in ("", " ", "\r", "\n"):
             title = line[2:].rstrip(" \r\n")

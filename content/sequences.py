@@ -1,4 +1,4 @@
-"""Where two sequences differ: the fewest elements that change one into the other."""
+"""The differences of two sequences: the fewest elements that change one into the other."""
 
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
@@ -10,7 +10,7 @@ CELLS_MAX = 200_000_000
 
 
 class Change(NamedTuple):
-    """`old[old_start:old_end]` became `new[new_start:new_end]`; either may be empty."""
+    """A change by which `old[old_start:old_end]` became `new[new_start:new_end]`; either may be empty."""
 
     old_start: int
     old_end: int
@@ -19,7 +19,7 @@ class Change(NamedTuple):
 
 
 def changes(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Change]:
-    """In order, none touching the next. What lies between two of them is the same in both."""
+    """Return the changes in order, none touching the next. What lies between two of them is the same in both."""
     head = common_head(old, new)
     tail = common_head(old[: head - 1 if head else None : -1], new[: head - 1 if head else None : -1])
     rows, columns = len(old) - head - tail, len(new) - head - tail
@@ -31,13 +31,13 @@ def changes(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Change]:
 
 
 def common_head(old: Sequence[Hashable], new: Sequence[Hashable]) -> int:
-    """How many elements both begin with."""
+    """Return how many elements both begin with."""
     shorter = min(len(old), len(new))
     return next((n for n in range(shorter) if old[n] != new[n]), shorter)
 
 
 def joined(old: Sequence[Hashable], new: Sequence[Hashable], offset: int) -> list[Change]:
-    """An insertion beside a deletion is one change."""
+    """Return the changes, an insertion beside a deletion as one."""
     numbers: dict[Hashable, int] = {}
     left, right = ([numbers.setdefault(one, len(numbers)) for one in each] for each in (old, new))
     found: list[Change] = []

@@ -9,7 +9,7 @@ class NoSlug(ValueError):
 
 
 def slugify(title: str) -> str:
-    """`Austin, Texas` → `austin-texas`. Scripts without ASCII letters keep their own."""
+    """Return a slug: `Austin, Texas` → `austin-texas`. Scripts without ASCII letters keep their own."""
     slug = _joined(title, "-")
     if not slug:
         raise NoSlug(f"{quoted(title)} has no letter or digit to make a slug of: give a slug, or another title")
@@ -17,22 +17,22 @@ def slugify(title: str) -> str:
 
 
 def is_slug(text: str) -> bool:
-    """Whether a given slug may stand as it is: the ones that slugify makes, and no others."""
+    """Return whether a given slug may stand as it is: the ones that slugify makes may, and no others."""
     return text != "index" and text != "" and _joined(text, "-") == text
 
 
 def numbered(slug: str, n: int) -> str:
-    """The slug to try when it is taken: n is 2, 3, …"""
+    """Return the slug to try when it is taken: n is 2, 3, …"""
     return _with_suffix(slug, f"-{n}", "-")
 
 
 def section_slug(heading: str) -> str:
-    """`Food recommendations` → `food_recommendations`; `section` when the heading has no letter."""
+    """Return a slug: `Food recommendations` → `food_recommendations`; `section` when the heading has no letter."""
     return _joined(heading, "_") or "section"
 
 
 def numbered_section(slug: str, n: int) -> str:
-    """`notes` → `notes_2`: for a heading that a page has twice."""
+    """Return a slug for a heading that a page has twice: `notes` → `notes_2`."""
     return _with_suffix(slug, f"_{n}", "_")
 
 

@@ -76,7 +76,7 @@ class Reading:
 
 
 def choose(sections: Texts, weights: Mapping[str, float], is_match: Matcher, length: int = LENGTH) -> Passage | None:
-    """The passage of at most `length` characters with the most of the query; None where there is nothing to show.
+    """Return the passage of at most `length` characters with the most of the query; None if there is nothing to show.
 
     `is_match` gives the term that a word stands for, `weights` what each term counts: twice when it is in the heading
     too. Equals are decided by a heading of nothing else, then by the number of hits, then by the order on the page.
@@ -92,7 +92,7 @@ def choose(sections: Texts, weights: Mapping[str, float], is_match: Matcher, len
 
 
 def html(passage: Passage) -> str:
-    """The text with `<mark>` around its highlights. Nothing else in it is markup."""
+    """Return the text with `<mark>` around its highlights. Nothing else in it is markup."""
     parts, at = [], 0
     for start, length in passage.highlights:
         parts += [escape(passage.text[at:start]), "<mark>", escape(passage.text[start : start + length]), "</mark>"]
@@ -101,7 +101,7 @@ def html(passage: Passage) -> str:
 
 
 def candidates(sections: Texts, beginnings: Collection[str]) -> set[str]:
-    """The distinct words that begin with the same 3 letters as one of these, or with the whole of a shorter one.
+    """Return the distinct words that begin with the same 3 letters as one of these, or with the whole of a shorter one.
 
     They are what `choose` may have to ask about when endings do not matter: only these can have the same stem.
     """
@@ -117,7 +117,7 @@ def candidates(sections: Texts, beginnings: Collection[str]) -> set[str]:
 
 
 def said(text: str) -> str:
-    """What a markdown text says, in one line: without marks, comments, link targets and table lines. Code stays."""
+    """Return the text of markdown in one line, without marks, comments, link targets and table lines. Code stays."""
     parts = FENCE.split(DIRECTION.sub("", CONTROL.sub(" ", uncommented(text))))
     parts[::2] = [_prose(part) for part in parts[::2]]
     return " ".join(" ".join(parts).split())
@@ -132,7 +132,10 @@ def _prose(text: str) -> str:
 
 
 def _in_reach(texts: Texts, worth: Callable[[str], float]) -> Iterator[tuple[int, str, str]]:
-    """(index, heading, body) of the sections that are read, the best heading first, bodies cut where reading ends."""
+    """Yield (index, heading, body) of the sections that are read, the best heading first.
+
+    Bodies are cut where reading ends.
+    """
     headings = [heading[:HEADING_MAX] for heading, _ in texts[:SECTIONS_MAX]]
     left = CHARACTERS_MAX
     for index in sorted(range(len(headings)), key=lambda index: -worth(headings[index])):
@@ -156,7 +159,7 @@ def _readings(texts: Texts, weights: Mapping[str, float], is_match: Matcher) -> 
 
 
 def _hits(text: str, is_match: Matcher) -> Iterator[Hit]:
-    """Most runs of letters hold none, and most come again: to ask once for each is what makes it fast."""
+    """Yield the hits, asking once for each run: most runs of letters hold none, and most come again."""
     hitting = cache(lambda run: any(map(is_match, analysed(run))))
     for run in RUN.finditer(apart(text)):
         if hitting(run[0]):
@@ -170,7 +173,7 @@ def _weight(weights: Mapping[str, float], terms: Collection[str]) -> float:
 
 
 def _windows(reading: Reading, room: int) -> Iterator[Range]:
-    """From each hit on as many as fit, as (first, after the last). With a heading that matches the text itself does."""
+    """Yield from each hit on as many as fit, as (first, after the last); (0, 0) where only the heading matches."""
     if reading.text and reading.heading and not reading.hits:
         yield 0, 0
     last = 0
@@ -198,12 +201,12 @@ def _passage(reading: Reading, first: int, last: int, length: int) -> Passage:
 
 
 def _room(length: int) -> int:
-    """For the text between two …"""
+    """Return the room for the text between two `…`."""
     return max(length - 2, 1)
 
 
 def _cut(text: str, hits: Range, room: int) -> Range:
-    """Where the passage begins and ends: a third of what the hits leave free goes before them."""
+    """Return where the passage begins and ends: a third of what the hits leave free goes before them."""
     first, last = hits
     free = max(room - (last - first), 0)
     start = max(0, min(first - free // 3, len(text) - room))
@@ -217,7 +220,7 @@ def _cut(text: str, hits: Range, room: int) -> Range:
 
 
 def _merged(hits: list[Hit]) -> list[Range]:
-    """Ranges from start to end, those that overlap or touch as one: pairs of characters are words that overlap."""
+    """Return ranges from start to end, those that overlap or touch as one: pairs of characters overlap as words."""
     ranges: list[Range] = []
     for start, end, _ in hits:
         if ranges and start <= ranges[-1][1]:

@@ -14,26 +14,28 @@ INTEGERS = range(-(2**63), 2**64)
 
 
 def jsonable(value: object, most: int | None = None) -> Any:
-    """A copy of dicts, lists and scalars, its keys as strings. Raises BadText for anything that JSON cannot hold, and
-    for more than `most` values."""
+    """Return a copy of dicts, lists and scalars, its keys as strings.
+
+    Raises BadText for anything that JSON cannot hold, and for more than `most` values.
+    """
     return _jsonable(value, DEPTH_MAX, None if most is None else count(most, -1))
 
 
 def bounded(value: object, *, restored: bool = False) -> Any:
-    """The same of what a caller gives. Raises BadText also for more than metadata may hold."""
+    """Copy a value that a caller gives, as `jsonable` does. Raises BadText also for more than metadata may hold."""
     depth, values = (bound.limit(restored=restored) for bound in (METADATA_DEPTH, METADATA_VALUES))
     return _jsonable(value, depth, count(values, -1))
 
 
 def scalar(value: object) -> str | None:
-    """A single value as it would be written: `true`, `3`; None when it is not one."""
+    """Return a single value as it would be written: `true`, `3`; None when it is not one."""
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, str | int | float) else None
 
 
 def _jsonable(value: object, depth: int, left: "count[int] | None") -> Any:
-    """`depth` more levels, and as many values as are `left`."""
+    """Copy a value with `depth` more levels, and as many values as are `left`."""
     if depth < 0:
         raise BadText("values are nested too deep: flatten them")
     if left is not None and next(left) <= 0:
@@ -60,7 +62,7 @@ def _scalar(value: object) -> str | float | None:
 
 
 def kind_of(value: object) -> str:
-    """A value that metadata cannot hold, in the words of those who write notes."""
+    """Return how those who write notes call a value that metadata cannot hold."""
     if isinstance(value, int | float):
         return "a number of this size"
     return "binary data" if isinstance(value, bytes) else "a value of this kind"
@@ -78,13 +80,13 @@ class BadNote(ValueError):
 
 
 class Fields:
-    """`values` holds the fields that are not taken yet."""
+    """The fields of a note; `values` holds those that are not taken yet."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self.values = dict(values)
 
     def text(self, *names: str) -> str | None:
-        """The first of these fields that has a value, on one line. The others stay where they are."""
+        """Return the first of these fields that has a value, on one line. The others stay where they are."""
         for name in names:
             value = _unwrapped(self.values.get(name))
             if value is None or value == "":
@@ -98,7 +100,7 @@ class Fields:
         return None
 
     def texts(self, name: str, separator: str | None = ",") -> tuple[str, ...]:
-        """A list, or one text with separators, without repetitions. A separator of None takes a text whole."""
+        """Take a list, or one text with separators, without repetitions. A separator of None takes a text whole."""
         value = self.values.pop(name, None)
         if isinstance(value, str):
             value = value.split(separator) if separator else [value]
@@ -107,7 +109,7 @@ class Fields:
 
 
 def _unwrapped(value: Any) -> Any:
-    """YAML reads an unquoted `[[Page]]` as a list in a list."""
+    """Unwrap a value: YAML reads an unquoted `[[Page]]` as a list in a list."""
     while isinstance(value, list) and len(value) == 1:
         value = value[0]
     return value
@@ -128,7 +130,7 @@ WRITTEN = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(
 
 
 def moment(text: str) -> datetime | None:
-    """The moment, in UTC where no zone is given; None for what is none. A date is its first moment.
+    """Return the moment, in UTC where no zone is given; None for what is none. A date is its first moment.
 
     The years 1 and 9999 are for placeholders: their ends are infinity in a database, and have none in other zones.
     """
@@ -143,7 +145,7 @@ def moment(text: str) -> datetime | None:
 
 
 def written(moment: datetime) -> str:
-    """The shortest that `moment` reads as the same: `2026-02-15`, `2026-02-15T10:00:00.5Z`."""
+    """Return the shortest that `moment` reads as the same: `2026-02-15`, `2026-02-15T10:00:00.5Z`."""
     moment = moment.astimezone(UTC)
     if moment.timetz() == time(tzinfo=UTC):
         return moment.date().isoformat()

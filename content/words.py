@@ -49,12 +49,12 @@ class Word(NamedTuple):
 
 
 def words(text: str) -> list[str]:
-    """`C++: Café-Bars` → `c cplusplus cafe bars`; `東京都` → `東京 京都`."""
+    """Return the words of a text: `C++: Café-Bars` → `c cplusplus cafe bars`; `東京都` → `東京 京都`."""
     return [word for run in RUN.findall(apart(text)) for word in (analysed(run) if len(run) <= KEPT_MAX else read(run))]
 
 
 def spans(text: str) -> Iterator[Word]:
-    """The same words, each with its place. Where folding changed the length, that is the place of the whole run."""
+    """Yield `words`, each with its place. Where folding changed the length, that is the place of the whole run."""
     for run in RUN.finditer(apart(text)):
         found = analysed(run[0]) if len(run[0]) <= KEPT_MAX else read(run[0])
         if len(found) == 1 or not SPACELESS.search(run[0]):
@@ -64,12 +64,12 @@ def spans(text: str) -> Iterator[Word]:
 
 
 def apart(text: str) -> str:
-    """With nothing between letters that counts as one: `_` does, for regular expressions."""
+    """Replace what regular expressions count as a letter but is none, `_`, by a space."""
     return text.replace("_", " ")
 
 
 def placed(found: tuple[str, ...], run: str, start: int) -> Iterator[Word]:
-    """Words inside a run without spaces, letter by letter; one that folding made anew stands for the whole run."""
+    """Yield the words inside a run without spaces, by letter; one that folding made anew stands for the whole run."""
     letters = [folded(character) for character in run]
     places = [place for place, letter in enumerate(letters) for _ in letter]
     text, at = "".join(letters), 0
@@ -88,12 +88,12 @@ def folded(character: str) -> str:
 
 
 def analysed(run: str) -> tuple[str, ...]:
-    """The words of a run. A text says the same ones again and again, and folding is slow."""
+    """Return the words of a run, cached: a text says the same ones again and again, and folding is slow."""
     return KEPT[hash(run) % PARTS](run)
 
 
 def read(run: str) -> tuple[str, ...]:
-    """The words of a run of letters, as they stand there."""
+    """Return the words of a run of letters, as they stand there."""
     found: list[str] = []
     for piece in PIECE.findall(fold(run)):
         if piece in SIGNS:
@@ -107,7 +107,7 @@ KEPT = [lru_cache(PART)(read) for _ in range(PARTS)]
 
 
 def parted(piece: str) -> Iterator[str]:
-    """Scripts without spaces apart from the others, in pairs of characters."""
+    """Yield scripts without spaces apart from the others, in pairs of characters."""
     at = 0
     for match in SPACELESS.finditer(piece):
         yield from filter(None, [piece[at : match.start()]])

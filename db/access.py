@@ -1,7 +1,8 @@
-"""Who may read the rows that a read starts from, as SQL over the caller's scope.
+"""Access rules for the rows that a read starts from, as SQL over the caller's scope.
 
 The rules are those of resolvers.permissions for READ: one's own owners, those granted, and every owner of the tenant
-for a credential that spans it. What may not be read is not there: a foreign id answers as an unknown one.
+for a credential that spans it. Rows that may not be read do not exist for the caller: a foreign id answers as an
+unknown one.
 """
 
 from collections.abc import Collection
@@ -23,14 +24,14 @@ SPANS_TENANT = scope_value("spans_tenant", Boolean())
 
 
 def readable(owner: ColumnElement[Any]) -> ColumnElement[bool]:
-    """May the caller read that owner's wiki?"""
+    """Return whether the caller may read that owner's wiki, as SQL."""
     grant = grants.alias()
     granted = select(literal(1)).where(grant.c.grantee_id == any_(OWNERS), grant.c.owner_id == owner)
     return or_(SPANS_TENANT, owner == any_(OWNERS), in_tenant(granted).exists())
 
 
 def owner_of(row: FromClause) -> ColumnElement[Any]:
-    """An owner's own row is in its own wiki."""
+    """Return the owner of a row. An owner's own row is in its own wiki."""
     return row.c.owner_id if "owner_id" in row.c else row.c.id
 
 
@@ -39,7 +40,7 @@ NAMES = ("owner", *SPELLINGS)
 
 
 def owner_by_name(name: Any) -> ColumnElement[Any]:
-    """The id of the owner whose slug or id this parameter is; null where there is none."""
+    """Return the id of the owner whose slug or id this parameter is; null if there is none."""
     owner = owners.alias()
     by_id = cast(name.derive(lambda text: str(identifier(text))), Uuid())
     found = select(owner.c.id).where(or_(owner.c.slug == name, owner.c.id == by_id))
@@ -51,7 +52,7 @@ def forbidden(message: str) -> GraphQLError:
 
 
 def check_tenant(scope: Scope, tenant_id: str | None) -> None:
-    """Unknown tenants and other people's get the same words."""
+    """Refuse any tenant but the credential's: unknown ones and other people's get the same words."""
     if tenant_id is not None and identifier(tenant_id) != scope.tenant_id:
         raise forbidden("tenantId must be the tenant of the credential.")
 
@@ -77,14 +78,14 @@ class InOwner:
         return [owner_of(row) == owner] if owner is OWNER else [owner_of(row) == owner, readable(owner)]
 
     def owner(self, **named: Any) -> ColumnElement[Any]:
-        """Whose wiki is meant."""
+        """Return the owner whose wiki is meant."""
         if named.get("owner") is not None:
             return owner_by_name(named["owner"])
         return next((named[name] for name in SPELLINGS if named.get(name) is not None), OWNER)
 
 
 class AsAdmin(InOwner):
-    """The same, for credentials of the role admin alone."""
+    """Rows of one wiki, like InOwner, for credentials of the role admin alone."""
 
     def check(self, scope: Any, tenant_id: str | None = None, **named: Any) -> None:
         check_admin(scope)
@@ -98,7 +99,7 @@ class AsAdminOfTenant(AsAdmin):
         return [] if self.named_owner(**named) is None else super().criteria(row, **named)
 
     def named_owner(self, **named: Any) -> ColumnElement[Any] | None:
-        """Whose wiki is meant, where one is named."""
+        """Return the owner whose wiki is named, or None."""
         owner = self.owner(**named)
         return None if owner is OWNER else owner
 
@@ -149,7 +150,7 @@ class FoundTogether(InOwner):
 
 
 class AsChecked(InOwner):
-    """What was found by a step that has asked whether the caller may."""
+    """Rows that were found by a step that has checked that the caller may read them."""
 
     def criteria(self, row: FromClause, **named: Any) -> Collection[ColumnElement[bool]]:
         return []
@@ -164,7 +165,7 @@ class Happened(InOwner):
 
 
 class HappenedAsAdmin(Happened, AsAdmin):
-    """The same, for credentials of the role admin alone."""
+    """Events, like Happened, for credentials of the role admin alone."""
 
 
 IN_OWNER, AS_ADMIN, AS_CHECKED, BY_ID = InOwner(), AsAdmin(), AsChecked(), ById()

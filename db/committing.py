@@ -1,4 +1,4 @@
-"""Transactions that are done or not done, and known to be: a COMMIT that was sent is waited for, whoever gives up."""
+"""Transactions that are committed or not, and known to be: a COMMIT that was sent is waited for, whoever gives up."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -12,7 +12,7 @@ from .pool import is_lost
 
 
 class Commits:
-    """`with` it, `done` counts the transactions that the work inside commits, by tasks that it starts too."""
+    """A count, in `done`, of the transactions that the work in a `with` block commits, by tasks that it starts too."""
 
     def __init__(self) -> None:
         self.done = 0
@@ -29,7 +29,7 @@ COUNTED: ContextVar[Commits | None] = ContextVar("commits", default=None)
 
 
 class committing:
-    """All of it or nothing. It gives a list for SQL without parameters, which is sent along with the COMMIT.
+    """A transaction, all of it or nothing. It returns a list for SQL without parameters to send along with the COMMIT.
 
     `first` is a statement without parameters that is sent along with the BEGIN; `begun` is what Postgres said of it.
     """
@@ -53,7 +53,7 @@ class committing:
 
 
 class part:
-    """The same inside of a transaction: what fails is undone by itself."""
+    """A part of a transaction, used like `committing`, in a savepoint: what fails is undone by itself."""
 
     __slots__ = ("begun", "connection", "first", "last")
 
@@ -74,7 +74,7 @@ class part:
 
 
 async def undo(connection: asyncpg.Connection, *statements: str) -> None:
-    """Where the connection is gone, Postgres has undone everything by itself, and why it went is told by others."""
+    """Roll back. If the connection is gone, Postgres has undone everything by itself, and others report why it went."""
     try:
         await connection.execute(together(*statements))
     except Exception as error:
@@ -94,7 +94,7 @@ async def commit(connection: asyncpg.Connection, statements: str) -> None:
 
 
 async def undisturbed(work: Coroutine[Any, Any, None]) -> None:
-    """To its end; only then is a cancellation heard. The same as `asyncio.shield` and waiting, in half the time."""
+    """Run the work to its end, and only then be cancelled: like waiting with `asyncio.shield`, in half the time."""
     loop = asyncio.get_running_loop()
     task, ended = loop.create_task(work), loop.create_future()
     task.add_done_callback(lambda _: None if ended.done() else ended.set_result(None))

@@ -1,4 +1,4 @@
-"""The way to Postgres: one read whose answer is JSON bytes, single statements, and transactions."""
+"""A database of pools on Postgres: one read whose answer is JSON bytes, single statements, and transactions."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
@@ -41,7 +41,7 @@ class Database:
     def __init__(
         self, dsn: str, *, size: int = 8, queue: int = 256, statement_timeout: float = 10.0, statement_cache: int = 512
     ) -> None:
-        """`size` and `queue` of each pool. `statement_timeout` in seconds.
+        """Set up the pools: `size` and `queue` are those of each one. `statement_timeout` in seconds.
 
         `statement_cache` 0 is for poolers that forget prepared statements.
         """
@@ -99,14 +99,15 @@ class Database:
         self.pool = self.read_pool = None
 
     async def json(self, sql: str, arguments: Sequence[Any]) -> bytes | None:
-        """Return the JSON value of a compiled read, exactly as Postgres wrote it. Raises TooLarge."""
+        """Return the JSON value of a compiled read, exactly as Postgres wrote it. Raises AnswerTooLarge."""
         async with acquire(self.read_pool) as connection:
             with span("sql", sql):
                 row = await connection.fetchrow(sql, *arguments)
         return answer_in(row)
 
     async def json_anew(self, sql: str, arguments: Sequence[Any]) -> bytes | None:
-        """The same of one of the few reads whose best plan depends on a value: for four round trips instead of one."""
+        """Return the value of one of the few reads whose best plan depends on a value. It takes four round trips, where
+        `json` takes one."""
         async with acquire(self.read_pool) as connection, connection.transaction(readonly=True):
             await connection.execute(PLANNED_ANEW)
             with span("sql", sql):
@@ -119,12 +120,12 @@ class Database:
             await connection.fetchval("SELECT 1")
 
     async def revision(self) -> str | None:
-        """Which migration was the last; raises when Postgres does not answer."""
+        """Return the last migration that was applied; raise when Postgres does not answer."""
         async with acquire(self.pool) as connection:
             return await connection.fetchval("SELECT version_num FROM alembic_version")  # type: ignore[no-any-return]
 
     async def generic_plan(self, sql: str, seconds: float = 2.0) -> str:
-        """How Postgres would run a statement whatever its values; it is not run, and none is needed."""
+        """Return how Postgres would run a statement whatever its values; it is not run, and needs none."""
         if self.on_citus:
             return "Citus plans a statement only with its values, which are not kept."
         async with acquire(self.pool) as connection, connection.transaction(readonly=True):
@@ -143,29 +144,29 @@ class Database:
                 await transaction.rollback()
 
     def pools(self) -> dict[str, "PoolFacts"]:
-        """How busy each pool is at this moment."""
+        """Return how busy each pool is at this moment."""
         pools = {"reads": self.read_pool, "writes": self.pool}
         return {name: facts(pool) for name, pool in pools.items() if pool is not None}
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator["Connection"]:
-        """For single statements; each commits by itself."""
+        """Lend a connection for single statements; each commits by itself."""
         async with acquire(self.pool) as connection:
             yield Connection(connection)
 
     @asynccontextmanager
     async def searching(self) -> AsyncIterator["Connection"]:
-        """For statements whose plan does not depend on their values, and would take longer to make than to run."""
+        """Lend a connection for statements with one plan for all values, which takes longer to make than to run."""
         async with acquire(self.read_pool) as connection:
             yield Connection(connection)
 
     def transaction(self, first: str = "") -> AbstractAsyncContextManager["Connection"]:
-        """All of it or nothing. `first` is a statement without parameters that goes along with the BEGIN."""
+        """Lend a transaction, all of it or nothing. `first` is SQL without parameters to send along with the BEGIN."""
         return transacting(self.pool, first)
 
 
 class PoolFacts(NamedTuple):
-    """Connections of a pool, those of them that nobody uses, and requests that wait for one."""
+    """The connections of a pool, those of them that are idle, and the requests that wait for one."""
 
     size: int
     idle: int
@@ -183,7 +184,7 @@ def opened(part: T | None) -> T:
 
 
 class acquire:
-    """A connection of one's own for the length of a block. Each write passes here: a generator would take longer."""
+    """Lend a connection for the length of a block. Each write passes here: a generator would take longer."""
 
     __slots__ = ("connection", "pool")
 
@@ -201,7 +202,7 @@ class acquire:
 
 
 class transacting:
-    """A connection of one's own and a transaction in it, for the length of a block."""
+    """Lend a connection with a transaction in it for the length of a block."""
 
     __slots__ = ("acquired", "committing", "first")
 
@@ -255,9 +256,8 @@ class Connection:
     """Values that each statement is given besides its own."""
 
     def __init__(self, raw: asyncpg.Connection, last: list[str] | None = None, begun: str = "") -> None:
-        """In a transaction, `last` is what will be sent along with the COMMIT, and `begun` how its first statement
-        ended, as Postgres says it: `SELECT 1`.
-        """
+        """Wrap a connection. In a transaction, `last` is what will be sent along with the COMMIT, and `begun` how its
+        first statement ended, as Postgres says it: `SELECT 1`."""
         self.raw, self.last, self.begun = raw, last, begun
 
     def arguments(self, statement: Statement, values: Mapping[str, Any]) -> list[Any]:
@@ -274,7 +274,7 @@ class Connection:
         return row
 
     async def all_of_each(self, statement: Statement, each: Iterable[Mapping[str, Any]]) -> list[Row]:
-        """The rows of the same statement for many values, in one round trip."""
+        """Return the rows of the same statement for many values, in one round trip."""
         with span("sql", statement.sql):
             rows: list[Row] = await self.raw.fetchmany(
                 statement.sql, [self.arguments(statement, values) for values in each]
@@ -286,19 +286,19 @@ class Connection:
             return await self.raw.fetchval(statement.sql, *self.arguments(statement, values))
 
     async def run(self, statement: Statement, **values: Any) -> int:
-        """The number of rows it touched."""
+        """Run a statement and return the number of rows it touched."""
         with span("sql", statement.sql):
             status: str = await self.raw.execute(statement.sql, *self.arguments(statement, values))
         return int(status.rpartition(" ")[2])
 
     def finally_run(self, statement: Statement, **values: str) -> None:
-        """Along with the COMMIT, without a round trip of its own. Only inside of a transaction."""
+        """Send a statement along with the COMMIT, without a round trip of its own. Only inside of a transaction."""
         if self.last is None:
             raise RuntimeError("there is no transaction to end")
         self.last.append(statement.written(values))
 
     async def each(self, statement: Statement, rows: Iterable[Mapping[str, Any]]) -> None:
-        """The same statement for many rows, in one round trip."""
+        """Run the same statement for many rows, in one round trip."""
         with span("sql", statement.sql):
             await self.raw.executemany(statement.sql, [self.arguments(statement, row) for row in rows])
 
@@ -308,7 +308,7 @@ class AnswerTooLarge(Exception):
 
 
 def answer_in(row: Row) -> bytes | None:
-    """The value of a compiled read, whose statement returns it with its size, and without it where it is too large."""
+    """Return the value of a compiled read; its statement returns the size alone if that is too large."""
     value: bytes | None = row["answer"]
     if value is None and row["size"] is not None:
         raise AnswerTooLarge(f"This answer would have {row['size']:,} bytes, more than one answer may have.")
@@ -316,7 +316,7 @@ def answer_in(row: Row) -> bytes | None:
 
 
 async def prepare_connection(connection: asyncpg.Connection) -> None:
-    """json comes as bytes to be passed on; jsonb is a document to be looked at."""
+    """Set the codecs: json comes as bytes to be passed on; jsonb is a document to be looked at."""
     await connection.set_type_codec("json", schema="pg_catalog", encoder=bytes, decoder=bytes, format="binary")
     await connection.set_type_codec("jsonb", schema="pg_catalog", encoder=document, decoder=orjson.loads)
     await connection.fetchval(ARRAYS, *[[]] * 7)
@@ -333,7 +333,7 @@ def document(value: Any) -> str:
 
 
 def spelled(value: Any) -> str:
-    """An id that came from Postgres is of a class of the driver's own."""
+    """Return the text of an id, which the driver returns in a class of its own."""
     if isinstance(value, UUID):
         return str(value)
     raise TypeError(f"{type(value).__name__} is no JSON")

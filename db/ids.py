@@ -8,7 +8,7 @@ FRACTIONS = 4_096  # of a millisecond, that 12 bits can tell
 
 
 def new_id() -> UUID:
-    """48 bits of milliseconds, 12 of the fraction of one, then 62 random bits (RFC 9562, 6.2, method 3).
+    """Return 48 bits of milliseconds, 12 of the fraction of one, then 62 random bits (RFC 9562, 6.2, method 3).
 
     So ids that one process makes one after the other sort like that, within a millisecond, too.
     """

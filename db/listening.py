@@ -1,4 +1,4 @@
-"""One connection that hears what transactions announce, made again whenever it is lost."""
+"""A connection that listens to what transactions announce, made again whenever it is lost."""
 
 import asyncio
 import logging
@@ -31,19 +31,19 @@ class Deaf(Exception):
 
 
 class Listener:
-    """`heard` gets the text of each notification; `resumed` is called whenever some may have been missed before."""
+    """A listener that calls `heard` with the text of each notification, and `resumed` if some may have been missed."""
 
     def __init__(
         self, database: Database, heard: Callable[[str], None], resumed: Callable[[], None], dsn: str | None = None
     ) -> None:
-        """`dsn` is another way to the same database, where the usual one shares connections."""
+        """Prepare to listen. `dsn` is another way to the same database, if the usual one shares connections."""
         self.database, self.dsn, self.heard, self.resumed = database, dsn or database.dsn, heard, resumed
         self.own_channel = f"cairn_beat_{uuid4().hex}"
         self.listening = asyncio.Event()
         """Set while notifications come."""
 
     async def run(self) -> None:
-        """Until it is cancelled."""
+        """Listen, and connect again whenever that is lost, until cancelled."""
         failures = 0
         while True:
             try:
@@ -55,7 +55,7 @@ class Listener:
             await asyncio.sleep(PAUSES[min(failures, len(PAUSES) - 1)])
 
     async def listen(self) -> None:
-        """Until the connection is lost."""
+        """Listen until the connection is lost."""
         settings = {"application_name": "cairn listening", "statement_timeout": str(int(PATIENCE * 1000))}
         connection = await asyncpg.connect(
             self.dsn, timeout=PATIENCE, command_timeout=PATIENCE, statement_cache_size=0, server_settings=settings
@@ -75,7 +75,7 @@ class Listener:
             connection.terminate()
 
     async def prove(self, echoed: asyncio.Event) -> None:
-        """That what is announced elsewhere arrives: a dead peer, a pooler and another database look well until then."""
+        """Check that notifications arrive, or raise Deaf: a dead peer, a pooler and another database look well else."""
         echoed.clear()
         async with self.database.connection() as other:
             await other.value(BEATS, channel=self.own_channel)
@@ -84,7 +84,7 @@ class Listener:
 
 
 async def happened(event: asyncio.Event, seconds: float) -> bool:
-    """Whether it did, within that time."""
+    """Return whether the event was set within that time."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await event.wait()

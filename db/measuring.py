@@ -1,7 +1,7 @@
-"""What Postgres knows of how many rows there are, and whose: where it knows nothing it walks through all of a wiki.
+"""Statistics of Postgres on how many rows there are, and whose: without them it scans all of a wiki.
 
-It finds out by itself, but some time after a table has grown, and only when it has grown by much. Whoever writes a wiki
-at once tells it.
+Postgres collects them by itself, but some time after a table has grown, and only when it has grown by much. Whoever
+writes a whole wiki asks for them.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ MEASURING = statements("measuring")
 
 
 async def measure(database: Database, tables: Sequence[str], owner_id: UUID, rows: int) -> None:
-    """Let it look at those of these tables where it has not noticed an owner of so many rows.
+    """Analyze those of these tables in which Postgres has not noticed an owner of so many rows.
 
     A role that does not own them may not ask for that: then Postgres warns, and nothing is done.
     """

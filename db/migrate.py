@@ -1,4 +1,4 @@
-"""Brings a database to the newest schema: forward only, one transaction per revision, one migrator at a time."""
+"""Migrates a database to the newest schema: forward only, one transaction per revision, one migrator at a time."""
 
 import asyncio
 import re
@@ -41,7 +41,7 @@ class MigrationRefused(Exception):
 
 
 class Server(NamedTuple):
-    """What a migration needs to know of the server it is about to change."""
+    """The facts that a migration needs to know of the server it is about to change."""
 
     version: int  # 180006 is 18.6
     database: str
@@ -55,7 +55,7 @@ class Server(NamedTuple):
 
 
 async def migrate(dsn: str, report: Callable[[str], None] = lambda _: None) -> list[str]:
-    """Applies what is pending and returns those revisions. The DSN must be direct: a pooler does not hold the lock."""
+    """Apply what is pending and return those revisions. The DSN must be direct: a pooler does not hold the lock."""
     async with only_migrator(dsn, report) as connection:
         await check_server(connection)
         try:
@@ -74,7 +74,7 @@ async def migrate(dsn: str, report: Callable[[str], None] = lambda _: None) -> l
 
 
 async def pending(dsn: str) -> list[str]:
-    """The revisions that this Cairn has and the database has not, oldest first. A pooler may stand between."""
+    """Return the revisions that this Cairn has and the database has not, oldest first. The DSN may be a pooler's."""
     connection = await asyncpg.connect(dsn, statement_cache_size=0)
     try:
         return await pending_on(connection)
@@ -83,7 +83,7 @@ async def pending(dsn: str) -> list[str]:
 
 
 async def check_server(connection: asyncpg.Connection) -> None:
-    """Refuses a server that is too old, that lacks an extension, or where this role may not create tables."""
+    """Refuse a server that is too old, that lacks an extension, or where this role may not create tables."""
     row = await connection.fetchrow(SERVER)
     refuse_unfit(Server(**row))
 
@@ -122,7 +122,7 @@ def refuse_unfit(server: Server) -> None:
 
 @asynccontextmanager
 async def only_migrator(dsn: str, report: Callable[[str], None]) -> AsyncIterator[asyncpg.Connection]:
-    """Asks again and again instead of waiting in the lock: who waits in one holds up CREATE INDEX CONCURRENTLY."""
+    """Take the lock by asking again and again: waiting in it would hold up CREATE INDEX CONCURRENTLY."""
     connection = await connect(dsn)
     try:
         if not await connection.fetchval("SELECT pg_try_advisory_lock($1)", LOCK_KEY):
@@ -149,13 +149,13 @@ async def pending_on(connection: asyncpg.Connection) -> list[str]:
 
 @cache
 def revisions() -> tuple[str, ...]:
-    """All that this Cairn has, oldest first. They are numbered, and their files say it: Alembic is slow to import."""
+    """Return all revisions, oldest first. They are numbered, and their files say it: Alembic is slow to import."""
     found = (FILE.fullmatch(file.name) for file in (files("migrations") / "versions").iterdir())
     return tuple(sorted(one[1] for one in found if one))
 
 
 def is_behind(revision: str | None) -> bool:
-    """Whether a database at this revision lacks some. One that a newer Cairn has migrated serves this one as well."""
+    """Return whether a database at this revision lacks some. One of a newer Cairn serves this one as well."""
     return revision is None or revision in revisions()[:-1]
 
 
@@ -189,12 +189,12 @@ def upgrade_over(connection: "Connection") -> None:
 
 
 def sqlstate(error: Exception) -> str | None:
-    """Whether asyncpg raised it, or SQLAlchemy around it; none of any other error."""
+    """Return the SQLSTATE of an error of asyncpg, or of SQLAlchemy around it, or None for any other."""
     return getattr(getattr(error, "orig", error), "sqlstate", None)
 
 
 def alembic_config() -> "Config":
-    """Made in code, so that it works from any folder and from an installed wheel."""
+    """Return a configuration made in code, so that it works from any folder and from an installed wheel."""
     from alembic.config import Config
 
     config = Config()

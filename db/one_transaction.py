@@ -12,7 +12,7 @@ from .database import Connection, Database
 
 
 class Undone(Exception):
-    """Ends a transaction without a commit."""
+    """A signal that ends a transaction without a commit."""
 
 
 class OneTransaction(Database):
@@ -49,7 +49,7 @@ class OneTransaction(Database):
             return value
 
     async def json_anew(self, sql: str, arguments: Sequence[Any]) -> bytes | None:
-        """Inside there is only Postgres's own choice: the setting would hold for the writes that follow."""
+        """Return the value with Postgres's own choice of a plan: the setting would hold for later writes."""
         return await (self.database.json_anew if self.inside is None else self.json)(sql, arguments)
 
     @asynccontextmanager
@@ -72,7 +72,7 @@ class OneTransaction(Database):
 
     @asynccontextmanager
     async def used(self) -> AsyncIterator[Connection]:
-        """One after the other. Where a statement fails outside of a write, Postgres lets nothing more be done."""
+        """Lend the connection to one at a time. After a failure outside of a write, Postgres refuses all statements."""
         assert self.inside is not None
         async with self.reading:
             try:
@@ -95,11 +95,11 @@ class OneTransaction(Database):
         return connection
 
     async def commit(self) -> None:
-        """What follows goes to the pool again."""
+        """Commit; what follows goes to the pool again."""
         self.inside = None
         await self.ending.aclose()
 
     async def undo(self) -> None:
-        """All of it, unless it is committed."""
+        """Undo all of it, unless it is committed."""
         self.inside = None
         await self.ending.__aexit__(Undone, Undone(), None)

@@ -48,10 +48,10 @@ class Exhausted(Exception):
 
 
 class Pool:
-    """At most `size` connections; at most `queue` tasks wait for one, PATIENCE seconds each. A connection that comes
-    back goes to the borrower who has the fewest, and of that one's tasks to the first that came. One borrower may fill
-    half of the queue, and where there have been others in the last SHARED seconds hold three quarters of the
-    connections, so that slow statements of one leave some to the others.
+    """A pool of at most `size` connections, for which at most `queue` tasks wait, PATIENCE seconds each. A connection
+    that comes back goes to the borrower who has the fewest, and of that one's tasks to the first that came. One
+    borrower may fill half of the queue, and if there have been others in the last SHARED seconds hold three quarters of
+    the connections, so that slow statements of one leave some to the others.
 
     For gauges: `size` is the limit, `total` what there is of it, `idle` those that are lent to nobody, `waiting` the
     tasks that wait for one. For counters, since the start: `acquired`, `refused` (Exhausted) and `opened`.
@@ -71,7 +71,7 @@ class Pool:
         self.closed: asyncio.Event | None = None
 
     async def open(self) -> None:
-        """With one connection, so that a server that cannot be reached is known at once."""
+        """Open one connection, so that a server that cannot be reached is known at once."""
         connection = await self.connect()
         self.total += 1
         self.opened += 1
@@ -88,7 +88,7 @@ class Pool:
 
     @asynccontextmanager
     async def lend(self) -> AsyncIterator[asyncpg.Connection]:
-        """A connection of one's own for the length of a block. Raises Exhausted, or why none could be opened."""
+        """Lend a connection for the length of a block. Raises Exhausted, or why none could be opened."""
         connection = await self.take()
         try:
             yield connection
@@ -100,11 +100,11 @@ class Pool:
     # -- the two calls
 
     async def take(self) -> asyncpg.Connection:
-        """The same without a block: whoever takes one must give it back, whatever happens."""
+        """Lend a connection without the block of `lend`: whoever takes one must give it back, whatever happens."""
         return self.take_idle() or await self.wait()
 
     def take_idle(self) -> asyncpg.Connection | None:
-        """One that can be had without waiting."""
+        """Return a connection that can be had without waiting, or None."""
         if self.has_its_share(BORROWER.get()):
             return None
         while self.idle:
@@ -115,7 +115,7 @@ class Pool:
         return None
 
     def give(self, connection: asyncpg.Connection, error: BaseException | None = None) -> None:
-        """`error` is what ended its use."""
+        """Give a connection back. `error` is what ended its use."""
         if isinstance(error, OUTDATED):
             self.renew()
         if connection.is_closed():
@@ -139,7 +139,7 @@ class Pool:
             raise Exhausted
 
     def is_greedy(self, ahead: int) -> bool:
-        """Does this borrower wait in half of the queue already? Who is nobody's borrower may fill all of it."""
+        """Return whether this borrower waits in half of the queue already. A task without one may fill all of it."""
         borrower, most = BORROWER.get(), max(1, self.queue // 2)
         if borrower is None or ahead < most:
             return False
@@ -166,7 +166,7 @@ class Pool:
             waiter.coming.set_exception(Exhausted())
 
     def offer(self, connection: asyncpg.Connection) -> None:
-        """To whoever has the fewest, and of those to who has waited longest."""
+        """Lend a connection to the borrower who has the fewest, and of its tasks to the one that has waited longest."""
         while waiter := self.next_waiter():
             self.waiting.remove(waiter)
             if not waiter.coming.done():
@@ -180,7 +180,7 @@ class Pool:
         return None if first is None or self.has_its_share(first.borrower) else first
 
     def has_its_share(self, borrower: Hashable) -> bool:
-        """May this borrower have no more connections now? Who is nobody's borrower may have all of them."""
+        """Return whether this borrower may have no more connections now. A task without one may have all."""
         if borrower is None or len(self.lent) < self.share:
             return False
         return monotonic() < self.shared_until and sum(one == borrower for one in self.lent.values()) >= self.share
@@ -203,7 +203,7 @@ class Pool:
             self.start(self.add())
 
     async def add(self) -> None:
-        """One more. When there is none to be had, whoever has waited longest is told why."""
+        """Open one more. If that fails, the task that has waited longest gets the error."""
         try:
             connection = await self.connect()
         except Exception as error:
@@ -223,14 +223,14 @@ class Pool:
         self.leave()
 
     def leave(self) -> None:
-        """One less."""
+        """Count one connection less."""
         self.total -= 1
         self.grow()
         if self.closed and not self.total:
             self.closed.set()
 
     async def clean(self, connection: asyncpg.Connection) -> None:
-        """Wait until nothing runs on it, leave its transaction, forget its session; or part with it."""
+        """Wait until nothing runs on a connection, leave its transaction, forget its session; or part with it."""
         try:
             async with asyncio.timeout(PATIENCE):
                 await connection.execute("")  # comes back once a cancelled statement has ended
@@ -248,7 +248,7 @@ class Pool:
         self.forget(connection)
 
     def renew(self) -> None:
-        """The tables are not what they were when the statements were prepared: new connections know the new ones."""
+        """Replace all connections: the tables are not what they were when the statements were prepared."""
         self.outdated.update(self.lent)
         self.end_idle()
 
@@ -258,7 +258,7 @@ class Pool:
         self.idle.clear()
 
     async def close(self) -> None:
-        """Nobody gets one any more; those that are lent have PATIENCE seconds to come back."""
+        """Lend no more connections; those that are lent have PATIENCE seconds to come back."""
         self.closed = asyncio.Event()
         while self.waiting:
             if not (waiter := self.waiting.pop()).coming.done():
@@ -280,7 +280,7 @@ class Pool:
 
 
 def is_lost(error: BaseException) -> bool:
-    """Whether an error says that a connection is gone or could not be made, and not that a statement is wrong.
+    """Return whether an error says that a connection is gone or failed to open, and not that a statement is wrong.
 
     asyncpg has one class for its own misuse and for a connection that is closed: the message tells them apart.
     """
@@ -292,5 +292,5 @@ def is_lost(error: BaseException) -> bool:
 
 
 def is_doubtful(error: BaseException) -> bool:
-    """Can a statement still be running? What Postgres answers, even with an error, has ended."""
+    """Return whether a statement can still be running. One that Postgres answers, even with an error, has ended."""
     return isinstance(error, IN_DOUBT) or not isinstance(error, Exception)

@@ -1,4 +1,4 @@
-"""Whose wiki a call works in, and what its credential may do: the first argument of everything that touches data."""
+"""The scope of a call: whose wiki it works in, and what its credential may do. All that touches data takes it first."""
 
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -6,7 +6,7 @@ from uuid import UUID
 
 
 class Role(StrEnum):
-    """What a credential may do at most, wherever it acts."""
+    """The most that a credential may do, wherever it acts."""
 
     READER = "reader"
     MEMBER = "member"
@@ -15,12 +15,12 @@ class Role(StrEnum):
 
     @property
     def spans_tenant(self) -> bool:
-        """Services and admins act in every owner's wiki of their tenant."""
+        """Return whether it acts in every owner's wiki of its tenant, as services and admins do."""
         return self in (Role.SERVICE, Role.ADMIN)
 
 
 class ActorKind(StrEnum):
-    """Who is written into history as the author."""
+    """The kind of actor that is written into history as the author."""
 
     AGENT = "agent"
     USER = "user"
@@ -36,7 +36,7 @@ class Actor:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Made once a request from the credential. It speaks for `owners`, and works in the wiki of `owner_id`."""
+    """A scope, made once a request from the credential. It speaks for `owners`, and works in the wiki of `owner_id`."""
 
     tenant_id: UUID
     owner_id: UUID
@@ -62,5 +62,5 @@ class Scope:
         return self.role.spans_tenant
 
     def in_owner(self, owner_id: UUID) -> "Scope":
-        """The same credential at work in another wiki. Whether it may is decided by resolvers.permissions."""
+        """Return this credential's scope in another wiki; resolvers.permissions decides whether it may work there."""
         return self if owner_id == self.owner_id else replace(self, owner_id=owner_id)

@@ -22,7 +22,7 @@ AFTER = re.compile(r"^-- after: (\w+)\n", re.MULTILINE)
 
 
 class Statement(NamedTuple):
-    """SQL text, and which value goes where in it."""
+    """A statement: SQL text, and which value goes where in it."""
 
     sql: str
     parameters: tuple[str, ...]
@@ -31,7 +31,7 @@ class Statement(NamedTuple):
         return [values[name] for name in self.parameters]
 
     def written(self, values: Mapping[str, str]) -> str:
-        """With its values in it, for what is sent together with other statements: that takes no parameters."""
+        """Return the SQL with its values in it, to be sent with other statements, which takes no parameters."""
         return "".join(
             literal(values[self.parameters[int(piece) - 1]]) if is_parameter else piece
             for is_parameter, piece in pieces(uncommented(self.sql))
@@ -40,18 +40,18 @@ class Statement(NamedTuple):
 
 @cache
 def pieces(sql: str) -> list[tuple[bool, str]]:
-    """The text, and between its parts the numbers of parameters."""
+    """Yield the text, and between its parts the numbers of parameters."""
     return list(zip(cycle((False, True)), PARAMETER.split(sql), strict=False))
 
 
 def literal(value: str) -> str:
-    """A text as SQL, whatever is in it and however the server reads backslashes."""
+    """Return a text as SQL, whatever is in it and however the server reads backslashes."""
     quoted = value.replace("'", "''")
     return f"'{quoted}'" if "\\" not in quoted else " E'{}'".format(quoted.replace("\\", "\\\\"))
 
 
 def numbered(body: str) -> Statement:
-    """A text with `:named` parameters as asyncpg takes it: `$1` for the first name, and again where it comes again."""
+    """Return a text with `:named` parameters as asyncpg takes it: `$1` for the first name, each time that it comes."""
     names: dict[str, int] = {}
     sql = NAMED.sub(lambda found: f"${names.setdefault(found[1], len(names) + 1)}", body)
     return Statement(sql, tuple(names))
@@ -59,13 +59,13 @@ def numbered(body: str) -> Statement:
 
 @cache
 def statements(noun: str) -> Mapping[str, Statement]:
-    """The named statements of queries/<noun>.sql."""
+    """Return the named statements of queries/<noun>.sql."""
     return {name: numbered(body) for name, body in texts(noun).items()}
 
 
 @cache
 def texts(noun: str) -> Mapping[str, str]:
-    """The same as they are written, for those that are part of another one."""
+    """Return the texts of `statements` as they are written, for those that are part of another one."""
     source = (files("db") / "queries" / f"{noun}.sql").read_text(encoding="utf-8")
     _, *parts = HEADER.split(source)
     bodies = {name: body.strip().rstrip(";") for name, body in zip(parts[::2], parts[1::2], strict=True)}
@@ -74,7 +74,7 @@ def texts(noun: str) -> Mapping[str, str]:
 
 
 def whole(body: str, bodies: Mapping[str, str]) -> str:
-    """A statement with all that it goes on from."""
+    """Return a statement with all that it goes on from."""
     beginning = AFTER.search(body)
     return f"{whole(bodies[beginning[1]], bodies)}\n{AFTER.sub('', body)}" if beginning else body
 
@@ -94,13 +94,13 @@ class Touched(NamedTuple):
 
 @cache
 def uncommented(sql: str) -> str:
-    """A statement without what is said of it before it begins."""
+    """Return a statement without what is said of it before it begins."""
     return COMMENT.sub("", sql)
 
 
 @cache
 def touched(sql: str) -> Touched:
-    """Which tables a statement speaks of; arms of its own are among those that it reads."""
+    """Return which tables a statement reads and writes; names of its own CTEs are among those that it reads."""
     text = uncommented(sql)
     written = {(table.lower(), verb.split()[0].lower()) for verb, table in WRITTEN.findall(text)}
     return Touched(frozenset(table.lower() for table in READ.findall(text)), frozenset(written))
@@ -108,7 +108,7 @@ def touched(sql: str) -> Touched:
 
 @cache
 def is_independent(sql: str, before: tuple[str, ...]) -> bool:
-    """Whether a statement may go together with those before it, all of which see the tables as they were.
+    """Return whether a statement may go together with those before it, all of which see the tables as they were.
 
     It may not touch what they write, but that it inserts into a table from which they delete other rows.
     """
@@ -122,7 +122,7 @@ def is_independent(sql: str, before: tuple[str, ...]) -> bool:
 
 @lru_cache(maxsize=512)
 def combined(before: tuple[Statement, ...], last: Statement, shared: frozenset[str]) -> Statement:
-    """One statement that does what all do, and answers as the last does: those before it are its first arms.
+    """Return one statement that does what all do, and answers as the last does: those before it are its first CTEs.
 
     They see one snapshot, so none may read what another writes. Parameters have the number of their statement before
     their names, but for the shared ones.
@@ -148,7 +148,7 @@ def combined(before: tuple[Statement, ...], last: Statement, shared: frozenset[s
 
 @cache
 def inserting(table: "Table", *columns: str) -> Statement:
-    """INSERT of one row with these columns."""
+    """Return an INSERT of one row with these columns."""
     from sqlalchemy import bindparam, insert
     from sqlalchemy.dialects.postgresql import asyncpg
 

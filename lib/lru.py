@@ -12,17 +12,17 @@ V = TypeVar("V")
 
 
 class Tally:
-    """How often what was asked for was there. Several caches may share one."""
+    """A tally of how often a cache had what was asked for. Several caches may share one."""
 
     def __init__(self) -> None:
         self.hits = self.misses = self.evictions = 0
 
 
 class LRU(Generic[V]):
-    """At most `size` entries, none of them None."""
+    """A cache of at most `size` entries, none of them None, which evicts what was used longest ago."""
 
     def __init__(self, size: int, making: str = "", tally: Tally | None = None) -> None:
-        """`making` is what a request's trace calls the making of an entry."""
+        """Make an empty cache. `making` is what a request's trace calls the making of an entry."""
         self.size, self.making = size, making
         self.tally = tally or Tally()
         self.entries: OrderedDict[Hashable, V] = OrderedDict()
@@ -32,7 +32,7 @@ class LRU(Generic[V]):
         return self.keep(key, make()) if found is None else found
 
     async def get_apart(self, key: Hashable, make: Callable[[], V]) -> V:
-        """The same for what takes long to make. Two who ask at once may both make it; one of the two is kept."""
+        """Return an entry as `get` does, but make it in a thread. Two at a time may both make it; one is kept."""
         found = self.find(key)
         if found is not None:
             return found
@@ -41,7 +41,7 @@ class LRU(Generic[V]):
         return self.keep(key, made)
 
     def find(self, key: Hashable) -> V | None:
-        """The entry, where there is one."""
+        """Return the entry, or None."""
         found = self.entries.get(key)
         if found is not None:
             self.tally.hits += 1
@@ -56,6 +56,6 @@ class LRU(Generic[V]):
         return made
 
     def evict(self) -> Any:
-        """The key of what was used longest ago, and is no longer kept."""
+        """Drop the entry that was used longest ago, and return its key."""
         self.tally.evictions += 1
         return self.entries.popitem(last=False)[0]

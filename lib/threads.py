@@ -1,4 +1,4 @@
-"""Work that takes milliseconds of pure Python, done in a thread beside the event loop."""
+"""Work that takes milliseconds of pure Python, done in a thread."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,7 +12,7 @@ COMPILERS = ThreadPoolExecutor(1, thread_name_prefix="plans")
 
 
 async def compile_in_thread(make: Callable[[], T]) -> T:
-    """What it makes, while other requests go on."""
+    """Return what `make` returns, made in a thread while other requests go on."""
     return await asyncio.get_running_loop().run_in_executor(COMPILERS, make)
 
 
@@ -24,6 +24,6 @@ P = ParamSpec("P")
 
 
 async def read_in_thread(size: int, reader: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """What the reader makes of texts of so many characters: beside the event loop when that is long."""
+    """Return what the reader makes of texts of `size` characters, in a thread if that is long."""
     reading = partial(reader, *args, **kwargs)
     return await asyncio.get_running_loop().run_in_executor(READERS, reading) if size > LONG else reading()

@@ -17,7 +17,7 @@ MOST_PARTS = 500  # of one request: a write of many pages runs thousands of stat
 
 
 class TraceSpan:
-    """`what` is parse, plan, wait (for a connection), sql or operation. Moments are perf_counter()'s, in seconds."""
+    """A span. `what` is parse, plan, wait (for a connection), sql or operation. Times: perf_counter(), in seconds."""
 
     __slots__ = ("began", "ended", "error", "sql", "what")
 
@@ -53,19 +53,19 @@ class RequestTrace:
 
     @property
     def took(self) -> float:
-        """Seconds, until it ended or until now."""
+        """Return the seconds until it ended or until now."""
         return (self.ended or perf_counter()) - self.began
 
     def all(self, what: str) -> list[TraceSpan]:
         return [part for part in self.parts if part.what == what]
 
     def spent(self, what: str) -> float:
-        """Seconds, those of parts at the same time added up."""
+        """Return the seconds, those of parts at the same time added up."""
         return sum(part.took for part in self.all(what))
 
     @property
     def type(self) -> str | None:
-        """query, mutation or subscription, once that is known."""
+        """Return query, mutation or subscription, once that is known."""
         return self.definition.operation.value if self.definition else None
 
     @property
@@ -89,7 +89,7 @@ class span(TraceSpan):
 
 
 def record(part: TraceSpan, error: BaseException | None = None, ended: float = 0.0) -> None:
-    """It is over, now or at an earlier moment."""
+    """Record a span that is over, now or at an earlier moment."""
     trace = REQUEST_TRACE.get()
     if trace is not None and len(trace.parts) < MOST_PARTS:
         part.ended, part.error = ended or perf_counter(), type(error).__name__ if error else None
@@ -97,13 +97,13 @@ def record(part: TraceSpan, error: BaseException | None = None, ended: float = 0
 
 
 def record_path(path: str) -> None:
-    """The path of the request as the contract writes it, where a part of it is a client's value."""
+    """Record the path of the request as the contract writes it, where a part of it is a client's value."""
     if (trace := REQUEST_TRACE.get()) is not None:
         trace.path = path
 
 
 def record_document(text: str, context: Any) -> None:
-    """What is about to be executed. Its cost is read from the context in the end."""
+    """Record the document that is about to be executed. Its cost is read from the context in the end."""
     if (trace := REQUEST_TRACE.get()) is not None:
         trace.document, trace.context = text, context
 
@@ -114,35 +114,35 @@ def record_operation(definition: "OperationDefinitionNode") -> None:
 
 
 def record_values() -> None:
-    """This operation went through graphql-core."""
+    """Record that this operation went through graphql-core."""
     if (trace := REQUEST_TRACE.get()) is not None:
         trace.way = "values"
 
 
 def record_stream() -> None:
-    """This answer goes on for as long as its client wants it."""
+    """Record that this answer goes on for as long as its client wants it."""
     if (trace := REQUEST_TRACE.get()) is not None:
         trace.is_stream = True
 
 
 def record_error(code: str) -> None:
-    """One more error in the answer."""
+    """Record one more error in the answer."""
     if (trace := REQUEST_TRACE.get()) is not None:
         trace.codes.append(code)
 
 
 def is_traced(code: str) -> bool:
-    """Whether the answer has an error of this code so far."""
+    """Return whether the answer has an error of this code so far."""
     return (trace := REQUEST_TRACE.get()) is not None and code in trace.codes
 
 
 def recorded_errors() -> int:
-    """How many errors the answer has so far."""
+    """Return how many errors the answer has so far."""
     return len(trace.codes) if (trace := REQUEST_TRACE.get()) is not None else 0
 
 
 def forget_errors(kept: int) -> None:
-    """All but the first ones were in an answer that is not given."""
+    """Forget all errors but the first `kept`: the others were in an answer that is not sent."""
     if (trace := REQUEST_TRACE.get()) is not None:
         del trace.codes[kept:]
 

@@ -1,4 +1,4 @@
-"""What one request brings along."""
+"""The context of one request: its database, its scope and its budget."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -52,7 +52,7 @@ class Context:
         self.spent, self.paid, self.is_begun = OPERATION, 0, False
 
     async def begin(self, cost: int) -> None:
-        """Field by field: what is not covered at once is owed, because a part of the answer may be there already."""
+        """Begin the operation. What it spends later is owed, because a part of the answer may be there already."""
         self.spent = OPERATION
         await self.spend(cost)
         self.is_begun = True
@@ -79,7 +79,7 @@ class Context:
 
     @property
     def allowance(self) -> Allowance | None:
-        """What the caller has left; nothing where there is no limit."""
+        """Return what the caller has left, or None where there is no limit."""
         return self.account.allowance() if self.account else None
 
     async def owner_named(self, name: str) -> UUID:
@@ -93,7 +93,7 @@ class Context:
             return NOBODY
 
     async def search(self, asked: Asked) -> Found:
-        """What a step asks before the statement that shows it."""
+        """Run the search that a step needs before the statement that shows its hits."""
         with once_only():
             return await search(self.database, self.scope, asked)
 
@@ -103,17 +103,17 @@ class Context:
             return await known_within(self.database, self.scope, asked, again)
 
     async def related(self, page_id: UUID, limit: int) -> list[tuple[UUID, float]]:
-        """(page id, how like it is), the likest first."""
+        """Return (page id, similarity) pairs, the most similar first."""
         with once_only():
             return await related(self.database, self.scope, page_id, limit)
 
     async def hot_index(self, owner_id: UUID | None, limit: int) -> list[tuple[UUID, float]]:
-        """(page id, score) of what is at hand in that wiki, or in the scope's own."""
+        """Return (page id, score) pairs of the hot index of that wiki, or of the scope's own."""
         with once_only():
             return list(await hot_index(self.database, self.scope, owner_id or self.scope.owner_id, limit))
 
     async def compare(self, page_id: UUID, old: int, new: int) -> Comparison | None:
-        """Two states of a page; None where the caller may not read them, or there are none."""
+        """Compare two states of a page; None where the caller may not read them, or there are none."""
         try:
             with translated_db_errors():
                 return await compare_states(self.database, self.scope, page_id, old, new)
@@ -123,9 +123,9 @@ class Context:
 
 @contextmanager
 def once_only() -> Iterator[None]:
-    """A limit or a lost database ends the operation: run again as values it would only meet the same.
+    """End the operation on a limit or a lost database: run again as values it would only meet the same.
 
-    What else is wrong is of one field, and graphql-core says of which.
+    Any other error is of one field, and graphql-core says of which.
     """
     try:
         with translated_db_errors():

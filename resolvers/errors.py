@@ -1,11 +1,11 @@
-"""What can go wrong for a caller, each with the code that every transport shows."""
+"""Errors that a caller can meet, each with the code that every transport shows."""
 
 from typing import Any
 from uuid import UUID
 
 
 class CairnError(Exception):
-    """Said to the caller as it stands: the message must help and must not tell what the caller may not know."""
+    """An error shown to the caller as it stands: the message must help and not tell what the caller may not know."""
 
     code = "INTERNAL"
 
@@ -29,13 +29,13 @@ class NoCredential(Unauthenticated):
 
 
 class Forbidden(CairnError):
-    """A valid credential that may not do this."""
+    """The credential is valid but may not do this."""
 
     code = "FORBIDDEN"
 
 
 class NotFound(CairnError):
-    """No such thing, or none that the caller may know of."""
+    """There is no such thing, or none that the caller may know of."""
 
     code = "NOT_FOUND"
 
@@ -82,13 +82,13 @@ class IdempotencyKeyNotAllowed(CairnError):
 
 
 class LimitExceeded(CairnError):
-    """More than one call may ask for."""
+    """The call asks for more than one call may."""
 
     code = "LIMIT_EXCEEDED"
 
 
 class Unavailable(CairnError):
-    """Not now: the same call may work in `retry_after` seconds."""
+    """The call cannot be served now: the same call may work in `retry_after` seconds."""
 
     code = "UNAVAILABLE"
     retry_after = 1

@@ -32,7 +32,7 @@ OURS = {"INTERNAL_SERVER_ERROR", "TIMEOUT", "UNAVAILABLE"}
 
 
 class InProgress(CairnError):
-    """Somebody asks for the same thing just now."""
+    """Raised while the same request is being processed."""
 
     code = "IDEMPOTENCY_IN_PROGRESS"
 
@@ -77,7 +77,7 @@ class Attempt:
         return answer
 
     async def claim(self, connection: Connection) -> None:
-        """Alone under this key until the transaction ends; what another has done meanwhile is found."""
+        """Lock this key until the transaction ends, and find what another request has answered meanwhile."""
         lock = int.from_bytes(self.digest[:8], signed=True)
         if not await connection.value(KEYS["claim_key"], lock=lock):
             raise busy()
@@ -93,7 +93,7 @@ class Attempt:
 
 
 async def once(database: Database, attempt: Attempt, run: Callable[[Database], Awaitable[Answer]]) -> Answered:
-    """What `run` answers, or what it has answered before.
+    """Return the answer of `run`, or the answer that it gave before.
 
     The answer is kept if something was written. If a part failed for a reason of ours, nothing of it is written.
     """

@@ -1,4 +1,4 @@
-"""Who may do what: one table of rules, which every transport asks through `authorise`."""
+"""Permissions: one table of rules, which every transport asks through `authorise`."""
 
 from collections.abc import Mapping
 from enum import IntEnum
@@ -15,7 +15,7 @@ GRANTS = statements("grants")
 
 
 class Action(IntEnum):
-    """What can be done in a wiki. Who may do one of them may do those before it."""
+    """An action in a wiki. Callers who may do one of them may do those before it."""
 
     READ = 1
     WRITE = 2
@@ -26,7 +26,7 @@ class Action(IntEnum):
 
 
 class Relation(IntEnum):
-    """What ties a credential to a wiki of its tenant, from the weakest to the strongest."""
+    """A tie between a credential and a wiki of its tenant, from the weakest to the strongest."""
 
     STRANGER = 0
     READER = 1
@@ -56,29 +56,29 @@ REFUSALS: Mapping[Action, str] = {
 
 
 def allowed(role: Role, relation: Relation, action: Action) -> bool:
-    """What the table says."""
+    """Return whether the table allows the action."""
     return action <= MOST[role][relation]
 
 
 def covers(maker: Role, role: Role) -> bool:
-    """Whether a credential of the role `maker` may make one of this role: it has every right of it itself."""
+    """Return whether a `maker` credential may make one of this role: it has every right of it itself."""
     return all(mine >= theirs for mine, theirs in zip(MOST[maker], MOST[role], strict=True))
 
 
 def administered_tenant(scope: Scope) -> UUID:
-    """The tenant whose owners, grants and keys this credential may change. Raises Forbidden without the role admin."""
+    """Return the tenant whose owners, grants and keys may be changed. Raises Forbidden without the role admin."""
     if not allowed(scope.role, Relation.OWN, ADMINISTER):
         raise Forbidden(REFUSALS[ADMINISTER])
     return scope.tenant_id
 
 
 def is_at_home(scope: Scope, owner_id: UUID, action: Action) -> bool:
-    """Is it a wiki of the credential's own, where it may do this whoever has granted what?"""
+    """Return whether the wiki is the credential's own, where it may do this whoever has granted what."""
     return owner_id in scope.owners and allowed(scope.role, Relation.OWN, action)
 
 
 async def authorise(connection: Connection, scope: Scope, owner_id: UUID, action: Action) -> None:
-    """Let it pass, or raise: NotFound where the wiki may not even be read, Forbidden where it may be but not this.
+    """Let the action pass, or raise NotFound if the wiki may not even be read, Forbidden if it may be but not this.
 
     What a credential may do in its own wikis costs no statement, anything else costs one.
     """
@@ -92,7 +92,7 @@ async def authorise(connection: Connection, scope: Scope, owner_id: UUID, action
 
 
 async def relation_to(connection: Connection, scope: Scope, owner_id: UUID) -> Relation | None:
-    """The strongest tie to that wiki; None when the tenant has no such owner."""
+    """Return the strongest tie to that wiki; None when the tenant has no such owner."""
     rows = await connection.all(
         GRANTS["find_roles"], tenant_id=scope.tenant_id, owner_id=owner_id, grantee_ids=list(scope.owners)
     )

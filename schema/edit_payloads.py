@@ -1,4 +1,4 @@
-"""What edits, renames and batches answer besides the page."""
+"""Payloads of edits, renames and batches: what they answer besides the page."""
 
 from collections.abc import Awaitable, Sequence
 from typing import Any
@@ -28,7 +28,7 @@ async def kept_state(context: Any, payload: Any, wanted: frozenset[str]) -> list
 async def kept_pages(
     context: Any, payload: Any, wanted: frozenset[str], limit: int | None = None
 ) -> list[tuple[Any, ...]]:
-    """A batch is not larger than what a list shows at most."""
+    """Return the ids of a batch, which is not larger than what a list shows at most."""
     return [(page_id,) for page_id in payload.page_ids]
 
 

@@ -33,14 +33,14 @@ EXTENSIONS = (
 
 
 class Representation(NamedTuple):
-    """What a gateway knows of a thing: its type and its id."""
+    """A thing as a gateway knows it: its type and its id."""
 
     kind: str
     id: str
 
 
 def read_representation(value: Any) -> Representation:
-    """Without an id it is of nothing: so are those whose id is a variable, while their document is validated."""
+    """Read the type and the id. Without an id it is of nothing, as while a document with a variable is validated."""
     match value:
         case {"__typename": str(kind)} if kind in ENTITIES:
             return Representation(kind, str(identifier(str(value.get("id")))))
@@ -90,7 +90,7 @@ class WithoutFederation(Visitor):
 class FederationQueries:
     @strawberry.field(name="_service", description="Federation: this service as a subgraph.")
     async def service(self, info: strawberry.Info) -> Service:
-        """Printing a contract takes a while: it is done once, beside the event loop."""
+        """Return the contract for federation. Printing it takes a while: it is done once, in a thread."""
         return Service(sdl=await asyncio.to_thread(subgraph, info.schema))
 
     @source(

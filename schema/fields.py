@@ -92,7 +92,7 @@ def column(description: str, name: str | None = None, **options: Any) -> Any:
 
 
 def part(description: str) -> Any:
-    """What the compiler makes itself, or finds as a column of that name: the pieces of connections."""
+    """Declare what the compiler makes itself, or finds as a column of that name: the pieces of connections."""
     return mapped(selection.Part(), description=description)
 
 
@@ -135,14 +135,14 @@ def source(
     owner: Callable[..., Any] | None = None,
     **options: Any,
 ) -> Any:
-    """Where a statement starts."""
+    """Declare a field where a statement starts."""
     paging = selection.Paging(limit, most, least, each_of)
     mapping = selection.Source(query, access, paging, step, variants, events, owner)
     return mapped(mapping, description=description, **options)
 
 
 def known(step: selection.Step, description: str) -> Any:
-    """An object of facts about the request, which Postgres is not asked for."""
+    """Declare an object of facts about the request, which Postgres is not asked for."""
     return mapped(selection.Known(step), description=description)
 
 

@@ -1,4 +1,4 @@
-"""What is at hand in a wiki: a short index for the beginning of a prompt."""
+"""The hot index of a wiki: a short index for the beginning of a prompt."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What could be better in a wiki."""
+"""Lint of a wiki: what could be better in it."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What mutations answer: the thing as it is now, or the errors that the client has to fix first."""
+"""Payloads of mutations: the thing as it is now, or the errors that the client has to fix first."""
 
 from collections.abc import Awaitable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the caller may still ask for."""
+"""Rate limits: what the caller may still ask for."""
 
 from datetime import datetime
 from typing import Any

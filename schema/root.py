@@ -78,5 +78,5 @@ def sdl() -> str:
 
 
 def make_engine(limits: Limits | None = None) -> Engine:
-    """What executes requests. One for each process: it holds the plans."""
+    """Return what executes requests. There is one for each process: it holds the plans."""
     return Engine(GRAPHQL, limits=limits, formatter=shown)

@@ -1,4 +1,4 @@
-"""What a search shows of a page that it found."""
+"""The fields that a search shows of each page that it found."""
 
 import strawberry
 
@@ -26,7 +26,7 @@ class WikiSnippet:
 
 @strawberry.type
 class Match:
-    """What a hit and an edge say of their page."""
+    """The fields that a hit and an edge share about their page."""
 
     score: float = column("How well it matches: comparable within one search only.")
     matched_alias: str | None = column("The name that matched, when one did that is not the title.")

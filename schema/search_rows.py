@@ -1,4 +1,4 @@
-"""What a search is asked by a field, and what it found as the rows that a statement starts from."""
+"""The search request that a field makes, and its results as the rows that a statement starts from."""
 
 from typing import Any
 from uuid import UUID
@@ -38,7 +38,7 @@ async def asked(
 
 
 def filter_of(given: dict[str, Any]) -> Filter:
-    """The input as the client sent it."""
+    """Return the filter of the input as the client sent it."""
     return Filter(
         types=texts(given.get("types")),
         excluded_types=texts(given.get("excludedTypes")),
@@ -52,14 +52,14 @@ def filter_of(given: dict[str, Any]) -> Filter:
 
 
 def texts(given: list[str] | None) -> tuple[str, ...]:
-    """Of an enum what is stored of its members."""
+    """Return the stored texts of an enum's members."""
     from selection.declare.arguments import bounded, sendable  # slow to import, and rows need none of it
 
     return tuple(sendable(str(text)) for text in bounded(given or []))
 
 
 async def owner_named(context: Any, where: dict[str, str | None]) -> UUID | None:
-    """Whose wiki is meant, where that is said: a slug is looked up."""
+    """Return the owner of the wiki that is meant, where one is named: a slug is looked up."""
     if (name := where.get("owner")) is not None:
         found: UUID = await context.owner_named(name)
         return found

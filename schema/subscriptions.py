@@ -1,4 +1,4 @@
-"""What can be followed. Each event is shown by one compiled statement, with the caller's rights at that moment."""
+"""Subscriptions: each event is shown by one compiled statement, with the caller's rights at that moment."""
 
 from datetime import datetime
 from typing import Any

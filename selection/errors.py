@@ -1,10 +1,10 @@
-"""Why a selection is not compiled, or not run."""
+"""The reasons why a selection is not compiled, or not run."""
 
 from graphql import GraphQLError
 
 
 class NotCompilable(Exception):
-    """This selection needs graphql-core: Python fields, mutations, introspection."""
+    """A selection that needs graphql-core: Python fields, mutations, introspection."""
 
 
 class BadInput(GraphQLError):
@@ -15,15 +15,15 @@ class BadInput(GraphQLError):
 
 
 class Final(GraphQLError):
-    """The answer to the whole operation: running it again as values would only cost the same once more."""
+    """An error that answers the whole operation: running it again as values would only cost the same once more."""
 
 
 class TurnedAway(Exception):
-    """Not this request, not now: nothing of it is run, and it is no answer to the operation."""
+    """An error that refuses a request for now: nothing of it is run, and it is no answer to the operation."""
 
 
 class TooExpensive(Final):
-    """More rows asked for than one operation may return."""
+    """An operation that asks for more rows than one may return."""
 
     def __init__(self, cost: int, limit: int) -> None:
         message = f"This operation costs {cost} rows; the limit is {limit}. Ask for smaller pages or less depth."

@@ -15,7 +15,7 @@ from .session import Wiki
 
 
 class Refused(CairnError):
-    """What GraphQL refused, with its own code."""
+    """An error that GraphQL returned, with its own code."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)

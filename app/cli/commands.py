@@ -1,4 +1,4 @@
-"""All commands under one name, and what becomes of their errors."""
+"""The `cairn` program: it holds all commands and reports their errors."""
 
 import os
 import sys
@@ -30,13 +30,13 @@ from .output import complain, prepare_streams, say, tell
 
 
 def details(error: Exception) -> dict[str, Any]:
-    """What programs are told besides: the lines of an ambiguous edit, the version of a conflict."""
+    """Return further details for programs: the lines of an ambiguous edit, the version of a conflict."""
     extensions = getattr(error, "extensions", None)
     return {name: value for name, value in extensions.items() if name != "code"} if extensions else {}
 
 
 def quoted(error: Exception) -> str | None:
-    """For people, below the message: the text that an edit may have meant, and how its own was looked for."""
+    """Return, for people, the text that an edit may have meant and how its own was looked for, or None."""
     from resolvers.pages.edits import EditFailed
 
     if not isinstance(error, EditFailed) or error.nearest is None:
@@ -45,7 +45,7 @@ def quoted(error: Exception) -> str | None:
 
 
 def explained(error: Exception) -> tuple[str, str] | None:
-    """Code and message; none for what can only be a fault of the program."""
+    """Return the code and the message of an error, or None for what can only be a fault of the program."""
     from pydantic import ValidationError
 
     from db.embedded import EmbeddedServerFailed
@@ -69,13 +69,13 @@ def explained(error: Exception) -> tuple[str, str] | None:
 
 
 def with_field(error: Exception, message: str) -> str:
-    """For people: the name of the field to fix before a message that does not have it. Programs are told both."""
+    """Return a message for people that starts with the field to fix, unless it has it. Programs get both."""
     field = getattr(error, "field", None)
     return f"{field}: {message}" if field and field.lower() not in message.lower() else message
 
 
 def setting(place: tuple[int | str, ...], message: str) -> str:
-    """What is wrong with a variable, or with several together, which their message names."""
+    """Describe an invalid variable; a message about several together names them itself."""
     return f"CAIRN_{str(place[0]).upper()}: {message}" if place else message
 
 
@@ -97,7 +97,7 @@ COMMANDS = (
 
 
 def say_version(wanted: bool) -> None:
-    """The version of the package that is installed."""
+    """Print the version of the installed package."""
     if wanted:
         from importlib.metadata import version
 

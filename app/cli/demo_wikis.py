@@ -54,7 +54,7 @@ async def load_sample(database: Database, told: Callable[[str], None], reporting
 async def load_tenant(
     database: Database, folder: Path, described: Mapping[str, Any], told: Callable[[str], None], reporting: Reporting
 ) -> None:
-    """Marked at the end, so that a load that was broken off begins again."""
+    """Load a tenant and mark it at the end, so that a load that was broken off begins again."""
     tenant = await ensure_tenant(database, described["slug"], described["name"])
     async with database.connection() as connection:
         if await connection.value(SAMPLE["is_loaded"], tenant_id=tenant.id):
@@ -78,7 +78,7 @@ async def admit(database: Database, owner: Owner, grantee: Owner, role: Grant) -
 
 
 async def load_wiki(database: Database, folder: Path, owner: Owner, report: Progress) -> None:
-    """Sources first, because pages cite them and mentions are seen in them."""
+    """Load the sources first, because pages cite them and mentions are seen in them."""
     scope = Scope(owner.tenant_id, owner.id, Role.MEMBER, ACTOR, (owner.id,))
     sources = {}
     for draft in read_sources(folder / "sources"):
@@ -118,19 +118,19 @@ PORTS = 100
 
 
 async def sample_loaded(database: Database) -> Wiki:
-    """The wiki in which the demo begins."""
+    """Load the sample and return the wiki in which the demo begins."""
     await load_sample(database, tell, progress)
     return await find_wiki(database, *HOME)
 
 
 def quiet(settings: Settings) -> Settings:
-    """A person reads along: only what goes wrong is logged, unless the environment wants more."""
+    """Return settings that log only what goes wrong, as a person reads along, unless the environment wants more."""
     calm = {"log_level": "warning", "log_format": "console"}
     return settings.model_copy(update={k: v for k, v in calm.items() if k not in settings.model_fields_set})
 
 
 def usable_port(host: str, port: int) -> int:
-    """The port, or the next one that is free."""
+    """Return the port, or the next one that is free."""
     for candidate in range(port, min(port + PORTS, 65_536)):
         try:
             bind(host, candidate).close()
@@ -168,7 +168,7 @@ QUERY = """
 
 
 def welcome(settings: Settings, wiki: Wiki, url: str) -> str:
-    """A few dozen lines to copy from and links to open."""
+    """Return a few dozen lines to copy from and links to open."""
     token = token_for(settings, wiki, Role.MEMBER, TTL)
     queries = {name: query_text(name).replace("TENANT", str(wiki.tenant.id)) for name in QUERIES}
     parts = [WELCOME.format(tenant=wiki.tenant.slug, owner=wiki.owner.slug, url=url, token=token)]
@@ -186,7 +186,7 @@ def query_text(name: str) -> str:
 
 
 def link(url: str, token: str, query: str) -> str:
-    """GraphiQL with the token and the query. Both stand behind `#`, which a browser sends to no server."""
+    """Return a link to GraphiQL with the token and the query behind `#`, which a browser sends to no server."""
     return f"{url}/graphiql#{urlencode({'token': token, 'query': query})}"
 
 

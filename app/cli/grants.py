@@ -19,7 +19,7 @@ Grantee = Annotated[str, typer.Option("--grantee", metavar="SLUG", help="The own
 
 
 class GrantRole(StrEnum):
-    """As in resolvers.auth.owners, which is slow to import."""
+    """The roles of grants, repeated here because resolvers.auth.owners is slow to import."""
 
     READER = "reader"
     MEMBER = "member"

@@ -89,7 +89,7 @@ def restore(
 
 
 def asked(document: str, name: str, tenant: str, owner: str, **variables: Any) -> Any:
-    """What the stored document answers of a page."""
+    """Return what the stored document answers of a page; raise NotFound if there is no such page."""
     from resolvers.errors import NotFound
 
     type, _, slug = name.partition("/")

@@ -22,7 +22,7 @@ GO_ON = "What was read stays read. To go on, run: cairn reindex"
 
 
 class Reindexed(NamedTuple):
-    """What was done. As JSON it has these names."""
+    """A summary of a reindex, whose fields have the names that the JSON output has."""
 
     wikis: int
     pages: int
@@ -63,7 +63,7 @@ async def read(database: Database, wikis: Sequence[Row], *, again: bool = False,
 async def read_together(
     database: Database, wikis: Sequence[Row], report: "Progress", *, again: bool, keep_older: bool
 ) -> int:
-    """How many pages were read. The first error ends it."""
+    """Read the wikis, several at a time, and return how many pages were read. The first error ends it."""
     bar = Bar(report, sum(wiki["pages" if again and not wiki["is_begun"] else "unread"] for wiki in wikis))
     if again:  # of all before any is read: whoever goes on need not know what was asked
         for wiki in wikis:
@@ -86,7 +86,7 @@ async def read_together(
 
 
 class Bar:
-    """Of all wikis together: how many pages are read, and where."""
+    """A progress bar over all wikis together, which shows how many pages are read, and of which wiki."""
 
     def __init__(self, report: "Progress", total: int) -> None:
         self.report, self.total, self.done = report, total, 0
@@ -98,7 +98,7 @@ class Bar:
 
 
 async def catch_up(database: Database) -> None:
-    """After an upgrade: no wiki is left without search."""
+    """Index after an upgrade what search has not read, so that no wiki is left without search."""
     tenants = await list_tenants(database)
     if any([await has_unsearchable(database, tenant.id) for tenant in tenants]):
         wikis = await due(database)
@@ -107,7 +107,7 @@ async def catch_up(database: Database) -> None:
 
 
 def amount(wikis: Sequence[Row]) -> str:
-    """`1,234 pages of 2 wikis`."""
+    """Return an amount such as `1,234 pages of 2 wikis`."""
     return counted(sum(wiki["unread"] for wiki in wikis), len(wikis))
 
 

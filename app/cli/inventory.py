@@ -1,4 +1,4 @@
-"""What `cairn status` knows: a dict whose names are those of the JSON."""
+"""The state of the database that `cairn status` reports: a dict whose names are those of the JSON."""
 
 import asyncio
 from typing import Any
@@ -15,7 +15,8 @@ from .session import opened, reached
 
 
 def known(settings: Settings) -> dict[str, Any]:
-    """`problem` is why the database cannot be used. A server that sleeps is woken for a moment, but none is made."""
+    """Return the state; `problem` is why the database cannot be used. It wakes a server that sleeps for a moment, but
+    makes none."""
     if settings.database_url is not None:
         return {"embedded": False} | found(settings, settings.database_url)
     server = EmbeddedServer(settings.data_dir, tell)

@@ -67,7 +67,8 @@ def compile_wiki(
 
 
 async def finished(database: "Database", scope: "Scope", compiler: "Compiler") -> "set[UUID]":
-    """The jobs of the wiki that were open, once none is: run here, retries included, or by another worker meanwhile.
+    """Return the jobs of the wiki that were open, once none is: run here, retries included, or by another worker
+    meanwhile.
 
     Jobs of other owners are left alone, and so is one that is due later, because a budget is used up.
     """
@@ -97,7 +98,7 @@ async def finished(database: "Database", scope: "Scope", compiler: "Compiler") -
 
 @contextmanager
 def untraced() -> "Iterator[None]":
-    """Without the warnings of a worker, whose tracebacks are for logs: what failed is told in a sentence."""
+    """Silence the warnings of a worker, whose tracebacks are for logs: an error is reported in a sentence."""
     logger = logging.getLogger("compiler.jobs.worker")
     level = logger.level
     logger.setLevel(logging.ERROR)
@@ -113,7 +114,7 @@ def is_put_off(job: "Row") -> bool:
 
 
 async def summed(database: "Database", scope: "Scope", job_ids: "Iterable[UUID]") -> dict[str, Any]:
-    """The first of these jobs as it stands, with what all of them have done. Raises CompileFailed."""
+    """Return the first of these jobs as it stands, with what all of them have done. Raises CompileFailed."""
     from compiler.metrics import Metrics
     from resolvers.jobs.queue import CompileFailed, find_job
 
@@ -131,8 +132,8 @@ async def summed(database: "Database", scope: "Scope", job_ids: "Iterable[UUID]"
 
 
 async def standing(database: "Database", scope: "Scope", done: dict[str, Any]) -> dict[str, Any]:
-    """How the wiki stands after a compile: names that are held, work that is put off, and, where nothing was left to
-    read, the job that a worker did before."""
+    """Return the state of the wiki after a compile: names that are held, work that is put off, and, where nothing was
+    left to read, the job that a worker did before."""
     from resolvers.jobs.queue import find_last_compiled, find_open
     from resolvers.sources.mentions import find_nearest
 

@@ -12,7 +12,7 @@ from .output import say, show, table, tell
 
 
 class Role(StrEnum):
-    """As in db.scope, which brings the whole of db with it."""
+    """The roles of credentials, repeated here because db.scope brings the whole of db with it."""
 
     READER = "reader"
     MEMBER = "member"
@@ -21,7 +21,7 @@ class Role(StrEnum):
 
 
 class ActorKind(StrEnum):
-    """As in db.scope, of those who can hold a credential."""
+    """The kinds of actor of db.scope that can hold a credential."""
 
     AGENT = "agent"
     USER = "user"

@@ -63,7 +63,7 @@ SHOWN = 3  # findings of a check in the table
 
 
 class Severity(StrEnum):
-    """How bad a finding is, the worst first."""
+    """The severities of findings, the worst first."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -113,7 +113,7 @@ def lint_wiki(
 
 
 def is_as_bad(severity: str, limit: Severity) -> bool:
-    """Whether a severity is the limit or worse."""
+    """Return whether a severity is the limit or worse."""
     order = list(Severity)
     return order.index(Severity(severity)) <= order.index(limit)
 

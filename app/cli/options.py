@@ -12,7 +12,7 @@ DURATION = re.compile(r"(\d{1,9})([smhdw])")
 
 
 def duration(text: str) -> int:
-    """Seconds: `90s`, `15m`, `12h`, `30d`, `2w`."""
+    """Return the seconds of `90s`, `15m`, `12h`, `30d` or `2w`."""
     found = DURATION.fullmatch(text.strip())
     if not found:
         raise typer.BadParameter("write it as 90s, 15m, 12h, 30d or 2w")
@@ -20,7 +20,7 @@ def duration(text: str) -> int:
 
 
 def moment(text: str) -> str:
-    """A date or a moment in ISO 8601, as it was given."""
+    """Return a date or a moment in ISO 8601, as it was given."""
     from datetime import datetime
 
     try:

@@ -1,4 +1,4 @@
-"""What commands say: data to stdout, the rest to stderr."""
+"""The output of commands: data goes to stdout, everything else to stderr."""
 
 import io
 import json
@@ -14,22 +14,22 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def say(text: str = "") -> None:
-    """A line of the answer. A page's text may hold what would take over a terminal: that is not passed on."""
+    """Print a line of output, without the control characters by which a page's text could take over a terminal."""
     print(CONTROL.sub("", text), flush=True)
 
 
 def tell(text: str) -> None:
-    """What is being done, for whoever waits."""
+    """Print to stderr what is being done, for whoever waits."""
     print(CONTROL.sub("", text), file=sys.stderr, flush=True)
 
 
 def show(data: Any) -> None:
-    """The answer for programs."""
+    """Print the result as JSON, for programs."""
     write_json(sys.stdout, data, indent=True)
 
 
 def complain(code: str, message: str, for_programs: bool, details: Mapping[str, Any] | None = None) -> None:
-    """What went wrong, on one line; a help text has more and stands for itself."""
+    """Report an error on one line of stderr, as JSON for programs; a help text of several lines is printed as it is."""
     if for_programs:
         write_json(sys.stderr, {"error": {"code": code, "message": message, **(details or {})}})
     else:
@@ -37,7 +37,7 @@ def complain(code: str, message: str, for_programs: bool, details: Mapping[str, 
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Columns as wide as what is in them; on a terminal they break where it ends."""
+    """Print columns as wide as their contents; on a terminal they wrap at its edge."""
     cells = [tuple(CONTROL.sub("", str(cell)) for cell in row) for row in rows]
     if sys.stdout.isatty() or any(broken(cell) for row in cells for cell in row):
         drawn(headings, cells)
@@ -55,14 +55,14 @@ def broken(cell: str) -> bool:
 
 
 def width(text: str) -> int:
-    """Columns of a terminal: two for a wide letter, none for a mark above or below one."""
+    """Return the columns that a text takes in a terminal: two for a wide letter, none for a mark above or below one."""
     if text.isascii():
         return len(text)
     return sum(0 if combining(letter) else 2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
 def drawn(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """By Rich, which breaks lines and is slow to import."""
+    """Print a table with Rich, which wraps long cells and is slow to import."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -77,7 +77,7 @@ def drawn(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def write_json(stream: TextIO, data: Any, indent: bool = False) -> None:
-    """In UTF-8, whatever the terminal speaks."""
+    """Write JSON in UTF-8, whatever the encoding of the terminal."""
     stream.flush()
     stream.buffer.write(f"{as_json(data, indent)}\n".encode())
     stream.flush()
@@ -94,7 +94,7 @@ def as_json(data: Any, indent: bool = False) -> str:
 
 
 def prepare_streams() -> None:
-    """Letters that a terminal lacks stop no command, and a stream that was closed is one to nowhere."""
+    """Escape characters that a terminal cannot show, and open the null device for each stream that is closed."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         stream = getattr(sys, name)
         if stream is None:

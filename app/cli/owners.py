@@ -16,7 +16,7 @@ app = typer.Typer(help="Whose wikis there are in a tenant.", no_args_is_help=Tru
 
 
 class Kind(StrEnum):
-    """As in resolvers.auth.owners, which is slow to import."""
+    """The kinds of owner, repeated here because resolvers.auth.owners is slow to import."""
 
     AGENT = "agent"
     USER = "user"

@@ -24,7 +24,7 @@ After = Annotated[str | None, typer.Option(metavar="CURSOR", help="What comes th
 
 
 class Order(StrEnum):
-    """As in schema.enums, which is slow to import."""
+    """The orders of a list of pages, repeated here because schema.enums is slow to import."""
 
     UPDATED = "updated"
     TITLE = "title"
@@ -38,7 +38,7 @@ def add_pages(parent: typer.Typer) -> None:
 
 
 def one_type(text: str) -> str:
-    """One of the types that a page may have."""
+    """Return one of the types that a page may have, or raise BadParameter."""
     if text.lower() not in TYPES:
         raise typer.BadParameter(f"give one of {', '.join(TYPES)}")
     return text.lower()
@@ -85,7 +85,7 @@ def pages(
 
 
 def say_rest(found: dict[str, Any]) -> None:
-    """How many of how many a list shows, and how to see the next."""
+    """Print how many items of how many a list shows, and how to see the next."""
     total = f" of {found['totalCount']}" if "totalCount" in found else ""
     say(f"{len(found['nodes'])}{total}")
     if found["pageInfo"]["hasNextPage"]:
@@ -93,7 +93,7 @@ def say_rest(found: dict[str, Any]) -> None:
 
 
 def page_name(text: str) -> str:
-    """TYPE/SLUG, or an error that says so."""
+    """Return the name if it is TYPE/SLUG, or raise BadParameter."""
     type, slash, slug = text.partition("/")
     if not slash or not slug or type.lower() not in TYPES:
         raise typer.BadParameter(f"write it as TYPE/SLUG, where TYPE is one of {', '.join(TYPES)}")
@@ -129,7 +129,7 @@ def page(
 
 
 def ask(document: str, field: str, tenant: str, owner: str, **variables: Any) -> Any:
-    """What one root field of the stored document answers."""
+    """Return what one root field of the stored document answers."""
     from .session import session
 
     async def work(database: "Database") -> Any:
@@ -186,7 +186,7 @@ Work = Callable[["Database", "Scope", "UUID"], Awaitable[Any]]
 
 
 def on_page(name: str, tenant: str, owner: str, work: Work) -> Any:
-    """What the work makes of the page."""
+    """Run the work on the page and return its result."""
     from .session import find_wiki, session
 
     async def run(database: "Database") -> Any:
@@ -199,7 +199,7 @@ def on_page(name: str, tenant: str, owner: str, work: Work) -> Any:
 
 
 async def find_page_id(database: "Database", scope: "Scope", name: str) -> "UUID":
-    """Of TYPE/SLUG, archived or not."""
+    """Return the id of the page TYPE/SLUG, archived or not; raise NotFound if there is none."""
     from resolvers.errors import NotFound
     from resolvers.model.lookup import PageAddress, locate
 

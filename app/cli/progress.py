@@ -13,7 +13,7 @@ NAME_WIDTH = 40  # characters of the note's name that are shown
 
 @contextmanager
 def progress(title: str = "") -> Iterator[importing.Progress]:
-    """A bar for each step, under the title; none where stderr is no terminal."""
+    """Show a bar for each step, under the title, or none if stderr is no terminal."""
     console = Console(stderr=True)
     columns = TextColumn("{task.description:<8}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[note]}")
     with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
@@ -21,7 +21,7 @@ def progress(title: str = "") -> Iterator[importing.Progress]:
 
 
 class Bars:
-    """One bar for each step, made when the step begins."""
+    """A set of progress bars, one for each step, made when the step begins."""
 
     def __init__(self, bars: Progress, title: str) -> None:
         self.bars, self.title, self.tasks = bars, title, dict[str, TaskID]()

@@ -88,7 +88,7 @@ def server(settings: "Settings") -> Iterator[str]:
 
 
 def migrated(dsn: str, *, is_yours: bool) -> list[str]:
-    """The revisions that were applied."""
+    """Apply what is pending and return those revisions."""
     import asyncio
 
     from db.migrate import migrate as to_newest
@@ -100,7 +100,7 @@ def migrated(dsn: str, *, is_yours: bool) -> list[str]:
 
 
 async def caught_up(database: "Database") -> dict[str, Any]:
-    """What search read of what it had not read. Servers of the release before go on answering by their own index."""
+    """Index what search has not read and return the counts. Servers of the release before keep their own index."""
     from .indexes import amount, due, read
 
     found = await due(database)
@@ -114,7 +114,7 @@ async def caught_up(database: "Database") -> dict[str, Any]:
 
 
 async def left(database: "Database") -> dict[str, Any]:
-    """What search has yet to read."""
+    """Return how many wikis and pages search has yet to read."""
     from .indexes import amount, due
 
     wikis = [wiki for wiki in await due(database) if wiki["is_due"]]

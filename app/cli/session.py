@@ -68,7 +68,7 @@ async def opened(settings: Settings, dsn: str, work: Callable[[Database], Awaita
 
 
 async def reached(dsn: str, asking: Awaitable[T]) -> T:
-    """What a server answers, or why there is no answer, without the password that the DSN may hold."""
+    """Return what a server answers, or raise Unavailable with the reason, without the password the DSN may hold."""
     try:
         return await asking
     except (OSError, asyncpg.InterfaceError, ValueError) as error:
@@ -96,7 +96,7 @@ class Wiki(NamedTuple):
 
 
 async def find_wiki(database: Database, tenant: str, owner: str) -> Wiki:
-    """Both by slug or id."""
+    """Return the wiki of this tenant and owner, each given by slug or id."""
     found = await find_tenant(database, tenant)
     try:
         return Wiki(found, await find_owner(database, found.id, owner))
@@ -105,7 +105,7 @@ async def find_wiki(database: Database, tenant: str, owner: str) -> Wiki:
 
 
 async def made_wiki(database: Database, tenant: str, owner: str) -> Wiki:
-    """The same, made where there is none: both are slugs then, and the owner is a user."""
+    """Return the wiki as `find_wiki` does, or create it: both names are slugs then, and the owner is a user."""
     try:
         found = await find_tenant(database, tenant)
     except NotFound:

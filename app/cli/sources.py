@@ -23,7 +23,7 @@ def add_sources(parent: typer.Typer) -> None:
 
 
 class Kind(StrEnum):
-    """As in db.tables, which is slow to import."""
+    """The kinds of source, repeated here because db.tables is slow to import."""
 
     MEMORY_UNIT = "memory_unit"
     DAILY_NOTE = "daily_note"
@@ -117,7 +117,7 @@ def add_retaining(parent: typer.Typer) -> None:
 
 
 class Done:
-    """What came of all of it."""
+    """The totals of all batches: new and known sources, problems, and the id of the job."""
 
     def __init__(self) -> None:
         self.new = self.known = 0
@@ -157,7 +157,7 @@ def retain(
 
 
 async def retained(database: "Database", scope: "Scope", path: Path) -> Done:
-    """Batch by batch: what was kept before something went wrong stays."""
+    """Retain the sources batch by batch: what was kept before something went wrong stays."""
     from resolvers.import_export.notes import Problem
     from resolvers.sources.retain import retain_sources
 

@@ -49,7 +49,7 @@ def watch(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
 
 
 async def followed(database: "Database", wiki: "Wiki") -> "AsyncIterator[dict[str, Any]]":
-    """Each change as GraphQL shows it to a reader of the wiki."""
+    """Yield each change as GraphQL shows it to a reader of the wiki."""
     import asyncio
     from contextlib import suppress
 
@@ -79,7 +79,7 @@ async def followed(database: "Database", wiki: "Wiki") -> "AsyncIterator[dict[st
 
 
 def hear(feed: "Feed", payload: str) -> None:
-    """Pass a notification on. One that is none of ours is no news."""
+    """Pass a notification on. One that is not of Cairn is ignored."""
     from contextlib import suppress
 
     from resolvers.subscriptions.changes import read_payload

@@ -1,4 +1,4 @@
-"""How a request names a document: `documentId`, or the extension `persistedQuery` of Apollo's clients."""
+"""The name of a document in a request: `documentId`, or the extension `persistedQuery` of Apollo's clients."""
 
 import re
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ class Name(NamedTuple):
 
 
 def name_of(given: Mapping[str, Any]) -> Name | None:
-    """What the request calls its document, if it does."""
+    """Return the name that the request gives for its document, or None."""
     if given.get("documentId") is not None:
         return Name(plain_id(given["documentId"]), automatic=False)
     extension = (given.get("extensions") or {}).get("persistedQuery")

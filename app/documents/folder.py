@@ -37,7 +37,7 @@ class Trusted(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """Why a file, or one document in it, is not served."""
+    """A reason why a file, or one document in it, is not served."""
 
     file: Path
     id: str | None
@@ -48,14 +48,14 @@ class Fault(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """What was found in a folder."""
+    """The documents and the faults that were found in a folder."""
 
     documents: list[Trusted]
     faults: list[Fault]
 
 
 def trusted(folder: Path) -> dict[str, str]:
-    """Texts by id, each also by its SHA-256. DocumentsBroken names the first fault and counts the others."""
+    """Return texts by id, each also by its SHA-256. DocumentsBroken names the first fault and counts the others."""
     documents, faults = read_folder(folder)
     if faults:
         more = f" (and {len(faults) - 1} more: cairn documents check {folder})" if faults[1:] else ""
@@ -65,7 +65,7 @@ def trusted(folder: Path) -> dict[str, str]:
 
 
 def read_folder(folder: Path) -> Contents:
-    """Every document below the folder whose id is right, and what is wrong with the others."""
+    """Return every document below the folder whose id is right, and what is wrong with the others."""
     if not folder.is_dir():
         return Contents([], [Fault(folder, None, "there is no such folder.")])
     known: dict[str, Trusted] = {}
@@ -80,7 +80,7 @@ def read_folder(folder: Path) -> Contents:
 
 
 def files_below(folder: Path) -> tuple[list[Path], list[Fault]]:
-    """Those that may hold documents, and the folders that cannot be looked into."""
+    """Return the files that may hold documents, and a fault for each folder that cannot be read."""
     faults: list[Fault] = []
 
     def note(error: OSError) -> None:
@@ -104,7 +104,7 @@ def read_file(file: Path) -> Iterator[Trusted | Fault]:
 
 
 def manifest(read: Any) -> Mapping[str, Any]:
-    """Texts by id; ValueError says what forms there are."""
+    """Return the texts by id; ValueError says what forms there are."""
     if isinstance(read, dict) and read.get("format") == APOLLO:
         try:
             return {one["id"]: one["body"] for one in read["operations"]}
@@ -116,7 +116,7 @@ def manifest(read: Any) -> Mapping[str, Any]:
 
 
 def mistake(id: str, text: Any) -> str | None:
-    """What is wrong with this pair."""
+    """Return what is wrong with this pair of an id and a text, or None."""
     if not SYNTAX.fullmatch(id):
         return "an id is 1 to 255 letters, digits and - . _ ~"
     if not isinstance(text, str) or not text.strip():

@@ -1,4 +1,4 @@
-"""From the name of a document to its text, and which texts are executed at all."""
+"""Looks up the text of a document by its name, and decides which texts are executed at all."""
 
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -18,10 +18,11 @@ LONGEST = 400_000
 
 
 class Registrations:
-    """By tenant and hash, so that nobody learns from here what another tenant asks. The longest unused go first."""
+    """A cache of texts by tenant and hash, so that no tenant learns what another asks. The least recently used texts
+    are dropped first."""
 
     def __init__(self, count: int = COUNT, size: int = BYTES) -> None:
-        """`size` in bytes of all texts together."""
+        """Limit the cache to `count` texts, and to `size` bytes of all texts together."""
         self.count, self.size, self.held = count, size, 0
         self.texts: OrderedDict[tuple[UUID, str], bytes] = OrderedDict()
 
@@ -33,7 +34,7 @@ class Registrations:
         return text.decode()
 
     def keep(self, tenant_id: UUID, digest: str, text: bytes) -> None:
-        """The digest must have been found to be the text's own: so nothing can be put under another's name."""
+        """Store a text under its digest. The caller has checked it, so nothing can be put under another's name."""
         if (tenant_id, digest) in self.texts or len(text) > LONGEST:
             return
         self.texts[tenant_id, digest] = text
@@ -47,7 +48,7 @@ Policy = Literal["any", "apq", "trusted"]
 
 
 class Documents:
-    """Made once in a process. What is in the folder is read here, and not again."""
+    """The documents that a process serves. The folder is read here, once."""
 
     def __init__(self, policy: Policy, folder: Path | None = None) -> None:
         if policy == "trusted" and folder is None:
@@ -58,11 +59,11 @@ class Documents:
         self.registrations = Registrations()
 
     def concern(self, asked: Operation) -> bool:
-        """Is anything to be looked up or judged? For most requests it is not."""
+        """Return whether there is anything to look up or to check. For most requests there is not."""
         return asked.document is not None or self.policy == "trusted"
 
     def resolve(self, asked: Operation, tenant_id: UUID) -> Operation:
-        """The operation with its text, or Refused."""
+        """Return the operation with its text, or raise Refused."""
         name = asked.document
         if name is not None and not asked.query:
             asked = asked._replace(query=self.find(name, tenant_id))
@@ -86,7 +87,7 @@ class Documents:
         raise Refused(200, "PersistedQueryNotFound", "PERSISTED_QUERY_NOT_FOUND")
 
     def register(self, name: Name, text: str, tenant_id: UUID) -> None:
-        """Only under the hash that it has."""
+        """Register the text under the hash that it has; refuse it under any other."""
         if not name.automatic:
             raise Refused(400, "Send either a documentId or a query.")
         encoded = text.encode(errors="surrogatepass")

@@ -15,7 +15,7 @@ from .folder import DocumentsBroken, Fault, Trusted
 
 
 def refusals(documents: Iterable[Trusted], limits: Limits) -> Iterator[Fault]:
-    """What is wrong with them by the schema and by the limits."""
+    """Yield what is wrong with the documents by the schema and by the limits."""
     for one in documents:
         try:
             parsed(GRAPHQL, one.text, limits)
@@ -24,7 +24,8 @@ def refusals(documents: Iterable[Trusted], limits: Limits) -> Iterator[Fault]:
 
 
 def add_documents(folder: Path, files: Sequence[Path], limits: Limits) -> dict[Path, str]:
-    """Each as <sha256>.graphql in the folder, which is made if need be; the digests by file. All of them or none."""
+    """Write each document as <sha256>.graphql into the folder, creating it if need be, and return the digests by file.
+    If one of them is not valid, none is written."""
     read = [Trusted(file.name, text_of(file), file) for file in files]
     for fault in refusals(read, limits):
         raise DocumentsBroken(f"{fault.file}: {fault.message}")
@@ -40,7 +41,7 @@ def text_of(file: Path) -> str:
 
 
 def put(folder: Path, text: str) -> str:
-    """Whole or not at all: a server may be reading the folder."""
+    """Write the file whole or not at all: a server may be reading the folder."""
     digest = sha256(text.encode()).hexdigest()
     handle, draft = mkstemp(dir=folder, suffix=".draft")
     with os.fdopen(handle, "wb") as file:

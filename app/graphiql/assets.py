@@ -94,7 +94,7 @@ class AssetError(Exception):
 
 
 def directory() -> Path:
-    """Where the files lie: beside this module, out of git, inside the wheel."""
+    """Return the folder of the files, which is beside this module, out of git and inside the wheel."""
     return Path(__file__).with_name("assets")
 
 
@@ -172,7 +172,7 @@ def _member(archive: tarfile.TarFile, asset: Asset) -> bytes:
 
 
 def _write(target: Path, content: bytes) -> None:
-    """All or nothing: a reader never sees half a file."""
+    """Write the file whole or not at all: a reader never sees half of it."""
     unfinished = target.with_name(f".{target.name}.{os.getpid()}")
     unfinished.write_bytes(content)
     unfinished.replace(target)

@@ -17,12 +17,12 @@ CDN = "https://unpkg.com"
 
 
 def own_files() -> dict[str, Path]:
-    """Our own stylesheet and script, by a name that changes when their content does."""
+    """Return Cairn's stylesheet and script, by a name that changes when their content does."""
     return {_dated_by_content(HERE / file): HERE / file for file in ("boot.css", "boot.js")}
 
 
 def page(*, endpoint: str, folder: str, local: bool) -> str:
-    """The whole page. `endpoint` is where its queries go, `folder` is where its files are served.
+    """Return the whole page. `endpoint` is where its queries go, `folder` is where its files are served.
 
     `local` says that this server has GraphiQL's files; without them the browser takes them, hash-checked, from the CDN.
     """
@@ -35,7 +35,7 @@ def page(*, endpoint: str, folder: str, local: bool) -> str:
 
 
 def content_security_policy(*, local: bool) -> str:
-    """Nothing but this server; where it lacks GraphiQL's files, scripts and styles of the CDN as well."""
+    """Return a policy that allows this server alone, and the CDN's scripts and styles if it lacks GraphiQL's files."""
     files = "'self'" if local else f"'self' {CDN}"
     rules = {
         "default-src": "'none'",
@@ -63,7 +63,7 @@ def _own_tags(folder: str) -> Iterator[str]:
 
 
 def _tag(url: str, integrity: str | None = None) -> str:
-    """`crossorigin` because a browser checks the hash of another site's file only when it may read it."""
+    """Return a tag, with `crossorigin`: a browser checks the hash of another site's file only when it may read it."""
     check = f' integrity="{integrity}" crossorigin="anonymous"' if integrity else ""
     if url.endswith(".css"):
         return f'<link rel="stylesheet" href="{escape(url)}"{check}>'
@@ -104,6 +104,6 @@ def graphiql_routes(endpoint: str = "/graphql") -> list[BaseRoute]:
 
 
 def _files(local: bool) -> dict[str, Path]:
-    """Every file that may be asked for, by name: no path is ever made from what a client sends."""
+    """Return every file that may be asked for, by name: no path is ever made from what a client sends."""
     theirs = {asset.name: directory() / asset.name for asset in ASSETS} if local else {}
     return own_files() | theirs

@@ -29,13 +29,13 @@ def error_body(message: str, code: str, **extensions: Any) -> bytes:
 
 
 def masked_body() -> bytes:
-    """For a fault of ours: it says the id under which the log has it, and nothing else."""
+    """Return the body for an internal fault: it has the id that is in the log, and nothing else."""
     shown = masked()
     return error_body(shown["message"], **shown["extensions"])
 
 
 def challenge(error: Unauthenticated) -> str:
-    """The WWW-Authenticate header of a 401 (RFC 6750): without an error where no credential was sent."""
+    """Return the WWW-Authenticate header of a 401 (RFC 6750): without an error if no credential was sent."""
     if isinstance(error, NoCredential):
         return 'Bearer realm="cairn"'
     description = "".join(c for c in error.message if " " <= c <= "~" and c not in '"\\')
@@ -43,7 +43,7 @@ def challenge(error: Unauthenticated) -> str:
 
 
 def fault(error: Exception) -> tuple[int, bytes]:
-    """Status and body for what nothing else has answered: 503 where Postgres was lost, else it is one of ours."""
+    """Return status and body for an error that nothing else has answered: 503 if Postgres was lost, else 500."""
     known = explained(error)
     if isinstance(known, Unavailable):
         return 503, error_body(known.message, **known.extensions)
@@ -60,7 +60,7 @@ async def answer(send: Send, status: int, body: bytes) -> None:
 
 
 async def not_served(request: Request, error: Exception) -> Response:
-    """What the router refuses: an unknown path, or a method that the path does not have."""
+    """Answer what the router refuses: an unknown path, or a method that the path does not have."""
     assert isinstance(error, HTTPException)
     status = error.status_code
     body = error_body(WORDS.get(status, str(error.detail)), CODES.get(status, "BAD_REQUEST"))
@@ -143,7 +143,7 @@ MESSAGES = {
 
 
 def said(fault: Mapping[str, Any]) -> str:
-    """What is wrong with one argument, to be read behind its name."""
+    """Return what is wrong with one argument, worded to follow its name."""
     kind, message, context = str(fault["type"]), str(fault["msg"]), fault.get("ctx") or {}
     if kind in ("enum", "literal_error"):
         return f"must be {str(context.get('expected', '')).replace(chr(39), '')}"[:LONGEST]

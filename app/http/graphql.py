@@ -29,7 +29,7 @@ STOPPED = "The service stopped before this was done. Read what is there before y
 
 
 class GraphQLEndpoint:
-    """From bytes to bytes. What is wrong with a request is told before anything is executed."""
+    """The GraphQL endpoint, from bytes to bytes. It refuses a faulty request before anything is executed."""
 
     def __init__(
         self,
@@ -134,7 +134,7 @@ def headers_of(error: CairnError) -> Headers:
 
 
 def come_again() -> Headers:
-    """For an answer of which a part failed only for now: its status is that of an operation that was executed."""
+    """Return Retry-After if a part of the answer failed only for now: its status is that of an executed operation."""
     return (SOON,) if is_traced("UNAVAILABLE") else NO_MORE
 
 

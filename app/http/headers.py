@@ -1,4 +1,4 @@
-"""What every answer tells a browser, which hosts are answered for, and which pages of others may ask."""
+"""Sets the headers that every answer has for browsers, and checks the host and the origin of requests."""
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
@@ -30,7 +30,7 @@ PROBES = ("/healthz", "/readyz")
 
 
 def security_headers(settings: Settings) -> Headers:
-    """For every answer; HSTS only where the operator has said that all of this host is HTTPS."""
+    """Return the headers of every answer; HSTS only if the operator has said that all of this host is HTTPS."""
     if not settings.hsts_seconds:
         return FIXED
     return [*FIXED, (b"strict-transport-security", f"max-age={settings.hsts_seconds}".encode())]
@@ -52,7 +52,7 @@ def completing(fixed: Headers) -> Callable[[Iterable[tuple[bytes, bytes]]], Head
 
 
 def browser_rules(settings: Settings) -> list[Middleware]:
-    """What stands between a browser and everything that is served."""
+    """Return the middleware that stands between a browser and everything that is served."""
     rules = []
     if settings.allowed_hosts:
         rules.append(Middleware(AllowedHosts, hosts=settings.allowed_hosts))
@@ -106,6 +106,6 @@ class AllowedHosts:
 
 
 def without_port(host: str) -> str:
-    """`[::1]:8000` is `[::1]`."""
+    """Return the host without its port: `[::1]:8000` is `[::1]`."""
     name, colon, port = host.rpartition(":")
     return name if colon and port.isdecimal() and not name.endswith(":") else host

@@ -1,4 +1,4 @@
-"""Is the process alive, and can it serve? If not: why."""
+"""Liveness and readiness: is the process alive, and can it serve? If not: why."""
 
 import asyncio
 
@@ -19,7 +19,7 @@ PATIENCE = 2  # seconds
 
 
 class NotReady(Exception):
-    """`reason` is a word for machines, the text is for people; neither tells anything of the database."""
+    """A reason not to serve. `reason` is for machines, the text for people; neither reveals the database."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(detail)

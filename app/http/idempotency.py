@@ -49,7 +49,7 @@ async def answer_once(
     run: Run,
     contract: str | None = None,
 ) -> tuple[Answer, Headers]:
-    """The answer to a mutation, the same for each repetition. For a query the key means nothing.
+    """Return the answer to a mutation, the same for each repetition. For a query the key means nothing.
 
     By another contract it is another request: its answer has other spellings.
     """
@@ -71,7 +71,7 @@ async def is_mutation(engine: Engine, asked: Operation) -> bool:
 
 @asynccontextmanager
 async def swept(database: Database) -> AsyncIterator[None]:
-    """Meanwhile old answers are deleted, once at the beginning and then every hour."""
+    """Delete old answers in the background, once at the beginning and then every hour."""
     sweeping = asyncio.create_task(sweep(database))
     try:
         yield

@@ -28,7 +28,7 @@ Task = asyncio.Task[Any]
 
 
 class OutOfTime(CairnError):
-    """It was stopped. `writes` have been done whole; whatever else it was to write has not been written."""
+    """A timeout. `writes` counts the transactions that were committed; whatever else was to be written was not."""
 
     code = "TIMEOUT"
 
@@ -43,7 +43,7 @@ class OutOfTime(CairnError):
 
 
 class Deadline:
-    """So many seconds for each operation, by one timer for all that run."""
+    """A timeout of so many seconds for each operation, by one timer for all that run."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -51,7 +51,7 @@ class Deadline:
         self.stopped: set[Task] = set()
 
     async def within(self, work: Awaitable[T]) -> T:
-        """What it returns, or OutOfTime. The SQL that it was waiting for is stopped, a COMMIT is waited for."""
+        """Return what the work returns, or raise OutOfTime. SQL that is running is stopped, a COMMIT is waited for."""
         task = asyncio.current_task()
         assert task is not None
         self.running.add(task, self.seconds)
@@ -78,7 +78,7 @@ INTROSPECTS = {"everyone": frozenset(Role), "admin": frozenset({Role.ADMIN}), "n
 
 @dataclass(frozen=True)
 class Bounds:
-    """Runs operations inside them."""
+    """The limits within which operations are run."""
 
     throttle: Throttle
     cost: int
@@ -108,7 +108,7 @@ class Bounds:
         feed: Feed | None = None,
         event: Change | None = None,
     ) -> Answer:
-        """Throttled and OutOfTime are for the transport to answer; whatever else is wrong is in the answer.
+        """Execute an operation. Throttled and OutOfTime are raised; all other errors are in the answer.
 
         `event` is what a subscription is being shown.
         """
@@ -121,8 +121,8 @@ class Bounds:
             return await self.deadline.within(self.paid(engine, asked, context, account))
 
     async def admit(self, scope: Scope, work: Callable[[Account], Awaitable[T]], *, is_moving: bool = False) -> T:
-        """A request of a transport with its own operations, within the same limits: it pays for its reads from
-        the account, which pays for the request itself here. One that moves a whole wiki is given more time."""
+        """Run a request of a transport with its own operations within the same limits: it pays for its reads from the
+        account, which pays for the request itself here. One that moves a whole wiki is given more time."""
         BORROWER.set(scope.tenant_id)
         with self.throttle.account(scope) as account:
             await account.take(OPERATION)
@@ -133,7 +133,7 @@ class Bounds:
         return Context(database, scope, self.cost, account=account, may_introspect=may_introspect)
 
     async def paid(self, engine: Engine, asked: Operation, context: Context, account: Account) -> Answer:
-        """Who has nothing left is not even read; what is refused costs something too."""
+        """Execute and charge. An empty account raises Throttled before parsing; a refused operation costs too."""
         if not account.covers(OPERATION):
             await account.fetch(OPERATION)
         answer = await engine.execute(asked.query, asked.variables, asked.name, context)

@@ -43,7 +43,7 @@ class Refused(Exception):
 
 
 class Operation(NamedTuple):
-    """What to execute. `query` is empty where only the document's name was sent."""
+    """An operation to execute. `query` is empty if only the document's name was sent."""
 
     query: str
     variables: dict[str, Any] | None
@@ -58,7 +58,7 @@ def header(scope: Scope, name: bytes) -> str | None:
 
 
 def headers_of(scope: Scope) -> dict[bytes, bytes]:
-    """By name, looked through once a request."""
+    """Return the headers by name, parsed once a request."""
     return scope.get(NAMED) or named(scope)
 
 
@@ -86,7 +86,7 @@ def credential_of(scope: Scope) -> tuple[str | None, str | None]:
 
 
 def answer_type(scope: Scope) -> str:
-    """application/graphql-response+json for those who accept it; plain JSON for those who do not say."""
+    """Return application/graphql-response+json for those who accept it, and plain JSON for those who do not say."""
     accepted = header(scope, b"accept")
     return JSON if accepted is None else negotiated(accepted)
 
@@ -114,7 +114,7 @@ async def read_operation(scope: Scope, receive: Receive, bodies: "Bodies") -> Op
 
 
 class Bodies:
-    """Never more than `most` bytes of one, whatever the client says it sends, and never for longer than PATIENCE."""
+    """A reader of bodies of at most `most` bytes each, whatever the client says it sends, within PATIENCE seconds."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -146,7 +146,7 @@ class Bodies:
 
 
 async def received(receive: Receive, most: int) -> bytes:
-    """Mostly it is there already, in one piece."""
+    """Return the body, which mostly is there already, in one piece."""
     pieces, size = [], 0
     while True:
         message = await receive()
@@ -197,7 +197,7 @@ def parsed(text: bytes, what: str) -> Any:
 
 
 def narrow(given: Any) -> Any:
-    """What is read of a request besides its variables is little; those have limits of their own."""
+    """Refuse a request with too many keys or values besides its variables, which have limits of their own."""
     if isinstance(given, dict):
         if len(given) > KEYS_MAX:
             raise Refused(413, f"The request has more than {KEYS_MAX} keys.", "LIMIT_EXCEEDED")
@@ -210,7 +210,7 @@ def narrow(given: Any) -> Any:
 
 
 def operation(given: Any) -> Operation:
-    """Each part of the right type, and a document there."""
+    """Return the operation, checking that each part has the right type and that there is a document."""
     if isinstance(given, list):
         raise Refused(400, "Batches are not served; send one operation a request.")
     if not isinstance(given, dict):
@@ -243,13 +243,13 @@ INLINE_MAX = 50_000  # bytes of JSON that are read in a few milliseconds, whatev
 
 
 async def parse_in_thread(size: int, make: Callable[[], T]) -> T:
-    """What it makes of so many bytes."""
+    """Return what `make` returns; it runs in a thread if its input of `size` bytes is large."""
     return await compile_in_thread(lambda: uncollected(make)) if size > INLINE_MAX else make()
 
 
 def uncollected(make: Callable[[], T]) -> T:
-    """Without the garbage collector, which looks at all that is being made again and again: 2 MB of lists take 20 ms
-    instead of 300, and nobody else computes meanwhile, in whichever thread."""
+    """Run `make` without the garbage collector, which looks at all that is being made again and again: 2 MB of lists
+    take 20 ms instead of 300, and nobody else computes meanwhile, in whichever thread."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""How an answer travels: whole, compressed, or not at all where the client has it."""
+"""Sends an answer whole, compressed, or not at all if the client has it."""
 
 import asyncio
 import gzip
@@ -15,7 +15,7 @@ from .request import header
 
 
 def etag(body: bytes) -> str:
-    """Strong: the same for the same bytes, and for no others."""
+    """Return a strong tag: the same for the same bytes, and for no others."""
     return f'"{urlsafe_b64encode(sha256(body).digest()[:18]).decode()}"'
 
 
@@ -34,7 +34,7 @@ AT_ONCE = 64_000
 
 
 def takes_gzip(accept_encoding: str | None) -> bool:
-    """Does the client accept it, by name or by `*`?"""
+    """Return whether the client accepts gzip, by name or by `*`."""
     if accept_encoding is None:
         return False
     weights = dict(map(weighted, accept_encoding.lower().split(",")))
@@ -75,7 +75,7 @@ UNREAD_MAX = 128_000_000
 
 
 class Delivery(NamedTuple):
-    """What is sent, but for its type and its length."""
+    """A response but for its type and its length."""
 
     status: int
     body: bytes
@@ -83,12 +83,12 @@ class Delivery(NamedTuple):
 
 
 def is_plain(scope: Scope, body: bytes, compress_over: int) -> bool:
-    """Does it travel as it is, and is kept by nobody?"""
+    """Return whether the body is sent as it is, and cached by nobody."""
     return scope["method"] != "GET" and not 0 < compress_over < len(body)
 
 
 async def delivered(scope: Scope, status: int, body: bytes, compress_over: int) -> Delivery:
-    """`compress_over` in bytes, 0 for never. Only what a GET asked for may be kept by the client."""
+    """Return the response to send. `compress_over` in bytes, 0 for never. Only an answer to a GET may be cached."""
     if scope["method"] == "GET" and status == 200:
         return await revalidated(scope, body, compress_over)
     if not 0 < compress_over < len(body):
@@ -100,7 +100,8 @@ async def delivered(scope: Scope, status: int, body: bytes, compress_over: int) 
 
 
 async def revalidated(scope: Scope, body: bytes, compress_over: int, tag: str | None = None) -> Delivery:
-    """The tag of a compressed answer is weak: other bytes may stand for the same answer. None given: one of its own."""
+    """Return the response with its tag, by default one of the body. Compressed, the tag is weak: other bytes may stand
+    for the same answer."""
     tag = tag or await tagged(body)
     if matches(header(scope, b"if-none-match"), tag):
         return Delivery(304, b"", (*REVALIDATED, (b"etag", tag.encode())))
@@ -114,13 +115,13 @@ async def tagged(body: bytes) -> str:
 
 
 class Unread:
-    """How much of large answers waits for the clients of each borrower to take it."""
+    """A count of the bytes of large answers that the clients of each borrower have not taken yet."""
 
     def __init__(self) -> None:
         self.sizes: Counter[Hashable] = Counter()
 
     def has_room(self, borrower: Hashable, size: int) -> bool:
-        """A first answer always has: however large it is, it was allowed."""
+        """Return whether the answer may be sent. A first one always may: however large it is, it was allowed."""
         return size <= PIECE or not self.sizes[borrower] or self.sizes[borrower] + size <= UNREAD_MAX
 
     @contextmanager
@@ -135,7 +136,7 @@ class Unread:
 
 
 async def send_body(send: Send, body: bytes) -> None:
-    """Piece by piece, so that a slow client's answer lies in memory once. Raises TimeoutError for one that stalls."""
+    """Send the body in pieces, so that a slow client's answer lies in memory once. Raises TimeoutError if it stalls."""
     if len(body) <= PIECE:
         await send({"type": "http.response.body", "body": body})
         return

@@ -1,4 +1,4 @@
-"""Who calls a tool, and how it reaches the wiki: reads by fixed GraphQL documents, writes by the resolvers."""
+"""The caller of a tool, which reads the wiki by fixed GraphQL documents and writes by the resolvers."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class Refused(CairnError):
-    """What GraphQL refused, with its own code."""
+    """An error that GraphQL returned, with its own code."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -36,7 +36,7 @@ class Refused(CairnError):
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What every call of a process has in common."""
+    """The database, the limits and the engine that all calls of a process share."""
 
     database: Database
     bounds: Bounds
@@ -68,11 +68,11 @@ class Caller:
         return data
 
     async def write(self, work: Callable[[Database, Scope], Awaitable[T]]) -> T:
-        """What a resolver does, paid for and limited in time like any operation."""
+        """Run a resolver, charged and limited in time like any operation."""
         return await self.reach.bounds.admit(self.scope, lambda account: work(self.reach.database, self.scope))
 
     async def may_write(self) -> bool:
-        """Whether the credential may write in this wiki: in its own one that is known without a statement."""
+        """Return whether the credential may write in this wiki; its own one takes no statement to know."""
         if is_at_home(self.scope, self.scope.owner_id, Action.WRITE):
             return True
         try:
@@ -82,7 +82,7 @@ class Caller:
         return True
 
     async def count(self, tool: str, page_ids: Sequence[str]) -> None:
-        """For the hot index. A call that was answered does not fail because it could not be counted."""
+        """Count a call for the hot index. A call that was answered does not fail if it cannot be counted."""
         try:
             await count_call(self.reach.database, self.scope, tool, [UUID(page_id) for page_id in page_ids])
         except Exception as error:

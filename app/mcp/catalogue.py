@@ -1,4 +1,4 @@
-"""All tools, in the order in which they are listed."""
+"""The catalogue of all tools, in the order in which they are listed."""
 
 from collections.abc import Sequence
 
@@ -23,6 +23,6 @@ BY_NAME = {tool.name: tool for tool in (*TOOLS, *OLDER_NAMES)}
 
 
 def listed_tools(*, may_write: bool = True, with_older_names: bool = False) -> Sequence[Tool]:
-    """The tools that a caller is shown: without the right to write, those that only read."""
+    """Return the tools that a caller is shown: without the right to write, those that only read."""
     every = (*TOOLS, *OLDER_NAMES) if with_older_names else TOOLS
     return [tool for tool in every if may_write or not tool.writes]

@@ -69,7 +69,7 @@ class ToolsEndpoint:
             yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """A service of this machine alone answers to its own names alone: a web page can make any other lead here."""
+        """Serve MCP. A service of this machine alone has only its own names: a web page can make others lead here."""
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 4404, "reason": "This path takes POST alone."})
         else:
@@ -106,7 +106,7 @@ def caller_of(asked: Asked) -> Caller:
 
 
 def whole(body: bytes, receive: Receive) -> Receive:
-    """As if the body came now, in one piece; then whatever the client does next."""
+    """Return a `receive` that gives the body in one piece, and then whatever the client does next."""
     message: Message | None = {"type": "http.request", "body": body, "more_body": False}
 
     async def replayed() -> Message:
@@ -120,7 +120,7 @@ def whole(body: bytes, receive: Receive) -> Receive:
 
 
 def private(send: Send) -> Send:
-    """No cache keeps what one credential was told, and who is to come again is told when."""
+    """Return a `send` that forbids caching, and adds Retry-After if the answer failed only for now."""
 
     async def marked(message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -38,7 +38,7 @@ NEXT: Mapping[str, str] = {
 
 
 def failure(error: Exception, takes: type[Given]) -> CallToolResult:
-    """For any error of a tool that `takes` these arguments."""
+    """Return the result for any error of a tool that `takes` these arguments."""
     if isinstance(error, ValidationError):
         error = bad_arguments(error)
     message, extensions = shown(error)
@@ -49,7 +49,7 @@ def failure(error: Exception, takes: type[Given]) -> CallToolResult:
 
 
 def refusal(error: Exception, **asked: Any) -> MCPError:
-    """The same for what is no tool: an error of the protocol, with what was `asked` for."""
+    """Return the protocol error for a request other than a tool call, with what was `asked` for."""
     if isinstance(error, MCPError):
         return error
     message, extensions = shown(error)
@@ -58,7 +58,7 @@ def refusal(error: Exception, **asked: Any) -> MCPError:
 
 
 def shown(error: Exception) -> tuple[str, Mapping[str, Any]]:
-    """What is a fault of ours is logged, and shown without its insides."""
+    """Return the message and the extensions of an error. An internal fault is logged, and shown without its details."""
     error = explained(error)
     if isinstance(error, CairnError):
         record_error(error.code)
@@ -70,7 +70,7 @@ def shown(error: Exception) -> tuple[str, Mapping[str, Any]]:
 
 
 def said(error: Exception, message: str, code: str, takes: type[Given]) -> str:
-    """With the argument that is meant. A conflict names the page by its title, which is data."""
+    """Return the message with the argument that is meant. A conflict names the page by its title, which is data."""
     if isinstance(error, Conflict):
         return paragraphs(f"{code}: The page is not as you know it.", fenced(message))
     field = error.field if isinstance(error, BadInput) else None
@@ -79,7 +79,7 @@ def said(error: Exception, message: str, code: str, takes: type[Given]) -> str:
 
 
 def bad_arguments(error: ValidationError) -> BadInput:
-    """Each mistake with the argument that it is in; what was given is not repeated."""
+    """Return an error with each mistake and the argument that it is in; what was given is not repeated."""
     mistakes = error.errors(include_url=False, include_input=False)
     shown = "; ".join(f"{place(one['loc'])}: {of_argument(one)}" for one in mistakes[:SHOWN])
     more = f"; and {len(mistakes) - SHOWN} more" if len(mistakes) > SHOWN else ""
@@ -91,7 +91,7 @@ def place(path: tuple[int | str, ...]) -> str:
 
 
 def nearest(error: Exception) -> str | None:
-    """The text that an edit may have meant: quoted from the page, so that it can be given as old_text."""
+    """Return the text that an edit may have meant: quoted from the page, so that it can be sent as old_text."""
     if not isinstance(error, EditFailed) or error.nearest is None:
         return None
     return f"Nearest text, at line {error.nearest.line}:\n{fenced(cut(error.nearest.text, 0, NEAREST).text)}"

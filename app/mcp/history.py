@@ -1,4 +1,4 @@
-"""wiki_history, wiki_diff and wiki_restore: the versions that a page had, what changed, and one of them again."""
+"""wiki_history, wiki_diff and wiki_restore: list a page's versions, compare them, and restore one."""
 
 from typing import Annotated, Any
 from uuid import UUID

@@ -92,7 +92,7 @@ async def graph(caller: Caller, given: Drawing) -> Told:
 
 
 def told(drawn: dict[str, Any], given: Drawing) -> Told:
-    """Pages may take two thirds of the room."""
+    """Return the graph as an answer, in which pages may take two thirds of the room."""
     room = given.max_chars - AROUND
     names = {node["id"]: f"{node['entityType'].lower()}/{node['slug']}" for node in drawn["nodes"]}
     nodes = [Node(page=names[node["id"]], title=node["label"], links=node["edgeCount"]) for node in drawn["nodes"]]

@@ -1,4 +1,4 @@
-"""How much a tool says: no more than is wanted, with word of how to read on; what pages say is fenced as data."""
+"""Limits how much a tool returns, says how to read on, and fences what pages say as data."""
 
 from collections.abc import Callable, Iterable, Sequence
 from secrets import token_hex
@@ -30,7 +30,7 @@ class Part(NamedTuple):
 
 
 def cut(text: str, start: int, most: int) -> Part:
-    """At the end of a line where one is near."""
+    """Cut a part of a text, at the end of a line if one is near."""
     end = start + most
     if end >= len(text):
         return Part(text[start:], None)
@@ -47,7 +47,7 @@ class Words(NamedTuple):
     rest: str | None = None
 
     def within(self, most: int) -> str:
-        """All of it, or as much as fits: the data gives way first, then words of how to read on that are long."""
+        """Return all of the text, or as much as fits: the data is cut first, then a long hint at how to read on."""
         head, rest = clipped(self.head, most // 2), self.rest
         if self.room(most, head, rest) < 0:
             rest = NOT_SHOWN
@@ -59,7 +59,7 @@ class Words(NamedTuple):
 
     @staticmethod
     def room(most: int, head: str, rest: str | None) -> int:
-        """What these leave for data, in characters."""
+        """Return how many characters the head and the hint leave for data."""
         return most - len(paragraphs(head, rest)) - MARKS - len("\n\n")
 
 
@@ -81,7 +81,7 @@ def fitting_lines(rows: Sequence[T], most: int, said: Callable[[T], str]) -> lis
 
 
 def fenced(text: str) -> str:
-    """Between two lines that nobody who wrote the text can know: what stands there is data, whatever it says."""
+    """Put a text between two lines that nobody who wrote it can know: what stands there is data, whatever it says."""
     mark = token_hex(4)
     return f"<data {mark}>\n{text.rstrip()}\n</data {mark}>"
 

@@ -32,7 +32,7 @@ class AmbiguousPage(CairnError):
 
 
 class Found(NamedTuple):
-    """Where a page is, in GraphQL's words."""
+    """The place of a page, in GraphQL's words."""
 
     id: str
     type: str
@@ -109,7 +109,7 @@ def page_type(name: str) -> str:
 
 
 def types_of(name: str | None) -> list[str] | None:
-    """For a filter."""
+    """Return a filter's types for the name of one, or None if none is named."""
     return None if name is None else [page_type(name)]
 
 
@@ -129,7 +129,7 @@ def line_of(page: dict[str, Any]) -> PageLine:
 
 
 def said(line: PageLine) -> str:
-    """On one line."""
+    """Format a page as one line."""
     tags = f" [{', '.join(line.tags)}]" if line.tags else ""
     about = f": {' '.join(line.summary.split())}" if line.summary else ""
     return f'- {line.page} "{line.title}"{tags}{about}'
@@ -143,7 +143,7 @@ M = TypeVar("M", bound=BaseModel)
 def part(
     connection: dict[str, Any], most: int, shown: Callable[[Edges, str | None], M], words_of: Callable[[M], Words]
 ) -> Told:
-    """`shown` makes the answer of the rows that are kept and the cursor behind them; its text has `most` characters."""
+    """Return as many rows as fit into `most` characters. `shown` makes the answer of rows and the cursor after them."""
 
     def answer(kept: Edges) -> M:
         return shown(kept, next_cursor(connection, kept))
@@ -153,7 +153,7 @@ def part(
 
 
 def fitting(rows: Sequence[T], most: int, words: Callable[[Sequence[T]], Words]) -> Sequence[T]:
-    """As many of the first rows as there is room to tell of, and one at least."""
+    """Return as many of the first rows as there is room for, and one at least."""
     if not rows or words(rows).fits(most):
         return rows
     few, many = 1, len(rows)
@@ -164,7 +164,7 @@ def fitting(rows: Sequence[T], most: int, words: Callable[[Sequence[T]], Words])
 
 
 def next_cursor(connection: dict[str, Any], kept: Edges) -> str | None:
-    """Behind the last row that is shown."""
+    """Return the cursor after the last row that is shown."""
     if not kept or (len(kept) == len(connection["edges"]) and not connection["pageInfo"]["hasNextPage"]):
         return None
     cursor: str = kept[-1]["cursor"]

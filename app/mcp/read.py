@@ -84,12 +84,12 @@ def as_it_was(page: dict[str, Any], version: int | None) -> dict[str, Any]:
 
 
 def room_beside(page: PageText, most: int) -> int:
-    """Characters for what is known of the page and for its text."""
+    """Return how many characters are left for the page's text beside what is known of it."""
     return most - min(len(head_of(page)), most // 2) - AROUND
 
 
 def whole(page: dict[str, Any], offset: int, redirected_from: str | None) -> PageText:
-    """With all of its text from there on."""
+    """Return the page with all of its text from `offset` on."""
     backlinks, sources, links, broken = (page[name] for name in ("backlinks", "sources", "links", "brokenLinks"))
     return PageText(
         page=named(page),
@@ -120,7 +120,7 @@ def whole(page: dict[str, Any], offset: int, redirected_from: str | None) -> Pag
 
 
 def sections_of(page: dict[str, Any]) -> list[SectionLine]:
-    """In their order, each with the sources that it cites."""
+    """Return the sections in their order, each with the sources that it cites."""
     cites: dict[str, list[str]] = {section["sectionSlug"]: [] for section in page["sections"]}
     for citation in page["citations"]["nodes"]:
         cites.setdefault(citation["section"]["sectionSlug"], []).append(cited(citation["source"]))
@@ -143,7 +143,7 @@ def head_of(page: PageText) -> str:
 
 
 def about(page: PageText, most: int) -> str:
-    """What is known of the page besides its text."""
+    """Return what is known of the page besides its text."""
     known = {
         "title": page.title,
         "once": page.redirected_from,

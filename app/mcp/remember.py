@@ -56,7 +56,7 @@ class Remembered(BaseModel):
 
 
 async def remember(caller: Caller, given: Remembering) -> Told:
-    """Page and section are looked for first: where there are none, nothing is kept."""
+    """Keep a source. Page and section are looked for first: if there are none, nothing is kept."""
     page = None if given.page is None else await page_with(caller, given.page, given.section)
     ref = given.ref or f"sha256:{sha256(given.content.encode(errors='replace')).hexdigest()[:32]}"
     draft = SourceDraft(given.kind, ref, given.content, given.title, given.captured_at, given.metadata)
@@ -91,7 +91,7 @@ async def page_with(caller: Caller, name: str, section: str) -> Found:
 
 
 class Citing:
-    """That a section rests on a source."""
+    """A write that cites a source for a section."""
 
     def __init__(self, page: Found, section: str, source: SavedSource) -> None:
         self.page, self.section, self.source = page, section, source

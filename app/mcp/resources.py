@@ -44,7 +44,7 @@ async def list_prompts() -> ListPromptsResult:
 
 
 async def get_prompt(name: str, arguments: dict[str, str]) -> GetPromptResult:
-    """Raises MCPError for an unknown one."""
+    """Return a prompt; raise MCPError for an unknown one."""
     if name != WRITING.name:
         raise MCPError(INVALID_PARAMS, f"There is one prompt: {WRITING.name}.")
     text = files("app.mcp").joinpath("prompts/wiki-writing.md").read_text(encoding="utf-8")
@@ -76,7 +76,7 @@ async def hot_index(caller: Caller, given: AtHand) -> Told:
 
 
 def text_of(entries: list[HotEntry]) -> str:
-    """No summaries: the index costs a prompt a line an entry."""
+    """Return the index as text, without summaries: it costs a prompt a line an entry."""
     if not entries:
         return "Nothing is at hand yet. Use wiki_search."
     said = (f"- {one.page}" + (f" [{', '.join(one.tags)}]" if one.tags else "") for one in entries)
@@ -102,7 +102,7 @@ CHARS = 100_000  # of a page; the tool reads on
 
 
 async def list_resources(caller: Caller, cursor: str | None) -> ListResourcesResult:
-    """What is at hand first, then all active pages by title."""
+    """List the hot index first, then all active pages by title."""
     asked: dict[str, Any] = {"filter": {}, "orderBy": "TITLE", "first": LISTED, "after": cursor}
     found = (await caller.read("list", **asked))["wikiPages"]
     pages = [edge["node"] for edge in found["edges"]]
@@ -137,7 +137,7 @@ async def list_templates() -> ListResourceTemplatesResult:
 
 
 async def read_resource(caller: Caller, uri: str) -> ReadResourceResult:
-    """Raises NotFound where there is none."""
+    """Return what a resource holds; raise NotFound if there is none."""
     if uri == HOT:
         told = await hot_index(caller, AtHand())
     elif uri.startswith(PAGE) and len(PAGE) < len(uri) < 2_000:

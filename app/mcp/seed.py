@@ -34,7 +34,7 @@ class Seeded(NamedTuple):
 
 @asynccontextmanager
 async def seeded(database: Database, settings: Settings) -> AsyncIterator[None]:
-    """Before anything is served. A seed that cannot be planted is logged, and keeps nobody from being served."""
+    """Load the seed before anything is served. A seed that cannot be loaded is logged, and does not prevent serving."""
     if settings.seed_dir is not None:
         try:
             scope = await seed_scope(database, str(settings.seed_tenant), str(settings.seed_owner))
@@ -54,7 +54,7 @@ async def seed_scope(database: Database, tenant: str, owner: str) -> Scope:
 
 
 async def plant(database: Database, scope: Scope, folder: Path) -> Seeded:
-    """Each file by itself. A folder that is not there holds no file."""
+    """Load each file by itself. A folder that does not exist holds no file."""
     done = Seeded([], 0, [])
     for path in await asyncio.to_thread(files_of, folder):
         try:
@@ -73,6 +73,6 @@ def files_of(folder: Path) -> list[Path]:
 
 
 def read(path: Path) -> Seed:
-    """No more of a file than an entry can hold, and what makes it too long: that is refused in the usual words."""
+    """Read a little more of a file than an entry can hold, so that a longer one is refused with the usual message."""
     with path.open(encoding="utf-8") as file:
         return read_seed(file.read(BODY.most + 1_000))

@@ -101,7 +101,7 @@ def make_server(caller_of: Callable[[Asked], Caller]) -> Server[Any]:
 
 
 async def called(caller: Caller, name: str, arguments: dict[str, Any]) -> CallToolResult:
-    """What a tool answers; what goes wrong in it is an answer too, by which the model can correct its call."""
+    """Return what a tool answers. An error in it is an answer too, by which the model can correct its call."""
     if (tool := BY_NAME.get(name)) is None:
         raise MCPError(INVALID_PARAMS, f'There is no tool "{name[:100]}". tools/list has all.')
     try:
@@ -114,7 +114,7 @@ async def called(caller: Caller, name: str, arguments: dict[str, Any]) -> CallTo
 
 
 async def serve(settings: Settings, database: Database, scope: Scope) -> None:
-    """Until stdin ends. The scope is fixed: whoever starts the process says whose wiki it is."""
+    """Serve until stdin ends. The scope is fixed: whoever starts the process says whose wiki it is."""
     reach = Reach(database, Bounds.of(settings, database), lists_older_names=settings.tools_older_names)
     server = make_server(lambda asked: reach.caller(scope))
     async with stdio_server() as (incoming, outgoing):

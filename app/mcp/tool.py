@@ -1,4 +1,4 @@
-"""What a tool is: its name and words for a model, what it takes and gives, and what it does."""
+"""The definition of a tool: its name and its description for a model, what it takes and returns, and what it does."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from .caller import Caller
 
 
 class Given(BaseModel):
-    """Arguments. An unknown one is refused, so that a misspelt one is not silently without effect."""
+    """The arguments of a tool. An unknown one is refused, so that a misspelt one is not silently without effect."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -28,7 +28,7 @@ class Told(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """`writes` something; it `destroys` where what was there is no longer seen; twice is as once where it `repeats`."""
+    """A tool. It `writes` data, `destroys` what was there, and `repeats` if two equal calls are as good as one."""
 
     name: str
     title: str
@@ -58,13 +58,13 @@ class Tool:
 
 
 def schema(model: type[BaseModel], mode: JsonSchemaMode) -> dict[str, Any]:
-    """JSON Schema without the words for Python readers: a model pays for each of them."""
+    """Return a JSON Schema without the words for Python readers: a model pays for each of them."""
     found: dict[str, Any] = plain(model.model_json_schema(mode=mode))
     return found
 
 
 def plain(part: Any, named: bool = False) -> Any:
-    """Without the titles that only repeat names; `named` are properties, one of which may be called title."""
+    """Drop the titles that only repeat names; `named` are properties, one of which may be called title."""
     if isinstance(part, list):
         return [plain(one) for one in part]
     if not isinstance(part, dict):

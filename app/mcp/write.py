@@ -74,7 +74,7 @@ async def create(caller: Caller, given: Creating) -> Told:
 
 
 def with_related(content: str, related: list[str]) -> str:
-    """The text, and links to these pages behind it."""
+    """Return the text with links to these pages after it."""
     if not related:
         return content
     return f"{content.rstrip()}\n\n## Related\n\n" + "\n".join(f"- {link(*parted(name))}" for name in related)
@@ -87,7 +87,7 @@ def link(type: str | None, slug: str) -> str:
 
 
 async def written(caller: Caller, saved: Saved) -> Written:
-    """The page under the name that it has now."""
+    """Return the page under the name that it has now."""
     page = (await caller.read("page_saved", id=str(saved.page_id)))["node"]
     return Written(page=named(page), version=saved.version, changed=saved.changed)
 
@@ -213,13 +213,13 @@ CHANGES = ("title", "summary", "tags", "aliases", "related")
 
 
 def spelled(name: str) -> str:
-    """As resolvers name a page: `entity/austin`, or the slug alone."""
+    """Return the name of a page as resolvers take it: `entity/austin`, or the slug alone."""
     type, slug = parted(name)
     return slug if type is None else f"{type.lower()}/{slug}"
 
 
 def told(found: Found, saved: Saved) -> Told:
-    """What became of a page that was there."""
+    """Return what became of an existing page."""
     data = Written(page=found.name, version=saved.version, changed=saved.changed)
     said = f"Changed {data.page}: it is at version {data.version} now."
     return Told(data, said if data.changed else f"{data.page} says that already: nothing was written.")

@@ -1,1 +1,1 @@
-"""What operators see of the service: logs, metrics, traces and slow operations."""
+"""Logs, metrics, traces and slow operations, for those who operate the service."""

@@ -22,9 +22,9 @@ BEATS = 8  # in the time of the threshold
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """The loop was held for so many seconds, by what was called there: `file:line function`, the innermost first.
+    """A stretch of `seconds` in which the loop was held by a call: `file:line function`, the innermost first.
 
-    `computed` of them its own thread did compute; for the others it waited for a processor, or for another thread.
+    Its own thread computed for `computed` of them; for the others it waited for a processor, or for another thread.
     """
 
     seconds: float
@@ -46,7 +46,7 @@ class Watchdog:
         report: Callable[[Hold], None] = log_hold,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`clock` is asked in both threads, and tells of the loop's."""
+        """Start watching. `clock` is read in both threads, and must be the loop's."""
         self.threshold, self.report, self.clock = threshold, report, clock
         self.interval = threshold / BEATS
         self.loop = asyncio.get_running_loop()
@@ -59,7 +59,7 @@ class Watchdog:
         self.thread.start()
 
     def beat(self) -> None:
-        """The loop is free."""
+        """Note that the loop is free, and report how long it was held."""
         now, computed = self.clock(), time.thread_time()
         hold = Hold(now - self.beaten_at, computed - self.computed, self.stack)
         self.beaten_at, self.computed, self.stack = now, computed, ()
@@ -69,7 +69,7 @@ class Watchdog:
             self.report(hold)
 
     def watch(self) -> None:
-        """In a thread of its own."""
+        """Take the stack of a loop that is held, from a thread of its own."""
         while not self.stopping.wait(self.interval):
             beats = self.beats
             if not self.stack and self.clock() - self.beaten_at > self.threshold:
@@ -85,7 +85,7 @@ class Watchdog:
 
 
 def described(frame: FrameType | None) -> Iterator[str]:
-    """Where each frame is, without any value."""
+    """Yield the file, the line and the function of each frame, without any value."""
     for _ in range(FRAMES_MAX):
         if frame is None:
             return
@@ -95,7 +95,7 @@ def described(frame: FrameType | None) -> Iterator[str]:
 
 @contextmanager
 def watched(threshold: float) -> Iterator[None]:
-    """The running loop, as long as this lasts; a threshold of 0 watches nothing."""
+    """Watch the running loop for the length of a block; a threshold of 0 watches nothing."""
     watchdog = Watchdog(threshold) if threshold else None
     try:
         yield

@@ -25,7 +25,7 @@ log = structlog.get_logger()
 
 
 def configure(settings: Settings) -> None:
-    """Everything that is logged, ours or a library's, goes to stderr in one form."""
+    """Send everything that is logged, by Cairn or a library, to stderr in one form."""
     console = settings.log_format == "console"
     shared: list[Any] = [
         of_request,
@@ -54,7 +54,7 @@ def configure(settings: Settings) -> None:
 
 
 def of_request(_: Any, __: str, record: structlog.types.EventDict) -> structlog.types.EventDict:
-    """Whatever is logged in the course of a request says which, and in which trace."""
+    """Add the ids of the request and of its trace to whatever is logged in the course of it."""
     if trace := REQUEST_TRACE.get():
         record.setdefault("request_id", trace.request_id)
         if trace.trace_id:
@@ -63,7 +63,7 @@ def of_request(_: Any, __: str, record: structlog.types.EventDict) -> structlog.
 
 
 def of_process(pid: int) -> structlog.types.Processor:
-    """Several processes write into one stream."""
+    """Add the id of the process, because several write into one stream."""
     return lambda _, __, record: {**record, "pid": pid}
 
 
@@ -77,7 +77,7 @@ class RequestLog:
     def __init__(
         self, app: ASGIApp, settings: Settings, headers: Headers | None = None, watchers: Sequence[Watcher] = ()
     ) -> None:
-        """`headers` are for every answer that does not have them."""
+        """Wrap an application. `headers` are for every answer that does not have them."""
         self.app, self.write, self.watchers = app, writer(settings), watchers
         self.completed = completing(headers or [])
 
@@ -113,7 +113,7 @@ Write = Callable[[RequestTrace, str, str, int, float], None]
 
 
 def writer(settings: Settings) -> Write:
-    """How the line of a request is written. JSON goes straight to the stream: all of its fields are known here."""
+    """Return the function that logs a request. JSON goes straight to the stream: all of its fields are known here."""
     if settings.log_level not in ("debug", "info"):
         return lambda *_: None
     return write_console if settings.log_format == "console" else partial(write_json, os.getpid())
@@ -136,7 +136,7 @@ def write_json(pid: int, trace: RequestTrace, method: str, path: str, status: in
 
 
 def new_request_id() -> str:
-    """32 hexadecimal digits that sort by time, like our other ids. They must differ, and may be guessed."""
+    """Return 32 hexadecimal digits that sort by time, as other ids do. They must differ, and may be guessed."""
     return (time_ns() // 1_000_000 << 80 | getrandbits(80)).to_bytes(16, "big").hex()
 
 

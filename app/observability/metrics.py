@@ -21,7 +21,7 @@ SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0,
 
 
 class Family(NamedTuple):
-    """`of_service` is of all processes together already: asked once, and not added up."""
+    """A metric by name. One that is `of_service` covers all processes already: it is asked once, and not added up."""
 
     name: str
     kind: Kind
@@ -90,7 +90,7 @@ class Series(NamedTuple):
 
 
 class Numbers:
-    """Written by one process alone, on its event loop."""
+    """The numbers of one process, which are written by it alone, on its event loop."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self.places: dict[tuple[Family, Labels], int] = {}
@@ -131,7 +131,7 @@ class Numbers:
         return place
 
     def close(self) -> None:
-        """What was counted stays in its file; what is counted from now on stays in memory."""
+        """Close the file, which keeps what was counted; what is counted from now on stays in memory."""
         if self.names is not None:
             self.names.close()
             self.names = None
@@ -153,7 +153,7 @@ def shared(path: Path) -> MutableSequence[float]:
 
 
 def of_all(folder: Path) -> Iterator[Series]:
-    """The series of every process that has served from this folder; gauges of those alone that still live."""
+    """Return the series of every process that has served from this folder; gauges only of those that still live."""
     for names in sorted(folder.glob("*.names")):
         with suppress(FileNotFoundError):  # the service is stopping
             lives = is_alive(int(names.stem.partition("-")[0]))
@@ -217,12 +217,12 @@ class Recorder:
 
 
 def known(path: str) -> str:
-    """Clients can ask for any path; a few are worth a series."""
+    """Return the path if it is worth a series, else `other`: clients can ask for any path."""
     return path if path in PATHS else "other"
 
 
 def outcome(trace: RequestTrace) -> str:
-    """`refused` before execution, `failed` by a fault of ours, `errors` with errors that the client has to fix."""
+    """Return `refused` before execution, `failed` for an internal fault, `errors` if the client has errors to fix."""
     if not trace.codes:
         return "ok"
     if trace.definition is None:

@@ -37,7 +37,7 @@ Sums = dict[Family, dict[Labels, list[float]]]
 
 
 def exposition(series: Iterable[Series]) -> bytes:
-    """The text format, version 0.0.4."""
+    """Return the numbers in the text format, version 0.0.4."""
     registry = CollectorRegistry()
     registry.register(Summed(added_up(series)))
     return generate_latest(registry)
@@ -53,7 +53,7 @@ def added_up(series: Iterable[Series]) -> Sums:
 
 
 class Summed(Collector):
-    """What prometheus_client asks for the numbers."""
+    """A collector of the summed numbers for prometheus_client."""
 
     def __init__(self, sums: Sums) -> None:
         self.sums = sums
@@ -90,14 +90,14 @@ STATM = Path("/proc/self/statm")
 
 
 class Facts:
-    """`subscriptions` says how many there are; whoever serves them puts it in place."""
+    """A reader of the process's state into its numbers. Whoever serves subscriptions sets `subscriptions`."""
 
     def __init__(self, numbers: Numbers, engine: Engine, database: Database) -> None:
         self.numbers, self.engine, self.database = numbers, engine, database
         self.subscriptions: Callable[[], int] = lambda: 0
 
     async def beat(self) -> None:
-        """Until cancelled."""
+        """Measure the lag of the event loop and read the numbers, again and again until cancelled."""
         while True:
             began = time.perf_counter()
             await asyncio.sleep(BEAT)
@@ -124,7 +124,7 @@ class Facts:
 
 
 def resident() -> float:
-    """Bytes; none where the system does not say."""
+    """Return the resident memory in bytes, or 0 if the system does not say."""
     with suppress(OSError, ValueError, IndexError):
         return float(STATM.read_text().split()[1]) * PAGE_SIZE
     return 0.0
@@ -136,7 +136,7 @@ PATIENCE = 5.0
 
 
 class Queue:
-    """The last answer, and when it was given."""
+    """A cache of the last count of open jobs, and of when it was made."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -145,7 +145,7 @@ class Queue:
         self.turn = asyncio.Lock()
 
     async def series(self) -> list[Series]:
-        """Nothing while Postgres does not answer: the other numbers are needed most then."""
+        """Return the series of open jobs, but none while Postgres does not answer: the others are needed most then."""
         async with self.turn:
             if time.monotonic() - self.asked >= LASTS:
                 self.asked, self.found = time.monotonic(), await self.ask()
@@ -167,7 +167,7 @@ def shown(found: OpenJobs) -> Iterator[Series]:
 
 
 class Metrics:
-    """`folder` is where processes that serve together add up; one that serves alone needs none."""
+    """The metrics of the service. Processes that serve together add up in `folder`; a single one needs none."""
 
     def __init__(self, engine: Engine, database: Database, folder: Path | None = None) -> None:
         self.folder = folder
@@ -177,7 +177,7 @@ class Metrics:
         self.queue = Queue(database)
 
     def series(self) -> Iterable[Series]:
-        """Of all processes, this one as it is at this moment and the others as they were half a second ago."""
+        """Return the series of all processes: this one as it is now, the others as they were half a second ago."""
         self.facts.look()
         return self.numbers.series() if self.folder is None else of_all(self.folder)
 
@@ -186,7 +186,7 @@ class Metrics:
 
     @asynccontextmanager
     async def looking(self) -> AsyncIterator[None]:
-        """While the process serves."""
+        """Update the numbers while the process serves."""
         self.facts.look()
         beating = asyncio.create_task(self.facts.beat())
         try:

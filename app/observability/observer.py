@@ -1,4 +1,4 @@
-"""Who looks at requests: each watcher is told when one begins and when it is over."""
+"""The interface of watchers, which are called when a request begins and when it is over."""
 
 from typing import Protocol
 
@@ -8,10 +8,10 @@ from observability.trace import RequestTrace
 
 
 class Watcher(Protocol):
-    """Called on the event loop for every request: microseconds, and never an exception."""
+    """A watcher of requests, called on the event loop for every one: it takes microseconds, and never raises."""
 
     def begin(self, trace: RequestTrace, scope: Scope) -> None:
-        """Before anything is read."""
+        """Handle the beginning of a request, before anything of it is read."""
 
     def end(self, trace: RequestTrace, scope: Scope, status: int) -> None:
-        """When the last byte of the answer has been handed over."""
+        """Handle the end of a request, when the last byte of the answer has been handed over."""

@@ -1,4 +1,4 @@
-"""Those who look at requests in this process, as the operator wants them."""
+"""The watchers of requests in this process, as the operator configures them."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -16,7 +16,7 @@ from .telemetry import telemetry
 
 
 class Watchers:
-    """Metrics, the log of slow operations, and OpenTelemetry: each only where it is wanted."""
+    """The watchers that are configured: metrics, the log of slow operations, and OpenTelemetry."""
 
     def __init__(self, settings: Settings, engine: Engine, database: Database) -> None:
         self.settings = settings
@@ -27,7 +27,7 @@ class Watchers:
         self.telemetry = telemetry(wanted, self.metrics.numbers if self.metrics else None)
 
     def __iter__(self) -> Iterator[Watcher]:
-        """Telemetry first: what others log then has the trace's id."""
+        """Yield telemetry first: what others log then has the trace's id."""
         yield from self.telemetry.watchers
         if self.metrics:
             yield self.metrics.recorder
@@ -43,7 +43,7 @@ class Watchers:
 
     @asynccontextmanager
     async def watching(self) -> AsyncIterator[None]:
-        """While the database is open."""
+        """Run the watchers while the database is open."""
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self.telemetry.close)
             if self.metrics:

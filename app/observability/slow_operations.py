@@ -63,14 +63,14 @@ class SlowOperations:
             log.warning("slow operation explained", document=document, sql=sql, plan=plan)
 
     async def close(self) -> None:
-        """Before the pools are closed."""
+        """Stop, before the pools are closed."""
         if self.explaining is not None:
             self.explaining.cancel()
             await asyncio.gather(self.explaining, return_exceptions=True)
 
 
 def facts(trace: RequestTrace) -> dict[str, Any]:
-    """Milliseconds, and no value that a client has sent."""
+    """Return the facts of an operation in milliseconds, without any value that a client has sent."""
     parts = ("parse", "plan", "wait", "sql")
     return {
         "document": document_hash(trace.document or ""),
@@ -89,7 +89,7 @@ def shown(part: TraceSpan) -> dict[str, Any]:
 
 
 def document_hash(text: str) -> str:
-    """SHA-256 of the document as it was sent, as trusted documents are named."""
+    """Return the SHA-256 of the document as it was sent, which is how trusted documents are named."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

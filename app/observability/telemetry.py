@@ -38,7 +38,7 @@ def method(scope: Scope) -> str:
 
 
 def route(scope: Scope) -> dict[str, str]:
-    """Only a path that is served is a route: what clients make up would be a series each."""
+    """Return the route if the path is served: each path that clients make up would be a series."""
     return {http.HTTP_ROUTE: scope["path"]} if scope["path"] in PATHS else {}
 
 
@@ -74,7 +74,7 @@ class Measures:
 
 
 def observe(meter: Meter, numbers: Numbers) -> None:
-    """`cairn_pool_waiting` is `cairn.pool.waiting` there; histograms are the conventions' own."""
+    """Export the numbers: `cairn_pool_waiting` becomes `cairn.pool.waiting`; histograms are the conventions' own."""
     for family in FAMILIES:
         if family.kind != "histogram" and not family.of_service:
             make = meter.create_observable_counter if family.kind == "counter" else meter.create_observable_gauge
@@ -127,7 +127,7 @@ class Spans:
         span.end()
 
     def parts(self, trace: RequestTrace, span: Span) -> None:
-        """The operation first: what began within it is below it."""
+        """Record the operation first: what began within it is below it."""
         now, clock = time.perf_counter(), time.time_ns()
         below, since = set_span_in_context(span, Context()), 0.0
         for part in sorted(trace.parts, key=lambda part: part.what != "operation"):
@@ -148,7 +148,7 @@ def name(part: TraceSpan, trace: RequestTrace) -> str:
 
 
 def attributes(part: TraceSpan, trace: RequestTrace) -> Mapping[str, Any]:
-    """No value that a client has sent, but for the operation's name: the document is told by its hash."""
+    """Return attributes without values that a client has sent, but for the operation's name; the document is a hash."""
     match part.what:
         case "operation":
             known = {GRAPHQL_TYPE: trace.type, GRAPHQL_NAME: trace.name, "cairn.graphql.way": trace.way}
@@ -203,7 +203,7 @@ class Telemetry:
 
 
 def telemetry(wanted: frozenset[str], numbers: "Numbers | None") -> Telemetry:
-    """`wanted` holds `traces`, `metrics`, both or neither. `numbers` are exported with the metrics."""
+    """Return the telemetry. `wanted` holds `traces`, `metrics`, both or neither. `numbers` go with the metrics."""
     made = Telemetry()
     if wanted and not is_installed():
         log.warning(LACKING)

@@ -73,7 +73,7 @@ class OperatorThrottle(Throttle):
 
 
 def local(rate: Rate) -> Callable[[float, float], Any]:
-    """Leases from a bucket that only this process has."""
+    """Return a function that leases from a bucket that only this process has."""
     bucket = Bucket(rate, rate.burst, time.monotonic())
 
     async def ask(wanted: float, owed: float) -> Lease:
@@ -100,7 +100,7 @@ class AdminApplication(Contracted):
 
 
 def admin_application(settings: Settings, database: Database, bounds: Bounds) -> AdminApplication:
-    """Served beside the wiki, with the same bounds on bodies, rates and time."""
+    """Return the application, which is served beside the wiki with the same bounds on bodies, rates and time."""
     assert settings.admin_token is not None
     application = paths()
     throttle = OperatorThrottle(
@@ -123,7 +123,7 @@ def admin_application(settings: Settings, database: Database, bounds: Bounds) ->
 
 
 def paths() -> AdminApplication:
-    """Every path; nothing is behind them yet."""
+    """Return the application with every path, and nothing behind them yet."""
     application = AdminApplication(
         title="Cairn for operators",
         version="1",
@@ -142,7 +142,7 @@ def paths() -> AdminApplication:
 
 
 def contract_text() -> str:
-    """The OpenAPI document, as it is committed."""
+    """Return the OpenAPI document, as it is committed."""
     return json.dumps(paths().openapi(), indent=2, ensure_ascii=False)
 
 
@@ -153,7 +153,7 @@ AfterId = Annotated[UUID | None, Query(description="`next` of the items before."
 
 
 def check_no_idempotency_key(call: Call) -> None:
-    """A key that did nothing would promise what is not kept."""
+    """Refuse the header Idempotency-Key: one that did nothing would promise what is not kept."""
     if idempotency_key(call.request.scope) is not None:
         raise IdempotencyKeyNotAllowed(
             "Nothing is stored for repetitions here. Send this without Idempotency-Key; if the answer is lost, list "
@@ -162,13 +162,13 @@ def check_no_idempotency_key(call: Call) -> None:
 
 
 def check_cursor(cursor: str | None) -> None:
-    """A cursor of a list by slug is a slug."""
+    """Refuse a cursor that is not a slug, as that of a list by slug is."""
     if cursor is not None and not is_slug(cursor):
         raise BadInput("This is no cursor of this list. Send the `next` of an answer as it is.", "cursor")
 
 
 def listed(items: Sequence[T], limit: int, shown: Callable[[T], dict[str, Any]], cursor: str) -> dict[str, Any]:
-    """One page of `items`, of which there is one more than `limit` where there is another page."""
+    """Return one page of `items`, of which there is one more than `limit` if there is another page."""
     page = [shown(item) for item in items[:limit]]
     return {"items": page, "next": page[-1][cursor] if len(items) > limit else None}
 
@@ -179,7 +179,7 @@ async def created(call: Call, shown: dict[str, Any]) -> Response:
 
 @routes.get("/tenants", operation_id="listTenants", response_model=admin_models.Tenants, responses=reading())
 async def list_tenants(call: Caller, limit: Limit = 50, cursor: AfterSlug = None) -> Response:
-    """The tenants of the service by slug."""
+    """List the tenants of the service by slug."""
     check_cursor(cursor)
     found = await tenants.list_tenants(call.endpoint.database, after=cursor, limit=limit + 1)
     return await answer(call, listed(found, limit, tenant_shown, "slug"))
@@ -203,7 +203,7 @@ async def create_tenant(call: Caller, given: admin_models.NewTenant) -> Response
     "/tenants/{tenant}/owners", operation_id="listOwners", response_model=admin_models.Owners, responses=reading(404)
 )
 async def list_owners(call: Caller, tenant: TenantName, limit: Limit = 50, cursor: AfterSlug = None) -> Response:
-    """The owners of a tenant by slug."""
+    """List the owners of a tenant by slug."""
     check_cursor(cursor)
     tenant_id = await tenant_named(call, tenant)
     found = await owners.list_owners(call.endpoint.database, tenant_id, after=cursor, limit=limit + 1)
@@ -230,7 +230,7 @@ async def create_owner(call: Caller, tenant: TenantName, given: admin_models.New
     "/tenants/{tenant}/keys", operation_id="listApiKeys", response_model=admin_models.ApiKeys, responses=reading(404)
 )
 async def list_keys(call: Caller, tenant: TenantName, limit: Limit = 50, cursor: AfterId = None) -> Response:
-    """The API keys of a tenant, the oldest first, without the keys themselves."""
+    """List the API keys of a tenant, the oldest first, without the keys themselves."""
     tenant_id = await tenant_named(call, tenant)
     found = await api_keys.list_api_keys(call.endpoint.database, tenant_id, after=cursor, limit=limit + 1)
     return await answer(call, listed(found, limit, key_shown, "id"))
@@ -286,7 +286,7 @@ async def create_token(call: Caller, tenant: TenantName, given: admin_models.New
 
 
 async def tenant_named(call: Call, name: str) -> UUID:
-    """The id of the tenant in the path. Raises NotFound."""
+    """Return the id of the tenant in the path; raise NotFound if there is none."""
     return (await tenants.find_tenant(call.endpoint.database, name)).id
 
 

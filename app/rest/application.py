@@ -59,7 +59,8 @@ UPPER = re.compile("[A-Z]")
 
 
 def rest_application(settings: Settings, database: Database, credentials: Credentials, bounds: Bounds) -> FastAPI:
-    """Its engine knows the documents of REST alone, so an operator's limits for clients' are not theirs."""
+    """Return the application. Its engine knows the documents of REST alone, so an operator's limits for clients' are
+    not theirs."""
     application = paths()
     application.state.readiness = Readiness(database)
     application.state.endpoint = RestEndpoint(
@@ -75,7 +76,7 @@ def rest_application(settings: Settings, database: Database, credentials: Creden
 
 
 def paths() -> FastAPI:
-    """Every path; nothing is behind them yet."""
+    """Return the application with every path, and nothing behind them yet."""
     application = Contracted(
         title="Cairn",
         version="1",
@@ -96,7 +97,7 @@ def paths() -> FastAPI:
 
 
 async def show_reference(request: Request) -> Response:
-    """The contract as a page for people."""
+    """Return the contract as a page for people."""
     return HTMLResponse(reference_page(), headers={"Content-Security-Policy": POLICY, "Cache-Control": "no-cache"})
 
 
@@ -106,7 +107,7 @@ def reference_page() -> str:
 
 
 async def refuse(request: Request, error: Exception) -> Response:
-    """What the router does not serve. Of the methods of a path it names those of the first route alone."""
+    """Answer what the router does not serve. Its own Allow header names the methods of the first route alone."""
     answer = problem_of(error)
     if answer.status_code == 405:
         routers: Sequence[APIRouter] = request.app.state.routers
@@ -127,14 +128,14 @@ class Below(Mount):
         self.path_regex = re.compile(self.path_regex.pattern, re.DOTALL)
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """HEAD is GET without what it says, and that the server leaves out."""
+        """Serve HEAD as GET; the server leaves the body out."""
         if scope.get("method") == "HEAD":
             scope = {**scope, "method": "GET"}
         await super().handle(scope, receive, send)
 
 
 class Contracted(FastAPI):
-    """Its contract says what no signature does: credentials, conditions, and the form of problems."""
+    """An application whose contract says what no signature does: credentials, conditions, and the form of problems."""
 
     bearer = BEARER
 
@@ -148,7 +149,7 @@ class Contracted(FastAPI):
 
 
 def contract_text() -> str:
-    """The OpenAPI document, as it is committed."""
+    """Return the OpenAPI document, as it is committed."""
     return json.dumps(paths().openapi(), indent=2, ensure_ascii=False)
 
 
@@ -173,14 +174,14 @@ def contract(application: Contracted) -> dict[str, Any]:
 
 
 def describe(operation: dict[str, Any]) -> None:
-    """The summary that its id says, and parameters as queries have them."""
+    """Write the summary that the operation's id says, and parameters as queries have them."""
     operation["summary"] = UPPER.sub(lambda letter: f" {letter[0].lower()}", operation["operationId"]).capitalize()
     for parameter in operation.get("parameters", ()):
         parameter["schema"] = without_null(parameter["schema"])
 
 
 def complete(operation: dict[str, Any], path: str, method: str) -> None:
-    """What every operation of its kind takes."""
+    """Add the credential and the headers that every operation of its kind takes."""
     describe(operation)
     if path in OPEN:
         return
@@ -194,7 +195,7 @@ def complete(operation: dict[str, Any], path: str, method: str) -> None:
 
 
 def without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """What may be left out of a query is nowhere null: a query has no word for it."""
+    """Return a parameter's schema without null: it may be left out of a query, which has no word for null."""
     kinds = [kind for kind in schema.get("anyOf", ()) if kind != {"type": "null"}]
     if len(kinds) != 1:
         return schema

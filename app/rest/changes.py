@@ -1,4 +1,4 @@
-"""What changed in the wiki, for who keeps a copy of it."""
+"""The changes of the wiki, for clients that keep a copy of it."""
 
 from datetime import datetime
 from typing import Literal
@@ -37,7 +37,7 @@ routes = APIRouter(route_class=WikiRoute, tags=["changes"])
 
 @routes.get("/changes", operation_id="listChanges", response_model=Changes, responses=reading())
 async def list_changes(call: Caller, limit: Limit = 50, cursor: Cursor = None) -> Response:
-    """Every page once, by its last change; with the `resume` of before as `cursor` those that changed since."""
+    """List every page once, by its last change; with the `resume` of before as `cursor`, those that changed since."""
     found = (await read(call, "changes", "RestChanges", first=limit, after=cursor))["found"]
     items = [responses.change(one) for one in found["nodes"]]
     return await answer(call, responses.listed(found, items, resume=found["pageInfo"]["endCursor"] or cursor))

@@ -99,7 +99,7 @@ async def list_links(
     cursor: Cursor = None,
     include_archived: Archived = False,
 ) -> Response:
-    """The references of a page, in one direction."""
+    """List the references of a page, in one direction."""
     operation, shown = OPERATIONS[which]
     found_type = await type_of(call, slug, type)
     page = await read_of_page(call, "links", operation, found_type, slug, include_archived, first=limit, after=cursor)

@@ -1,4 +1,4 @@
-"""What every request under /api/wiki comes through: who asks, how much at once, for how long, and what is answered."""
+"""The endpoint of every request under /api/wiki: it authenticates, limits size, rate and time, and answers."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -28,14 +28,14 @@ STOPPED = "The service stopped before this was done. Read what is there before y
 
 
 class Callers(Protocol):
-    """Knows the scope of a request by its headers Authorization and X-Cairn-Owner, or raises Unauthenticated."""
+    """An authenticator, which knows a request's scope by Authorization and X-Cairn-Owner, or raises Unauthenticated."""
 
     async def scope(self, authorization: str | None, owner: str | None = None) -> Wiki: ...
 
 
 @dataclass(frozen=True)
 class RestEndpoint:
-    """What requests share. `compress_over` and `max_import` in bytes; 0 never compresses."""
+    """The objects and limits that requests share. `compress_over` and `max_import` in bytes; 0 never compresses."""
 
     engine: Engine
     database: Database
@@ -102,7 +102,7 @@ class WikiRoute(APIRoute):
 
 
 class MovingRoute(WikiRoute):
-    """One that moves a whole wiki, and is given the time for it."""
+    """A path that moves a whole wiki, and is given the time for it."""
 
     is_moving = True
 
@@ -110,7 +110,7 @@ class MovingRoute(WikiRoute):
 async def admitted(
     request: Request, handle: Handle, wants_body: bool, is_moving: bool, known: Sequence[str]
 ) -> Response:
-    """The answer to a request whose credential is good and whose parameters there are. `known` are their names."""
+    """Answer a request whose credential is valid and whose parameters exist. `known` are their names."""
     endpoint: RestEndpoint = request.app.state.endpoint
     wiki = await endpoint.credentials.scope(*credential_of(request.scope))
     check_parameters(request, known)
@@ -134,6 +134,6 @@ def check_parameters(request: Request, known: Sequence[str]) -> None:
 
 
 async def call_of(request: Request) -> Call:
-    """The call that a request is. Not a plain function: those FastAPI runs in threads."""
+    """Return the call that a request is. Not a plain function: those FastAPI runs in threads."""
     call: Call = request.state.call
     return call

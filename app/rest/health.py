@@ -1,4 +1,4 @@
-"""Can this be used now?"""
+"""Readiness over REST: can this be used now?"""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""What a page said before: its versions, two of them compared, and one of them again."""
+"""The versions of a page: they are listed, compared, and restored."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -25,7 +25,7 @@ Version = Annotated[int, Field(ge=1, le=VERSION_MAX)]
 
 
 class Restoration(RequestModel):
-    """A version whose title, summary, text, tags and metadata come again, as a new version."""
+    """A version whose title, summary, text, tags and metadata are restored, as a new version."""
 
     version: Version
     expected_version: ExpectedVersion = None
@@ -48,7 +48,7 @@ class History(Listed):
 
 
 class Difference(ResponseModel):
-    """How the text changed, as `diff -u` says it."""
+    """A difference between two versions of the text, in the form of `diff -u`."""
 
     from_version: int
     to_version: int
@@ -75,7 +75,7 @@ async def list_versions(
     cursor: Cursor = None,
     include_archived: Archived = False,
 ) -> Response:
-    """The versions of a page, the newest first."""
+    """List the versions of a page, the newest first."""
     found_type = await type_of(call, slug, type)
     page = await read_of_page(
         call, "history", "RestHistory", found_type, slug, include_archived, first=limit, after=cursor
@@ -90,7 +90,7 @@ async def list_versions(
 async def compare(
     call: Caller, slug: Slug, old: From, to: To, type: Type = None, include_archived: Archived = False
 ) -> Response:
-    """How the text of a page changed between two of its versions, in either order."""
+    """Compare the text of a page in two of its versions, in either order."""
     page = await locate_slug(call.endpoint.database, call.wiki, slug, type)
     if page.is_archived and not include_archived:
         raise NotFound(NO_PAGE)

@@ -27,7 +27,7 @@ from .responses import answer_write
 
 
 class ImportFault(ResponseModel):
-    """What could not be imported, and why."""
+    """An error or a warning of an import: the path that it is about, its code, and the reason."""
 
     path: str
     code: str
@@ -35,7 +35,7 @@ class ImportFault(ResponseModel):
 
 
 class Imported(ResponseModel):
-    """What came of an import, as `cairn import` says it; the first thousand of the errors and of the warnings.
+    """The result of an import, as `cairn import` says it; the first thousand of the errors and of the warnings.
 
     `format` is the tool that the notes were taken to come from; `left_out` counts files that are no notes.
     """
@@ -127,7 +127,7 @@ at_work: Counter[UUID] = Counter()
 
 @contextmanager
 def slot(tenant_id: UUID) -> Iterator[None]:
-    """One of the few imports that a tenant may have at work in this process. Those of others leave it its own."""
+    """Take one of the few imports that a tenant may have at work in this process, so that other tenants have theirs."""
     if at_work[tenant_id] >= AT_ONCE or at_work.total() >= IN_ALL:
         raise Unavailable("Other imports are at work here. Try again in a moment.")
     at_work[tenant_id] += 1
@@ -140,7 +140,7 @@ def slot(tenant_id: UUID) -> Iterator[None]:
 
 
 async def received(request: Request, path: Path, most: int) -> None:
-    """The body as a file. More than `most` bytes are refused, whatever the client says it sends."""
+    """Write the body to a file. More than `most` bytes are refused, whatever the client says it sends."""
     declared = header(request.scope, b"content-length")
     if declared and declared.isdecimal() and int(declared) > most:
         raise too_large(most)

@@ -43,7 +43,7 @@ class RequestModel(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def few_members(cls, given: Any) -> Any:
-        """Each one that has no place here is a fault to be told: of a hundred thousand that would take a second."""
+        """Limit the members: each unknown one is a fault to report, and a hundred thousand would take a second."""
         if isinstance(given, dict) and len(given) > MEMBERS_MAX:
             raise ValueError("this has far more members than are known")
         return given
@@ -83,7 +83,7 @@ class Problem(ResponseModel):
 
 
 class Link(ResponseModel):
-    """What a page's text, or who wrote it, points at. `broken`: nobody answers to it yet."""
+    """A link from a page's text, or from who wrote it. `broken`: no page answers to it yet."""
 
     slug: str
     title: str
@@ -199,7 +199,7 @@ ONE, MANY = "one", "many"
 
 
 def as_text(value: object) -> object:
-    """JSON has no moments: only a text can be one, and one of digits alone is a number in quotes."""
+    """Accept text alone as a moment: JSON has no moments, and digits alone are a number in quotes."""
     try:
         datetime.fromisoformat(value)  # type: ignore[arg-type]  # what is no text is an error too
     except (TypeError, ValueError):
@@ -259,7 +259,7 @@ class Sources(Listed):
 
 
 class Retained(ResponseModel):
-    """What became of a source of a batch, by its place from 0; it is kept, or `code` and `detail` say why not."""
+    """The result for one source of a batch, by its place from 0; it is kept, or `code` and `detail` say why not."""
 
     position: int
     id: UUID | None
@@ -277,7 +277,7 @@ class Retention(ResponseModel):
 
 
 class Forgotten(ResponseModel):
-    """What is left of a forgotten source, and the job that takes it out of pages, history and search."""
+    """The remains of a forgotten source, and the job that takes it out of pages, history and search."""
 
     source: Source
     versions: int

@@ -24,7 +24,7 @@ from .endpoint import Call
 
 
 class ReadFailed(CairnError):
-    """What the engine said, with its own code and whatever else is there for programs."""
+    """An error of the engine, with its own code and whatever else is there for programs."""
 
     def __init__(self, error: dict[str, Any]) -> None:
         super().__init__(error["message"])
@@ -42,7 +42,7 @@ def document(name: str) -> str:
 
 
 async def read(call: Call, name: str, operation: str, database: Database | None = None, **variables: Any) -> Any:
-    """The data of an operation in the call's wiki, paid from its account."""
+    """Return the data of an operation in the call's wiki, paid from its account."""
     bounds, text = call.endpoint.bounds, document(name)
     context = bounds.context(database or call.endpoint.database, call.wiki, call.account)
     record_document(text, context)
@@ -55,7 +55,7 @@ async def read(call: Call, name: str, operation: str, database: Database | None 
 
 
 async def type_of(call: Call, slug: str, type: str | None) -> str:
-    """Of the page that is meant: where its type is said, there is nothing to look up."""
+    """Return the type of the page that is meant; if the request names it, nothing is looked up."""
     if type is None:
         return (await locate_slug(call.endpoint.database, call.wiki, slug)).type
     if not is_slug(composed(slug, SLUG)):
@@ -66,7 +66,7 @@ async def type_of(call: Call, slug: str, type: str | None) -> str:
 async def read_of_page(
     call: Call, name: str, operation: str, type: str, slug: str, is_archived_too: bool, **variables: Any
 ) -> dict[str, Any]:
-    """What an operation says of a page; NotFound where there is none."""
+    """Return what an operation says of a page; raise NotFound if there is none."""
     where: dict[str, Any] = {"tenantId": str(call.wiki.tenant_id), "type": type.upper(), "slug": slug}
     data = await read(call, name, operation, **where, includeArchived=is_archived_too, **variables)
     page: dict[str, Any] | None = data["page"]
@@ -88,7 +88,7 @@ class Written(NamedTuple):
 
 
 async def write(call: Call, work: Work) -> Written:
-    """What `work` answers once it has written through the database that it is given."""
+    """Run `work` with a database and return what it answers; a repeated Idempotency-Key returns the first answer."""
     key = idempotency_key(call.request.scope)
     if key is None:
         return Written(orjson.dumps(await work(call.endpoint.database)))
@@ -110,7 +110,7 @@ async def write(call: Call, work: Work) -> Written:
 
 
 def attempt(call: Call, key: str) -> Attempt:
-    """What must be the same again, for the answer to be."""
+    """Return everything that must be the same again for a repetition to get the same answer."""
     scope = call.request.scope
     query, matched = scope["query_string"].decode("latin-1"), header(scope, b"if-match")
     return Attempt(call.wiki, key, [scope["method"], scope["path"], query, matched, call.request.document])

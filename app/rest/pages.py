@@ -54,7 +54,7 @@ async def list_pages(
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Response:
-    """The pages of the wiki, those that changed last first."""
+    """List the pages of the wiki, those that changed last first."""
     wanted = {
         "types": capitals(types),
         "tags": tags,
@@ -74,7 +74,7 @@ async def get_page(
     version: Annotated[int | None, Query(ge=1, le=VERSION_MAX, description="What it said then.")] = None,
     include_archived: Archived = False,
 ) -> Response:
-    """A page by its slug, or by one that it once had; one that was merged into another answers where that is."""
+    """Get a page by its slug, or by one that it once had; one that was merged into another answers where that is."""
     found_type = await type_of(call, slug, type)
     if version is None:
         try:
@@ -89,7 +89,7 @@ async def get_page(
 
 
 async def elsewhere(call: Call, type: str, slug: str) -> Response:
-    """To the page that an archived one became a part of; NotFound where it is not one of those."""
+    """Redirect to the page into which an archived one was merged; raise NotFound if it was not merged."""
     where: dict[str, Any] = {"tenantId": str(call.wiki.tenant_id), "type": type.upper(), "slug": slug}
     gone = (await read(call, "page", "RestMerged", **where))["page"]
     if not gone or not gone["into"]:
@@ -192,7 +192,7 @@ async def restated(call: Call, slug: str, type: str | None, change: Any) -> Resp
 
 
 async def page_now(call: Call, database: Database, page_id: UUID) -> dict[str, Any]:
-    """The page as the write left it."""
+    """Return the page as the write left it."""
     found = (await read(call, "page", "RestPageById", database, id=str(page_id)))["page"]
     if found is None:
         raise NotFound(NO_PAGE)

@@ -1,4 +1,4 @@
-"""What the paths have in common: whose page, how many items, from where on, and what may be answered."""
+"""Parameters that the paths share, such as owner, limit and cursor, and the statuses that they may answer with."""
 
 import re
 from typing import Annotated, Any
@@ -56,19 +56,19 @@ SENT = (400, 408, 409, 413, 415)
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """What a path may answer besides what it is for."""
+    """Return the statuses that a path may answer with besides its own."""
     shape = {"schema": {"$ref": "#/components/schemas/Problem"}}
     named = sorted({*statuses, *ALWAYS})
     return {status: {"description": SAID[status], "content": {PROBLEM: shape}} for status in named}
 
 
 def reading(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The same of what a client may keep."""
+    """Return `problems`, and the 304 of what a client may cache."""
     return {304: {"description": "You have it: If-None-Match names what would be sent."}, **problems(*statuses)}
 
 
 def moving(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The same of what may be elsewhere."""
+    """Return `reading`, and the 301 of what may be elsewhere."""
     return {301: {"description": SAID[301]}, **reading(*statuses)}
 
 
@@ -93,12 +93,12 @@ class PreconditionFailed(CairnError):
 
 
 def page_tag(version: int, digest: str) -> str:
-    """`"7.Zk…"` of version 7 and the tag of the bytes."""
+    """Return the tag of a page: `"7.Zk…"` of version 7 and the tag of the bytes."""
     return f'"{version}.{digest.strip(chr(34))}"'
 
 
 def matched_version(scope: Scope) -> int | None:
-    """What If-Match wants the version to be; None where any will do, or nothing is said.
+    """Return the version that If-Match asks for; None if any will do, or the header is absent.
 
     Versions only grow: of several that a client has seen, the last is the only one that can be there still.
     """

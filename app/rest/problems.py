@@ -1,4 +1,4 @@
-"""What is wrong, as `application/problem+json` (RFC 9457) with the codes of every other transport."""
+"""Errors as `application/problem+json` (RFC 9457), with the codes of every other transport."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -56,7 +56,7 @@ class UnknownParameter(BadInput):
 
 
 def problem_of(error: Exception) -> Response:
-    """The answer to whatever a request was stopped by."""
+    """Return the answer to whatever a request was stopped by."""
     error = explained(error)
     match error:
         case Refused():
@@ -77,7 +77,7 @@ def problem_of(error: Exception) -> Response:
 
 
 def told(error: CairnError) -> dict[str, Any]:
-    """The error in the names of this transport."""
+    """Return the error in the names of this transport."""
     more = {snake(name): value for name, value in error.extensions.items()}
     if (field := more.get("field")) and not isinstance(error, UnknownParameter):
         more["field"] = field_named(field)
@@ -85,7 +85,7 @@ def told(error: CairnError) -> dict[str, Any]:
 
 
 def field_named(path: str) -> str:
-    """`sections.0.bodyMd` as this transport names it."""
+    """Return a field's name, such as `sections.0.bodyMd`, as this transport spells it."""
     return ".".join(FIELDS.get(part, snake(part)) for part in path.split("."))
 
 
@@ -94,7 +94,7 @@ def snake(name: str) -> str:
 
 
 def problem(status: int, code: str, detail: str, headers: Iterable[tuple[str, str]] = (), **more: Any) -> Response:
-    """One answer of this form. `code` is what a program decides by, `detail` is for people."""
+    """Return one answer of this form. `code` is what a program decides by, `detail` is for people."""
     record_error(code)
     body = {
         "type": "about:blank",
@@ -118,7 +118,7 @@ def retry_after(seconds: int) -> list[tuple[str, str]]:
 
 
 def invalid(faults: Sequence[Any]) -> Response:
-    """What does not have the form that the contract says: the first fault as `detail`, and the others with it."""
+    """Refuse input that breaks the contract: the first fault is `detail`, and `errors` lists it and the others."""
     errors = [{"field": place(fault["loc"]), "message": said(fault)} for fault in faults[:MOST]]
     first = errors[0]
     detail = f"{first['field']}: {first['message']}." if first["field"] else f"{first['message']}."
@@ -126,13 +126,13 @@ def invalid(faults: Sequence[Any]) -> Response:
 
 
 def place(parts: Sequence[Any]) -> str | None:
-    """Without the word for body or query, and for which of several forms the body has."""
+    """Return where a fault is, without the word for body or query, and for which of several forms the body has."""
     named = parts[2:] if parts[1:2] in (("one",), ("many",)) else parts[1:]
     return ".".join(str(part)[:100] for part in named) or None
 
 
 def not_served(status: int, detail: str) -> Response:
-    """An unknown path, or a method that a path does not have."""
+    """Answer an unknown path, or a method that a path does not have."""
     words = {
         404: "There is nothing at this path; openapi.json names those that there are, and docs shows them.",
         405: "Method not allowed. See the Allow header for the methods of this path.",

@@ -36,7 +36,7 @@ BOUNDS = {
 
 
 def reference(contract: Shape) -> str:
-    """The whole page."""
+    """Return the whole page as HTML."""
     info, shapes = contract["info"], contract["components"]["schemas"]
     by_tag: dict[str, list[tuple[str, str, Shape]]] = {}
     for path, method, operation in operations(contract):
@@ -82,7 +82,7 @@ def contents(by_tag: Mapping[str, Iterable[tuple[str, str, Shape]]]) -> Iterator
 
 
 def shown(path: str, method: str, operation: Shape) -> str:
-    """One operation."""
+    """Return one operation as HTML."""
     name = operation["operationId"]
     parts = [
         f'<h3 id="{escape(name)}">{escape(operation["summary"])} <code>{method.upper()} {escape(path)}</code></h3>',
@@ -116,7 +116,7 @@ def shown(path: str, method: str, operation: Shape) -> str:
 
 
 def schema(name: str, shape: Shape) -> str:
-    """One shape, with its members."""
+    """Return one shape as HTML, with its members."""
     head = f'<h3 id="{anchor("schema", name)}">{escape(name)}</h3><p>{prose(shape.get("description", ""))}</p>'
     if "properties" not in shape:
         return f"{head}<p>{type_of(shape)}</p>"
@@ -139,7 +139,7 @@ def kinds(content: Shape) -> str:
 
 
 def type_of(shape: Shape) -> str:
-    """A type in a few words, with links to the shapes that it is made of."""
+    """Return a type in a few words, with links to the shapes that it is made of."""
     if "$ref" in shape:
         name = shape["$ref"].rpartition("/")[2]
         said = f'<a href="#{anchor("schema", name)}">{escape(name)}</a>'
@@ -170,7 +170,7 @@ def mark(one: Shape) -> str:
 
 
 def prose(text: str) -> str:
-    """A description: escaped, with its code as code."""
+    """Return a description as HTML: escaped, with its code as code."""
     return CODE.sub(r"<code>\1</code>", escape(text))
 
 

@@ -17,25 +17,25 @@ Headers = Iterable[tuple[str, str]]
 
 
 async def answer(call: Call, shown: Any) -> Response:
-    """What was read."""
+    """Answer with what was read."""
     scope = call.request.scope
     return response(await delivered(scope, 200, orjson.dumps(shown), call.endpoint.compress_over))
 
 
 async def answer_page(call: Call, page: dict[str, Any]) -> Response:
-    """A page that was read."""
+    """Answer with a page that was read."""
     body = orjson.dumps(page)
     tag = page_tag(page["version"], await tagged(body))
     return response(await revalidated(call.request.scope, body, call.endpoint.compress_over, tag))
 
 
 async def answer_write(call: Call, body: bytes, status: int = 200, headers: Headers = ()) -> Response:
-    """What a write has come to, never kept by anybody between."""
+    """Answer with the result of a write, which no cache may keep."""
     return response(await delivered(call.request.scope, status, body, call.endpoint.compress_over), headers)
 
 
 async def answer_written_page(call: Call, body: bytes, headers: Headers = (), *, is_new: bool = False) -> Response:
-    """The page as it is after the write, with the tag that a reader would get."""
+    """Answer with the page as it is after the write, and the tag that a reader would get."""
     page = await parse_in_thread(len(body), lambda: orjson.loads(body))
     more = [*headers, ("ETag", page_tag(page["version"], await tagged(body)))]
     if is_new:
@@ -48,7 +48,7 @@ def place_of(call: Call, page: dict[str, Any]) -> str:
 
 
 def answer_moved(call: Call, page: dict[str, Any]) -> Response:
-    """Where the page is now. Not to be kept: a merge can be undone."""
+    """Redirect to where the page is now. It is not to be cached: a merge can be undone."""
     return Response(status_code=301, headers={"Location": place_of(call, page), "Cache-Control": "no-store"})
 
 

@@ -34,14 +34,14 @@ KNOWN: dict[int | str, dict[str, Any]] = {
 
 @routes.get("/sources", operation_id="listSources", response_model=Sources, responses=reading())
 async def list_sources(call: Caller, kinds: Kinds = None, limit: Limit = 50, cursor: Cursor = None) -> Response:
-    """The evidence of the wiki, the newest first."""
+    """List the evidence of the wiki, the newest first."""
     found = (await read(call, "sources", "RestSources", kinds=capitals(kinds), first=limit, after=cursor))["found"]
     return await answer(call, responses.listed(found, [responses.named(source) for source in found["nodes"]]))
 
 
 @routes.get("/sources/{id}", operation_id="getSource", response_model=Source, responses=reading(404, 410))
 async def get_source(call: Caller, id: UUID) -> Response:
-    """A source by its id; of one that was forgotten, 410 with what stays of it."""
+    """Get a source by its id; one that was forgotten answers 410 with what stays of it."""
     found = await source_now(call, call.endpoint.database, id)
     if found["forgotten_at"]:
         stays = {name: found[name] for name in ("kind", "ref", "version", "checksum", "forgotten_at")}
@@ -73,7 +73,7 @@ async def retain(call: Caller, given: NewSources) -> Response:
 
 
 async def retain_many(call: Call, given: list[NewSource]) -> Response:
-    """Each by itself: one that cannot be kept does not keep the others from it."""
+    """Retain each source by itself: one that cannot be kept does not keep the others from it."""
 
     async def work(database: Database) -> Any:
         done = await retain_sources(database, call.wiki, [draft_of(one) for one in given])

@@ -80,7 +80,7 @@ class HTTPConnection(HttpToolsProtocol):
 
     @property
     def is_idle(self) -> bool:
-        """Whether no request is being answered."""
+        """Return whether the connection answers no request."""
         return self.cycle is None or self.cycle.response_complete
 
     def start_head_timer(self) -> None:
@@ -132,15 +132,15 @@ class HTTPConnection(HttpToolsProtocol):
 
     @property
     def has_ignored_offer(self) -> bool:
-        """Whether the parser stops at an offer that is not accepted. CONNECT makes no offer: it is always refused."""
+        """Return whether the parser stops at an offer that is not accepted. CONNECT has none: it is refused."""
         return self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT" and not self._should_upgrade()
 
     def _should_upgrade(self) -> bool:
-        """A WebSocket is opened with a GET only."""
+        """Return whether to open a WebSocket, which takes a GET."""
         return self.parser.get_method() == b"GET" and super()._should_upgrade()
 
     def _unsupported_upgrade_warning(self) -> None:
-        """uvicorn calls this while it handles the parser's error, whose argument is where the head ended."""
+        """Handle the parser's error, whose argument is where the head ended; uvicorn calls this meanwhile."""
         error = sys.exception()
         if error is not None and self.parser.get_method() != b"CONNECT" and not self._should_upgrade():
             self.without_offer = b"".join(self.head_without_offer()) + self.received[error.args[0] :]

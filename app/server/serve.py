@@ -77,7 +77,7 @@ class AnnouncingServer(Server):
 
 
 def config_of(app: object, settings: Settings) -> Config:
-    """uvicorn's configuration for an application, or for the import string of a function that makes one."""
+    """Return uvicorn's configuration for an application, or for the import string of a function that makes one."""
     config = Config(
         app,  # type: ignore[arg-type]
         factory=isinstance(app, str),

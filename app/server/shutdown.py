@@ -33,7 +33,7 @@ def return_large_blocks() -> None:
 
 
 class Draining:
-    """Whether this process was told to stop."""
+    """A flag that is on once this process was told to stop."""
 
     def __init__(self) -> None:
         self.is_on = False
@@ -81,7 +81,7 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
     def begin_draining(self) -> None:
-        """Called twice, because uvicorn renews its default headers each second until it sees that it stops."""
+        """Begin to drain. It is called twice: uvicorn renews its headers each second until it sees that it stops."""
         DRAINING.is_on = True
         if CLOSE not in self.server_state.default_headers:
             self.server_state.default_headers.append(CLOSE)

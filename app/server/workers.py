@@ -27,7 +27,7 @@ class Worker(multiprocess.Process):
             self.child_conn.close()
 
     def is_alive(self, timeout: float = 5) -> bool:
-        """Whether it answers; while all are stopping none is replaced."""
+        """Return whether the process answers; while all are stopping it counts as alive, so that none is replaced."""
         return super().is_alive(timeout) or DRAINING.is_on
 
     def _healthcheck(self, timeout: float) -> bool | None:

@@ -26,8 +26,8 @@ ACCEPTED = "cairn.accepted"  # where a scope has the function that is called whe
 
 
 class ParseQueue:
-    """Connections of one event loop with more to parse than a step. They take turns, a step each, and all of them
-    together parse during half of the time at most: the other half is for everybody else."""
+    """A queue of connections of one event loop with more to parse than a step. They take turns, a step each, and all of
+    them together parse during half of the time at most: the other half is for everybody else."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
@@ -54,7 +54,7 @@ QUEUES: WeakKeyDictionary[asyncio.AbstractEventLoop, ParseQueue] = WeakKeyDictio
 
 
 class BoundedWebSocket(WebSocketsSansIOProtocol):
-    """Parses `STEP` bytes at a time, and reads no more from the socket until those are done."""
+    """A WebSocket that parses `STEP` bytes at a time, and reads no more from the socket until those are done."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -64,7 +64,7 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         self.conn.max_message_size = min(self.config.ws_max_size, STRANGERS_MAX)
 
     def accept_messages(self) -> None:
-        """Of the size that the server is configured for, from now on."""
+        """Accept messages of the size that the server is configured for, from now on."""
         self.conn.max_message_size = self.message_max
 
     def handle_connect(self, event: Request) -> None:
@@ -87,7 +87,7 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
             queue.add(self)
 
     def parse_step(self) -> None:
-        """One step; the next one once the application has taken the messages of this one."""
+        """Parse one step; the next one follows once the application has taken the messages of this one."""
         self.is_parsing = False
         if self.disconnected or self.transport.is_closing():
             self.unparsed.clear()
@@ -120,14 +120,14 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
             self.handle_parser_exception()
 
     def handle_ping(self) -> None:
-        """A client that does not read its pongs gets none, so that they do not pile up."""
+        """Answer a ping, unless the client does not read its pongs, so that they do not pile up."""
         pong = b"".join(self.conn.data_to_send())
         if self.writable.is_set():
             self.transport.write(pong)
 
 
 def accepted(scope: Scope) -> None:
-    """The client of this connection has shown a credential."""
+    """Note that the client of this connection has shown a credential."""
     accept: Callable[[], None] | None = scope.get(ACCEPTED)
     if accept is not None:
         accept()
@@ -140,7 +140,7 @@ ENVELOPE = 10  # values and levels around the variables of an operation
 
 
 class BadMessage(Exception):
-    """It is not read on; the connection ends with this reason."""
+    """A message that is not read on; the connection ends with this reason."""
 
 
 class TooMuch(Exception):
@@ -152,7 +152,7 @@ class TooMuch(Exception):
 
 
 async def read_message(text: str | None, limits: Limits, *, is_acknowledged: bool) -> dict[str, Any]:
-    """The message; raises BadMessage or TooMuch. A large one is read beside the event loop."""
+    """Return the message; raise BadMessage or TooMuch. A large one is read in a thread."""
     if text is None:
         raise BadMessage("a message is a JSON object, sent as text.")
     if not is_acknowledged and len(text) > OPENING_MAX:
@@ -182,7 +182,7 @@ def parsed(text: str, limits: Limits) -> dict[str, Any]:
 
 
 def excess(message: dict[str, Any], limits: Limits) -> str | None:
-    """What is too much of it."""
+    """Return which limit the message exceeds, or None."""
     try:
         extent(message, limits)
     except GraphQLError as error:

@@ -31,19 +31,20 @@ WITHDRAWN = "You may no longer read this wiki, so there is no more of this."
 
 
 class Stopping(Exception):
-    """The service ends what would have gone on: that is not the end of it for whoever follows."""
+    """The service ends a stream that would have gone on: whoever follows it asks again elsewhere."""
 
 
 class Operations:
-    """The same engine, limits and rules as for a POST."""
+    """The operations of streams, with the same engine, limits and rules as for a POST."""
 
     def __init__(self, engine: Engine, database: Database, feed: Feed, bounds: Bounds, *, readers: int) -> None:
-        """`readers` is how many events are read at once: subscribers must leave connections to those who ask."""
+        """Limit how many events are read at once to `readers`: subscribers must leave connections to requests."""
         self.engine, self.database, self.feed, self.bounds = engine, database, feed, bounds
         self.reading = asyncio.Semaphore(readers)
 
     async def answers(self, asked: request.Operation, scope: Scope) -> AsyncGenerator[Answer, None]:
-        """Raises Stopping alone: what goes wrong is an answer. One not `executed` is the only one, or the last."""
+        """Yield the answers. Only Stopping is raised, errors are answers. One not `executed` is the last or only
+        one."""
         try:
             operation = await self.operation(asked)
             if operation is None:
@@ -67,14 +68,14 @@ class Operations:
             yield self.refusal(GraphQLError(str(error), original_error=error))  # masked and logged by the formatter
 
     async def check_may_be_got(self, asked: request.Operation) -> None:
-        """A GET changes nothing."""
+        """Refuse a mutation by GET, which changes nothing."""
         with suppress(Invalid):
             document = await self.engine.document(asked.query, asked.name)
             if document.operation.definition.operation is OperationType.MUTATION:
                 raise request.Refused(405, "GET changes nothing; send a mutation as a POST.", "METHOD_NOT_ALLOWED")
 
     async def operation(self, asked: request.Operation) -> Operation | None:
-        """The subscription that is asked for; None for anything else, which the engine answers in one."""
+        """Return the subscription that is asked for; None for anything else, which the engine answers in one."""
         try:
             operation = (await self.engine.document(asked.query, asked.name)).operation
         except Invalid:
@@ -93,7 +94,7 @@ class Operations:
             raise Stopping
 
     async def execute(self, asked: request.Operation, scope: Scope, event: Change | None = None) -> Answer:
-        """The whole operation, or a subscription for one event; each has a budget of its own."""
+        """Execute the whole operation, or a subscription for one event; each has a budget of its own."""
         return await self.bounds.execute(self.engine, self.database, scope, asked, feed=self.feed, event=event)
 
     def context(self, scope: Scope) -> Context:
@@ -106,7 +107,7 @@ class Operations:
 
 
 def is_nothing(answer: Answer, key: str) -> bool:
-    """Whether the event is none that the caller may see."""
+    """Return whether the event is none that the caller may see."""
     if len(answer.body) > SHORT:
         return False
     said = orjson.loads(answer.body)
@@ -124,14 +125,14 @@ class Credential:
         self.known: Scope | None = None
 
     async def scope(self) -> Scope:
-        """Asked anew for each operation where it is at work in another's wiki: that may be taken back."""
+        """Return the scope, read anew for each operation in another's wiki: the right to it may be taken back."""
         if self.known is None or self.owner is not None:
             with translated_db_errors():
                 self.known = await self.credentials.scope(self.authorization, self.owner)
         return self.known
 
     async def ends(self) -> None:
-        """Raises Unauthenticated when it has expired or was taken back, within a minute of the latter."""
+        """Raise Unauthenticated when it has expired or was taken back, within a minute of the latter."""
         while True:
             try:
                 with translated_db_errors():

@@ -1,4 +1,4 @@
-"""Which requests stream: WebSockets, and those that accept events. The endpoint behind them answers the others."""
+"""Routes requests that stream: WebSockets, and those that accept events. The endpoint behind answers all others."""
 
 from collections.abc import Awaitable
 from urllib.parse import urlsplit
@@ -14,7 +14,7 @@ PORTS = {"http": 80, "https": 443}
 
 
 def is_same_site(scope: Scope, allowed: frozenset[str]) -> bool:
-    """One of this very host, one that is allowed, or no web page at all: programs send no Origin."""
+    """Return whether the origin is this very host, one that is allowed, or no web page: programs send no Origin."""
     origin = header(scope, b"origin")
     if origin is None or origin in allowed or "*" in allowed:
         return True
@@ -23,7 +23,7 @@ def is_same_site(scope: Scope, allowed: frozenset[str]) -> bool:
 
 
 def authority(url: str, scheme: str = "") -> tuple[str, int | None] | None:
-    """(host, port), the usual port of the scheme where none is written; None for what is no address, as `null`."""
+    """Return (host, port), with the scheme's usual port if none is written; None for what is no address, as `null`."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
@@ -33,7 +33,7 @@ def authority(url: str, scheme: str = "") -> tuple[str, int | None] | None:
 
 
 def before(endpoint: ASGIApp, streams: Streams) -> ASGIApp:
-    """The endpoint, with the streaming endpoints before it."""
+    """Return the endpoint with the streaming endpoints before it."""
 
     def choose(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         if scope["type"] == "websocket":
@@ -46,7 +46,7 @@ def before(endpoint: ASGIApp, streams: Streams) -> ASGIApp:
 
 
 def without(endpoint: ASGIApp) -> ASGIApp:
-    """The endpoint, where nothing streams."""
+    """Return the endpoint without streams."""
 
     def choose(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         return refuse(receive, send) if scope["type"] == "websocket" else endpoint(scope, receive, send)

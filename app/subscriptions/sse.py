@@ -30,7 +30,7 @@ HEADERS = [
 
 
 def wants_events(scope: Scope) -> bool:
-    """Whether a client accepts events, and no JSON before them."""
+    """Return whether a client accepts events, and no JSON before them."""
     accepted = header(scope, b"accept")
     if accepted is None or "event-stream" not in accepted.lower():
         return False
@@ -39,7 +39,7 @@ def wants_events(scope: Scope) -> bool:
 
 
 class Ended(Exception):
-    """The stream is over, after these last bytes; none when the client has gone."""
+    """The stream is over, after these last bytes; there are none when the client has gone."""
 
     def __init__(self, last: bytes | None = None) -> None:
         super().__init__()
@@ -47,13 +47,13 @@ class Ended(Exception):
 
 
 class EventStream:
-    """One operation, and its answers as they come."""
+    """A stream of one operation and its answers as they come."""
 
     def __init__(self, streams: Streams, scope: Scope, receive: Receive, send: Send) -> None:
         self.streams, self.asgi, self.receive, self.send = streams, scope, receive, send
 
     async def serve(self) -> None:
-        """The status says who may not ask and what is no request; the stream what is wrong with the document."""
+        """Serve the stream. A refused caller or request is a status; an error in the document is in the stream."""
         held = ExitStack()
         try:
             credential = self.streams.credential(*credential_of(self.asgi))
@@ -129,5 +129,5 @@ class EventStream:
 
 
 def event(body: bytes) -> bytes:
-    """A line break can stand between the tokens of JSON, and would end the data."""
+    """Return an answer as an event. A line break can stand between the tokens of JSON, and would end the data."""
     return b"event: next\n%b\n\n" % b"\n".join(b"data: " + line for line in body.splitlines())

@@ -1,4 +1,4 @@
-"""What streams of one process have in common: the feed of changes, how many there may be, and the end of it all."""
+"""The streams of one process: the feed of changes that they share, their maximum, and their end."""
 
 import asyncio
 import signal
@@ -28,7 +28,7 @@ from .operations import Credential, Operations
 
 @contextmanager
 def told_to_stop(stop: Callable[[], None]) -> Iterator[None]:
-    """Calls `stop` in the event loop when SIGINT or SIGTERM comes, besides what these do already."""
+    """Call `stop` in the event loop when SIGINT or SIGTERM comes, besides what these do already."""
     if threading.current_thread() is not threading.main_thread():
         yield  # only there can signals be listened to
         return
@@ -56,7 +56,7 @@ log = structlog.get_logger()
 
 
 class Streams:
-    """All that are open, whichever transport they use."""
+    """The streams that are open, whichever transport they use."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class Streams:
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        """Hears of changes as long as the service lives."""
+        """Listen for changes as long as the service lives."""
         listening = asyncio.create_task(self.listener.run())
         try:
             with told_to_stop(self.stop):
@@ -89,16 +89,16 @@ class Streams:
                 await listening
 
     def number(self) -> int:
-        """How many are open."""
+        """Return how many streams are open."""
         return self.open_streams.total()
 
     def stop(self) -> None:
-        """Every stream ends now: those who drain need not wait for any."""
+        """End every stream now: those who drain need not wait for any."""
         self.feed.close()
         self.stopping.set()
 
     def hear(self, payload: str) -> None:
-        """Each write of every process comes here: what nobody follows is not even read."""
+        """Pass on each write of every process; while nobody follows any, the payload is not even read."""
         if not self.feed.watchers:
             return
         try:
@@ -110,7 +110,7 @@ class Streams:
             self.feed.tell(change)
 
     def resolved(self, asked: Operation, wiki: Wiki) -> Operation:
-        """With its text, where it names a document; raises Refused."""
+        """Return the operation with its text, if it names a document; raise Refused."""
         return self.documents.resolve(asked, wiki.tenant_id) if self.documents.concern(asked) else asked
 
     def credential(self, authorization: str | None, owner: str | None) -> Credential:
@@ -118,7 +118,7 @@ class Streams:
 
     @contextmanager
     def counted(self, wiki: Wiki) -> Iterator[None]:
-        """One more stream of that credential, while there may be one."""
+        """Count one more stream of that credential for the length of a block, or raise Throttled."""
         whose = (wiki.tenant_id, wiki.owners, wiki.actor)
         if self.open_streams[whose] >= self.settings.max_streams:
             raise Throttled(f"This credential has {self.settings.max_streams} streams open already. Close some.", 1)

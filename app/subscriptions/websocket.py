@@ -28,7 +28,7 @@ REASON_MAX = 123  # bytes, by the WebSocket protocol
 
 
 class Ended(Exception):
-    """The connection is over; without a code because the client has gone."""
+    """The connection is over; it has no code if the client has gone."""
 
     def __init__(self, code: int | None = None, reason: str = "") -> None:
         super().__init__(reason)
@@ -36,7 +36,7 @@ class Ended(Exception):
 
 
 class Connection:
-    """From the handshake to the close."""
+    """A WebSocket connection, from the handshake to the close."""
 
     def __init__(self, streams: Streams, scope: Scope, receive: Receive, send: Send) -> None:
         self.streams, self.asgi, self.receive, self.send = streams, scope, receive, send
@@ -61,7 +61,7 @@ class Connection:
         log.info("websocket", path=self.asgi["path"], code=ended.code, operations=self.served, ms=took)
 
     async def talk(self) -> Ended:
-        """Until somebody ends it. Whatever runs then is cancelled."""
+        """Talk until somebody ends it. Whatever runs then is cancelled."""
         ended = Ended(4500, "Internal server error")
         try:
             with ExitStack() as self.held:
@@ -131,7 +131,7 @@ class Connection:
                 raise Ended(4400, "Invalid message: not one that a client sends, or a part of it is missing.")
 
     async def initialise(self, payload: dict[str, Any]) -> None:
-        """Browsers cannot send headers with a WebSocket: the payload says what these would have said."""
+        """Read the credential from the payload, because browsers cannot send headers with a WebSocket."""
         if self.initialised:
             raise Ended(4429, "Too many initialisation requests")
         self.initialised = True
@@ -172,14 +172,14 @@ class Connection:
             self.running[id] = self.tasks.create_task(self.run(id, asked))
 
     def complete(self, id: str) -> None:
-        """The client wants no more of it. What has ended already needs no ending."""
+        """Cancel an operation that the client wants no more of. One that has ended already needs no ending."""
         if task := self.running.pop(id, None):
             task.cancel()
 
     # -- operations
 
     async def run(self, id: str, asked: request.Operation) -> None:
-        """The id is free again before the last message of an operation is sent."""
+        """Run an operation. Its id is free again before its last message is sent."""
         assert self.credential is not None
         try:
             scope = await self.credential.scope()
@@ -225,7 +225,7 @@ class Connection:
 
 
 def object_in(message: dict[str, Any]) -> dict[str, Any]:
-    """Its payload, which may be left out."""
+    """Return the payload of a message, which may be left out."""
     payload = message.get("payload")
     if payload is not None and not isinstance(payload, dict):
         raise Ended(4400, "Invalid message: its payload must be an object.")
@@ -233,6 +233,6 @@ def object_in(message: dict[str, Any]) -> dict[str, Any]:
 
 
 async def refuse(receive: Receive, send: Send) -> None:
-    """403 before there is a WebSocket."""
+    """Answer 403 before there is a WebSocket."""
     await receive()
     await send({"type": "websocket.close", "code": 4403})

@@ -43,7 +43,7 @@ NOTE = "Several pages belong here"
 
 
 async def make_parents(writer: Writer, unknown: Sequence[Placement], metrics: Metrics) -> dict[str, UUID]:
-    """By alias: the topics of these names, where enough pages wait for them."""
+    """Make topics of the names that enough pages wait for, and return their ids by alias."""
     earned = titles(unknown)
     claims = await claim(writer, list(earned.values())) if earned else {}
     made = {alias: claims[title] for alias, title in earned.items() if title in claims}
@@ -55,7 +55,7 @@ async def make_parents(writer: Writer, unknown: Sequence[Placement], metrics: Me
 
 
 def titles(unknown: Sequence[Placement]) -> dict[str, str]:
-    """Alias and title of what the sources of enough pages name; the form that most of them write."""
+    """Return by alias the titles that the sources of enough pages name, in the form that most of them write."""
     pages: dict[str, dict[UUID, str]] = defaultdict(dict)
     for one in unknown:
         if any(basis in OWN_PAGES for basis in one.bases):
@@ -76,7 +76,7 @@ LEVELS_MAX = 20
 
 
 class Place(NamedTuple):
-    """A section of a page; `is_delegated` below the topic that the evidence names."""
+    """A section of a page; `is_delegated` where it is below the topic that the evidence names."""
 
     page_id: UUID
     section_slug: str
@@ -84,7 +84,7 @@ class Place(NamedTuple):
 
 
 def route(start: Place, tags: Collection[str], rollups: Rollups) -> Place:
-    """From a section on: what has grown leads to the page that it grew into, and there to the part of its tag."""
+    """Follow a section that has grown to its page, and there to the part of its tag, until one has not grown."""
     place = start
     for _ in range(LEVELS_MAX):
         if place.is_delegated:
@@ -101,7 +101,7 @@ def route(start: Place, tags: Collection[str], rollups: Rollups) -> Place:
 
 
 def part_of(place: Place, tags: Collection[str], rollups: Rollups) -> str:
-    """The first part, by its tag, that the page belongs to; else where it is."""
+    """Return the first part, by its tag, that the page belongs to; else the section where it is."""
     parts = sorted((one.tag, slug) for slug, one in rollups.get(place.page_id, {}).items() if one.tag)
     return next((slug for tag, slug in parts if tag in tags), place.section_slug)
 
@@ -109,7 +109,7 @@ def part_of(place: Place, tags: Collection[str], rollups: Rollups) -> str:
 async def put_in_place(
     writer: Writer, page_ids: Collection[UUID], topics: Collection[Page], metrics: Metrics
 ) -> set[Spot]:
-    """The sections that list something else now, or something of which there is news."""
+    """Place the pages, and return the sections that list something else now, or something of which there is news."""
     cards = await find_cards(writer, ids=page_ids)
     said = await find_said(writer, page_ids)
     wanted: dict[tuple[UUID, str], Placement] = {}
@@ -139,7 +139,7 @@ async def put_in_place(
 
 
 def wanted_for(card: PageCard, said: Sequence[Said]) -> Iterator[Placement]:
-    """What the evidence of a page asks for, no matter where that is."""
+    """Yield a placement for each parent that the evidence of a page names, without looking up where it is."""
     kind = kind_of(card, said)
     tags = tuple(dict.fromkeys((*observed_tags(said), *card.tags)))[: TAGS.most]
     for one in candidates(card, said):
@@ -147,7 +147,7 @@ def wanted_for(card: PageCard, said: Sequence[Said]) -> Iterator[Placement]:
 
 
 def placed_in(wanted: Placement, before: Placement | None, parent: UUID | None, outlines: Outlines) -> Placement:
-    """Where it is listed: once below a page that has grown, there; else under the topic of that name."""
+    """Return the placement with its list: below a grown page if it is there already, else under the named topic."""
     if before and before.parent_id and (before.is_delegated or before.parent_id in outlines.active):
         parent = before.parent_id
     if parent is None:
@@ -160,18 +160,18 @@ def placed_in(wanted: Placement, before: Placement | None, parent: UUID | None, 
 
 
 def is_derived(placement: Placement, current: dict[tuple[UUID, str], Placement]) -> bool:
-    """Whether it has a parent, and had none."""
+    """Return whether the placement has a parent and had none before."""
     before = current.get((placement.page_id, placement.alias))
     return placement.parent_id is not None and (before is None or before.parent_id is None)
 
 
 async def aggregate(writer: Writer, changes: Sequence[PageChange], metrics: Metrics) -> None:
-    """After pages, evidence and links are stored."""
+    """List the pages of a batch, after pages, evidence and links are stored."""
     await list_anew(writer, [change.after for change in changes], metrics)
 
 
 async def list_anew(writer: Writer, pages: Sequence[Page], metrics: Metrics, spots: Collection[Spot] = ()) -> None:
-    """These pages, where their evidence puts them now, and the lists that they leave; `spots` are other such lists."""
+    """List these pages where their evidence puts them now, and update the lists that they leave, and `spots`."""
     topics = [page for page in pages if page.type == "topic"]
     others = [page.id for page in pages if page.type != "topic"]
     touched = await put_in_place(writer, others, topics, metrics) if pages else set()

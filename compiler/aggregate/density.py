@@ -1,4 +1,4 @@
-"""What a section knows of the pages it lists, and whether they are enough for a page of their own."""
+"""Density: the state of a section that lists pages, and whether they are enough for a page of their own."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ TAGS_MAX = 20
 
 @dataclass(frozen=True, slots=True)
 class Aggregation:
-    """As `sections.aggregation` holds it. Times are those of the sources.
+    """The state of a section that lists pages, as `sections.aggregation` has it. Times are those of the sources.
 
     `line_digests` belong to `linked_page_ids`, one each: what was written for it, so that what a person writes is told
     apart. `dismissed_page_ids` are the pages whose lines a person took out. `tag` is what the pages of a part have in
@@ -38,19 +38,22 @@ class Aggregation:
 
     @property
     def days(self) -> float:
-        """Between the first evidence and the last."""
+        """Return the days between the first evidence and the last."""
         if self.first_source_at is None or self.last_source_at is None:
             return 0.0
         return (self.last_source_at - self.first_source_at).total_seconds() / 86_400
 
     @property
     def is_bereft(self) -> bool:
-        """The page that it grew into was deleted for good."""
+        """Return whether the page that it grew into was deleted for good."""
         return self.promotion_status == PROMOTED and self.promoted_page_id is None
 
     @property
     def released(self) -> "Aggregation":
-        """It lists pages again, and does not grow: who deleted the page wanted none. Its old lines are nobody's."""
+        """Return the state of a section that lists pages again, and does not grow: who deleted the page wanted none.
+
+        Its old lines are nobody's.
+        """
         return replace(self, promotion_status=SUPPRESSED, line_digests=())
 
     @property
@@ -72,7 +75,7 @@ class Aggregation:
 
 
 def read(stored: Mapping[str, Any]) -> Aggregation:
-    """What a row holds. A part that is none of ours counts as missing."""
+    """Return the state that a row holds. A field of an unknown form counts as missing."""
     status = stored.get("promotion_status")
     return Aggregation(
         linked_page_ids=identifiers(stored.get("linked_page_ids")),
@@ -91,7 +94,7 @@ def read(stored: Mapping[str, Any]) -> Aggregation:
 
 
 def score(known: Aggregation, tags: Sequence[Sequence[str]], characters: int) -> float:
-    """From 0 to 1; `tags` are those of each page that is listed."""
+    """Return the density of a section from 0 to 1; `tags` are those of each page that it lists."""
     parts = (
         0.25 * min(1.0, len(known.linked_page_ids) / LINKS_FULL),
         0.25 * min(1.0, known.supporting_record_count / RECORDS_FULL),
@@ -103,17 +106,17 @@ def score(known: Aggregation, tags: Sequence[Sequence[str]], characters: int) ->
 
 
 def coherence(tags: Sequence[Sequence[str]], observed: Sequence[str]) -> float:
-    """The share of the pages that have a tag among the observed ones."""
+    """Return the share of the pages that have a tag among the observed ones."""
     return sum(not set(observed).isdisjoint(own) for own in tags) / len(tags) if tags else 0.0
 
 
 def overlap(tags: Sequence[Sequence[str]]) -> bool:
-    """Whether two of the pages have a tag in common."""
+    """Return whether two of the pages have a tag in common."""
     return any(count > 1 for count in Counter(tag for own in tags for tag in set(own)).values())
 
 
 def is_ready(known: Aggregation, tags: Sequence[Sequence[str]]) -> bool:
-    """Dense, supported, durable and coherent enough, and nobody has said no."""
+    """Return whether it is dense, supported, durable and coherent enough, and nobody has said no."""
     return (
         known.promotion_status in (NONE, CANDIDATE)
         and not known.is_whole
@@ -126,7 +129,7 @@ def is_ready(known: Aggregation, tags: Sequence[Sequence[str]]) -> bool:
 
 
 def status(known: Aggregation, points: float) -> str:
-    """`promoted` and `suppressed` stay."""
+    """Return the status for a score; `promoted` and `suppressed` stay."""
     if known.promotion_status in (PROMOTED, SUPPRESSED):
         return known.promotion_status
     return CANDIDATE if points >= CANDIDATE_LEAST and not known.is_whole else NONE

@@ -31,7 +31,10 @@ PART_LEAST = 5
 async def divide_wholes(
     writer: Writer, pages: Mapping[UUID, Page], spots: Sequence[Spot], outlines: Outlines
 ) -> list[Spot]:
-    """The new sections. Their pages are listed there from now on; `outlines` knows them."""
+    """Divide whole lists by tag, and return the new sections.
+
+    Their pages are listed there from now on; `outlines` knows them.
+    """
     wholes = [spot for spot in spots if (known := outlines.rollups[spot[0]].get(spot[1])) and known.is_whole]
     if not wholes:
         return []
@@ -47,7 +50,7 @@ async def divide_wholes(
 
 
 def divide(children: Sequence[Child], but: Collection[str]) -> dict[str, list[Child]]:
-    """By tag, the commonest first: at least five pages, and at most half of those that are left. `but` are no parts."""
+    """Group pages by tag, the commonest first: at least five, at most half of those left. Tags in `but` are skipped."""
     parts: dict[str, list[Child]] = {}
     left = list(children)
     while tag := next_tag(left, {*but, *parts}):
@@ -63,12 +66,12 @@ def next_tag(children: Sequence[Child], but: Collection[str]) -> str | None:
 
 
 def can_head(tag: str) -> bool:
-    """Whether it can stand above a section: tags come from outside."""
+    """Return whether a tag can be the heading of a section: tags come from outside."""
     return problem(Section("part", tag, "")) is None
 
 
 def tags_of(page_id: UUID, outlines: Outlines) -> set[str]:
-    """The parts that a page has already."""
+    """Return the parts that a page has already."""
     return {known.tag for known in outlines.rollups[page_id].values() if known.tag}
 
 
@@ -85,7 +88,7 @@ GREW = "Grown from a section"
 
 
 async def grow(writer: Writer, spots: Collection[Spot], metrics: Metrics) -> None:
-    """These sections, and whatever grows out of them."""
+    """Update these sections, and whatever grows out of them."""
     for _ in range(ROUNDS):
         if not spots:
             return
@@ -93,7 +96,7 @@ async def grow(writer: Writer, spots: Collection[Spot], metrics: Metrics) -> Non
 
 
 async def grow_once(writer: Writer, spots: Sequence[Spot], metrics: Metrics) -> list[Spot]:
-    """One level; the sections that are new on the next."""
+    """Update one level, and return the sections that are new on the next."""
     outlines = await find_outlines(writer, [page_id for page_id, _ in spots])
     pages = await find_open_pages(writer, spots, outlines)
     standing = [spot for spot in spots if spot[0] in pages and not has_grown(spot, outlines)]
@@ -114,7 +117,7 @@ async def grow_once(writer: Writer, spots: Sequence[Spot], metrics: Metrics) -> 
 
 
 async def find_open_pages(writer: Writer, spots: Sequence[Spot], outlines: Outlines) -> dict[UUID, Page]:
-    """Active ones, and those that have grown out of a section: like any page that sources speak of, these come back."""
+    """Find active pages, and those grown out of a section: like any page that sources speak of, these come back."""
     found = await find_pages(writer, {page_id for page_id, _ in spots})
     return {id: page for id, page in sorted(found.items()) if id in outlines.active or outlines.whole_of(id)}
 
@@ -131,7 +134,10 @@ async def rewritten(
     growths: Sequence[Growth],
     metrics: Metrics,
 ) -> dict[UUID, Page]:
-    """The pages with their lists. One that would not hold them stays as it is, with all that would grow out of it."""
+    """Return the pages with their lists.
+
+    One that would not hold them stays as it is, with all that would grow out of it.
+    """
     texts: dict[UUID, list[SectionDraft]] = defaultdict(list)
     left = await left_behind(writer, growths)
     for one in rollups:
@@ -154,7 +160,7 @@ async def rewritten(
 async def with_lists(
     page: Page, drafts: Sequence[SectionDraft], rollups: Sequence[Rollup], metrics: Metrics
 ) -> Page | None:
-    """A list of nothing goes with its section, unless somebody has decided about that."""
+    """Return the page with its lists. An empty list goes with its section, unless somebody has decided about that."""
     kept = {one.spot[1] for one in rollups if one.spot[0] == page.id and one.known.promotion_status == SUPPRESSED}
     empty = {draft.slug for draft in drafts if not draft.body.strip()} - kept
     sections = tuple(section for section in page.sections if section.slug not in empty)
@@ -185,7 +191,7 @@ async def keep_pages(
 
 
 def known_of(rollups: Sequence[Rollup], growths: Sequence[Growth]) -> dict[Spot, Aggregation]:
-    """What every section knows from now on."""
+    """Return the state that each section has from now on."""
     known = {one.spot: one.known for one in rollups}
     for growth in growths:
         known[growth.rollup.spot] = growth.rollup.grown_into(growth.page.id)

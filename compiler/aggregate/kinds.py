@@ -1,4 +1,4 @@
-"""What kind of thing a page is, as far as the topic that lists it has a section for such things."""
+"""The kind of thing that a page is, as far as the topic that lists it has a section for such things."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -58,7 +58,7 @@ TAG_WEIGHT = 3
 
 
 def kind_of(card: PageCard, said: Sequence[Said]) -> str:
-    """The slug of the section. People and projects by the metadata, the rest by tags, then by words."""
+    """Return the slug of the section: for people and projects by the metadata, else by tags, then by words."""
     if card.type in BY_TYPE:
         return BY_TYPE[card.type].slug
     if card.type != "entity":
@@ -72,7 +72,7 @@ def kind_of(card: PageCard, said: Sequence[Said]) -> str:
 
 
 def by_words(card: PageCard, said: Sequence[Said]) -> str | None:
-    """The kind that most tags and words speak for; of equals the first."""
+    """Return the kind that most tags and words speak for; of equals the first."""
     counts: Counter[str] = Counter()
     for one in said:
         counts.update(dict.fromkeys(one.told.kinds, TAG_WEIGHT * one.sources))

@@ -59,7 +59,7 @@ def in_order(children: Sequence[Child]) -> list[Child]:
 
 
 def listing(body: str, children: Sequence[Child], before: Aggregation) -> Listing:
-    """The text as it is now, made of the one that was there."""
+    """Return the text as it is now, made of the one that was there."""
     standing = read(body, children, before)
     digests = dict(zip(before.linked_page_ids, before.line_digests, strict=False))
     gone = {id for id in digests if id not in standing.lines} & {child.id for child in children}
@@ -76,7 +76,7 @@ def listing(body: str, children: Sequence[Child], before: Aggregation) -> Listin
 
 
 def shortened(body: str, children: Sequence[Child], before: Aggregation, title: str, slug: str) -> str:
-    """What is left where a section has grown into the topic of this title: what it is about, highlights, the way."""
+    """Return the text left of a section that grew into the topic of this title: a summary, highlights and a link."""
     standing = read(body, children, before)
     shown = [child for child in children if child.id in before.linked_page_ids]
     best = sorted(shown, key=lambda child: (-child.source_count, normalise(child.title), child.slug))[:HIGHLIGHTS]
@@ -87,12 +87,12 @@ def shortened(body: str, children: Sequence[Child], before: Aggregation, title: 
 
 
 def undone(body: str, known: Aggregation) -> str:
-    """The text of a section whose topic is gone, without the summary and the way to it."""
+    """Return the text of a section whose topic is gone, without the summary and the way to it."""
     return "\n".join(line for line in body.splitlines() if line != said(known) and not SEE.match(line))
 
 
 def said(known: Aggregation) -> str:
-    """How much it lists and what that is about, in a sentence."""
+    """Return a sentence that says how many pages it lists, what they are about, and from how many sources."""
     about = f" about {', '.join(known.observed_tags[:3])}" if known.observed_tags else ""
     return f"{len(known.linked_page_ids)} pages{about}, from {known.supporting_record_count} sources. Among them:"
 
@@ -102,7 +102,7 @@ def see(title: str, slug: str) -> str:
 
 
 def read(body: str, children: Sequence[Child], before: Aggregation) -> Standing:
-    """Which line is whose: by its address, or by being as it was made, if that page has another address now."""
+    """Tell lines of pages from people's: by address, or by digest where the page has another address now."""
     by_address = {f"{child.type}/{child.slug}": child.id for child in children}
     ours: dict[str, list[UUID]] = defaultdict(list)
     for linked, made in zip(before.linked_page_ids, before.line_digests, strict=False):
@@ -120,7 +120,7 @@ def read(body: str, children: Sequence[Child], before: Aggregation) -> Standing:
 
 
 def address(line: str) -> str:
-    """The page that a line of a list begins with a link to, in the form that we write: `entity/franklin-barbecue`."""
+    """Return the page that a line of a list begins with a link to, as it is written: `entity/franklin-barbecue`."""
     found = ADDRESS.search(line) if line.startswith("- [") else None
     return found[1] if found else ""
 

@@ -26,7 +26,7 @@ LOCATED = re.compile(rf"\b(?:in|near|im|bei|en|em|à|près de)\s+({RUN})(?:,\s+(
 
 
 class Said(NamedTuple):
-    """What some sources of a page say in their metadata, and how many do."""
+    """The metadata that some sources of a page have in common, and the number of these sources."""
 
     told: Told
     sources: int
@@ -46,7 +46,7 @@ class Candidate:
 
 
 def candidates(card: PageCard, said: Sequence[Said]) -> list[Candidate]:
-    """Those that two sources of the page name, or one that is about the page itself, or its summary."""
+    """Return the parents that two sources of the page name, or one that is about the page itself, or its summary."""
     summary = (("summary", name, normalise(name)) for name in by_summary(card))
     firm: dict[str, dict[str, str]] = {}
     for basis, name, alias in (*by_metadata(card, said), *summary):
@@ -58,7 +58,7 @@ def candidates(card: PageCard, said: Sequence[Said]) -> list[Candidate]:
 
 
 def by_metadata(card: PageCard, said: Sequence[Said]) -> Iterator[tuple[str, str, str]]:
-    """(basis, name, alias) of what enough sources name; of its spellings the one that most sources write."""
+    """Yield (basis, name, alias) of what enough sources name; of its spellings the one that most sources write."""
     counts: Counter[tuple[str, str]] = Counter()
     forms: dict[tuple[str, str], Counter[str]] = {}
     about: set[tuple[str, str]] = set()
@@ -77,7 +77,7 @@ def by_metadata(card: PageCard, said: Sequence[Said]) -> Iterator[tuple[str, str
 
 
 def by_summary(card: PageCard) -> Iterator[str]:
-    """Where the first sentence says that it is: `Austin`, and `Austin, TX`."""
+    """Yield the places that the first sentence says it is in: `Austin`, and `Austin, TX`."""
     for found in LOCATED.finditer(first_sentence(card.summary or "")):
         place, region = (short((part or "").rstrip(".'’-")) for part in found.groups())
         if place:
@@ -87,13 +87,13 @@ def by_summary(card: PageCard) -> Iterator[str]:
 
 
 def topic_names(title: str) -> list[str]:
-    """The normalised names under which a topic of this title is a parent: `Austin, Texas` is also `austin`."""
+    """Return the normalised names under which a topic of this title is a parent: `Austin, Texas` is also `austin`."""
     names = (title, title.partition(", ")[0])
     return list(dict.fromkeys(alias for name in names if (alias := normalise(name))))
 
 
 def observed_tags(said: Sequence[Said]) -> tuple[str, ...]:
-    """The tags of a page's sources, the commonest first."""
+    """Return the tags of a page's sources, the commonest first."""
     counts: Counter[str] = Counter()
     for one in said:
         counts.update(dict.fromkeys(one.told.tags, one.sources))

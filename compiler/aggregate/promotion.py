@@ -36,14 +36,14 @@ class Growth:
 
     @property
     def draft(self) -> SectionDraft:
-        """The section as it stands there."""
+        """Return the section as it stands on the topic."""
         return SectionDraft(self.rollup.grown.body, self.slug, self.rollup.heading)
 
 
 async def find_growths(
     writer: Writer, rollups: Sequence[Rollup], pages: Mapping[UUID, Page], outlines: Outlines
 ) -> list[Growth]:
-    """The sections that are ready, and can: what has their title is a topic, or nothing."""
+    """Return the sections that are ready and can grow: what has their title is a topic, or nothing."""
     titles = {one.spot: title_for(one, pages[one.spot[0]], outlines) for one in rollups if one.is_ready}
     claims = await claim(writer, list(titles.values())) if titles else {}
     found: dict[UUID, Growth] = {}
@@ -60,7 +60,10 @@ async def find_growths(
 
 
 def title_for(rollup: Rollup, page: Page, outlines: Outlines) -> str:
-    """`Austin, Texas` and its section `Activities` make `Austin Activities`; its part `Music` makes `Austin Music`."""
+    """Return a title: `Austin, Texas` and its section `Activities` make `Austin Activities`.
+
+    The part `Music` of that makes `Austin Music`.
+    """
     whole = outlines.whole_of(page.id)
     above = next((section.heading for section in page.sections if section.slug == whole), "")
     name = page.title.removesuffix(f" {above}") if above else page.title.partition(", ")[0]
@@ -68,25 +71,25 @@ def title_for(rollup: Rollup, page: Page, outlines: Outlines) -> str:
 
 
 def introduced(page: Page, rollup: Rollup, parent: Page) -> Page:
-    """A new topic, with a summary and the tags of what it lists."""
+    """Return a new topic, with a summary and the tags of what it lists."""
     tags = rollup.known.observed_tags
     return replace(page, summary=f"{rollup.heading}: {parent.title}{about(tags)}.", tags=tags[:TAGS_MAX])
 
 
 def about(tags: Sequence[str]) -> str:
-    """What the summary of a topic says of these tags."""
+    """Return the first of these tags in brackets, for the summary of a topic."""
     return f" ({', '.join(tags[:3])})" if tags else ""
 
 
 async def may_hang(writer: Writer, page: Page, parent_id: UUID) -> bool:
-    """Whether a topic that is there can be what a section of that page grows into: not from above."""
+    """Return whether a section of that page can grow into an existing topic: not the page itself or one above it."""
     if page.id == parent_id:
         return False
     return not await writer.value(PAGES["find_ancestor"], page_id=parent_id, ancestor_id=page.id)
 
 
 async def left_behind(writer: Writer, growths: Sequence[Growth]) -> dict[Spot, SectionDraft]:
-    """What stands where the sections were: a summary, highlights, and the way to the topic."""
+    """Return the text that replaces each section that has grown: a summary, highlights and a link to the topic."""
     if not growths:
         return {}
     counts = await count_sources(writer, {child.id for one in growths for child in one.rollup.children})
@@ -100,7 +103,7 @@ async def left_behind(writer: Writer, growths: Sequence[Growth]) -> dict[Spot, S
 
 
 async def hang(writer: Writer, growth: Growth) -> None:
-    """The topic under the page it came from, unless somebody has hung it elsewhere."""
+    """Put the topic under the page it came from, unless somebody has put it elsewhere."""
     parent_id, slug = growth.rollup.spot
     if growth.page.parent_id is None:
         await place(writer, growth.page, parent_id)

@@ -42,26 +42,26 @@ class Rollup:
 
     @property
     def grown(self) -> Listing:
-        """The text of the section on a page of its own: nothing of it is a person's."""
+        """Return the text of the section on a page of its own: nothing of it is a person's."""
         return listing("", self.children, Aggregation(dismissed_page_ids=self.text.dismissed))
 
     @property
     def known_there(self) -> Aggregation:
-        """What the section knows on that page, where it is the whole of it."""
+        """Return the state of the section on its own page, where it is the whole of it."""
         return replace(
             self.known, line_digests=self.grown.digests, promotion_status=NONE, promoted_page_id=None, tag=None,
             is_whole=True,
         )  # fmt: skip
 
     def grown_into(self, page_id: UUID) -> Aggregation:
-        """What is known of it where it stood, for good."""
+        """Return the state that stays for good where the section stood: promoted to that page."""
         return replace(self.known, promotion_status=PROMOTED, promoted_page_id=page_id)
 
 
 async def read_rollups(
     writer: Writer, pages: Mapping[UUID, Page], spots: Sequence[Spot], outlines: Outlines
 ) -> list[Rollup]:
-    """In two statements for all of them."""
+    """Read these sections with their support, score and status, in two statements for all of them."""
     listed = await find_listed(writer, spots)
     rollups = [
         await read_rollup(pages[spot[0]], spot, outlines.rollups[spot[0]].get(spot[1]) or Aggregation(), listed[spot])
@@ -85,7 +85,7 @@ async def read_rollups(
 
 
 async def read_rollup(page: Page, spot: Spot, before: Aggregation, children: list[Child]) -> Rollup:
-    """Its text; what it knows comes later."""
+    """Read the text of one section; its state is set later."""
     await asyncio.sleep(0)  # for others, between many short lists
     section = next((one for one in page.sections if one.slug == spot[1]), None)
     body = section.body if section else ""
@@ -98,12 +98,12 @@ async def read_rollup(page: Page, spot: Spot, before: Aggregation, children: lis
 
 
 def heading_of(slug: str, known: Aggregation) -> str:
-    """Of a section that is new: its tag, or the heading of its kind, whatever the number behind the slug."""
+    """Return the heading of a new section: its tag, or that of its kind, whatever the number behind the slug."""
     name = known.tag or HEADINGS.get(slug.rstrip("_0123456789"), slug)
     return name[:1].upper() + name[1:]
 
 
 def commonest(tags: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """The tags that most pages have."""
+    """Return the tags that most pages have."""
     counts = Counter(tag for own in tags for tag in set(own))
     return tuple(sorted(counts, key=lambda tag: (-counts[tag], tag))[:TAGS_MAX])

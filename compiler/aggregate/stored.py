@@ -29,7 +29,7 @@ Spot = tuple[UUID, str]
 
 
 class Placement(NamedTuple):
-    """Why a page belongs to a parent of that name, and where it is listed; without a parent it waits for one."""
+    """A page that belongs to a parent of that name, why, and where it is listed; without a parent it waits for one."""
 
     page_id: UUID
     alias: str
@@ -55,7 +55,7 @@ class Outlines:
     cited: set[Spot] = field(default_factory=set)
 
     def slug_for(self, page_id: UUID, slug: str) -> str:
-        """The slug, unless a section of that slug is written from sources: then the next number."""
+        """Return the slug, or the next numbered one where a section of that slug is written from sources."""
         n, free = 1, slug
         while (page_id, free) in self.cited:
             n += 1
@@ -63,17 +63,17 @@ class Outlines:
         return free
 
     def whole_of(self, page_id: UUID) -> str | None:
-        """The section that a page has grown from."""
+        """Return the section that a page has grown from."""
         return next((slug for slug, known in self.rollups[page_id].items() if known.is_whole), None)
 
     def left_by(self, page_id: UUID, slug: str, tags: Collection[str]) -> str:
-        """The section, or the whole of its page where it is the part of a tag that is none of these any more."""
+        """Return the section, or the whole of its page where it is the part of a tag that the page no longer has."""
         known = self.rollups[page_id].get(slug)
         return (known and known.tag and known.tag not in tags and self.whole_of(page_id)) or slug
 
 
 class Support(NamedTuple):
-    """How many sources, and when the first and the last of them were taken."""
+    """The number of sources that pages rest on, and when the first and the last of them were taken."""
 
     sources: int = 0
     first_at: datetime | None = None
@@ -81,7 +81,7 @@ class Support(NamedTuple):
 
 
 async def find_lists(writer: Writer, page_ids: Collection[UUID]) -> set[Spot]:
-    """The sections that list these pages."""
+    """Return the sections that list these pages."""
     return {spot for one in await find_placements(writer, page_ids) if (spot := one.spot)}
 
 
@@ -111,7 +111,10 @@ async def find_waiting(writer: Writer, aliases: Collection[str]) -> list[Placeme
 
 
 async def find_topics(writer: Writer, wanted: Iterable[Placement]) -> dict[str, UUID]:
-    """By alias: the active topic of that title; else the oldest with a region behind a comma, but for a tag."""
+    """Find topics by alias: the active one of that title; else, but for a tag, the oldest one with a region.
+
+    A region stands behind a comma.
+    """
     regional: dict[str, bool] = {}
     for one in wanted:
         regional[one.alias] = regional.get(one.alias, False) or any(basis != "tag" for basis in one.bases)
@@ -129,7 +132,7 @@ async def find_topics(writer: Writer, wanted: Iterable[Placement]) -> dict[str, 
 
 
 async def find_outlines(writer: Writer, page_ids: Iterable[UUID]) -> Outlines:
-    """Of these pages, and of those that have grown out of them."""
+    """Read the outlines of these pages, and of those that have grown out of them."""
     found = Outlines()
     for row in await writer.all(AGGREGATION["find_outlines"], page_ids=sorted(set(page_ids))):
         if row["status"] == "active":
@@ -157,7 +160,7 @@ async def find_listed(writer: Writer, spots: Sequence[Spot]) -> dict[Spot, list[
 
 
 async def find_support(writer: Writer, lists: Sequence[Sequence[UUID]]) -> list[Support]:
-    """What the pages of each list rest on."""
+    """Return the support of each list: the sources that its pages rest on."""
     pairs = [(n, page_id) for n, page_ids in enumerate(lists) for page_id in page_ids]
     rows = await writer.all(
         AGGREGATION["find_support"], numbers=[n for n, _ in pairs], page_ids=[page_id for _, page_id in pairs]
@@ -196,7 +199,7 @@ async def drop_placements(writer: Writer, placements: Sequence[Placement]) -> No
 
 
 async def set_aggregations(writer: Writer, known: Mapping[Spot, Aggregation]) -> int:
-    """How many sections know something new."""
+    """Store the state of sections, and return how many have changed."""
     return await writer.run(
         AGGREGATION["set_aggregations"],
         page_ids=[page_id for page_id, _ in known],
@@ -208,7 +211,7 @@ async def set_aggregations(writer: Writer, known: Mapping[Spot, Aggregation]) ->
 
 
 async def move_placements(writer: Writer, moves: Sequence[tuple[Spot, Spot, str | None]]) -> None:
-    """From one section into another: all pages, or those with a tag."""
+    """Move placements from one section into another: all pages, or those with a tag."""
     if moves:
         await writer.run(
             PLACEMENTS["move_placements"],
@@ -225,7 +228,7 @@ State = tuple[Page | None, Page]
 
 
 async def keep(writer: Writer, states: Iterable[State], summary: str) -> list[Page]:
-    """As they are now, compiled at this moment; untouched where nothing differs."""
+    """Save these pages as compiled at this moment, and return them; one that does not differ is not saved again."""
     wanted = list(states)
     changed = {after.id: (before, after) for before, after in wanted if before != after}
     differing = [(before, replace(after, last_compiled_at=writer.now), ()) for before, after in changed.values()]

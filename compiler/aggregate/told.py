@@ -1,4 +1,4 @@
-"""What the metadata of one source says of where a page belongs, read once for all the pages that rest on it."""
+"""The metadata of one source that says where a page belongs, read once for all the pages that rest on it."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ KEPT_MAX = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """`parents` are (basis, name, alias), each name once; `tags` stand as they are written, all else is aliases."""
+    """The metadata, read: `parents` are (basis, name, alias), each once; `tags` are as written, all else is aliases."""
 
     parents: tuple[tuple[str, str, str], ...] = ()
     places: frozenset[str] = frozenset()
@@ -29,7 +29,7 @@ class Told:
 
 
 def told_in(metadata: str) -> Told:
-    """Of an object in JSON."""
+    """Return what metadata says, an object in JSON."""
     return _kept(metadata) if len(metadata) <= SHORT_MAX else told(orjson.loads(metadata))
 
 

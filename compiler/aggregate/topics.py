@@ -26,9 +26,9 @@ class Claim(NamedTuple):
 
 
 async def claim(writer: Writer, titles: Collection[str]) -> dict[str, Claim]:
-    """By title. None where a page of another type has the name, or somebody ignored it.
+    """Return by title the topic that may have it.
 
-    An archived topic of that slug comes back.
+    None where a page of another type has the name, or somebody ignored it. An archived topic of that slug comes back.
     """
     named = {alias: title for title in titles if (alias := normalise(title)) and has_slug(title)}
     if not named:
@@ -47,7 +47,7 @@ async def claim(writer: Writer, titles: Collection[str]) -> dict[str, Claim]:
 
 
 def is_free(alias: str, cards: Collection[PageCard], held: MentionCard | None) -> bool:
-    """Whether a topic may have the name: it has it already, or nobody has."""
+    """Return whether a topic may have the name: no other page has it, and nobody has ignored it."""
     others = [card for card in cards if alias in card.aliases and not is_topic_of(card, alias)]
     return not (held and held.status == "ignored") and not others
 
@@ -57,7 +57,7 @@ def is_topic_of(card: PageCard, alias: str) -> bool:
 
 
 async def find_standing(writer: Writer, titles: Mapping[str, str], cards: Collection[PageCard]) -> dict[str, Page]:
-    """By alias: the active topic of that title, or whichever has its slug."""
+    """Find by alias the active topic of that title, or whichever has its slug."""
     slugs = {alias: slugify(title) for alias, title in titles.items()}
     rows = await writer.all(COMPILING["find_by_slugs"], types=["topic" for _ in slugs], slugs=list(slugs.values()))
     by_slug: dict[str, UUID] = {row["slug"]: row["id"] for row in rows}

@@ -53,7 +53,7 @@ ACTED = {
 
 
 def acts(following: str, language: str) -> bool:
-    """Whether this word behind a name says what somebody or something does or is."""
+    """Return whether this word behind a name says what somebody or something does or is."""
     if (following, language) == ("a", "en"):
         return False
     return (
@@ -66,7 +66,7 @@ def is_told(previous: str, following: str) -> bool:
 
 
 def is_company(words: Sequence[str], last: int) -> bool:
-    """`Theo and I`, `Jonas und ich`: nothing but a person does something together with whoever writes."""
+    """Return whether it is `Theo and I` or `Jonas und ich`: only a person does something together with the writer."""
     return last + 1 < len(words) and (words[last].lower(), words[last + 1]) in COMPANY
 
 
@@ -84,7 +84,7 @@ REACH = 2  # words between
 
 
 def is_label(words: Sequence[str], first: int) -> bool:
-    """Whether the name that begins with this word is something to press."""
+    """Return whether the name that begins with this word is something to press."""
     for at in range(first - 1, max(-1, first - 2 - REACH), -1):
         word = words[at].lower()
         if word in PRESS:
@@ -130,7 +130,7 @@ class Parts(NamedTuple):
 
 
 def runs(sentence: str, language: str) -> Iterator[Run]:
-    """The names of a sentence, left to right. `Austin, Texas` is two."""
+    """Yield the names of a sentence, left to right. `Austin, Texas` is two."""
     if sentence[1:].islower() and not _may_open(sentence, language):
         return
     parts = _parts(sentence)
@@ -151,13 +151,13 @@ def runs(sentence: str, language: str) -> Iterator[Run]:
 
 
 def _may_open(sentence: str, language: str) -> bool:
-    """Whether its first word may be a name: most sentences have no other capital, and begin with a stop word."""
+    """Return whether the first word may be a name: most sentences have no other capital, and begin with a stop word."""
     first = WORD.match(sentence) if sentence[:1].isupper() else None
     return first is not None and _bare(first[0]) not in stops_of(language)
 
 
 def _parts(sentence: str) -> Parts:
-    """An elided article or preposition belongs to no word: `l'Île` is `Île`."""
+    """Split a sentence into words. An elided article or preposition belongs to no word: `l'Île` is `Île`."""
     parts = WORD_OR_GAP.split(sentence)
     gaps, words = parts[::2], parts[1::2]
     if "'" in sentence or "’" in sentence:
@@ -169,13 +169,13 @@ def _parts(sentence: str) -> Parts:
 
 
 def _is_heading(words: list[str]) -> bool:
-    """All words with capitals say nothing about any of them."""
+    """Return whether all words have capitals, as in a heading: then these say nothing about any of them."""
     long = [word for word in words if len(word) > 3]
     return len(long) >= 5 and all(word[0].isupper() for word in long)
 
 
 def _end(parts: Parts, start: int) -> int:
-    """After the last word of the name: capitals, small particles between them, a number behind."""
+    """Return the index after the name's last word: capitals, small particles between them, a number behind."""
     words, gaps = parts
     end = start + 1
     while end < len(words) and end - start < WORDS_MAX and not is_whole(words[end - 1]):
@@ -195,7 +195,7 @@ def _end(parts: Parts, start: int) -> int:
 
 
 def _joined(parts: Parts, index: int) -> bool:
-    """Only spaces before this word; after `Dr` and its like a full stop too."""
+    """Return whether only spaces stand before this word; after `Dr` and its like a full stop may, too."""
     gap = parts.gaps[index]
     return gap.isspace() or (gap.strip() == "." and parts.words[index - 1].lower() in HONORIFICS)
 
@@ -219,12 +219,12 @@ def _run(parts: Parts, start: int, end: int, language: str) -> Run | None:
 
 
 def _is_small(word: str, stops: Set[str]) -> bool:
-    """Whether no name begins with it."""
+    """Return whether no name begins with this word."""
     return word.lower() in PARTICLES or _bare(word) in stops or word.isdigit()
 
 
 def _shortened(words: list[str], first: int, last: int, *, opens: bool, language: str) -> tuple[int, int, bool]:
-    """Several words without what only stands beside the name: what somebody did, days, stop words, German nouns."""
+    """Trim what only stands beside a name of several words: what somebody did, days, stop words, German nouns."""
     honorific = next((at for at in range(first + 1, last - 1) if words[at].lower() in HONORIFICS), None)
     if opens and (honorific or DONE.search(words[first])):
         first, opens = honorific or first + 1, False
@@ -242,7 +242,7 @@ def _shortened(words: list[str], first: int, last: int, *, opens: bool, language
 
 
 def _between(parts: Parts, first: int, last: int) -> str:
-    """As it is written from one word to before another."""
+    """Return the words from `first` to before `last` as they are written."""
     if last - first == 1:
         return parts.words[first]
     rest = (f"{parts.gaps[at]}{parts.words[at]}" for at in range(first + 1, last))
@@ -254,7 +254,7 @@ def _can_be_name(name: str) -> bool:
 
 
 def _told(name: str, parts: Parts, first: int, last: int, *, opens: bool, language: str) -> Run:
-    """A name with what the words around it say about it."""
+    """Return a name with what the words around it say about it."""
     words = parts.words
     count = name.count(" ") + 1
     if count <= 3 and is_company(words, last):
@@ -274,12 +274,12 @@ def _told(name: str, parts: Parts, first: int, last: int, *, opens: bool, langua
 
 
 def _has_title(name: str) -> bool:
-    """`Dr. Alvarez`"""
+    """Return whether the name begins with a title, like `Dr. Alvarez`."""
     return name.split(None, 1)[0].lower().rstrip(".") in HONORIFICS
 
 
 def _bare(word: str) -> str:
-    """`I'm` → `i`, `Sofia's` → `sofia`"""
+    """Return the word folded: `I'm` → `i`, `Sofia's` → `sofia`"""
     word = word.lower()
     if word.isalpha():
         return word

@@ -1,4 +1,4 @@
-"""How often the names of a batch were seen, with what was kept of them before, and what that earns them."""
+"""Counts of the names of a batch, with what was stored of them before, and the pages that these earn them."""
 
 from collections.abc import Collection, Iterator, Sequence
 
@@ -20,7 +20,7 @@ class Counts:
         self.sighted: dict[str, list[tuple[Reading, Sighting]]] = {}
 
     def add(self, readings: Sequence[Reading]) -> None:
-        """Adds each sighting of a name without a page to what was kept of it."""
+        """Add each sighting of a name without a page to what was stored of it."""
         for reading in readings:
             parts = {sighting.key: place for place, sighting in short_forms(reading)}
             for key, sighting in reading.sightings.items():
@@ -38,15 +38,15 @@ class Counts:
                 counted |= versions
 
     def verdict(self, key: str) -> str | None:
-        """The type of the page that a name has earned; None as long as it is held."""
+        """Return the type of the page that a name has earned; None as long as it is held."""
         return verdict(key, self.tallies[key]) or ((both := self.both_numbers(key)) and verdict(key, both)) or None
 
     def may_be_person(self, key: str) -> bool:
-        """Whether what was seen of a name speaks for it, or nothing was."""
+        """Return whether the tally of a name says that it is a person's, or there is none."""
         return key not in self.tallies or self.tallies[key].is_person
 
     def both_numbers(self, key: str) -> Tally | None:
-        """Singular and plural together, where one of them was marked as a word of the language is."""
+        """Return singular and plural together, where one of them was marked as a word of the language is."""
         other = other_number(key)
         if other is None or self.known.is_ignored(other):
             return None
@@ -58,7 +58,7 @@ class Counts:
         return both if set(both.marks) & NUMBERED else None
 
     def held(self, drafted: Collection[str]) -> Iterator[HeldName]:
-        """One for each source that saw a name without a page for the first time."""
+        """Yield a held name for each source that saw a name without a page for the first time."""
         for key, seen in self.sighted.items():
             card, tally = self.known.held.get(key), self.tallies[key]
             if key in drafted:
@@ -74,7 +74,7 @@ class Counts:
 
 
 def _companions(reading: Reading, key: str) -> list[str]:
-    """Names that the same source says."""
+    """Return the names that the same source says."""
     others = (
         other
         for other, one in reading.sightings.items()

@@ -72,7 +72,7 @@ JAPANESE_END = re.compile(r"(?:する|)(?:ことにした|ことにしました|
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """`title` says what was decided; `why` is the part of the sentence that gives a reason, "" when it gives none."""
+    """A decision: `title` says what was decided; `why` is the part of the sentence with a reason, "" without one."""
 
     title: str
     sentence: Sentence
@@ -82,7 +82,7 @@ class Decision:
 
 
 def decisions(reading: Reading) -> tuple[Decision, ...]:
-    """The decisions that a source says were taken, in order; questions and what is still open are none."""
+    """Return the decisions that a source says were taken, in order; questions and what is still open are none."""
     if reading.decisions is None:
         text = "\n".join(sentence.text for sentence in reading.sentences)
         reading.decisions = tuple(_decisions(reading)) if may_decide(text) else ()
@@ -102,12 +102,12 @@ def _decisions(reading: Reading) -> Iterator[Decision]:
 
 
 def follows(sentence: Sentence) -> bool:
-    """Whether it says what came of something."""
+    """Return whether the sentence says what came of something."""
     return SO.search(sentence.text) is not None
 
 
 def may_decide(text: str) -> bool:
-    """Quickly: false is certain."""
+    """Return quickly whether a text may hold a decision: false is certain."""
     folded = text.casefold()
     return any(stem in folded for stem in STEMS)
 

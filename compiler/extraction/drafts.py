@@ -15,7 +15,7 @@ ALIASES_MAX = 12
 
 @dataclass(slots=True, eq=False)
 class Draft:
-    """`card` is the page when it is there. `names` are normalised, `readings` the sources that are about it."""
+    """A draft of a page: `card` is the page if it is there, `names` are normalised, `readings` the sources about it."""
 
     type: str
     title: str
@@ -33,7 +33,7 @@ class Draft:
         return PageName(id=self.card.id) if self.card else PageName(type=self.type, title=self.title)
 
     def is_same(self, other: "Draft") -> bool:
-        """Whether both are about the page of one name."""
+        """Return whether both drafts are about the page of one name."""
         if self.card or other.card:
             return self.card is not None and other.card is not None and self.card.id == other.card.id
         return (self.type, self.title) == (other.type, other.title)
@@ -43,7 +43,7 @@ class Draft:
         return subject_of(self.type, self.title, frozenset(self.names))
 
     def add_alias(self, name: str) -> None:
-        """One more name, as it is written."""
+        """Add one more name, as it is written."""
         key = normalise(name)
         if key and key not in self.names and len(self.aliases) < ALIASES_MAX:
             self.aliases[name] = None

@@ -1,4 +1,4 @@
-"""What one source has to say in one section of one page: lines, each decided by that source alone.
+"""The lines that one source has for one section of one page, each decided by that source alone.
 
 Planner and writer ask the same question: the planner cites a source for a section where there is an answer, the writer
 puts the answers of all cited sources together.
@@ -52,7 +52,7 @@ class Subject:
 
 @lru_cache(maxsize=10_000)
 def subject_of(type: str, title: str, names: frozenset[str]) -> Subject:
-    """The same object for the same page: it is looked up for each source of each section, by what it is."""
+    """Return one object for equal subjects: a subject is looked up for each source of each section, by its value."""
     return Subject(type, title, names)
 
 
@@ -71,7 +71,7 @@ Evidence = Callable[[Reading, Subject], tuple[Entry, ...]]
 
 
 def entries(slug: str, reading: Reading, subject: Subject) -> tuple[Entry, ...]:
-    """The lines of one source for one section; none where it has nothing to say there."""
+    """Return the lines of one source for one section; none where it has nothing to say there."""
     found: tuple[Entry, ...] | None = reading.entries.get((slug, subject))
     if found is None:
         found = reading.entries[slug, subject] = EVIDENCE.get(slug, _notes)(reading, subject)
@@ -79,18 +79,18 @@ def entries(slug: str, reading: Reading, subject: Subject) -> tuple[Entry, ...]:
 
 
 def naming(reading: Reading, names: Iterable[str]) -> Sequence[Sentence]:
-    """The sentences that say one of these names."""
+    """Return the sentences that say one of these names."""
     return reading.saying(frozenset(names))
 
 
 def is_tagged(reading: Reading, subject: Subject, *kinds: str) -> bool:
-    """Whether the metadata says that the source is about the page."""
+    """Return whether the metadata says that the source is about the page."""
     given = reading.metadata
     return any(not subject.names.isdisjoint(given.get(kind, ())) for kind in kinds)
 
 
 def definition(sentence: Sentence, names: Iterable[str]) -> float:
-    """How well a sentence says what the thing is: `X is a …` from DEFINITION on."""
+    """Score how well a sentence says what the thing is: `X is a …` scores DEFINITION or more."""
     best = 0.0
     good = QUOTE_GOOD[0] <= len(sentence.text) <= QUOTE_GOOD[1]
     for name in names:
@@ -114,7 +114,7 @@ def definition(sentence: Sentence, names: Iterable[str]) -> float:
 
 
 def found_decision(reading: Reading, subject: Subject) -> Decision | None:
-    """The decision that the page is about."""
+    """Return the decision that the page is about."""
     return next((one for one in decisions(reading) if normalise(one.title) in subject.names), None)
 
 
@@ -129,7 +129,7 @@ def _overview(reading: Reading, subject: Subject) -> tuple[Entry, ...]:
 
 
 def _notes(reading: Reading, subject: Subject) -> tuple[Entry, ...]:
-    """What a source says of it, but for the visits, which have a section of their own."""
+    """Quote what a source says of the page, except for visits, which have a section of their own."""
     if subject.type == "entity" and is_tagged(reading, subject, "place"):
         return ()
     return _quotes(reading, naming(reading, subject.names))
@@ -177,7 +177,7 @@ def _consequences(reading: Reading, subject: Subject) -> tuple[Entry, ...]:
 
 
 def _quotes(reading: Reading, said: Iterable[Sentence], about: str = "") -> tuple[Entry, ...]:
-    """One line with the first sentences."""
+    """Return one line with the first sentences."""
     chosen = (_quotable(said) or list(said))[:QUOTES_MAX]
     if not chosen:
         return ()
@@ -190,7 +190,7 @@ def _quotable(said: Iterable[Sentence]) -> list[Sentence]:
 
 
 def _tagged(reading: Reading, subject: Subject) -> Sequence[Sentence]:
-    """A note that is about a topic need not say its name: its first sentence stands for it."""
+    """Return the first sentence of a source tagged with the topic: a note that is about it need not say its name."""
     about = is_tagged(reading, subject, "tag", "city", "journal", "title", "project", "place")
     return reading.sentences[:1] if about else ()
 
@@ -203,7 +203,7 @@ def _worth(sentence: Sentence) -> float:
 
 
 def _circumstances(source: SourceText) -> str:
-    """`Lisbon, food`"""
+    """Return the city and tags: `Lisbon, food`"""
     return ", ".join([*metadata.cities(source.metadata)[:1], *metadata.tags(source)[:ABOUT_TAGS]])
 
 
@@ -222,7 +222,7 @@ EVIDENCE: dict[str, Evidence] = {
 
 
 def says_capital(sentence: Sentence, name: str) -> bool:
-    """Whether a name of one word is written as a name; always so in scripts without capitals."""
+    """Return whether a name of one word is written as a name; always so in scripts without capitals."""
     if SPACELESS.search(name):
         return True
     return any(name in _folded_words(word) for word in sentence.text.split() if not word.islower())
@@ -230,6 +230,6 @@ def says_capital(sentence: Sentence, name: str) -> bool:
 
 @lru_cache(maxsize=20_000)
 def _folded_words(word: str) -> tuple[str, ...]:
-    """Of a word with a capital at its beginning, without what is written around it."""
+    """Return the folded words of a word that begins with a capital, without the punctuation around it."""
     bare = word.strip(".,;:!?()“”\"'’«»")
     return tuple(folded(bare).split()) if bare[:1].isupper() else ()

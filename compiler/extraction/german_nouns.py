@@ -70,7 +70,7 @@ KINDS_OF_PLACE = word_set(
 
 
 def is_sure(name: str, previous: str, *, opens: bool) -> bool:
-    """Whether the capital says that it is a name: only without an article, but for what only places are called."""
+    """Return whether the capital says that it is a name: only without an article, except for names of places."""
     if has_inner_capitals(name) or _is_place(name):
         return True
     if not opens and _is_place_compound(name):
@@ -87,32 +87,35 @@ def is_sure(name: str, previous: str, *, opens: bool) -> bool:
 
 
 def _is_named_kind(name: str) -> bool:
-    """After an article: `im Café Merle`, `die Markthalle Neun`. Of other nouns the second may explain the first."""
+    """Return whether a noun after an article is a kind with its name: `im Café Merle`, `die Markthalle Neun`.
+
+    Of other nouns the second may explain the first.
+    """
     words = name.split()
     return words[0].lower() in NAMED_KINDS and all(word[0].isupper() or word.isdigit() for word in words)
 
 
 def is_bare(name: str, *, opens: bool) -> bool:
-    """Whether it is one noun, which may be a name where it has no article."""
+    """Return whether it is one noun, which may be a name where it has no article."""
     is_one = " " not in name and not opens
     return is_one and not (has_inner_capitals(name) or _is_place(name) or _is_place_compound(name))
 
 
 def is_whole(word: str) -> bool:
-    """`Clara-Zetkin-Park`: nothing belongs behind it."""
+    """Return whether nothing belongs behind the name, as with `Clara-Zetkin-Park`."""
     return word.count("-") > 1 and sum(map(str.isupper, word)) > 2
 
 
 def _is_place_compound(name: str) -> bool:
-    """`Schlossberg`, but no kind of place: `Spielplatz`."""
+    """Return whether it is a place like `Schlossberg`, but no kind of place: `Spielplatz`."""
     return COMPOUND.search(name) is not None and name.lower() not in KINDS_OF_PLACE
 
 
 def has_inner_capitals(name: str) -> bool:
-    """`PostgreSQL`, `SXSW`, but not `CSS-Datei`; in any language."""
+    """Return whether it is like `PostgreSQL` or `SXSW`, but not `CSS-Datei`; in any language."""
     return not name[1:].islower() and any(sum(map(str.isupper, word)) > 1 for word in name.split() if "-" not in word)
 
 
 def _is_place(name: str) -> bool:
-    """`Clara-Zetkin-Park`, `Schillerstraße`"""
+    """Return whether it names a place: `Clara-Zetkin-Park`, `Schillerstraße`"""
     return is_whole(name) and PLACE.search(name) is not None

@@ -8,7 +8,7 @@ from itertools import chain
 
 
 def word_set(text: str) -> frozenset[str]:
-    """The words of a list that is written as a text."""
+    """Return the words of a list that is written as a text."""
     return frozenset(text.split())
 
 
@@ -128,7 +128,7 @@ EVERYWHERE = STOPWORDS["en"] | DATES | TECHNICAL
 
 @cache
 def stops_of(language: str) -> frozenset[str]:
-    """The words that are no names in texts of that language."""
+    """Return the words that are no names in texts of that language."""
     return STOPWORDS.get(language, frozenset()) | EVERYWHERE
 
 
@@ -146,7 +146,7 @@ SAMPLE = 400  # words or characters: more say nothing new
 
 
 def language_of(text: str, words: Iterable[str]) -> str:
-    """ISO 639-1. A text with as many words of no list as of every list is taken for English."""
+    """Return the ISO 639-1 code. A text with as many words of no list as of every list is taken for English."""
     return _by_script(text[: 10 * SAMPLE]) or _by_words(words)
 
 

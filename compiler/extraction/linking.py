@@ -1,4 +1,4 @@
-"""Which pages one source sets in relation: named in one sentence, linked by hand, a place and its city."""
+"""Links between pages that one source relates: named in one sentence, linked by hand, a place and its city."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ class Named:
 
 
 def links(named: Sequence[Named]) -> tuple[LinkProposal, ...]:
-    """One proposal for each directed pair, with all the sources for it.
+    """Return one proposal for each directed pair, with all the sources for it.
 
     Each draft learns which sources set it in relation to a page by that page's title: those can be shown.
     """
@@ -55,7 +55,7 @@ def _pairs(named: Named) -> Iterator[tuple[Draft, Draft]]:
 
 
 def _linked(named: Named) -> Iterator[tuple[Draft, Draft]]:
-    """From what the source is about to what it links by hand."""
+    """Yield pairs of a page that the source is about and a page that it links by hand."""
     keys = {key for key, sighting in named.reading.sightings.items() if "link" in sighting.marks}
     ends = [draft for draft in _named(named) if not keys.isdisjoint(draft.names)]
     for start in named.about[:PAIRS_MAX]:
@@ -63,7 +63,7 @@ def _linked(named: Named) -> Iterator[tuple[Draft, Draft]]:
 
 
 def _named(named: Named) -> list[Draft]:
-    """The pages of all its sentences, in order, each once."""
+    """Return the pages of all its sentences, in order, each once."""
     return list(dict.fromkeys(draft for _, drafts in sorted(named.sentences.items()) for draft in drafts))
 
 

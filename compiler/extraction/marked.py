@@ -19,7 +19,7 @@ GAP = " \ue001 "  # a private-use character: no letter, no space, and as good as
 
 
 def marks(line: str) -> Iterator[tuple[str, str]]:
-    """(kind, name as written) of a raw line."""
+    """Yield (kind, name as written) of a raw line."""
     if not OPENING.search(line):
         return
     for target in find_links(line) if "[[" in line else ():
@@ -36,14 +36,14 @@ def marks(line: str) -> Iterator[tuple[str, str]]:
 
 
 def without(line: str) -> str:
-    """The line with a gap in place of all that is marked but quotes: the rest is read for names by their capitals."""
+    """Return the line with gaps for all that is marked but quotes: the rest is read for names by their capitals."""
     for pattern in (LINK, CODE, BOLD, ADDRESS, TAG, AT):
         line = pattern.sub(GAP, line)
     return line
 
 
 def _page_name(line: str, start: int, end: int) -> str | None:
-    """`[[folder/Name#part|shown]]` → `Name`; none for other links."""
+    """Return the page of a link: `[[folder/Name#part|shown]]` → `Name`; none for other links."""
     written = line[start:end].lstrip("!")
     if not written.startswith("[["):
         return None

@@ -1,4 +1,4 @@
-"""What a source's metadata says. It comes from outside: what fits no use is passed over."""
+"""Names and tags in a source's metadata. It comes from outside: a value that fits no use is ignored."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -32,7 +32,7 @@ STREET = re.compile(
 
 
 def named(source: SourceText) -> Iterator[tuple[str, str]]:
-    """(kind, name): place, city, person, project, journal, tag and title."""
+    """Yield (kind, name): place, city, person, project, journal, tag and title."""
     for kind in NAMED:
         said = cities(source.metadata) if kind == "city" else texts(source.metadata, kind)
         yield from ((kind, name) for name in said)
@@ -44,14 +44,14 @@ def named(source: SourceText) -> Iterator[tuple[str, str]]:
 
 
 def texts(metadata: Mapping[str, Any], key: str) -> list[str]:
-    """A text, a list of them, or a mapping with a name."""
+    """Return the texts of a field: a text, a list of them, or a mapping with a name."""
     value = metadata.get(key)
     values = value[:VALUES_MAX] if isinstance(value, list | tuple) else [value]
     return [name for one in values if (name := short(one.get("name") if isinstance(one, Mapping) else one))]
 
 
 def cities(metadata: Mapping[str, Any]) -> list[str]:
-    """The city that a source names: as such, as that of its place, or else in the address of its place."""
+    """Return the city that a source names: as such, as that of its place, or else in the address of its place."""
     place = metadata.get("place")
     within = place if isinstance(place, Mapping) else {}
     known = (metadata, "city"), (metadata, "place_city"), (within, "city"), (metadata, "place.city")
@@ -66,7 +66,10 @@ def cities(metadata: Mapping[str, Any]) -> list[str]:
 
 
 def town_in(address: str) -> str | None:
-    """`26110 Vinsobres, France` → `Vinsobres`; nothing where no postcode says which part is the town."""
+    """Return the town of an address: `26110 Vinsobres, France` → `Vinsobres`.
+
+    Nothing is returned where no postcode says which part is the town.
+    """
     if len(address) > ADDRESS_MAX:
         return None
     parts = [" ".join(part.split()) for part in re.split(r"[,\n]", address)]
@@ -81,7 +84,7 @@ def town_in(address: str) -> str | None:
 
 
 def town_named(text: str) -> str | None:
-    """The name of a town without its region: `São Paulo - SP`."""
+    """Return the name of a town without its region: `São Paulo - SP`."""
     name = REGION.sub("", text)
     return short(name) if name and not any(map(str.isdigit, name)) else None
 
@@ -91,7 +94,7 @@ def tags(source: SourceText) -> list[str]:
 
 
 def tags_in(metadata: Mapping[str, Any]) -> list[str]:
-    """As they are written, each once; `a, b` is two."""
+    """Return the tags as they are written, each once; `a, b` is two."""
     value = metadata.get("tags")
     values = value.split(",") if isinstance(value, str) else value if isinstance(value, list | tuple) else []
     found = (one.strip().lstrip("#") for one in values[:TAGS_MAX] if isinstance(one, str))
@@ -99,11 +102,11 @@ def tags_in(metadata: Mapping[str, Any]) -> list[str]:
 
 
 def short(value: object) -> str | None:
-    """A text of one line that can be a name."""
+    """Return a text of one line that can be a name."""
     name = " ".join(value.split()) if isinstance(value, str) else ""
     return name if name and len(name) <= NAME.most and normalised(name) else None
 
 
 def is_number(name: str) -> bool:
-    """An identifier that nobody would read as a title."""
+    """Return whether it is an identifier that nobody would read as a title."""
     return any(map(str.isdigit, name)) and " " not in name

@@ -1,4 +1,4 @@
-"""Which names a text could hold: runs of words, and of characters where there are no spaces."""
+"""Phrases that a text could hold as names: runs of words, and of characters where there are no spaces."""
 
 from collections.abc import Iterable, Iterator, Set
 from itertools import accumulate, chain
@@ -19,7 +19,10 @@ KEPT_MAX = 20_000  # characters of a text
 
 
 def phrases(reading: Reading) -> Set[str]:
-    """Every possible name in the text, up to TOKENS_MAX words. It is asked for twice; of long texts it is not kept."""
+    """Return every possible name in the text, up to TOKENS_MAX words.
+
+    It is asked for twice; of long texts it is not cached.
+    """
     if reading.phrases is not None:
         return reading.phrases
     language = reading.language
@@ -30,7 +33,7 @@ def phrases(reading: Reading) -> Set[str]:
 
 
 def known(reading: Reading, names: Set[str]) -> dict[str, list[int]]:
-    """Name → the indexes of the sentences that say it. Within a sentence the longest of overlapping names is meant."""
+    """Return by name the indexes of the sentences that say it: within a sentence the longest of overlapping names."""
     found: dict[str, list[int]] = {}
     wanted = [(name, padded(name)) for name in names & phrases(reading)]
     for index, sentence in enumerate(_read(reading) if wanted else ()):
@@ -51,7 +54,7 @@ def _read(reading: Reading) -> Iterator[Sentence]:
 
 
 def _longest(hits: Iterable[str], sentence: Sentence) -> Iterator[str]:
-    """Those that the sentence says outside of longer ones."""
+    """Yield the names that the sentence says outside of longer ones."""
     rest = sentence.words
     for name in sorted(hits, key=lambda name: (-len(name), name)):
         wanted = padded(name)
@@ -71,7 +74,7 @@ def _phrases(sentence: Sentence, language: str) -> Iterable[str]:
 
 
 def _spaced(words: list[str], stops: Set[str]) -> list[str]:
-    """Runs of words that neither begin nor end with a stop word."""
+    """Return runs of words that neither begin nor end with a stop word."""
     text, said = " ".join(words), [index for index, word in enumerate(words) if word not in stops]
     starts = [0, *accumulate(len(word) + 1 for word in words)]
     return [
@@ -83,7 +86,7 @@ def _spaced(words: list[str], stops: Set[str]) -> list[str]:
 
 
 def _joined(words: list[str], stops: Set[str]) -> Iterator[str]:
-    """The same where words may be possessives, which are written behind the word before them, or elided articles."""
+    """Yield runs of words as `_spaced` does, without a space before possessives and behind elided articles."""
     for start, word in enumerate(words):
         if word in stops or "'" in (word[0], word[-1]):
             continue

@@ -47,13 +47,13 @@ class ExtractivePlanner:
         return plan
 
     async def read_ahead(self, sources: Sequence[SourceText]) -> None:
-        """As many as are kept until they are asked for."""
+        """Read as many of these sources as are cached until they are asked for."""
         for source in keepable(sources):
             await read(source)
 
 
 async def read(source: SourceText) -> Reading:
-    """All that a plan asks of one source alone. It is the long part, and others want the loop, too."""
+    """Read all that a plan asks of one source alone. It takes long, so others on the event loop get a turn after it."""
     reading = reading_of(source)
     _ = reading.sightings
     phrases(reading)
@@ -77,7 +77,7 @@ class Batch:
         self.named: list[Named] = []
 
     async def look_up(self) -> None:
-        """Pages by every phrase of the texts; held names by what was sighted."""
+        """Look up pages by every phrase of the texts, and held names by what was sighted."""
         sighted = {key for reading in self.readings.values() for key in reading.sightings}
         others = {other for key in sighted if (other := other_number(key))}
         titles = {normalise(one.title) for reading in self.readings.values() for one in decisions(reading)}
@@ -88,14 +88,14 @@ class Batch:
         self.known.held = await self.knowledge.mentions(sighted | others | firsts)
 
     async def _look_up_pages(self, names: set[str]) -> None:
-        """Of these names those that were not asked for yet."""
+        """Look up the pages of those names that were not asked for yet."""
         names -= self.asked
         self.asked = names | self.asked if len(self.asked) > 1 else names
         if names:
             self.known.add_pages(await self.knowledge.pages(names))
 
     async def earn(self) -> None:
-        """New drafts for the names that have earned a page, with all the sources that saw them."""
+        """Draft pages for the names that have earned one, with all the sources that saw them."""
         for key in sorted(self.counts.tallies):
             if key not in self.by_name and (type := self.counts.verdict(key)):
                 self._new(key, type)
@@ -153,7 +153,7 @@ class Batch:
     # -- what the sources say of pages ---------------------------------------------------------------------------------
 
     def decide(self) -> None:
-        """Each decision has a page of its own from its first source on."""
+        """Draft a page for each decision, from its first source on."""
         for reading in self.readings.values():
             for decision in decisions(reading):
                 key = normalise(decision.title)
@@ -175,7 +175,7 @@ class Batch:
         return draft
 
     async def gather(self) -> None:
-        """Finds the pages that each source names, and the other names that it gives them."""
+        """Find the pages that each source names, and the other names that it gives them."""
         earlier = {
             id: reading for draft in self.drafts for id, reading in draft.readings.items() if id not in self.readings
         }
@@ -194,14 +194,14 @@ class Batch:
                     self._about(draft, one.reading)
 
     def _name(self, reading: Reading) -> None:
-        """A part of a place's name, a city with its region: names for pages that are there or just earned."""
+        """Add parts of a place's name, and a city with its region, as names of pages that are there or just earned."""
         for place, sighting in short_forms(reading):
             self._also(place, sighting.name)
         for city, name in city_names(reading):
             self._also(city, name)
 
     def _full(self, reading: Reading) -> None:
-        """A full name for the page of a first name that has none yet."""
+        """Add a full name to the page of a first name that has none yet."""
         for key, sighting in reading.sightings.items():
             first = first_name(sighting.name, key) if sighting.is_person else None
             draft = self.by_name.get(first) if first and self.counts.may_be_person(first) else None
@@ -278,5 +278,5 @@ class Batch:
 
 
 def _is_meant(draft: Draft, name: str, reading: Reading, index: int) -> bool:
-    """A name of one word is meant only where it is written as a name, unless the page is about a word."""
+    """Return whether the page is meant: one word must be written as a name, unless the page is about a word."""
     return draft.type != "entity" or " " in name or says_capital(reading.sentences[index], name)

@@ -1,4 +1,4 @@
-"""What is proposed for a page: the sections that have news, each with the sources that say it, names and tags."""
+"""Proposals for a page: the sections that have news, each with the sources that say it, names and tags."""
 
 import re
 from collections import Counter
@@ -26,7 +26,7 @@ ENDED = re.compile(r"[.!…。！।॥][\"'”’»)\]」』）]*$")
 
 
 def sentence_about(draft: Draft) -> str | None:
-    """The best sentence that says what it is; for a page that is there only a better one than it has."""
+    """Return the best sentence that says what it is; for a page that is there only a better one than it has."""
     names = draft.names
     if draft.type == "decision":
         return None if draft.card else _decided(draft)
@@ -48,12 +48,12 @@ def sentence_about(draft: Draft) -> str | None:
 
 
 def circumstances(draft: Draft) -> str | None:
-    """Where no sentence says it: city and tags (`Lisbon: food, tavern`), else whom and what its sources name."""
+    """Describe a page that no sentence defines: city and tags (`Lisbon: food, tavern`), else what its sources name."""
     return draft.title if draft.type == "decision" else _given(draft) or _named(draft)
 
 
 def stands_alone(sentence: Sentence, names: Set[str]) -> bool:
-    """Whether it is a whole statement that says more than the name."""
+    """Return whether the sentence is a whole statement that says more than the name."""
     text = sentence.text
     if text[:1].islower() or BROKEN.search(text):
         return False
@@ -65,7 +65,7 @@ def ranked(counts: Counter[str]) -> list[tuple[str, int]]:
 
 
 def _opens(text: str, names: Set[str]) -> bool:
-    """Whether a sentence is about a topic, and does not only use its word."""
+    """Return whether a sentence is about a topic, and does not only use its word."""
     words = folded(text)
     is_whole = ENDED.search(text) is not None or SPACELESS.search(text) is not None
     return is_whole and any(0 <= words.find(padded(name)) < FIRST for name in names)
@@ -82,7 +82,7 @@ def _decided(draft: Draft) -> str | None:
 
 
 def _given(draft: Draft) -> str | None:
-    """What the metadata say: `Lisbon: food, tavern`."""
+    """Return the city and tags that the metadata give: `Lisbon: food, tavern`."""
     cities: Counter[str] = Counter()
     tags: Counter[str] = Counter()
     for reading in draft.readings.values():
@@ -96,7 +96,7 @@ def _given(draft: Draft) -> str | None:
 
 
 def _named(draft: Draft) -> str | None:
-    """`Priya Raman, Zilker Park`: what several of its sources name."""
+    """Return what several of its sources name: `Priya Raman, Zilker Park`."""
     counts: Counter[str] = Counter()
     forms: dict[str, str] = {}
     for reading in draft.oldest_first:
@@ -118,7 +118,7 @@ SECTIONS = {
 
 
 def new_page(draft: Draft) -> NewPage | None:
-    """None when no source says a sentence about it."""
+    """Propose a page; None when no source says a sentence about it."""
     sections = _sections(draft)
     if not sections:
         return None
@@ -129,7 +129,7 @@ def new_page(draft: Draft) -> NewPage | None:
 
 
 def page_update(draft: Draft) -> PageUpdate | None:
-    """None when there is nothing new."""
+    """Propose an update of the page; None when there is nothing new."""
     card = draft.card
     assert card is not None
     sections = _sections(draft)
@@ -150,7 +150,7 @@ def _sections(draft: Draft) -> tuple[SectionProposal, ...]:
 
 
 def _sources(draft: Draft, subject: Subject, slug: str) -> tuple[UUID, ...]:
-    """Those that have something to say there, oldest first."""
+    """Return the sources that have something to say in the section, oldest first."""
     if slug in RELATED:
         return tuple(reading.source.id for reading in draft.oldest_first if reading.source.id in draft.linking)
     readings = draft.oldest_first

@@ -16,23 +16,23 @@ KEPT = re.compile(r"[\w./:@+=,;~$!-]+")
 
 
 def mark(source: SourceText) -> str:
-    """`[^j029]`"""
+    """Return the mark that cites a source: `[^j029]`"""
     return f"[^{kept_label(source)}]"
 
 
 def kept_label(source: SourceText) -> str:
-    """What stands between the brackets of its mark."""
+    """Return the label that stands between the brackets of a source's mark."""
     return _kept(source.ref) if 0 < len(source.ref) <= REF_MAX else str(source.id)
 
 
 def marked_refs(text: str) -> list[str]:
-    """The refs (or ids) of the sources that a text names, in order, each once."""
+    """Return the refs (or ids) of the sources that a text names, in order, each once."""
     return list(dict.fromkeys(map(unquote, MARK.findall(text))))
 
 
 @lru_cache(maxsize=10_000)
 def _kept(ref: str) -> str:
-    """All but what could be markup or space stays as it is."""
+    """Escape whatever could be markup or space in a ref; all else stays as it is."""
     parts = re.split(f"({KEPT.pattern})", ref)
     return "".join(part if KEPT.fullmatch(part) else quote(part, safe="") for part in parts)
 
@@ -43,12 +43,12 @@ INVISIBLE = re.compile("[\u200b\u2028\u2029\u2060\ufeff]")
 
 
 def quoted(text: str) -> str:
-    """`“Last table at Taberna.”`; what is cut ends in `…`."""
+    """Return the text in quotation marks: `“Last table at Taberna.”`; what is cut ends in `…`."""
     return f"“{literal(text)}”"
 
 
 def literal(text: str) -> str:
-    """The text with a backslash before all that would be markup."""
+    """Return the text with a backslash before all that would be markup."""
     text = (
         first_sentence(INVISIBLE.sub("", text), SENTENCE_MAX) if len(text) > SENTENCE_MAX else INVISIBLE.sub("", text)
     )
@@ -56,7 +56,7 @@ def literal(text: str) -> str:
 
 
 def bullet(source: SourceText, texts: tuple[str, ...], about: str = "") -> str:
-    """`- 2026-04-03 — Lisbon: “…” “…” [^ref]`"""
+    """Return a line that quotes a source: `- 2026-04-03 — Lisbon: “…” “…” [^ref]`"""
     day = source.captured_at.date().isoformat()
     lead = f"{day} — {literal(about)}" if about else day
     return f"- {lead}: {' '.join(map(quoted, texts))} {mark(source)}"
@@ -66,7 +66,7 @@ CHARACTERS_MAX = 6_000
 
 
 def bounded(lines: Sequence[str]) -> list[str]:
-    """The first lines, as many as there is room for."""
+    """Return the first lines, as many as there is room for."""
     kept, size = [], 0
     for line in lines:
         size += len(line) + 1

@@ -1,4 +1,4 @@
-"""Which names one source sees, and how: decided by that source alone, so that neither order nor batches can matter."""
+"""Sightings of names in one source: decided by that source alone, so that neither order nor batches can matter."""
 
 import re
 from collections import OrderedDict
@@ -58,7 +58,7 @@ class Reading:
         return tuple(sentence for line in self.lines for sentence in line.sentences)
 
     def saying(self, names: frozenset[str]) -> tuple[Sentence, ...]:
-        """The sentences that say one of these normalised names."""
+        """Return the sentences that say one of these normalised names."""
         if names not in self._saying:
             wanted = [name for name in map(padded, names) if name in self._text]
             self._saying[names] = self._that_say(wanted)
@@ -82,13 +82,13 @@ class Reading:
 
     @cached_property
     def words(self) -> str:
-        """All its normalised words, those of the metadata too."""
+        """Return all normalised words of the sentences, and those of the metadata."""
         named = (folded(name) for _, name in self.named)
         return "".join([*(sentence.words for sentence in self.sentences), *named])
 
     @cached_property
     def all_words(self) -> str:
-        """The normalised words of the whole text, headings and code among them, and of the metadata."""
+        """Return the normalised words of the whole text, headings and code among them, and of the metadata."""
         return f"{folded(self.source.content)}{''.join(folded(name) for _, name in self.named)}"
 
     @cached_property
@@ -97,12 +97,12 @@ class Reading:
 
     @cached_property
     def named(self) -> tuple[tuple[str, str], ...]:
-        """(kind, name) that the metadata give."""
+        """Return the (kind, name) that the metadata give."""
         return tuple(metadata.named(self.source))
 
     @cached_property
     def metadata(self) -> dict[str, set[str]]:
-        """Kind → the normalised names that the metadata gives of it."""
+        """Return by kind the normalised names that the metadata gives."""
         by_kind: dict[str, set[str]] = {}
         for kind, name in self.named:
             by_kind.setdefault(kind, set()).add(key_of(name, kind))
@@ -110,7 +110,7 @@ class Reading:
 
     @cached_property
     def sightings(self) -> dict[str, Sighting]:
-        """By key, in the order of the text."""
+        """Return the sightings by key, in the order of the text."""
         seen: dict[str, Sighting] = {}
         for kind, name in self.named:
             _see(seen, name, kind, context=metadata.short(self.source.title) or "")
@@ -146,7 +146,7 @@ class Reading:
             _see(seen, name, "name", context=context, is_person=is_person)
 
     def _kind(self, run: Run) -> str | None:
-        """`name` where a capital says that it is one, `open` where it may say no more than that a sentence begins."""
+        """Return `name` where a capital says that it is one, `open` where it may only begin a sentence."""
         name, opens, is_sure, acts = run.name, run.opens, run.is_sure, run.acts
         is_one = " " not in name
         if is_one and (
@@ -165,24 +165,24 @@ class Reading:
 
     @cached_property
     def _small(self) -> frozenset[str]:
-        """Words that the source writes without a capital too: those are no names."""
+        """Return the words that the source writes without a capital too: those are no names."""
         return frozenset(word for word in set(self._written) if word[0].islower())
 
     @cached_property
     def _written(self) -> list[str]:
-        """Its words, letter by letter as they are written."""
+        """Return its words, letter by letter as they are written."""
         return WORD.findall("\n".join(line.raw for line in self.lines))
 
 
 def key_of(name: str, kind: str) -> str:
-    """The name that it is held under; a city's is without its region, a Japanese person's without `さん`."""
+    """Return the name that it is held under; a city's is without its region, a Japanese person's without `さん`."""
     if kind == "person":
         return normalised(without_politeness(name))
     return normalised(REGION.split(name, maxsplit=1)[0] if kind == "city" else name)
 
 
 def first_name(name: str, key: str) -> str | None:
-    """Of a name of two or three words, none of them small or a title."""
+    """Return the first name out of a name of two or three words, none of them small or a title."""
     words = name.split()
     if not 2 <= len(words) <= 3 or len(key.split()) != len(words):
         return None
@@ -208,7 +208,7 @@ def _see(
 
 
 def _put_aside(sightings: Iterable[Sighting]) -> None:
-    """Who links by hand what matters says of other capitals that they matter less; but for people."""
+    """Mark names seen by capitals alone, except people's, as less important: the source links by hand what matters."""
     for sighting in sightings:
         if "name" in sighting.marks and sighting.marks <= CAPITALS and not sighting.is_person:
             sighting.marks = {"aside"}
@@ -223,7 +223,7 @@ SHORT_MAX = 50_000  # characters of one
 
 
 class Readings:
-    """The ones that were asked for last. They are of any wiki: a source has one text, and nothing else is in them."""
+    """A cache of the last readings, of any wiki: a source has one text, and nothing else is in them."""
 
     def __init__(self) -> None:
         self.kept: OrderedDict[UUID, Reading] = OrderedDict()
@@ -252,7 +252,7 @@ class Readings:
 
 
 def keepable(sources: Iterable[SourceText]) -> Iterator[SourceText]:
-    """The first of them, while their readings take no more than half of the room."""
+    """Yield the first of these sources, while their readings take no more than half of the room."""
     size = 0
     for source in sources:
         if len(source.content) <= SHORT_MAX:

@@ -140,13 +140,13 @@ class Found(NamedTuple):
 
 
 def found(sentence: str, language: str) -> Iterator[Found]:
-    """The names that a sentence of one of these languages gives away."""
+    """Return the names that a sentence of one of these languages gives away."""
     finder = FINDERS.get(language)
     return finder(sentence) if finder else iter(())
 
 
 def without_politeness(name: str) -> str:
-    """`田中さん` → `田中`, as texts name him, too; `店長` belongs to a name and stays."""
+    """Return the name as texts use it, too: `田中さん` → `田中`; `店長` belongs to a name and stays."""
     bare = JA_POLITELY.sub("", name)
     return bare if len(bare) > 1 else name
 
@@ -163,7 +163,7 @@ def _chinese(sentence: str) -> Iterator[Found]:
 
 
 def _shorn(name: str) -> str:
-    """Less what stands before a place's name."""
+    """Return the name without what stands before it in a place's name."""
     name = ZH_HARD.split(name)[-1] if len(ZH_HARD.split(name)[-1]) > 2 else name
     while (cut := re.match(ZH_CUT, name)) and cut.end() < len(name) - 1:
         name = name[cut.end() :]

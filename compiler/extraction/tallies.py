@@ -1,4 +1,4 @@
-"""What is kept with a held name, and when it has earned a page.
+"""The tally that is stored with a held name, and when that has earned a page.
 
 A tally is a sum over sources, and the verdict only ever turns from no to yes as it grows: so the same sources earn the
 same names their pages, in any order and in batches of any size.
@@ -26,7 +26,7 @@ LOOSE = frozenset({"bold", "quote"})
 
 @dataclass(slots=True)
 class Tally:
-    """How many sources saw a name, marked how and on which days; `days` are ordinals."""
+    """The number of sources that saw a name, marked how and on which days; `days` are ordinals."""
 
     marks: Counter[str] = field(default_factory=Counter)
     days: list[int] = field(default_factory=list)
@@ -36,7 +36,7 @@ class Tally:
     companions: Counter[str] = field(default_factory=Counter)
 
     def add(self, sighting: Sighting, source: SourceText, companions: Iterable[str] = ()) -> None:
-        """One more source."""
+        """Add one more source."""
         self.marks.update(sighting.marks)
         if sighting.marks - LOOSE or " " in sighting.key:
             self.days = sorted([*self.days, source.captured_at.toordinal()])[-DAYS_MAX:]
@@ -56,11 +56,14 @@ class Tally:
 
     @property
     def is_person(self) -> bool:
-        """`with Obsidian Sync` says it once of a thing; of people one source in three says it at least."""
+        """Return whether one source in three says that it is a person.
+
+        `with Obsidian Sync` says it once of a thing; of people one source in three says it at least.
+        """
         return 3 * self.people >= sum(self.forms.values()) > 0
 
     def cluster(self) -> dict[str, Any]:
-        """As it is kept with the mention."""
+        """Return the tally as it is stored with the mention."""
         return {
             "marks": dict(sorted(self.marks.items())),
             "days": [date.fromordinal(day).isoformat() for day in self.days],
@@ -72,7 +75,10 @@ class Tally:
 
 
 def tally_of(card: MentionCard | None) -> Tally:
-    """What was kept. A name that somebody recorded by hand, without a cluster, was said in each of its sources."""
+    """Return the stored tally.
+
+    A name that somebody recorded by hand, without a cluster, was said in each of its sources.
+    """
     if card is None:
         return Tally()
     kept = card.cluster
@@ -90,7 +96,7 @@ def tally_of(card: MentionCard | None) -> Tally:
 
 
 def verdict(key: str, tally: Tally) -> str | None:
-    """The type of the page that the name has earned; None as long as it is held."""
+    """Return the type of the page that the name has earned; None as long as it is held."""
     marks, has_words = tally.marks, " " in key
     if marks["city"] + marks["journal"] >= 2:
         return "topic"
@@ -122,7 +128,7 @@ def verdict(key: str, tally: Tally) -> str | None:
 
 
 def full_name(key: str, tally: Tally) -> str | None:
-    """The one name of several words that this first name is part of; None when there is none, or more than one."""
+    """Return the one name of several words that this first name is part of; None if there is none, or several."""
     fulls: dict[str, list[str]] = {}
     for form in tally.forms if tally.marks["part"] and tally.is_person else ():
         if (normal := normalise(form)) != key:
@@ -131,7 +137,7 @@ def full_name(key: str, tally: Tally) -> str | None:
 
 
 def suggestion(tally: Tally) -> str:
-    """The type it will have if nothing else is seen."""
+    """Return the type it will have if nothing else is seen."""
     marks = tally.marks
     return (
         "topic"
@@ -141,7 +147,7 @@ def suggestion(tally: Tally) -> str:
 
 
 def title(key: str, tally: Tally) -> str:
-    """The form that most sources write; of equals the one with more capitals, then the longer, then by alphabet.
+    """Return the form that most sources write; of equals the one with more capitals, then the longer, then by alphabet.
 
     A city's name with its region comes before the bare one.
     """
@@ -156,7 +162,7 @@ def title(key: str, tally: Tally) -> str:
 
 
 def _often(days: list[int]) -> bool:
-    """Three sources within thirty days, in any window."""
+    """Return whether there were three sources within thirty days, in any window."""
     later = days[SEEN_MIN - 1 :]
     return any(last - first < WINDOW_DAYS for first, last in zip(days, later, strict=False))
 
@@ -166,7 +172,7 @@ def _most(counts: Counter[str], limit: int) -> dict[str, int]:
 
 
 def _counter(kept: Mapping[str, Any], name: str) -> Counter[str]:
-    """What another planner left there in another form counts as nothing."""
+    """Return a stored counter. One that another planner left there in another form counts as empty."""
     counts = kept.get(name)
     pairs = counts.items() if isinstance(counts, Mapping) else ()
     return Counter({str(key): count for key, count in pairs if isinstance(count, int)})

@@ -41,21 +41,21 @@ CUTS = ((CALLOUT, CUT), (CHECKBOX, "- "), (EMBED, CUT), (COMMENT, CUT))
 
 
 def without_cuts(line: str) -> str:
-    """The line as it is written, with CUT in place of what is no part of its sentences."""
+    """Return the line as it is written, with CUT in place of what is no part of its sentences."""
     for pattern, instead in CUTS:
         line = pattern.sub(instead, line)
     return line
 
 
 def hidden(line: str) -> str:
-    """The line with nothing in its code, and nothing that is escaped, that could be taken for a mark."""
+    """Return the line with nothing in its code, and nothing that is escaped, that could be taken for a mark."""
     if "`" in line:
         line = _with_hidden_code(line)
     return ESCAPED.sub(_hidden_mark, line) if "\\" in line else line
 
 
 def shown(line: str) -> str:
-    """What a line says whose code is `hidden`: without marks, targets of links and tags.
+    """Return the text of a line whose code is `hidden`: without marks, targets of links and tags.
 
     Each kind of mark is looked for once, before the kinds that it can stand in: what is left of one is never taken for
     another.
@@ -71,7 +71,10 @@ def shown(line: str) -> str:
 
 
 def _with_hidden_code(line: str) -> str:
-    """Code ends at the next run of as many backticks as it began with; where there is none, it is no code."""
+    """Hide the marks in code.
+
+    Code ends at the next run of as many backticks as it began with; where there is none, it is no code.
+    """
     parts = TICKS.split(line)
     following: dict[int, int] = {}
     ends = [0] * len(parts)
@@ -135,12 +138,12 @@ class Line(NamedTuple):
 
 
 def lines(text: str) -> tuple[Line, ...]:
-    """The lines of prose; headings, code and tables are none."""
+    """Return the lines of prose; headings, code and tables are none."""
     return _short(text) if len(text) <= SHORT_MAX else _long(text) if len(text) <= LONG_MAX else _lines(text)
 
 
 def folded(text: str) -> str:
-    """Normalised words between spaces: ` taberna dos mercadores `, so that a name is looked for with its spaces.
+    """Return normalised words between spaces: ` taberna dos mercadores `, so that a name is looked for with its spaces.
 
     A possessive is a word of its own, and so is an elided article: `sofia 's`, `l' ile`.
     """
@@ -155,13 +158,13 @@ def folded(text: str) -> str:
 
 @lru_cache(maxsize=10_000)
 def folded_name(name: str) -> str:
-    """The same of a title, which is asked for again and again."""
+    """Return the folded words of a title, which is asked for again and again."""
     return folded(name)
 
 
 @lru_cache(maxsize=10_000)
 def padded(name: str) -> str:
-    """A normalised name as it stands in the words of a sentence; without spaces around it where the script has none."""
+    """Return a normalised name as it stands in a sentence's words; without spaces around it if its script has none."""
     return name if SPACELESS.search(name) else folded(name)
 
 
@@ -171,7 +174,7 @@ def normalised(word: str) -> str:
 
 
 def clean(line: str) -> str:
-    """What a line says, without marks."""
+    """Return the text of a line, without marks."""
     return shown(hidden(line)) if MARK.search(line) else _unmarked(line)
 
 
@@ -223,7 +226,7 @@ def _sentences(text: str) -> tuple[Sentence, ...]:
 
 
 def split(text: str) -> list[str]:
-    """Into sentences; not after `Dr.` or an initial."""
+    """Split a text into sentences; not after `Dr.` or an initial."""
     start, found = 0, []
     for end in END.finditer(text):
         before = text[max(start, end.start() - 20) : end.start() + 1]

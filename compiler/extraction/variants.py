@@ -33,7 +33,10 @@ STATES = word_set(
 
 
 def other_number(key: str) -> str | None:
-    """`callouts` ↔ `callout`, `properties` ↔ `property`; None where the last word has no such form."""
+    """Return the other number: `callouts` ↔ `callout`, `properties` ↔ `property`.
+
+    None is returned where the last word has no such form.
+    """
     head, _, last = key.rpartition(" ")
     if len(last) < PLURAL_MIN or not last.isascii() or not last.isalpha():
         return None
@@ -51,7 +54,7 @@ def other_number(key: str) -> str | None:
 
 
 def short_forms(reading: Reading) -> Iterator[tuple[str, Sighting]]:
-    """(place, sighting of a part of its name) where a source about a place calls it by that part alone."""
+    """Yield (place, sighting of a part of its name) where a source about a place calls it by that part alone."""
     others = reading.metadata.get("city", set()) | reading.metadata.get("person", set())
     for place in sorted(reading.metadata.get("place", ())):
         for sighting in reading.sightings.values():
@@ -67,7 +70,7 @@ def _is_part(sighting: Sighting, place: str) -> bool:
 
 
 def city_names(reading: Reading) -> Iterator[tuple[str, str]]:
-    """(city, another name of it) as the source writes them: `Austin, Texas`, `ATX`."""
+    """Yield (city, another name of it) as the source writes them: `Austin, Texas`, `ATX`."""
     for city in sorted(reading.metadata.get("city", ())):
         for name in (*metadata.cities(reading.source.metadata), *_with_region(reading, city)):
             if "," in name:
@@ -90,7 +93,7 @@ def _with_region(reading: Reading, city: str) -> Iterator[str]:
 
 
 class KnownNames:
-    """By normalised name. `decisions` are pages of their own: other names lead past them where they can."""
+    """The known names, normalised. `decisions` are pages of their own: other names lead past them where they can."""
 
     def __init__(self) -> None:
         self.pages: dict[str, PageCard] = {}
@@ -107,7 +110,7 @@ class KnownNames:
                 self.pages[alias] = page
 
     def page(self, key: str) -> PageCard | None:
-        """By the name, or by its plural where the page is about a word."""
+        """Return the page of the name, or of its singular or plural where that page is about a word."""
         page = self.pages.get(key)
         other = other_number(key) if page is None else None
         found = self.pages.get(other) if other else None
@@ -119,7 +122,7 @@ class KnownNames:
 
 
 def _meant(alias: str, cards: Sequence[PageCard]) -> PageCard | None:
-    """The page that a name leads to: the only one, else the one of that very title, else none of them."""
+    """Return the page that a name leads to: the only one, else the one of that very title, else none of them."""
     active = [card for card in cards if not card.is_archived] or list(cards)
     titled = [card for card in active if normalise(card.title) == alias]
     return active[0] if len(active) == 1 else titled[0] if titled else None

@@ -40,7 +40,7 @@ class ExtractiveWriter:
     reads_again = True
 
     async def write(self, task: SectionTask) -> str:
-        """The section's text, at most 6 kB beside what people wrote; without sources what stands there."""
+        """Return the section's text, at most 6 kB beside what people wrote; without sources the present text."""
         if not task.sources:
             return task.body
         sources = _newest_first(task.sources)
@@ -52,13 +52,13 @@ class ExtractiveWriter:
 
 
 def _newest_first(sources: Iterable[SourceText]) -> list[SourceText]:
-    """Each once; of one moment by their ids."""
+    """Return the sources, each once, the newest first; of one moment by their ids."""
     unique = {source.id.int: source for source in sources}
     return sorted(map(unique.__getitem__, sorted(unique)), key=CAPTURED, reverse=True)
 
 
 def _lines(slug: str, sources: Sequence[SourceText], subject: Subject) -> list[str]:
-    """The chosen lines; what there is no room for is counted."""
+    """Return the chosen lines; what there is no room for is counted."""
     limit = SHOWN.get(slug, SHOWN_OTHERWISE)
     if slug in ("overview", "summary"):
         return _definitions(sources, subject, limit)
@@ -76,7 +76,7 @@ def _lines(slug: str, sources: Sequence[SourceText], subject: Subject) -> list[s
 
 
 def _definitions(sources: Sequence[SourceText], subject: Subject, limit: int) -> list[str]:
-    """The sentences that say what it is, the best first; the best other one where none does."""
+    """Return the sentences that say what it is, the best first; the best other one where none does."""
     chosen: list[Entry] = []
     found = [entry for source in sources[:READ_MAX] for entry in entries("overview", reading_of(source), subject)]
     found.reverse()
@@ -87,7 +87,7 @@ def _definitions(sources: Sequence[SourceText], subject: Subject, limit: int) ->
 
 
 def _is_new(entry: Entry, chosen: list[Entry]) -> bool:
-    """Whether nobody said much the same before. Other numbers are another thing."""
+    """Return whether no chosen line said much the same before. A line with other numbers is another one."""
     return not any(
         fuzz.ratio(entry.key, other.key, score_cutoff=ALIKE) and NUMBER.findall(entry.key) == NUMBER.findall(other.key)
         for other in chosen[-COMPARED:]
@@ -95,7 +95,7 @@ def _is_new(entry: Entry, chosen: list[Entry]) -> bool:
 
 
 def _related(task: SectionTask, sources: Sequence[SourceText]) -> list[str]:
-    """`- **Title** ×3 [^…] [^…] [^…]`: how many of the sources name it, and the newest of those."""
+    """Return `- **Title** ×3 [^…] [^…] [^…]`: how many of the sources name it, and the newest of those."""
     own = folded_name(task.page_title)
     names = {title: folded_name(title) for title, _, _ in task.related}
     naming = _naming(sources[:READ_MAX], {name for name in names.values() if name.strip() and name != own})
@@ -109,7 +109,7 @@ def _related_line(title: str, near: Sequence[SourceText]) -> str:
 
 
 def _naming(sources: Iterable[SourceText], names: Iterable[str]) -> dict[str, list[SourceText]]:
-    """Of these folded names each that is said, with the sources that say it, or whose metadata do."""
+    """Return each of these folded names that is said, with the sources that say it, or whose metadata do."""
     whole = {name: name.strip() for name in names if not name.isascii()}
     by_first: dict[str, list[str]] = {}
     for name in names:
@@ -127,7 +127,7 @@ def _naming(sources: Iterable[SourceText], names: Iterable[str]) -> dict[str, li
 
 
 def _theirs(task: SectionTask, sources: Iterable[SourceText], subject: Subject) -> list[str]:
-    """The lines of the section that people wrote or changed."""
+    """Return the lines of the section that people wrote or changed."""
     lines = [line for line in task.body.splitlines() if not _is_form(line, task.slug)]
     cited = set(MARK.findall("\n".join(lines)))
     own = {
@@ -140,12 +140,12 @@ def _theirs(task: SectionTask, sources: Iterable[SourceText], subject: Subject) 
 
 
 def _is_form(line: str, slug: str) -> bool:
-    """Whether nobody but the writer has lines of this form."""
+    """Return whether only the writer has lines of this form."""
     return REST.match(line) is not None or (slug in RELATED and RELATED_LINE.match(line) is not None)
 
 
 def _is_replaced(line: str, theirs: Iterable[str]) -> bool:
-    """Whether somebody's line is this one, changed: it names the same source and says much the same."""
+    """Return whether a person's line is this one, changed: it names the same source and says much the same."""
     cited = marked_refs(line)[:1]
     return any(
         cited == marked_refs(other)[:1] and fuzz.ratio(line, other) >= CHANGED for other in theirs if "[^" in other

@@ -27,12 +27,12 @@ REREAD_MAX = 200  # sources that are planned again for the names which a forgott
 
 
 async def find_seen(reader: Writer, wanted: Wanted) -> list[Row]:
-    """A few of them, each with the other sources that say it."""
+    """Find a few of these names, each with the other sources that say it."""
     return await reader.all(FORGETTING["find_seen"], source_ids=wanted.source_ids, size=AT_ONCE)
 
 
 async def find_shared(reader: Writer, wanted: Wanted) -> tuple[set[str], list[SourceText]]:
-    """Those with which a planner keeps something, and the others who say them."""
+    """Return the names with which a planner stores a cluster, and the other sources that say them."""
     shared = [row for row in await find_seen(reader, wanted) if row["has_cluster"] and row["source_ids"]]
     ids = list(dict.fromkeys(id for row in shared for id in row["source_ids"]))[:REREAD_MAX]
     sources = [source_of(row) for row in (await find_sources(reader, ids)).values()]
@@ -42,7 +42,7 @@ async def find_shared(reader: Writer, wanted: Wanted) -> tuple[set[str], list[So
 async def clusters_of(
     run: Run, aliases: Collection[str], sources: Sequence[SourceText], gone: Gone
 ) -> dict[str, Mapping[str, Any]]:
-    """What the planner keeps with these names, if it had read these sources alone."""
+    """Return the clusters that the planner would store with these names, had it read these sources alone."""
     if not sources:
         return {}
     knowledge = Unheld(StoredKnowledge(run.database, run.scope), aliases)
@@ -70,7 +70,7 @@ async def recount_names(
 
 
 def without(contexts: Sequence[Mapping[str, Any]], source_ids: Collection[UUID]) -> str:
-    """The quotes of the others, as JSON: a list of lists would be an array of another kind."""
+    """Return the quotes of the others, as JSON: a list of lists would be an array of another kind."""
     gone = set(map(str, source_ids))
     return orjson.dumps([context for context in contexts if context["sourceId"] not in gone]).decode()
 

@@ -1,4 +1,4 @@
-"""What pages said once: former states that quote a forgotten source are erased."""
+"""Former states of pages: those that quote a forgotten source are erased."""
 
 from datetime import datetime
 from uuid import UUID
@@ -17,7 +17,7 @@ FORGETTING = statements("forgetting")
 
 
 async def erase_states(writer: Writer, page: Page, since: datetime, done: Metrics) -> None:
-    """Everything that the page said since then and says no more."""
+    """Erase everything that the page said since then and says no more."""
     names = (await find_names(writer, page))[page.id]
     kept = {"slug": page.slug, "metadata": page.metadata or {}, "aliases": sorted(names.aliases)}
     whole = {"version": page.version, "body_md": page.body, **kept}
@@ -29,7 +29,7 @@ async def erase_states(writer: Writer, page: Page, since: datetime, done: Metric
 
 
 async def last_quoting(reader: Writer, page_id: UUID, wanted: Wanted) -> int | None:
-    """The last version since then that quotes them; None when there is none."""
+    """Return the last version since then that quotes them; None when there is none."""
     rows = await reader.all(FORGETTING["find_versions_since"], page_id=page_id, since=wanted.since)
     for row in reversed(rows):
         (state,) = await find_states(reader, reader.scope, page_id, [row["version"]])
@@ -40,7 +40,10 @@ async def last_quoting(reader: Writer, page_id: UUID, wanted: Wanted) -> int | N
 
 
 async def erase_history(writer: Writer, page_id: UUID, wanted: Wanted, done: Metrics) -> None:
-    """Former states that quote them. What a page says now, resting on nothing forgotten, is whoever's who wrote it."""
+    """Erase former states that quote forgotten sources.
+
+    What a page says now, resting on nothing forgotten, belongs to whoever wrote it.
+    """
     page = (await find_pages(writer, [page_id])).get(page_id)
     version = await last_quoting(writer, page_id, wanted)
     if page is None or version is None:
@@ -51,7 +54,7 @@ async def erase_history(writer: Writer, page_id: UUID, wanted: Wanted, done: Met
 
 
 async def is_a_persons(reader: Writer, page: Page, wanted: Wanted) -> bool:
-    """Whether the page says of them what no other source of it does, nor one of the pages that it links to."""
+    """Return whether the page says of them what no other source of it does, nor one of the pages that it links to."""
     text = f"{page.body}\n{page.summary or ''}"
     others = [row["said"] for row in await reader.all(FORGETTING["find_said_besides"], page_id=page.id)]
     return await read_in_thread(len(text) + sum(map(len, others)), wanted.is_own_in, text, others)

@@ -34,13 +34,16 @@ FIRST = UUID(int=0)
 
 
 class Forgetting(Run):
-    """One attempt at one job."""
+    """One attempt at a job that forgets sources."""
 
     wanted: Wanted | None = None
     scanned = FIRST
 
     async def step(self) -> bool:
-        """A part of what is left; true when nothing is. No budget and no model is waited for: rules go on then."""
+        """Do a part of what is left; return true when nothing is.
+
+        No budget and no model is waited for: rules go on then.
+        """
         if self.job.is_last_attempt or await self.authors.stop():
             self.authors = Authors(self.compiler.planner, self.compiler.writer)
         if self.wanted is None and not await self.begin():
@@ -74,13 +77,13 @@ class Forgetting(Run):
         return True
 
     async def kept(self, writer: Writer, done: Metrics) -> None:
-        """Called last in each transaction. Raises Lost."""
+        """Store the metrics at the end of each transaction. Raises Lost."""
         total = self.metrics + done
         await advance(writer, self.job, total.stored)
         self.metrics = total
 
     async def rewrite(self, page_ids: Sequence[UUID], wanted: Wanted) -> None:
-        """Pages that rest on them."""
+        """Rewrite pages that rest on forgotten sources."""
         began, drafts = time.monotonic(), Drafts()
         for _ in range(ROUNDS):
             await redraft(self, page_ids, drafts, wanted.gone)
@@ -91,7 +94,7 @@ class Forgetting(Run):
         raise Unavailable(BUSY)
 
     async def keep(self, page_ids: Sequence[UUID], drafts: Drafts, wanted: Wanted, began: float) -> None:
-        """All of these pages or none. Raises Stale and Lost."""
+        """Store all of these pages or none. Raises Stale and Lost."""
         done = Metrics()
         async with writing(self.database, self.scope) as writer:
             remaking = await remake(writer, page_ids, drafts, done, wanted.gone)
@@ -102,7 +105,7 @@ class Forgetting(Run):
             await self.kept(writer, done)
 
     async def recount(self, wanted: Wanted) -> None:
-        """Names that were seen in them."""
+        """Count again the names that were seen in forgotten sources."""
         async with looking(self.database) as connection:
             aliases, sources = await find_shared(Writer(connection, self.scope), wanted)
         clusters = await clusters_of(self, aliases, sources, wanted.gone)
@@ -112,7 +115,10 @@ class Forgetting(Run):
             await self.kept(writer, done)
 
     async def scan(self, wanted: Wanted) -> bool:
-        """A few pages that rest on them no more, or never did: states that quote them are erased. False at the end."""
+        """Erase the states of a few pages that quote forgotten sources; return false at the end.
+
+        These pages rest on the sources no more, or never did.
+        """
         async with looking(self.database) as connection:
             reader = Writer(connection, self.scope)
             given = {"after": self.scanned, "since": wanted.since, "size": HISTORIES_AT_ONCE}
@@ -130,7 +136,7 @@ class Forgetting(Run):
         return bool(page_ids)
 
     async def finish_off(self, wanted: Wanted) -> None:
-        """The rest of what tells of them; after it nothing knows any more what the sources said."""
+        """Erase the rest of what tells of them; after it nothing knows any more what the sources said."""
         done = Metrics()
         async with writing(self.database, self.scope) as writer:
             if await find_citing(writer, wanted, 1):

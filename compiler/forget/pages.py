@@ -32,12 +32,12 @@ async def find_citing(reader: Writer, wanted: Wanted, most: int) -> list[UUID]:
 
 
 def is_left(page: Page, with_children: Collection[UUID]) -> bool:
-    """A page that says nothing goes, unless others hang below it."""
+    """Return whether the page stays: one that says nothing goes, unless others hang below it."""
     return page.id in with_children or any(section.body.strip() for section in page.sections)
 
 
 async def store(writer: Writer, remade: Remade, wanted: Wanted, done: Metrics) -> None:
-    """The page as it is without them, under the names that it still has, and nothing of what it said meanwhile."""
+    """Store the page as it is without them, under the names that it still has, and erase what it said meanwhile."""
     lost = await drop_names(writer, remade)
     after = replace(remade.after, last_compiled_at=writer.now)
     saved = await save(writer, remade.before, after, edit_summary=EDIT_SUMMARY)
@@ -53,7 +53,7 @@ async def store(writer: Writer, remade: Remade, wanted: Wanted, done: Metrics) -
 
 
 async def drop_names(writer: Writer, remade: Remade) -> Names:
-    """Names and former slugs that nothing else gives; those that the page has by its title or by hand stay."""
+    """Remove names and former slugs that nothing else gives; those that the page has by its title or by hand stay."""
     page, lost = remade.after, remade.gone_words
     aliases = [
         row["alias"]
@@ -73,7 +73,7 @@ async def drop_names(writer: Writer, remade: Remade) -> Names:
 
 
 async def is_still_called(writer: Writer, page: Page, lost: frozenset[str]) -> bool:
-    """Whether names that people gave it, or what they noted of it, hold a word that nothing else of it says."""
+    """Return whether the page's title, names or metadata hold a word that nothing else of it says."""
     rows = await writer.all(FORGETTING["find_names_of_page"], page_id=page.id)
     said = [page.title, *(row["name"] for row in rows), str(page.metadata or "")]
     return any(not lost.isdisjoint(words(text)) for text in said)
@@ -86,7 +86,7 @@ async def remove(writer: Writer, page: Page, done: Metrics) -> None:
 
 
 async def unfound(writer: Writer, page_ids: Sequence[UUID], wanted: Wanted) -> None:
-    """These pages rest on them no more, nor do the links that followed from the places of their sources."""
+    """Remove these pages' citations of forgotten sources, and the links from the places of those sources."""
     ids = {"page_ids": list(page_ids)}
     await writer.run(FORGETTING["drop_citations"], **ids, source_ids=list(wanted.gone.ids))
     await writer.run(FORGETTING["restate_evidence"], **ids)

@@ -35,7 +35,7 @@ FORGETTING = statements("forgetting")
 async def relist(
     writer: Writer, above: Collection[UUID], pages: Sequence[Remade], with_children: Collection[UUID]
 ) -> None:
-    """Lists that nobody else keeps: a line for a page that goes is taken out, one for a page that stays is as it is."""
+    """Rewrite lists that nobody else maintains: take a page that goes out, and show one that stays as it is now."""
     states = {remade.before.id: remade.after if is_left(remade.after, with_children) else None for remade in pages}
     lines = {f"{one.before.type}/{one.before.slug}": (one.before, states[one.before.id]) for one in pages}
     for page in (await find_pages(writer, above)).values():
@@ -50,7 +50,7 @@ async def relist(
 
 
 def relisted(section: Section, pages: Mapping[str, tuple[Page, Page | None]]) -> str:
-    """Only lines that are as a rollup has them: what people wrote about a page is theirs."""
+    """Rewrite only lines that are as a rollup has them: what people wrote about a page is theirs."""
     kept: list[str] = []
     for line in section.body.split("\n"):
         found = find_links(line)
@@ -63,7 +63,7 @@ def relisted(section: Section, pages: Mapping[str, tuple[Page, Page | None]]) ->
 
 
 async def clear(writer: Writer, above: Mapping[UUID, Page], wanted: Wanted, done: Metrics) -> None:
-    """Pages that list others, after that: what they said before is erased, and a topic made for its lists goes."""
+    """Erase what pages that list others said before, and remove a topic made for its lists that says nothing now."""
     pages = await find_pages(writer, above)
     parents = {row["id"] for row in await writer.all(FORGETTING["find_with_children"], page_ids=list(pages))}
     made = {row["page_id"] for row in await writer.all(FORGETTING["find_made"], page_ids=list(pages))}
@@ -82,7 +82,7 @@ RESPELLED = "The name of a page was forgotten"
 
 
 async def retitled(writer: Writer, remade: Remade) -> Remade:
-    """The page under another name that it has, where nothing it still rests on says a word of its title.
+    """Return the page under another name that it has, where nothing it still rests on says a word of its title.
 
     A title that a person gave stays. One without any other name says of what type the page is.
     """
@@ -98,13 +98,13 @@ async def retitled(writer: Writer, remade: Remade) -> Remade:
 
 
 def other_name(rows: list[Row], lost: frozenset[str]) -> str | None:
-    """The one that says most."""
+    """Return the longest name that holds no lost word."""
     names = [row["name"] for row in rows if lost.isdisjoint(words(row["name"]))]
     return max(names, key=lambda name: (len(name), name), default=None)
 
 
 async def respell(writer: Writer, remade: Remade, wanted: Wanted, done: Metrics) -> None:
-    """Links that say the former name say the new one; the former one means the page no more."""
+    """Respell links that say the former name; that means the page no more."""
     before, after = remade.before, remade.after
     if before.title == after.title:
         return
@@ -145,7 +145,7 @@ async def respell_page(
 
 
 def shown(before: Page, after: Page) -> dict[str, str]:
-    """A link that shows the title, as it was written and as it is to be."""
+    """Return links that show the title, as they were written and as they are to be."""
     old, new = (before.type, before.slug), (after.type, after.slug)
     return {
         title_link(before.title, *old): title_link(after.title, *new),
@@ -163,7 +163,7 @@ def relabelled(sections: Outline, labels: Mapping[str, str]) -> Outline:
 async def rewrite_pages(
     writer: Writer, page_ids: Sequence[UUID], pages: Sequence[Remade], wanted: Wanted, done: Metrics
 ) -> None:
-    """Who lists them is looked up first: a page that goes takes that with it."""
+    """Store the pages, or remove them. The lists they are in are read first: a page that goes takes that with it."""
     children = {row["id"] for row in await writer.all(FORGETTING["find_with_children"], page_ids=page_ids)}
     lists = await find_lists(writer, page_ids)
     showing = await writer.all(FORGETTING["find_showing"], page_ids=page_ids)

@@ -42,7 +42,7 @@ NOTE = "Tags that no page has any more"
 
 
 async def untag(writer: Writer, gone: Collection[str]) -> list[Page]:
-    """Those tags of which one of these words is a part; the pages that say something else now."""
+    """Remove the tags of which one of these words is a part, and return the pages that say something else now."""
     observed = [row["tag"] for row in await writer.all(AGGREGATION["find_unborne_tags"])]
     lost = {tag for tag in observed if not set(gone).isdisjoint(words(tag))}
     if not lost:
@@ -68,13 +68,13 @@ async def untag(writer: Writer, gone: Collection[str]) -> list[Page]:
 
 
 def observing(known: Aggregation, lost: Collection[str]) -> Aggregation:
-    """Without these tags."""
+    """Return the state of a section without these tags."""
     observed = tuple(tag for tag in known.observed_tags if tag not in lost)
     return replace(known, observed_tags=observed, tag=None if known.tag in lost else known.tag)
 
 
 def without_saying(page: Page, known: dict[str, Aggregation], lost: Collection[str]) -> Page:
-    """The line that says what a section was about says it without them.
+    """Return the page whose lines on what sections were about do not say these tags.
 
     One that is called by them and says nothing goes, also where somebody suppressed its growing.
     """
@@ -89,7 +89,7 @@ def without_saying(page: Page, known: dict[str, Aggregation], lost: Collection[s
 
 
 def without_tags(page: Page, lost: Collection[str]) -> Page:
-    """A topic that has grown was given them as its own, and the first of them as what it is about."""
+    """Return a topic without these tags, which it was given as its own, and the first as what it is about."""
     tags = tuple(tag for tag in page.tags if tag not in lost)
     summary = page.summary and page.summary.replace(about(page.tags), about(tags))
     return replace(page, tags=tags, summary=summary)
@@ -99,7 +99,7 @@ SLUGGED = re.compile(r"[-_]")
 
 
 async def erase_traces(writer: Writer, wanted: Wanted, done: Metrics) -> None:
-    """Tags go before words: what no page says any more is known after them."""
+    """Erase traces: tags before words, as what no page says any more is known after them."""
     await drop_reasons(writer, wanted)
     for page in await untag(writer, wanted.gone.words):
         await erase_states(writer, page, wanted.since, done)
@@ -110,7 +110,7 @@ async def erase_traces(writer: Writer, wanted: Wanted, done: Metrics) -> None:
 
 
 async def drop_reasons(writer: Writer, wanted: Wanted) -> None:
-    """Links that nothing but them gives go."""
+    """Remove links that nothing but forgotten sources gives."""
     reasons = [f"co_mention:{source_id}" for source_id in wanted.gone.ids]
     touched = await writer.all(FORGETTING["drop_reasons"], reasons=reasons)
     await writer.run(FORGETTING["drop_unfounded"])
@@ -118,7 +118,7 @@ async def drop_reasons(writer: Writer, wanted: Wanted) -> None:
 
 
 async def clear_log(writer: Writer, wanted: Wanted, unsaid: frozenset[str]) -> None:
-    """Names in it that hold a word which nothing says any more."""
+    """Clear log entries with names that hold a word which nothing says any more."""
     logged = await writer.all(FORGETTING["find_logged_names"], since=wanted.since)
     ids = [row["id"] for row in logged if not unsaid.isdisjoint(words(SLUGGED.sub(" ", str(row["detail"]))))]
     await writer.run(FORGETTING["clear_log"], ids=ids)

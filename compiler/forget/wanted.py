@@ -1,4 +1,4 @@
-"""What is wanted gone, and how it is told in a text: by its words, its citations and its ids."""
+"""The sources that are to go, and how they are recognised in a text: by their words, citations and ids."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -22,7 +22,7 @@ NEEDLES_MAX = 500
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What one attempt takes out: those sources that were there when it began."""
+    """The sources that one attempt takes out: those that were there when it began."""
 
     rows: tuple[Row, ...]
     gone: Gone
@@ -43,31 +43,31 @@ class Wanted:
         return list(self.gone.ids)
 
     def is_own_in(self, text: str, others: Sequence[str]) -> bool:
-        """Whether a text cites them, or says five words in a row of theirs that none of these others says."""
+        """Return whether a text cites them, or says five words in a row of theirs that none of these others says."""
         repeated = set(runs_of(words(text))) & self.runs
         for other in others if repeated else ():
             repeated.difference_update(runs_of(words(other)))
         return bool(repeated) or any(one in text for one in self.marks)
 
     def is_repeated_in(self, text: str) -> bool:
-        """Whether a text cites them, or says five words of theirs in a row."""
+        """Return whether a text cites them, or says five words of theirs in a row."""
         return any(one in text for one in self.marks) or not self.runs.isdisjoint(runs_of(words(text)))
 
 
 def runs_of(text: Sequence[str]) -> Iterable[tuple[str, ...]]:
-    """A text of fewer words is one run."""
+    """Return runs of five words; a text of fewer words is one run."""
     size = min(RUN, len(text))
     return (tuple(text[at : at + size]) for at in range(len(text) - size + 1)) if size else ()
 
 
 def marks_of(row: Row) -> tuple[str, str]:
-    """By the ref and by the id, as a writer may cite it."""
+    """Return the marks of a source by its ref and by its id, as a writer may cite it."""
     source = SourceText(row["source_id"], "", row["ref"], "", row["since"])
     return mark(source), mark(replace(source, ref=str(source.id)))
 
 
 def needles(wanted: Wanted, unsaid: frozenset[str]) -> list[bytes]:
-    """What an answer holds that shows one of them: its id, or a word of its own as it was written there."""
+    """Return what shows one of them in an answer: its id, or a word of its own as it was written there."""
     tokens = {token for row in wanted.rows for token in TOKEN.findall(row["said"])}
     own = sorted((token for token in tokens if not unsaid.isdisjoint(words(token))), key=len, reverse=True)
     written = [orjson.dumps(token)[1:-1] for token in own[:NEEDLES_MAX] if len(token) > 3]

@@ -27,13 +27,16 @@ from ..rebuild.job import Rebuilding
 
 
 class Reindexing(Run):
-    """One attempt at one job. The wiki itself keeps how far it was read, so that any reindexing goes on from there."""
+    """One attempt at a job that reindexes.
+
+    The wiki itself stores how far it was read, so that any reindexing goes on from there.
+    """
 
     after = FIRST
     is_begun = False
 
     async def step(self) -> bool:
-        """A batch of pages; true when search has read them all."""
+        """Reindex a batch of pages; return true when search has read them all."""
         if not self.is_begun:
             await begin(self.database, self.scope)
             self.is_begun = True
@@ -60,7 +63,7 @@ ERRANDS: Mapping[str, type[Run]] = {
 
 
 def errand(database: Database, job: Job, compiler: Compiler) -> Run:
-    """One attempt at it."""
+    """Return one attempt at the job."""
     return ERRANDS.get(job.trigger, Run)(database, job, compiler)
 
 
@@ -69,7 +72,7 @@ def now() -> datetime:
 
 
 class Nights:
-    """Remembers the last day that this process has looked at: others may have been first."""
+    """A record of the last day that this process has looked at: others may have been first."""
 
     def __init__(self, at: clock | None, now: Callable[[], datetime] = now) -> None:
         self.at, self.now = at, now
@@ -97,7 +100,7 @@ def worker_name() -> str:
 
 
 async def work(database: Database, compiler: Compiler, *, idle: float = IDLE) -> None:
-    """Until it is cancelled. The job at work is then left to others, after the last batch that was stored."""
+    """Work until cancelled. The job at work is then left to others, after the last batch that was stored."""
     name, nights = worker_name(), Nights(compiler.sweep_at)
     while True:
         try:
@@ -110,7 +113,7 @@ async def work(database: Database, compiler: Compiler, *, idle: float = IDLE) ->
 
 
 async def work_once(database: Database, compiler: Compiler, name: str) -> bool:
-    """One job, if there is any."""
+    """Run one job, and return whether there was any."""
     job = await claim(database, name)
     if job is None:
         return False
@@ -119,7 +122,7 @@ async def work_once(database: Database, compiler: Compiler, name: str) -> bool:
 
 
 async def run(database: Database, job: Job, compiler: Compiler) -> None:
-    """A job that was claimed, to its end: done, tried again later, or lost to another."""
+    """Run a claimed job to its end: done, tried again later, or lost to another."""
     attempt = errand(database, job, compiler)
     if job.attempt > ATTEMPTS_MAX and job.is_last_attempt:
         return await fail(database, job, "Every worker that had it fell silent.", job.metrics)
@@ -149,7 +152,10 @@ async def run_attempt(database: Database, job: Job, attempt: Run) -> None:
 
 
 async def beating(database: Database, job: Job) -> None:
-    """Ends with Lost, and with it the work on the job. While Postgres does not answer it is for the work to notice."""
+    """Keep the job alive; end with Lost, and with it the work on the job.
+
+    While Postgres does not answer it is for the work to notice.
+    """
     while True:
         await asyncio.sleep(BEAT)
         try:
@@ -161,7 +167,7 @@ async def beating(database: Database, job: Job) -> None:
 
 
 def leaves(error: BaseException) -> Iterator[BaseException]:
-    """The errors of a group, one by one."""
+    """Yield the errors of a group, one by one."""
     if isinstance(error, BaseExceptionGroup):
         for inner in error.exceptions:
             yield from leaves(inner)
@@ -170,12 +176,12 @@ def leaves(error: BaseException) -> Iterator[BaseException]:
 
 
 def reason(error: BaseException) -> str:
-    """The error for the job's row, which admins read: what was being done, then the message."""
+    """Return the error for the job's row, which admins read: what was being done, then the message."""
     return ": ".join([*getattr(error, "__notes__", ()), told(error)])
 
 
 def told(error: BaseException) -> str:
-    """The message of an error of ours, or the kind and the beginning of the message of any other."""
+    """Return the message of an error of ours, or the kind and the beginning of the message of any other."""
     if isinstance(error, REFUSED):
         error = refusal(error) or error
     if isinstance(error, CairnError):

@@ -25,7 +25,7 @@ Pair = tuple[UUID, UUID]
 
 
 async def evident_references(writer: Writer, changes: Sequence[PageChange]) -> list[Reference]:
-    """For the entities that were just compiled, and the sources that were just cited."""
+    """Return the links of the entities that were just compiled, and the sources that were just cited."""
     entities = [change.after.id for change in changes if change.after.type == "entity"]
     if not entities:
         return []
@@ -34,7 +34,7 @@ async def evident_references(writer: Writer, changes: Sequence[PageChange]) -> l
 
 
 async def parents(writer: Writer, entities: Sequence[UUID]) -> dict[str, list[Pair]]:
-    """By reason: the entities, and the topic of the place that their sources share."""
+    """Return by reason the pairs of an entity and the topic of the place that its sources share."""
     places = shared_places(await writer.all(COMPILING["find_places"], page_ids=entities))
     names = sorted({name for _, _, name in places})
     if not names:
@@ -50,7 +50,7 @@ async def parents(writer: Writer, entities: Sequence[UUID]) -> dict[str, list[Pa
 
 
 def shared_places(rows: Sequence[Row]) -> list[tuple[UUID, str, str]]:
-    """(page, kind, name) of the cities and journals that two sources of a page name."""
+    """Return (page, kind, name) of the cities and journals that two sources of a page name."""
     sources: Counter[tuple[UUID, str, str]] = Counter()
     for row in rows:
         said = orjson.loads(row["said"])
@@ -61,7 +61,7 @@ def shared_places(rows: Sequence[Row]) -> list[tuple[UUID, str, str]]:
 
 
 async def companions(writer: Writer, changes: Sequence[PageChange]) -> dict[str, list[Pair]]:
-    """By reason: entities that rest on the same source, in the order of their slugs, both ways."""
+    """Return by reason the pairs of entities that rest on the same source, in the order of their slugs, both ways."""
     sources = sorted({id for change in changes for ids in change.cited.values() for id in ids})
     rows = await writer.all(COMPILING["find_companions"], source_ids=sources) if sources else []
     together: dict[UUID, list[UUID]] = defaultdict(list)

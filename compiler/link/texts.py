@@ -18,7 +18,7 @@ TITLES_MAX = 2_000
 
 
 class Links:
-    """Knows the pages that some texts name, in two statements for all of them."""
+    """The pages that some texts name, read in two statements for all of them."""
 
     def __init__(self, guard: Guard, work: Collection[Work]) -> None:
         self.guard = guard
@@ -28,7 +28,7 @@ class Links:
         self.made: set[str] = set()
 
     async def look_up(self, reader: Writer, texts: Iterable[str]) -> None:
-        """Which pages these texts may link to, besides those that are written with them."""
+        """Look up the pages that these texts may link to, besides those that are written with them."""
         read = list(texts)
         titles = dict.fromkeys(title for text in read for title in BOLD.findall(text))
         if titles:
@@ -49,7 +49,7 @@ class Links:
             self.made = {name for _, _, type, slug in self.pages for name in (slug, f"{type}/{slug}")}
 
     def linked(self, text: str, page_id: UUID) -> str:
-        """The text as it is stored on a page, which does not link to itself."""
+        """Return the text as it is stored on a page, which does not link to itself."""
 
         def other(title: str) -> tuple[str, str, str] | None:
             pages = self.by_title.get(title, ())
@@ -65,5 +65,5 @@ class Links:
         return text
 
     def leads(self, target: Target) -> bool:
-        """To a page that is there, or is made with this one."""
+        """Return whether a link leads to a page that is there, or is made with this one."""
         return target.space is None and (target.target in self.known or target.target in self.made)

@@ -1,4 +1,4 @@
-"""What a model is asked to answer: the schema that it sees, and nothing that could reach the wiki unchecked.
+"""Answers that a model is asked for: the schema that it sees, and nothing that could reach the wiki unchecked.
 
 It names sources, pages and held names by the short handles under which it was shown them (`s1`, `p2`, `m3`), so it
 cannot name what it was not shown.
@@ -70,7 +70,7 @@ class LinkAnswer(BaseModel):
 
 
 class PlanAnswer(BaseModel):
-    """What the wiki should hold because of the new sources."""
+    """The pages, updates, names and links that the wiki should hold because of the new sources."""
 
     pages: list[PageAnswer] = []
     updates: list[UpdateAnswer] = []
@@ -105,11 +105,11 @@ def is_verbatim(quote: str, source: SourceText) -> bool:
 
 @lru_cache(maxsize=200)
 def readable(content: str) -> tuple[str, str]:
-    """The text in one line, with its marks and without."""
+    """Return the text in one line, with its marks and without."""
     content = INVISIBLE.sub("", content)
     return " ".join(content.split()), plain(content)
 
 
 def quotations(text: str) -> list[str]:
-    """What stands between quotation marks in it."""
+    """Return the parts of the text that stand between quotation marks."""
     return [next(filter(None, found.groups())) for found in QUOTATION.finditer(text)]

@@ -51,7 +51,7 @@ class Malformed(Unavailable):
 
 
 class Question(Generic[Answer]):
-    """What is asked again and again about other texts: the instructions, and the schema of the answer."""
+    """A question that is asked again and again about other texts: the instructions, and the schema of the answer."""
 
     def __init__(self, name: str, instructions: str, answer: type[Answer]) -> None:
         self.agent: Agent[Complaint[Answer], Answer] = Agent(
@@ -66,17 +66,17 @@ class Question(Generic[Answer]):
 
 
 class Asker:
-    """Asks one model for one job."""
+    """A client of one model for one job."""
 
     def __init__(
         self, name: str, model: Model, meter: Meter, *, turns: asyncio.Semaphore, timeout: float, price: Price | None
     ) -> None:
-        """`timeout` in seconds for each request."""
+        """Set up for one job; `timeout` is in seconds for each request."""
         self.name, self.model, self.meter, self.turns, self.price = name, model, meter, turns, price
         self.settings = ModelSettings(request_timeout=timeout, max_tokens=ANSWER_MAX)
 
     async def ask(self, question: Question[Answer], text: str, complaint: Complaint[Answer]) -> Answer:
-        """`complaint` says what is wrong with an answer that has the right form. Raises Malformed, Unavailable."""
+        """Ask; `complaint` says what is wrong with an answer of the right form. Raises Malformed, Unavailable."""
         async with self.turns, self.noted() as usage:
             result = await question.agent.run(
                 text, deps=complaint, model=self.model, model_settings=self.settings, usage=usage
@@ -85,7 +85,7 @@ class Asker:
 
     @asynccontextmanager
     async def noted(self) -> AsyncIterator[RunUsage]:
-        """What is used meanwhile is noted in the end, and errors are said in our words."""
+        """Note in the end what is used in the block, and raise errors of the provider as errors of Cairn."""
         usage = RunUsage()
         try:
             yield usage
@@ -100,7 +100,7 @@ class Asker:
         return Usage(usage.requests, usage.input_tokens, usage.output_tokens, cost).priced(self.price)
 
     def translated_db_errors(self, error: Exception) -> CairnError:
-        """Without what the provider says: that may hold parts of sources, or of a key."""
+        """Return an error without what the provider says: that may hold parts of sources, or of a key."""
         if isinstance(error, ContentFilterError):
             return Malformed(f"The provider of {self.name} refused to answer about these sources.")
         if isinstance(error, OutputTokenLimitExceeded):

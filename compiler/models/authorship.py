@@ -1,4 +1,4 @@
-"""Which lines of a page people wrote: a model's own it may write anew, theirs it may not."""
+"""Authorship of the lines of a page: a model may write its own anew, but not those of people."""
 
 from collections.abc import Mapping, Sequence
 from uuid import UUID
@@ -16,13 +16,16 @@ COMPILER = "compiler"
 
 
 class Authorship:
-    """Of the pages of one wiki."""
+    """The authorship of lines on the pages of one wiki."""
 
     def __init__(self, database: Database, scope: Scope) -> None:
         self.database, self.scope = database, scope
 
     async def lines_of_people(self, page_id: UUID) -> frozenset[str]:
-        """As `key_of` has them. A line belongs to who wrote it first, as far as the newest versions tell."""
+        """Return people's lines, as `key_of` has them.
+
+        A line belongs to who wrote it first, as far as the newest versions tell.
+        """
         async with looking(self.database) as connection:
             reader = Writer(connection, self.scope)
             found = await reader.all(AUTHORSHIP["find_versions"], page_id=page_id, most=VERSIONS_MAX)
@@ -34,7 +37,7 @@ class Authorship:
 
 
 def first_by_people(bodies: Mapping[int, str], kinds: Mapping[int, str]) -> frozenset[str]:
-    """The lines whose oldest version here is no compile."""
+    """Return the lines whose oldest version here is no compile."""
     authors: dict[str, str] = {}
     for version in sorted(bodies):
         for key in keys_of(bodies[version]):
@@ -47,5 +50,5 @@ def keys_of(text: str) -> Sequence[str]:
 
 
 def key_of(line: str) -> str:
-    """The line without its marks: a compile makes links of the titles in it."""
+    """Return the line without its marks: a compile makes links of the titles in it."""
     return plain(line)

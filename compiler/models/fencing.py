@@ -23,12 +23,12 @@ class Fence:
 
 
 def neutral(text: str) -> str:
-    """The text without anything that looks like such a mark, and without what cannot be seen."""
+    """Return the text without anything that looks like such a mark, and without what cannot be seen."""
     text = INVISIBLE.sub("", CONTROL.sub(" ", text))
     return ANGLES.sub(lambda found: " ".join(found[0]), text)
 
 
 def one_line(text: str, most: int) -> str:
-    """For titles and the like: cut, so that a long one does not push out the rest."""
+    """Return a title or the like on one line, cut so that a long one does not push out the rest."""
     text = " ".join(text.split())
     return text if len(text) <= most else f"{text[: most - 1]}…"

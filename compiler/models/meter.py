@@ -1,4 +1,4 @@
-"""What a job uses of a model, noted as it is used, and when it has used enough.
+"""The usage of a model by a job, noted as it is used, and when it has used enough.
 
 Notes are kept by tenant, owner, day and model beside the job's own metrics, so that the budget of a tenant holds for
 all workers together, and whatever becomes of the job. It is looked at before each batch, each group of sources and each
@@ -22,7 +22,7 @@ MODEL_USAGE = statements("model_usage")
 
 
 class Budget(NamedTuple):
-    """What a job, and a tenant in a day (UTC), may use: tokens, and US dollars where prices are known. 0: any."""
+    """The limits of a job, and of a tenant in a day (UTC): tokens, and US dollars where prices are known. 0: any."""
 
     job_tokens: int = 0
     job_cost: float = 0.0
@@ -31,7 +31,7 @@ class Budget(NamedTuple):
 
 
 class Meter:
-    """For one job and one model. `metrics` are the job's at this moment."""
+    """The usage of one model by one job. `metrics` are the job's at this moment."""
 
     def __init__(
         self, database: Database, scope: Scope, model: str, budget: Budget, metrics: Callable[[], Metrics]
@@ -39,7 +39,7 @@ class Meter:
         self.database, self.scope, self.model, self.budget, self.metrics = database, scope, model, budget, metrics
 
     async def add(self, used: Usage) -> None:
-        """Noted at once, in the job and for the day."""
+        """Note usage immediately, in the job and for the day."""
         self.count(used.counted)
         values: dict[str, Any] = {**used._asdict(), "cost": used.cost or 0.0}
         async with looking(self.database) as connection:
@@ -53,11 +53,11 @@ class Meter:
             )
 
     def count(self, numbers: Mapping[str, float]) -> None:
-        """In the job's metrics alone."""
+        """Add to the job's metrics alone."""
         self.metrics().use(numbers)
 
     async def stop(self) -> Stop | None:
-        """Whether enough was used: of the day, then of the job."""
+        """Return why to stop if enough was used: of the day, then of the job."""
         budget, now = self.budget, datetime.now(UTC)
         if budget.day_tokens or budget.day_cost:
             tokens, cost = await self.of_day(now)
@@ -73,7 +73,7 @@ class Meter:
         return None
 
     async def of_day(self, now: datetime) -> tuple[float, float]:
-        """(tokens, US dollars) of the tenant, all owners and models together."""
+        """Return (tokens, US dollars) of the tenant, all owners and models together."""
         async with looking(self.database) as connection:
             row = await connection.one(MODEL_USAGE["find_usage_of_day"], tenant_id=self.scope.tenant_id, day=now.date())
         return (row["tokens"], row["cost"]) if row else (0, 0.0)

@@ -29,7 +29,7 @@ BATCH = 10  # sources that are planned and stored together
 
 
 class Terms(NamedTuple):
-    """How models are used. `timeout` in seconds for a request, `requests` at once; `prices` by model."""
+    """The terms of using models: `timeout` in seconds for a request, `requests` in parallel, `prices` by model."""
 
     timeout: float = 120.0
     requests: int = 4
@@ -52,7 +52,7 @@ class Models:
         terms: Terms = TERMS,
         make: Callable[[str], Model] | None = None,
     ) -> None:
-        """`planner` and `writer` are of rules. Raises Unavailable for a model that cannot be had, or not be priced."""
+        """Set up with `planner` and `writer` of rules. Raises Unavailable for a model without access or price."""
         self.default, self.planner, self.writer, self.terms = default, planner, writer, terms
         self.names = sorted({default, *others} - {None, RULES}, key=str)
         self.made = {name: (make or made)(name) for name in self.names if name}
@@ -81,7 +81,7 @@ class Models:
 
 
 def made(name: str) -> Model:
-    """By its name, as `openai:…`. Raises Unavailable when its library or key is not there."""
+    """Return the model of a name such as `openai:…`. Raises Unavailable when its library or key is not there."""
     try:
         return infer_model(name)
     except (UserError, ValueError) as error:
@@ -94,7 +94,7 @@ def made(name: str) -> Model:
 
 
 def check_price(name: str, model: Model, prices: Mapping[str, Price]) -> None:
-    """A budget in dollars holds only for what has a price."""
+    """Check that the model has a price: a budget in dollars holds only for what has one."""
     if name in prices:
         return
     try:

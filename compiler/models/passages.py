@@ -1,4 +1,4 @@
-"""What a writer is shown of the sources of a section: the newest first, of a long one what has to do with the page."""
+"""Passages of a section's sources that a writer is shown: the newest first, of a long one what concerns the page."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -12,7 +12,7 @@ GAP = "[…]"
 
 
 def shown(task: SectionTask) -> list[tuple[SourceText, str]]:
-    """Newest first, as many as there is room for; at least one."""
+    """Return the newest sources first, as many as there is room for; at least one."""
     newest = sorted(task.sources, key=lambda source: (source.captured_at, str(source.id)), reverse=True)
     found: list[tuple[SourceText, str]] = []
     left = SHOWN_MAX
@@ -26,7 +26,7 @@ def shown(task: SectionTask) -> list[tuple[SourceText, str]]:
 
 
 def passages(text: str, names: Iterable[str]) -> str:
-    """A long text's beginning and the lines that say one of the names, each with its neighbours."""
+    """Return a long text's beginning and the lines that say one of the names, each with its neighbours."""
     if len(text) <= SOURCE_MAX:
         return text
     lines = text.splitlines()
@@ -37,7 +37,7 @@ def passages(text: str, names: Iterable[str]) -> str:
 
 
 def bounded(lines: Sequence[str], wanted: Sequence[int]) -> Iterator[str]:
-    """These lines, with a mark where some are left out, up to the bound."""
+    """Yield these lines, with a mark where some are left out, up to the bound."""
     left, last = SOURCE_MAX, -1
     for n in wanted:
         if not 0 <= n < len(lines) or left <= 0:

@@ -32,7 +32,7 @@ class ModelPlanner:
         self.planned: dict[tuple[UUID, ...], Plan] = {}
 
     async def plan(self, sources: Sequence[SourceText], knowledge: Knowledge) -> Plan:
-        """Of the first group of sources at least; of no other once the budget is used up. Raises Unavailable."""
+        """Plan at least the first group of sources, and no other once the budget is used up. Raises Unavailable."""
         plans: list[Plan] = []
         read = 0
         for group in groups(sources):
@@ -46,7 +46,7 @@ class ModelPlanner:
         return joined(plans, None if read == len(sources) else read)
 
     async def plan_group(self, group: Group, knowledge: Knowledge, before: Sequence[Plan]) -> Plan:
-        """One request after the other, so that a name which a part has proposed is known to the next."""
+        """Plan request after request, so that a name which a part has proposed is known to the next."""
         readings = {source.id: Reading(source) for source in group.sources}
         plans: list[Plan] = []
         for parts in group.requests:
@@ -58,13 +58,13 @@ class ModelPlanner:
 
 
 def no_complaint(answer: PlanAnswer) -> None:
-    """Whatever of it cannot stand is left out."""
+    """Accept any answer: whatever of it cannot stand is left out."""
 
 
 async def look_up(
     readings: Sequence[Reading], knowledge: Knowledge
 ) -> tuple[Mapping[str, PageCard], Mapping[str, MentionCard]]:
-    """Pages and open names that these sources say, by handle, those first that most of them say."""
+    """Return pages and open names that these sources say, by handle, those first that most of them say."""
     said = Counter(
         name for reading in readings for name in phrases(reading) | reading.sightings.keys() | named(reading)
     )
@@ -85,12 +85,12 @@ async def look_up(
 
 
 def named(reading: Reading) -> set[str]:
-    """What the metadata name."""
+    """Return the names that the metadata give."""
     return {name for names in reading.metadata.values() for name in names}
 
 
 def proposed(plans: Iterable[Plan]) -> list[str]:
-    """The pages that were proposed before for this batch."""
+    """Return the pages that were proposed before for this batch."""
     return [f"{page.type}: {one_line(page.title, TITLE_MAX)}" for plan in plans for page in plan.new_pages][
         -PROPOSED_MAX:
     ]
@@ -116,7 +116,7 @@ def text_of(parts: Sequence[Part], shown: Shown, before: Sequence[str]) -> str:
 
 
 def page_line(handle: str, card: PageCard) -> str:
-    """`p1 | entity | Taberna | also: … | sections: … | what it is`"""
+    """Return a page's line: `p1 | entity | Taberna | also: … | sections: … | what it is`"""
     others = sorted(card.aliases - {normalise(card.title)})[:ALIASES_MAX]
     facts = (
         handle,

@@ -36,7 +36,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a request showed, by handle. A page that it may link to by `n1` is one of its own answer."""
+    """The texts and pages that a request showed, by handle.
+
+    A page that it may link to by `n1` is one of its own answer.
+    """
 
     readings: Mapping[str, Reading]
     pages: Mapping[str, PageCard] = field(default_factory=dict)
@@ -48,12 +51,12 @@ class Shown:
 
 
 def plan_of(answer: PlanAnswer, shown: Shown) -> Plan:
-    """The plan that can stand of it; `dropped` counts the rest by the reason."""
+    """Return the plan that can stand of it; `dropped` counts the rest by the reason."""
     return Reader(shown).plan(answer)
 
 
 class Reader:
-    """Reads one answer."""
+    """A reader of one answer."""
 
     def __init__(self, shown: Shown) -> None:
         self.shown = shown
@@ -107,7 +110,7 @@ class Reader:
         return PageUpdate(card.id, sections, answer.summary, aliases, tags)
 
     def held(self, answer: HeldAnswer) -> HeldName | None:
-        """With the sentence that says the name, be it another one than the model quotes."""
+        """Return the name with a sentence that says it, even if that is another one than the model quotes."""
         reading = self.shown.readings.get(answer.source)
         if reading is None:
             self.drop("unknown_source")
@@ -133,7 +136,7 @@ class Reader:
         return LinkProposal(start, end, sources)
 
     def sections(self, answers: Sequence[SectionAnswer], earlier: Iterable[UUID] = ()) -> tuple[SectionProposal, ...]:
-        """Those that cite something; the first rests on the `earlier` sources of a held name, too."""
+        """Return the sections that cite something; the first rests on the `earlier` sources of a held name, too."""
         cited = [(one, ids) for one in self.first(answers, SECTIONS_MAX) if (ids := self.known(one.sources))]
         self.dropped["no_sources"] += len(answers[:SECTIONS_MAX]) - len(cited)
         more = tuple(earlier)
@@ -157,7 +160,7 @@ class Reader:
         return found
 
     def aliases(self, names: Sequence[str], cited: Collection[Reading]) -> tuple[str, ...]:
-        """Those that a cited source writes: a model may not give a page the name of another one."""
+        """Return the names that a cited source writes: a model may not give a page the name of another one."""
         given = list(self.first(names, NAMES_MAX))
         said = [name for name in given if any(says(reading.words, name) for reading in cited)]
         self.dropped["unsaid_alias"] += len(given) - len(said)
@@ -172,13 +175,13 @@ class Reader:
 
 
 def says(words: str, name: str) -> bool:
-    """Whether normalised words hold a name."""
+    """Return whether normalised words hold a name."""
     key = normalise(name)
     return bool(key) and padded(key) in words
 
 
 def joined(plans: Iterable[Plan], read: int | None = None) -> Plan:
-    """One plan for all of them, in their order."""
+    """Join the plans into one, in their order."""
     all_of = list(plans)
     dropped: Counter[str] = Counter()
     for plan in all_of:
@@ -194,7 +197,7 @@ def joined(plans: Iterable[Plan], read: int | None = None) -> Plan:
 
 
 def distinct(held: Iterable[HeldName]) -> Iterator[HeldName]:
-    """A name once for each source, however many parts of it say it."""
+    """Yield a name once for each source, however many parts of it say it."""
     seen: set[tuple[str | None, UUID]] = set()
     for one in held:
         key = normalise(one.name), one.source_id
@@ -210,7 +213,7 @@ READ_MAX = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a request holds of a source: all of it, or the `number`-th of `of` pieces."""
+    """The part of a source that a request holds: all of it, or the `number`-th of `of` pieces."""
 
     source: SourceText
     text: str
@@ -227,7 +230,7 @@ class Group:
 
 
 def groups(sources: Sequence[SourceText]) -> Iterator[Group]:
-    """Each source in one group, in their order."""
+    """Yield groups of sources, each source in one of them, in their order."""
     waiting: list[SourceText] = []
     size = 0
     for source in sources:
@@ -255,7 +258,7 @@ def alone(source: SourceText) -> Group:
 
 
 def pieces(text: str) -> Iterator[str]:
-    """At most REQUEST_MAX characters each, cut between paragraphs, lines or words where there are any."""
+    """Yield pieces of at most REQUEST_MAX characters, cut between paragraphs, lines or words where there are any."""
     start = 0
     while len(text) - start > REQUEST_MAX:
         end = cut(text, start + REQUEST_MAX // 2, start + REQUEST_MAX)

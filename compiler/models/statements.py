@@ -25,7 +25,7 @@ NUMBERED = re.compile(r"^(\d{1,9})(?=[.)])")
 def lines_of(
     answer: SectionTextAnswer, slug: str, shown: Mapping[str, SourceText], titles: Collection[str], kept: Sequence[str]
 ) -> list[str]:
-    """One for each statement that can stand, unless a line before it, or one that is `kept`, says much the same."""
+    """Return a line for each statement that can stand, unless an earlier or a `kept` one says much the same."""
     lead = "" if slug in PROSE else "- "
     said = [plain_words(line) for line in kept]
     lines = []
@@ -39,7 +39,7 @@ def lines_of(
 
 
 def line_of(statement: StatementAnswer, shown: Mapping[str, SourceText], titles: Collection[str]) -> str | None:
-    """`Text “quote” [^ref]`; None without a source, or with words in quotation marks that none of them has."""
+    """Return `Text “quote” [^ref]`; None without a source, or with words in quotation marks that none of them has."""
     sources = [shown[handle] for handle in dict.fromkeys(statement.sources) if handle in shown][:SOURCES_MAX]
     text = one_line(CONTROL.sub(" ", statement.text), TEXT_MAX)
     if not sources or not all(is_said(quote, sources) for quote in quotations(text)):
@@ -56,7 +56,7 @@ def is_said(quote: str, sources: Sequence[SourceText]) -> bool:
 
 
 def literal(text: str, titles: Collection[str]) -> str:
-    """The text with every mark as a letter, but for titles in bold."""
+    """Return the text with every mark as a letter, but for titles in bold."""
     return NUMBERED.sub(r"\1\\", "".join(pieces(OPENING.sub("", text), titles)))
 
 
@@ -68,5 +68,5 @@ def pieces(text: str, titles: Collection[str]) -> Iterator[str]:
 
 
 def plain_words(line: str) -> str:
-    """For comparing: without its marks and citations."""
+    """Return a line without its marks and citations, for comparing."""
     return " ".join(re.sub(r"\[\^[^\]\s]*\]|[*\\]|^- ", "", line).split())

@@ -1,4 +1,4 @@
-"""What requests to a model take, and what that costs."""
+"""Usage of a model by requests, and its cost."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -14,7 +14,7 @@ class Price(NamedTuple):
 
 
 class Usage(NamedTuple):
-    """Of some requests, failed ones among them. `cost` in US dollars; None where no price is known."""
+    """The usage of some requests, failed ones among them. `cost` in US dollars; None where no price is known."""
 
     requests: int = 0
     input_tokens: int = 0
@@ -26,7 +26,7 @@ class Usage(NamedTuple):
         return self.input_tokens + self.output_tokens
 
     def priced(self, price: Price | None) -> "Usage":
-        """With the operator's price, where there is one."""
+        """Return the usage with the operator's price, where there is one."""
         if price is None:
             return self
         cost = (self.input_tokens * price.input + self.output_tokens * price.output) / MILLION
@@ -34,6 +34,6 @@ class Usage(NamedTuple):
 
     @property
     def counted(self) -> Mapping[str, float]:
-        """As a job's metrics have it."""
+        """Return the usage as a job's metrics have it."""
         counts = {name: number for name, number in self._asdict().items() if number}
         return counts | ({"cost": round(self.cost, 6)} if self.cost else {})

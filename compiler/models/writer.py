@@ -31,7 +31,7 @@ class ModelWriter:
         self.asker, self.rules, self.authorship = asker, rules, authorship
 
     async def write(self, task: SectionTask) -> str:
-        """The text, at most 6 kB beside what people wrote; what stands there where there is nothing new to say."""
+        """Return the text, at most 6 kB beside what people wrote; the present text if nothing new is to say."""
         if not task.sources:
             return task.body
         if await self.asker.meter.stop():
@@ -62,7 +62,7 @@ class ModelWriter:
         return await self.rules.write(task)
 
     async def standing(self, task: SectionTask, read: Sequence[SourceText]) -> tuple[list[str], list[str]]:
-        """The lines that stay: those of people, and those that cite only sources that the model is not shown."""
+        """Return the lines that stay: those of people, and those that cite only sources that the model is not shown."""
         lines = [line for line in task.body.splitlines() if line.strip()]
         if not lines or task.page_id is None:
             return [], []
@@ -74,7 +74,7 @@ class ModelWriter:
 
 
 def complaint_about(answer: SectionTextAnswer, lines: Sequence[str], languages: Collection[str]) -> str | None:
-    """What a model is told that has answered in the right form, and said nothing that can stand."""
+    """Return what to tell a model that answered in the right form, and said nothing that can stand."""
     if answer.statements and not lines:
         return (
             "No statement can stand: each needs handles of shown sources, and quotes must be theirs letter by letter."
@@ -90,7 +90,7 @@ def language(text: str) -> str:
 
 
 def text_of(task: SectionTask, sources: Sequence[tuple[SourceText, str]], theirs: Sequence[str]) -> str:
-    """What the model is shown: the section and its present text, other pages that it may name, the sources."""
+    """Return what the model is shown: the section and its present text, pages that it may name, the sources."""
     fence = Fence()
     usual = dict(TEMPLATES.get(task.page_type, ()))
     form = "Sentences that read as one paragraph." if task.slug in PROSE else "Statements that stand as a list."
@@ -109,7 +109,7 @@ def text_of(task: SectionTask, sources: Sequence[tuple[SourceText, str]], theirs
 
 
 def headed(source: SourceText, text: str) -> str:
-    """With what is known of it: its kind, day and title."""
+    """Return a source's text under what is known of it: its kind, day and title."""
     facts: Mapping[str, str | None] = {
         "kind": source.kind,
         "day": source.captured_at.date().isoformat(),

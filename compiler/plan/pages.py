@@ -29,7 +29,7 @@ class Work:
     known_aliases: frozenset[str] = frozenset()
 
     def take(self, proposal: NewPage | PageUpdate) -> None:
-        """Two proposals for one page are one: their sections and sources add up."""
+        """Add a proposal: two for one page are one, whose sections and sources add up."""
         self.summary = self.summary or proposal.summary
         self.aliases += proposal.aliases
         self.tags += proposal.tags
@@ -43,7 +43,7 @@ class Work:
 async def assign(
     reader: Writer, plan: Plan, guard: Guard, metrics: Metrics
 ) -> tuple[dict[UUID, Work], dict[tuple[str, str], UUID]]:
-    """The work on each page, and which page (type, normalised title) means in this plan."""
+    """Return the work on each page, and which page (type, normalised title) means in this plan."""
     wanted, updates = guard.new_pages(plan), list(guard.updates(plan))
     matched = await match(reader, wanted, metrics)
     named = {alias for update in updates for name in update.aliases if (alias := normalise(name))}
@@ -86,7 +86,7 @@ async def assign(
 
 
 async def leave_lists(reader: Writer, work: Mapping[UUID, Work], guard: Guard) -> None:
-    """No writer writes what lists other pages."""
+    """Drop sections that list other pages: no writer writes those."""
     lists = await find_rollups(reader, [one.page.id for one in work.values() if not one.is_new])
     for page_id, slug in lists:
         if work[page_id].sections.pop(slug, None):
@@ -94,5 +94,5 @@ async def leave_lists(reader: Writer, work: Mapping[UUID, Work], guard: Guard) -
 
 
 def keys_of(page: NewPage) -> list[tuple[str, str]]:
-    """The names under which other parts of the plan may mean it."""
+    """Return the names under which other parts of the plan may mean it."""
     return [(page.type, alias) for name in (page.title, *page.aliases) if (alias := normalise(name))]

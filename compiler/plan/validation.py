@@ -30,13 +30,13 @@ class Wanted:
 
 
 def wanted(page: NewPage) -> Wanted:
-    """Raises NoSlug for a title without letters."""
+    """Return the proposal with its slug and aliases. Raises NoSlug for a title without letters."""
     aliases = dict.fromkeys(alias for name in (page.title, *page.aliases) if (alias := normalise(name)))
     return Wanted(page, slugify(page.title), tuple(aliases))
 
 
 async def match(reader: Writer, pages: Sequence[Wanted], metrics: Metrics) -> list[UUID | None]:
-    """For each: the active page of its type that has one of its names, or its slug; or a name very like; or none.
+    """Return for each the active page of its type with one of its names, or its slug; or a name very like; or None.
 
     An archived page is matched by its slug alone. A page of another type is counted as a candidate and left alone.
     """
@@ -57,7 +57,7 @@ async def match(reader: Writer, pages: Sequence[Wanted], metrics: Metrics) -> li
 
 
 def exact(page: Wanted, cards: Sequence[PageCard], metrics: Metrics) -> UUID | None:
-    """The oldest active page of the type; a title that is the same comes before other names."""
+    """Return the oldest active page of the type; a title that is the same comes before other names."""
     named = [card for card in cards if not card.is_archived and card.aliases.intersection(page.aliases)]
     own = [card for card in named if card.type == page.page.type]
     if not own and named:
@@ -74,7 +74,7 @@ async def find_slugs(reader: Writer, pages: Sequence[Wanted]) -> Mapping[tuple[s
 
 
 async def find_alike(reader: Writer, pages: Sequence[Wanted]) -> Mapping[int, UUID]:
-    """By place in `pages`: the page whose name is likest, unless the words that differ hold a digit."""
+    """Find by place in `pages` the page whose name is likest, unless the words that differ hold a digit."""
     names = [(n, page.page.type, alias) for n, page in enumerate(pages) for alias in page.aliases]
     if not names:
         return {}
@@ -89,7 +89,7 @@ async def find_alike(reader: Writer, pages: Sequence[Wanted]) -> Mapping[int, UU
 
 
 def differ_by_number(one: str, other: str) -> bool:
-    """`pier 39` and `pier 38` are two things, however alike."""
+    """Return whether names differ by a number: `pier 39` and `pier 38` are two things, however alike."""
     differing = set(one.split()) ^ set(other.split())
     return any(letter.isdigit() for word in differing for letter in word)
 
@@ -98,7 +98,7 @@ log = logging.getLogger(__name__)
 
 
 class Guard:
-    """Judges the parts of one plan by what the wiki has."""
+    """A check of the parts of one plan by what the wiki has."""
 
     def __init__(self, source_ids: Collection[UUID], page_ids: Collection[UUID], metrics: Metrics) -> None:
         self.source_ids, self.page_ids, self.metrics = source_ids, page_ids, metrics
@@ -212,7 +212,10 @@ class Room(NamedTuple):
 
 
 def fitting(plan: Plan, sources: Sequence[SourceText], room: Room) -> int:
-    """A page and a section count for the first source that is cited for them: a plan of fewer asks for no more."""
+    """Return how many sources fit.
+
+    A page and a section count for the first source that is cited for them: a plan of fewer asks for no more.
+    """
     places = {source.id: place for place, source in enumerate(sources)}
     pages = Counter(min(firsts(page, places), default=0) for page in plan.new_pages)
     proposals: tuple[NewPage | PageUpdate, ...] = (*plan.new_pages, *plan.updates)
@@ -226,6 +229,6 @@ def fitting(plan: Plan, sources: Sequence[SourceText], room: Room) -> int:
 
 
 def firsts(page: NewPage | PageUpdate, places: Mapping[UUID, int]) -> Iterator[int]:
-    """For each section, where its first new source stands."""
+    """Yield for each section the place of its first new source."""
     for section in page.sections:
         yield min((places[id] for id in section.source_ids if id in places), default=0)

@@ -1,4 +1,4 @@
-"""What pages rest on, by section, and what of it is forgotten."""
+"""Evidence of pages: the sources that they rest on, by section, and those that are forgotten."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -26,7 +26,7 @@ Place = tuple[UUID, str]
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """What is forgotten: `words` are all that it said."""
+    """The sources that are forgotten: `words` are all that they said."""
 
     ids: frozenset[UUID] = frozenset()
     words: frozenset[str] = frozenset()
@@ -36,14 +36,14 @@ NOTHING_GONE = Gone()
 
 
 async def find_places(reader: Writer, page_ids: Collection[UUID], gone: Gone) -> list[Place]:
-    """The sections to be written: all that rest on sources, or all that rested on forgotten ones."""
+    """Return the sections to be written: all that rest on sources, or all that rested on forgotten ones."""
     rows = await reader.all(COMPILING["find_cited_sections"], page_ids=list(page_ids), gone=list(gone.ids))
     return [(row["page_id"], row["section_slug"]) for row in rows if row["has_gone"] or not gone.ids]
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What these pages rest on, by section, without what is forgotten."""
+    """The sources that these pages rest on, by section, without those that are forgotten."""
 
     cited: Mapping[Place, Sequence[UUID]]
     sources: Mapping[UUID, SourceText]
@@ -68,7 +68,7 @@ class Evidence:
         return in_time(self.sources[id] for id in ids)
 
     def task(self, page: Page, slug: str) -> SectionTask:
-        """As of a section that nobody has written yet."""
+        """Return the task of a section as if nobody had written it yet."""
         section = next(section for section in page.sections if section.slug == slug)
         return SectionTask(
             page_type=page.type,
@@ -87,7 +87,7 @@ def in_time(sources: Any) -> tuple[SourceText, ...]:
 
 
 def lost_words(gone: Gone, sources: Collection[SourceText], sections: Collection[Section]) -> frozenset[str]:
-    """The words of what is forgotten that nothing else says which the page still rests on or says."""
+    """Return the words of forgotten sources that nothing else says which the page still rests on or says."""
     if not gone.ids:
         return frozenset()
     said = {word for source in sources for word in words(said_in(source))}
@@ -105,7 +105,7 @@ LINES_MAX = 60  # sources of one section that are asked for
 async def with_standing(
     reader: Writer, work: Collection[Work], cited: Mapping[Place, Sequence[UUID]], facts: Facts
 ) -> dict[Place, Sequence[UUID]]:
-    """What sections rest on, with the sources of their lines."""
+    """Return the sources that sections rest on, with those that their lines name."""
     missing = [(place, ref) for place, ref in named(work) if not is_among(ref, cited.get(place, ()), facts)]
     if not missing:
         return dict(cited)
@@ -123,7 +123,7 @@ async def with_standing(
 
 
 def named(work: Collection[Work]) -> list[tuple[Place, str]]:
-    """Each section that is to be written, with each source that it names."""
+    """Return each section that is to be written, with each source that it names."""
     return [
         ((one.page.id, section.slug), ref)
         for one in work

@@ -32,14 +32,14 @@ class Kept(NamedTuple):
 
 
 class SourceTexts:
-    """The last ones that were needed, of all wikis: an id belongs to one of them."""
+    """A cache of the last source texts that were needed, of all wikis: an id belongs to one of them."""
 
     def __init__(self, characters_max: int = CHARACTERS_MAX) -> None:
         self.characters_max, self.characters = characters_max, 0
         self.kept: OrderedDict[UUID, Kept] = OrderedDict()
 
     async def of(self, reader: Writer, facts: Facts) -> dict[UUID, SourceText]:
-        """The sources that these facts are about."""
+        """Return the sources that these facts are about."""
         found = {id: source for id, fact in facts.items() if (source := self.recall(id, fact["digest"]))}
         for id, row in (await find_sources(reader, facts.keys() - found.keys())).items():
             found[id] = source_of(row)
@@ -80,7 +80,10 @@ Read = Callable[[Sequence[SourceText]], Awaitable[None]]
 async def reading_ahead(
     database: Database, scope: Scope, planner: Planner, start: Cursor, size: int
 ) -> AsyncIterator[None]:
-    """As long as the block takes. Nothing depends on it: what was not read by then is read for the plan."""
+    """Read the next sources while the block runs.
+
+    Nothing depends on it: what was not read by then is read for the plan.
+    """
     read = getattr(planner, "read_ahead", None)
     if read is None:
         yield
@@ -101,7 +104,7 @@ async def read_next(database: Database, scope: Scope, read: Read, start: Cursor,
 
 @contextmanager
 def collected_later() -> Iterator[None]:
-    """Not in here, unless somebody has put it off already."""
+    """Disable garbage collection in the block, unless somebody has already."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -52,14 +52,14 @@ async def find_cursor(reader: Writer) -> Cursor:
 
 
 async def find_batch(reader: Writer, start: Cursor, size: int, until: Cursor = END) -> Batch:
-    """The first sources behind `start`, none of them behind `until`."""
+    """Return the first sources behind `start`, none of them behind `until`."""
     rows = await reader.all(COMPILING["find_batch"], **between(start, until), size=size)
     places = tuple(Cursor(row["created_at"], row["id"]) for row in rows)
     return Batch(start, places, tuple(map(source_of, rows)))
 
 
 async def is_behind(reader: Writer, cursor: Cursor, until: Cursor = END) -> bool:
-    """Whether there is a source that it has not passed, up to `until`."""
+    """Return whether there is a source that the cursor has not passed, up to `until`."""
     return bool(await reader.value(COMPILING["is_behind"], **between(cursor, until)))
 
 
@@ -86,7 +86,7 @@ def source_of(row: Row) -> SourceText:
 
 
 async def find_cards(reader: Writer, *, aliases: Collection[str] = (), ids: Collection[UUID] = ()) -> list[PageCard]:
-    """The pages of these names and ids: active before archived, the oldest first."""
+    """Return the pages of these names and ids: active before archived, the oldest first."""
     if not aliases and not ids:
         return []
     rows = await reader.all(COMPILING["find_cards"], aliases=list(aliases), ids=list(ids))
@@ -107,8 +107,11 @@ async def find_cards(reader: Writer, *, aliases: Collection[str] = (), ids: Coll
 
 
 async def names_among(reader: Writer, aliases: frozenset[str]) -> frozenset[str]:
-    """Those of these names that pages may answer to: a wiki that has fewer is asked for its own, which are compared
-    here. A batch says tens of thousands, and for each Postgres would walk through an index."""
+    """Return those of these names that pages may answer to.
+
+    A wiki that has fewer is asked for its own, which are compared here. A batch says tens of thousands, and for each
+    Postgres would walk through an index.
+    """
     own = await reader.value(COMPILING["find_names"], most=len(aliases)) if aliases else []
     return aliases if len(own) >= len(aliases) else aliases.intersection(own)
 
@@ -132,7 +135,7 @@ async def find_mentions(reader: Writer, aliases: Collection[str]) -> dict[str, M
 async def find_citations(
     reader: Writer, wanted: Collection[tuple[UUID, str]], most: int = CITED_MAX
 ) -> Mapping[tuple[UUID, str], Sequence[UUID]]:
-    """What each (page, section slug) rests on, if there is such a section: so many sources at most, the newest."""
+    """Return the sources that each (page, section slug) rests on, if there is such a section: the `most` newest."""
     if not wanted:
         return {}
     values: dict[str, Any] = {"page_ids": [id for id, _ in wanted], "slugs": [slug for _, slug in wanted]}
@@ -141,12 +144,12 @@ async def find_citations(
 
 
 async def find_compiled_summaries(reader: Writer, page_ids: Collection[UUID]) -> set[UUID]:
-    """The pages whose summary was written by a compile."""
+    """Return the pages whose summary was written by a compile."""
     rows = await reader.all(COMPILING["find_summary_authors"], page_ids=list(page_ids)) if page_ids else []
     return {row["page_id"] for row in rows if row["author_kind"] == "compiler"}
 
 
 async def find_rollups(reader: Writer, page_ids: Collection[UUID]) -> list[tuple[UUID, str]]:
-    """The sections (page, slug) of these pages that list other pages."""
+    """Return the sections (page, slug) of these pages that list other pages."""
     rows = await reader.all(AGGREGATION["find_rollups"], page_ids=list(page_ids)) if page_ids else []
     return [(row["page_id"], row["section_slug"]) for row in rows]

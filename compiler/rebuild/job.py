@@ -25,10 +25,10 @@ FIRST = UUID(int=0)
 
 
 class Rebuilding(Run):
-    """One attempt at one job. It goes on behind the last page that was stored."""
+    """One attempt at a job that rebuilds pages. It goes on behind the last page that was stored."""
 
     async def step(self) -> bool:
-        """A few pages; true when there are none left, or enough was used."""
+        """Rebuild a few pages; return true when there are none left, or enough was used."""
         page_ids = await self.next_pages()
         if not page_ids:
             return await self.close()
@@ -47,7 +47,7 @@ class Rebuilding(Run):
 
     @property
     def reached(self) -> str | None:
-        """The last page that was built again, by this job or the one that it goes on for."""
+        """Return the last page that was built again, by this job or the one that it goes on for."""
         return self.metrics.reached or self.job.options.get("after")
 
     async def rebuild(self, page_ids: Sequence[UUID]) -> None:
@@ -61,7 +61,7 @@ class Rebuilding(Run):
         raise Unavailable(BUSY)
 
     async def keep(self, page_ids: Sequence[UUID], drafts: Drafts, began: float) -> None:
-        """All of these pages or none. Raises Stale and Lost."""
+        """Store all of these pages or none. Raises Stale and Lost."""
         done = Metrics()
         async with writing(self.database, self.scope) as writer:
             remaking = await remake(writer, page_ids, drafts, done, NOTHING_GONE)
@@ -87,7 +87,7 @@ class Rebuilding(Run):
 
 
 async def store(writer: Writer, remade: Remade, done: Metrics) -> None:
-    """A page that says the same again is left as it was: no version is made of nothing."""
+    """Store the page. One that says the same again is left as it was: no version is made of nothing."""
     done.add("pages_rebuilt")
     if remade.after.content == remade.before.content:
         return

@@ -33,7 +33,7 @@ SummaryKey = tuple[UUID, tuple[UUID, ...]]
 
 @dataclass(slots=True)
 class Drafts:
-    """What was written and planned outside of the transaction."""
+    """The texts and summaries that were written and planned outside of the transaction."""
 
     texts: dict[TaskKey, str] = field(default_factory=dict)
     summaries: dict[SummaryKey, str | None] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class Remade:
 
 @dataclass(frozen=True, slots=True)
 class Remaking:
-    """While there is something to be written or summed up, it is not whole."""
+    """Pages made again, not whole while there is something to be written or summed up."""
 
     missing: Mapping[TaskKey, SectionTask]
     unsummed: Mapping[SummaryKey, tuple[Page, tuple[SourceText, ...]]]
@@ -59,7 +59,7 @@ class Remaking:
 
 
 async def remake(reader: Writer, page_ids: Collection[UUID], drafts: Drafts, metrics: Metrics, gone: Gone) -> Remaking:
-    """The next states of these pages, as the wiki is now."""
+    """Return the next states of these pages, as the wiki is now."""
     pages = await find_pages(reader, page_ids)
     wanted = await find_places(reader, page_ids, gone)
     evidence = await Evidence.read(reader, page_ids)
@@ -85,7 +85,7 @@ async def remake(reader: Writer, page_ids: Collection[UUID], drafts: Drafts, met
 
 
 def ids_of(places: Collection[Place], gone: Gone) -> set[UUID]:
-    """The pages that lose something: whoever summed them up may have known it from there."""
+    """Return the pages that lose something: whoever summed them up may have known it from there."""
     return {page_id for page_id, _ in places} if gone.ids else set()
 
 
@@ -97,7 +97,7 @@ async def rewritten(
     evidence: Evidence,
     gone: Gone,
 ) -> outline.Outline:
-    """The sections as their sources have them; what has none left is left out."""
+    """Return the sections as their sources have them; what has none left is left out."""
     sections = page.sections
     for section in page.sections:
         place = page.id, section.slug
@@ -115,7 +115,7 @@ async def rewritten(
 
 
 def quotations(evidence: Evidence, place: Place) -> list[str]:
-    """What is left of a section whose writer finds nothing in what it still rests on: how that begins."""
+    """Quote the beginnings of the newest sources of a section whose writer finds nothing in what is left."""
     newest = in_time(evidence.sources[id] for id in evidence.cited[place])[::-1]
     return [bullet(source, (" ".join(source.content.split()),)) for source in newest[:QUOTED_MAX]]
 
@@ -123,7 +123,7 @@ def quotations(evidence: Evidence, place: Place) -> list[str]:
 async def with_text(
     page: Page, sections: outline.Outline, old: Section, body: str, guard: Guard
 ) -> outline.Outline | None:
-    """None when it cannot stand there."""
+    """Return the sections with this text; None when it cannot stand there."""
     draft = SectionDraft(body, old.slug)
     try:
         return await read_in_thread(outline.size(sections, [draft]), outline.merged, page.type, sections, [draft])
@@ -133,7 +133,7 @@ async def with_text(
 
 
 def summed(page: Page, planned: str | None, lost: frozenset[str], is_compiled: bool) -> str | None:
-    """What a person wrote stays as long as none of it is forgotten."""
+    """Return the next summary: what a person wrote stays as long as none of it is forgotten."""
     stays = page.summary is None or lost.isdisjoint(words(page.summary))
     if is_compiled or not stays:
         return planned or (page.summary if stays else None)

@@ -1,4 +1,4 @@
-"""What pages that are made again need from a planner and a writer, asked for outside of any transaction."""
+"""Plans and texts for pages that are made again, asked for outside of any transaction."""
 
 import logging
 from collections.abc import Awaitable, Collection, Mapping, Sequence
@@ -40,7 +40,10 @@ async def redraft(run: Run, page_ids: Collection[UUID], drafts: Drafts, gone: Go
 
 
 async def said(run: Run, gone: Gone, asked: Awaitable[T], otherwise: T) -> T:
-    """What a planner or a writer answers. What is to be forgotten does not stay because a model is out of order."""
+    """Return the answer of a planner or a writer, or `otherwise` if the last attempt to forget fails.
+
+    What is to be forgotten does not stay because a model is out of order.
+    """
     try:
         return await asked
     except Exception as error:
@@ -51,7 +54,7 @@ async def said(run: Run, gone: Gone, asked: Awaitable[T], otherwise: T) -> T:
 
 
 async def summary_of(planner: Planner, knowledge: Knowledge, page: Page, sources: Sequence[SourceText]) -> str | None:
-    """What the planner would say that the page is about, knowing these sources alone."""
+    """Return the summary that the planner would give the page, knowing these sources alone."""
     if not sources:
         return None
     plan = await planned(planner, sources, Unsummed(knowledge, page.id))

@@ -63,10 +63,10 @@ class Composition:
 async def compose(
     reader: Writer, plan: Plan, texts: Texts, sources_max: int = CITED_MAX, *, reads_again: bool = False
 ) -> Composition:
-    """What becomes of the wiki as it is now; `texts` are the sections that were written already.
+    """Compose the next state of the wiki from what it is now; `texts` are the sections that were written already.
 
-    A writer is given the `sources_max` newest sources of a section besides the new ones; one that
-    `reads_again`, those that its lines name, too.
+    A writer is given the `sources_max` newest sources of a section besides the new ones; one that `reads_again`, those
+    that its lines name, too.
     """
     metrics = Metrics()
     metrics.use(plan.usage)
@@ -111,14 +111,14 @@ async def compose(
 
 
 def at_most(work: Collection[Work]) -> Metrics:
-    """What a job does at most of what it is asked for: that is known before anything is written."""
+    """Count what a job does at most of what it is asked for: that is known before anything is written."""
     return Metrics(
         {"pages_created": sum(one.is_new for one in work), "sections_written": sum(len(one.sections) for one in work)}
     )
 
 
 def cited_in(plan: Plan) -> set[UUID]:
-    """Every source that a plan names."""
+    """Return every source that a plan names."""
     proposals: tuple[NewPage | PageUpdate, ...] = (*plan.new_pages, *plan.updates)
     sections = (section for page in proposals for section in page.sections)
     cited = {id for section in sections for id in section.source_ids}
@@ -126,7 +126,7 @@ def cited_in(plan: Plan) -> set[UUID]:
 
 
 def pages_in(plan: Plan) -> set[UUID]:
-    """Every page that a plan names by its id."""
+    """Return every page that a plan names by its id."""
     ends = (end.id for link in plan.links for end in (link.start, link.end))
     return {update.page_id for update in plan.updates} | {id for id in ends if id}
 
@@ -134,7 +134,7 @@ def pages_in(plan: Plan) -> set[UUID]:
 async def changed(
     one: Work, written: Mapping[tuple[UUID, str], str], links: Links, guard: Guard, *, has_own_summary: bool
 ) -> PageChange | None:
-    """The page with what was written; none for a new one of which nothing stands."""
+    """Return the page with what was written; none for a new one of which nothing stands."""
     standing = {section.slug: section.body for section in one.page.sections}
     cited: dict[str, tuple[UUID, ...]] = {}
     drafts = []
@@ -169,7 +169,7 @@ async def changed(
 
 
 async def merged(page: Page, drafts: Sequence[SectionDraft], guard: Guard) -> tuple[outline.Outline, list[str]]:
-    """The page's sections with these, and which of them can stand; one that cannot leaves the others as they are."""
+    """Return the page's sections with these, and which can stand; one that cannot leaves the others as they are."""
     try:
         return await with_drafts(page, page.sections, drafts), [str(draft.slug) for draft in drafts]
     except BadInput:
@@ -191,13 +191,13 @@ async def with_drafts(page: Page, sections: outline.Outline, drafts: Sequence[Se
 
 
 def in_order(page_type: str, slugs: Collection[str]) -> list[str]:
-    """As the template of the type has them, then the others as they were proposed."""
+    """Sort slugs as the template of the type has them, then the others as they were proposed."""
     usual = [slug for slug, _ in TEMPLATES[page_type]]
     return sorted(slugs, key=lambda slug: usual.index(slug) if slug in usual else len(usual))
 
 
 def differs(before: str, after: str) -> bool:
-    """By at least a twentieth, whatever the whitespace."""
+    """Return whether two texts differ by at least a twentieth, whatever the whitespace."""
     one, other = " ".join(before.split()), " ".join(after.split())
     return Levenshtein.normalized_distance(one, other, score_cutoff=CHANGE_LEAST) >= CHANGE_LEAST
 
@@ -205,7 +205,7 @@ def differs(before: str, after: str) -> bool:
 def pairs(
     plan: Plan, guard: Guard, names: Mapping[tuple[str, str], UUID], standing: Collection[UUID]
 ) -> list[tuple[UUID, UUID]]:
-    """(from, to) of each link whose ends are there."""
+    """Return (from, to) of each link whose ends are there."""
     found = []
     for link in guard.links(plan):
         start, end = (page_named(one, names) for one in (link.start, link.end))

@@ -30,7 +30,7 @@ async def apply(
     links_by_evidence: bool = True,
     edit_summary: str | None = None,
 ) -> Metrics:
-    """Everything but the cursor; what was done."""
+    """Store everything but the cursor; return what was done."""
     metrics = Metrics() + composition.metrics
     sources = len(batch.sources)
     edit_summary = edit_summary or f"Compiled from {sources} new source{'s' * (sources != 1)}"
@@ -49,7 +49,7 @@ async def apply(
 
 
 async def store(writer: Writer, changes: Sequence[PageChange], metrics: Metrics, edit_summary: str) -> None:
-    """The pages as they are now, compiled at this moment."""
+    """Save the pages as they are now, compiled at this moment."""
     states = [(change.before, replace(change.after, last_compiled_at=writer.now), change.aliases) for change in changes]
     saved = await save_all(
         writer,
@@ -67,7 +67,7 @@ async def store(writer: Writer, changes: Sequence[PageChange], metrics: Metrics,
 
 
 async def cite(writer: Writer, composition: Composition) -> None:
-    """Each section rests on what was cited for it, and on nothing else."""
+    """Store citations: each section rests on what was cited for it, and on nothing else."""
     cited = [
         (change.after.id, slug, source_id)
         for change in composition.changes
@@ -96,7 +96,7 @@ async def cite(writer: Writer, composition: Composition) -> None:
 
 
 async def hold(writer: Writer, composition: Composition, metrics: Metrics) -> None:
-    """Names that have not earned a page: each source counts once for a name."""
+    """Store names that have not earned a page: each source counts once for a name."""
     seen = [
         Sighted(held.name, composition.sources[held.source_id], held.context or None, held.suggested_type, held.cluster)
         for held in composition.held
@@ -105,7 +105,7 @@ async def hold(writer: Writer, composition: Composition, metrics: Metrics) -> No
 
 
 async def promote(writer: Writer, changes: Sequence[PageChange], metrics: Metrics) -> None:
-    """Held names that became pages."""
+    """Promote held names that became pages."""
     promoted = {alias: change.after.id for change in changes for alias in change.promotes}
     if promoted:
         await writer.run(COMPILING["absorb_sightings"], aliases=list(promoted))
@@ -115,7 +115,7 @@ async def promote(writer: Writer, changes: Sequence[PageChange], metrics: Metric
 
 
 async def link(writer: Writer, references: Sequence[Reference], metrics: Metrics) -> None:
-    """References with their reasons, each counted under the kind of its reason."""
+    """Store references with their reasons, each counted under the kind of its reason."""
     for reason, written in (await assert_references(writer, references)).items():
         metrics.add(counter_of(reason), written)
 

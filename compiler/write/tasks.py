@@ -1,4 +1,4 @@
-"""What a section writer is to be given, made of what the wiki has now."""
+"""Tasks for a section writer, made of what the wiki has now."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -46,14 +46,14 @@ class TaskDraft:
 
     @property
     def key(self) -> TaskKey:
-        """The same key, the same text."""
+        """Return a key of the draft: the same key, the same text."""
         page = self.page
         told = (page.type, page.title, self.known_aliases, self.slug, self.heading, self.body)
         return (*told, self.source_ids, self.digests, self.related)
 
 
 def drafts_of(work: Collection[Work], cited: Mapping[Place, Collection[UUID]], facts: Facts) -> dict[Place, TaskDraft]:
-    """For every section that is to be written: the section, and all that it rests on."""
+    """Return a draft of every section that is to be written: the section, and all that it rests on."""
     oldest_first = sorted(facts, key=lambda one: (facts[one]["captured_at"], facts[one]["ref"], one))
     ranked = Ranked(facts, {source_id: rank for rank, source_id in enumerate(oldest_first)})
     titles = [(one.page.id, (one.page.title, one.page.type, one.page.slug)) for one in islice(work, RELATED_MAX + 1)]
@@ -63,7 +63,7 @@ def drafts_of(work: Collection[Work], cited: Mapping[Place, Collection[UUID]], f
 def drafts_on(
     one: Work, cited: Mapping[Place, Collection[UUID]], ranked: Ranked, titles: Sequence[tuple[UUID, Title]]
 ) -> Iterator[TaskDraft]:
-    """Those of one page."""
+    """Yield the drafts of one page."""
     others = tuple(islice((title for page_id, title in titles if page_id != one.page.id), RELATED_MAX))
     there = {section.slug: section for section in one.page.sections}
     for slug, proposal in one.sections.items():
@@ -84,13 +84,13 @@ def drafts_on(
 
 
 def key_of(task: SectionTask) -> TaskKey:
-    """The same key, the same text, where what the sources say is known."""
+    """Return a key of a task whose source texts are known: the same key, the same text."""
     ids = tuple(source.id for source in task.sources)
     return (task.page_type, task.page_title, task.page_aliases, task.slug, task.heading, task.body, ids, task.related)
 
 
 async def tasks_of(reader: Writer, drafts: Mapping[TaskKey, TaskDraft], facts: Facts) -> dict[TaskKey, SectionTask]:
-    """The same with what the sources say."""
+    """Return the tasks of these drafts, with the texts of their sources."""
     wanted = {id: facts[id] for draft in drafts.values() for id in draft.source_ids}
     texts = await TEXTS.of(reader, wanted)
     return {

@@ -13,20 +13,20 @@ by_ids = found(api_keys)
 
 
 def listed() -> Select[Any]:
-    """The oldest first: ids grow with time."""
+    """Select the keys, the oldest first: ids grow with time."""
     key = api_keys.alias()
     return select(key).order_by(key.c.id)
 
 
 def owners_of(key: OuterRow) -> Select[Any]:
-    """The owners that a key speaks for, in its order: the first is whose wiki it works in."""
+    """Select the owners that a key speaks for, in its order: the first is whose wiki it works in."""
     owner = owners.alias()
     place = func.array_position(key.c.owner_ids, owner.c.id)
     return select(owner).where(owner.c.id == any_(key.c.owner_ids)).order_by(place, owner.c.id)
 
 
 def state(key: OuterRow) -> ColumnElement[Any]:
-    """The same as resolvers.auth.api_keys.ApiKey.state."""
+    """Return the state of a key, which is the same as resolvers.auth.api_keys.ApiKey.state."""
     return case(
         (key.c.revoked_at.is_not(None), "revoked"),
         (key.c.expires_at <= func.now(), "expired"),

@@ -36,14 +36,14 @@ def active(page: FromClause) -> ColumnElement[bool]:
 
 
 def nodes(owner: OuterRow) -> Select[Any]:
-    """The greatest hubs first, pages without links too."""
+    """Select the pages, the greatest hubs first, pages without links too."""
     page = pages.alias()
     query = select(page).where(page.c.owner_id == owner.c.id, active(page))
     return query.order_by(page.c.hubness_score.desc(), page.c.id.desc())
 
 
 def edges(owner: OuterRow, among: Any) -> Select[Any]:
-    """Between the greatest hubs, as many of them as a drawing shows: no edge leads out of it."""
+    """Select the edges between as many of the greatest hubs as a drawing shows: no edge leads out of it."""
     page, link = pages.alias(), links.alias()
     greatest = select(page.c.id).where(page.c.owner_id == owner.c.id, active(page))
     greatest = greatest.order_by(page.c.hubness_score.desc(), page.c.id.desc()).limit(
@@ -69,7 +69,7 @@ def node_count(owner: OuterRow) -> ColumnElement[Any]:
 
 
 def neighbours(page: OuterRow, depth: Any) -> Select[Any]:
-    """The page itself and the pages within so many links of it, the nearest first."""
+    """Select the page itself and the pages within so many links of it, the nearest first."""
     other = pages.alias()
     if depth.fixed == 1:
         query, distance = select(other).where(one_away(other, page)), other.c.id != page.c.id
@@ -80,7 +80,7 @@ def neighbours(page: OuterRow, depth: Any) -> Select[Any]:
 
 
 def neighbour_edges(page: OuterRow, depth: Any) -> Select[Any]:
-    """Between those pages. The middle is active, or there would be no neighbourhood, and so are all others."""
+    """Select the edges between those pages. The middle is active, or there would be none, and so are all others."""
     other, link = pages.alias(), links.alias()
     within = in_tenant(select(other.c.id).where(one_away(other, page))) if depth.fixed == 1 else nearest(page, depth)
     near = within.cte("near")
@@ -92,13 +92,13 @@ def neighbour_edges(page: OuterRow, depth: Any) -> Select[Any]:
 
 
 def one_away(other: FromClause, page: OuterRow) -> ColumnElement[bool]:
-    """Is it that page, or an active one that it is linked with? One step needs no walk. Cut off as a walk is."""
+    """Return whether it is that page or an active one linked with it. One step takes no walk, but is cut off as one."""
     ends = [select(page.c.id), *linked(page.c.id)]
     return and_(among(other, *ends, most=MOST_LINKS), active(other))
 
 
 def nearest(page: OuterRow, depth: Any) -> Select[Any]:
-    """(id, depth), each page once. Breadth first and cut off, so that a hub of hubs costs no more than a page."""
+    """Select (id, depth), each page once: breadth first and cut off, so a hub of hubs costs no more than a page."""
     start = select(page.c.id.label("id"), literal(0, Integer).label("depth"))
     walk = start.cte("walk", recursive=True, nesting=True)
     hop, other = hops(OuterRow(walk).c.id), pages.alias()
@@ -115,12 +115,12 @@ def nearest(page: OuterRow, depth: Any) -> Select[Any]:
 
 
 def hops(here: ColumnElement[Any]) -> FromClause:
-    """The other ends of a page's links, in either direction. Lateral, lest all links of the tenant are read for few."""
+    """Select the other ends of a page's links, both ways. Lateral, lest all links of the tenant are read for few."""
     return union_all(*map(in_tenant, linked(here))).lateral()
 
 
 def linked(here: ColumnElement[Any]) -> tuple[Select[Any], Select[Any]]:
-    """Where a page's links lead, and where they come from."""
+    """Return the select of where a page's links lead, and that of where they come from."""
     out, back = links.alias(), links.alias()
     return (
         select(out.c.to_page_id.label("there")).where(out.c.from_page_id == here),
@@ -132,7 +132,7 @@ def linked(here: ColumnElement[Any]) -> tuple[Select[Any], Select[Any]]:
 
 
 def neighbour_count(page: OuterRow) -> ColumnElement[Any]:
-    """Distinct active pages at the other end of a link."""
+    """Count the distinct active pages at the other end of a link."""
     other = pages.alias()
     query = select(func.count()).select_from(other).where(among(other, *linked(page.c.id)), active(other))
     return in_tenant(query).scalar_subquery()

@@ -1,4 +1,4 @@
-"""What is above a page and below it, as long as it is active: an archived page ends the way."""
+"""The active pages above a page and below it: an archived page ends the way."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def children(page: OuterRow) -> Select[Any]:
 
 
 def ancestors(page: OuterRow) -> Select[Any]:
-    """From the parent up, as long as each is active."""
+    """Select from the parent up, as long as each is active."""
     up, above, ancestor = pages.alias(), pages.alias(), pages.alias()
     start = select(up.c.id, up.c.parent_page_id, ONE.label("depth")).where(up.c.id == page.c.parent_page_id, active(up))
     chain = in_tenant(start).cte("chain", recursive=True, nesting=True)
@@ -37,7 +37,7 @@ def ancestors(page: OuterRow) -> Select[Any]:
 
 
 def descendants(page: OuterRow, depth: Any) -> Select[Any]:
-    """From the children down, level by level; below an archived page there is nothing.
+    """Select from the children down, level by level; below an archived page there is nothing.
 
     The walk takes the rows along, so that none is looked up twice.
     """
@@ -63,7 +63,7 @@ def promoted_from(page: OuterRow) -> Select[Any]:
 
 
 def section_children(page: OuterRow, section_slug: Any) -> Select[Any]:
-    """Active pages that the section lists, and the one promoted from it."""
+    """Select active pages that the section lists, and the one promoted from it."""
     section, child = sections.alias(), pages.alias()
     outer = OuterRow(child)
     listing = in_tenant(

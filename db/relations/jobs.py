@@ -19,12 +19,12 @@ OLDER_TRIGGERS = {"retain": "memory_retain", "sweep": "lint"}
 
 
 def older_trigger(job: OuterRow) -> ColumnElement[Any]:
-    """The name that older clients compare with; a trigger that is newer than they are keeps its own."""
+    """Return the name that older clients compare with; a trigger that is newer than they are keeps its own."""
     return case(OLDER_TRIGGERS, value=job.c.trigger, else_=job.c.trigger)
 
 
 def older_metrics(job: OuterRow) -> ColumnElement[Any]:
-    """The metrics, also under the names that older clients show. They are null before a job has any."""
+    """Return the metrics, also under the names that older clients show. They are null before a job has any."""
     found = job.c.metrics
     upserted = cast(found["pages_created"], Numeric) + cast(found["pages_updated"], Numeric)
     older = func.jsonb_build_object("records_read", found["sources_read"], "pages_upserted", upserted)
@@ -33,7 +33,8 @@ def older_metrics(job: OuterRow) -> ColumnElement[Any]:
 
 
 def listed(owner: ColumnElement[Any] | None) -> Select[Any]:
-    """Newest first. Ids grow with time, and by them the index of the primary key finds the newest of a whole tenant."""
+    """Select the newest first. Ids grow with time, and by them the index of the primary key finds the newest of a whole
+    tenant."""
     job = compile_jobs.alias()
     return select(job).order_by(*([] if owner is None else [job.c.created_at.desc()]), job.c.id.desc())
 

@@ -17,7 +17,7 @@ from .references import among, referred
 
 
 def backlinks(page: OuterRow, kinds: Any = None) -> Select[Any]:
-    """The pages that link here, and as what: `kinds` is the edge's own, the other columns are the page's."""
+    """Select the pages that link here, and as what: `kinds` is the edge's own, the other columns are the page's."""
     link, same, other = links.alias(), links.alias(), pages.alias()
     linking = select(link.c.from_page_id).where(link.c.to_page_id == page.c.id)
     says = select(func.array_agg(aggregate_order_by(same.c.kind, same.c.kind), type_=ARRAY(Text))).where(
@@ -31,7 +31,7 @@ def backlinks(page: OuterRow, kinds: Any = None) -> Select[Any]:
 
 
 def backlinks_of(page_id: Any) -> Select[Any]:
-    """The same pages as a plain list, for the root field of old."""
+    """Select the pages of `backlinks` as a plain list, for the older root field."""
     page, link = pages.alias(), links.alias()
     linking = select(link.c.from_page_id).where(link.c.to_page_id == page_id)
     return (
@@ -49,7 +49,7 @@ def connected(page: OuterRow, direction: str) -> Select[Any]:
 
 
 def connected_with(page_id: Any, direction: str) -> Select[Any]:
-    """Active pages that a page links to (`outgoing`), that link to it (`incoming`), or `both`: each of them once."""
+    """Select active pages that a page links to (`outgoing`), that link to it (`incoming`), or `both`, each once."""
     other, incoming, outgoing = pages.alias(), links.alias(), links.alias()
     ends = {
         "incoming": select(incoming.c.from_page_id).where(incoming.c.to_page_id == page_id),
@@ -75,7 +75,7 @@ to_page = referred(pages, "to_page_id")
 
 
 def text(link: OuterRow) -> ColumnElement[Any]:
-    """What the text shows for the link; nothing where the text does not say it. Of several ways the first by target."""
+    """Return what the text shows for the link, null if it does not say it. Of several ways the first by target."""
     written = link_targets.alias()
     query = select(written.c.text).where(
         written.c.from_page_id == link.c.from_page_id,
@@ -87,7 +87,7 @@ def text(link: OuterRow) -> ColumnElement[Any]:
 
 
 def outgoing(page: OuterRow, kinds: Any = None) -> Select[Any]:
-    """Links to active pages, in the order they were made."""
+    """Select links to active pages, in the order they were made."""
     link, other = links.alias(), pages.alias()
     query = (
         select(link)
@@ -99,8 +99,8 @@ def outgoing(page: OuterRow, kinds: Any = None) -> Select[Any]:
 
 
 def places(page_id: str) -> Callable[[OuterRow], ColumnElement[Any]]:
-    """By target the page that the text of a page means: type, slug, id, and the space where that is another wiki. The
-    column `page_id` says which page."""
+    """Return by target the page that the text of a page means: type, slug, id, and the space if that is another wiki.
+    The column `page_id` says which page."""
 
     def query(row: OuterRow) -> ColumnElement[Any]:
         written, page, owner = link_targets.alias(), pages.alias(), owners.alias()
@@ -127,7 +127,7 @@ def described(page: FromClause, space: Any = None) -> ColumnElement[Any]:
 
 
 def broken(page: OuterRow) -> Select[Any]:
-    """Targets in this wiki that the page names and nobody answers to."""
+    """Select targets in this wiki that the page names and nobody answers to."""
     target = link_targets.alias()
     query = select(target).where(
         target.c.from_page_id == page.c.id, target.c.to_page_id.is_(None), target.c.space.is_(None)
@@ -139,7 +139,7 @@ def broken(page: OuterRow) -> Select[Any]:
 
 
 def to_spaces(page: OuterRow) -> Select[Any]:
-    """Targets in other wikis that the page's text names, found or not."""
+    """Select targets in other wikis that the page's text names, found or not."""
     target = link_targets.alias()
     query = select(target).where(target.c.from_page_id == page.c.id, target.c.space.is_not(None))
     return query.order_by(target.c.target)

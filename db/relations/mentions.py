@@ -27,7 +27,7 @@ def listed(status: Any = None) -> Select[Any]:
 
 
 def of_page(page: OuterRow) -> Select[Any]:
-    """Mentions promoted to this page, and those that name it by one of its aliases."""
+    """Select mentions promoted to this page, and those that name it by one of its aliases."""
     mention, alias = mentions.alias(), aliases.alias()
     outer = OuterRow(mention)
     named = in_tenant(select(alias.c.id).where(alias.c.page_id == page.c.id, alias.c.alias == outer.c.alias))

@@ -21,7 +21,7 @@ ACTOR_ID = scope_value("actor_id", Text())
 
 
 def listed() -> Select[Any]:
-    """Every owner whose wiki the caller may read: the source's access sees to that."""
+    """Select every owner whose wiki the caller may read: the source's access sees to that."""
     owner = owners.alias()
     return select(owner).order_by(owner.c.slug, owner.c.id)
 
@@ -37,7 +37,7 @@ def tenant(row: OuterRow) -> Select[Any]:
 
 
 def role(owner: OuterRow) -> ColumnElement[Any]:
-    """What the caller is in that owner's wiki: its own role, or what a grant gives it and its role allows."""
+    """Return the caller's role in that owner's wiki: its own role, or what a grant gives it and its role allows."""
     grant = grants.alias()
     strongest = func.max(case({"reader": 1, "member": 2, "admin": 3}, value=grant.c.role))
     granted = in_tenant(select(strongest).where(grant.c.grantee_id == any_(OWNERS), grant.c.owner_id == owner.c.id))

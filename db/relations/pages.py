@@ -87,7 +87,7 @@ def composed_tags(tags: Sequence[str]) -> list[str]:
 
 
 def apart_tags(tags: Sequence[str]) -> list[str]:
-    """As files that were imported may have them."""
+    """Return the tags in the decomposed form that files that were imported may have."""
     return [composed(tag, TAG, "NFD") for tag in tags]
 
 
@@ -100,7 +100,7 @@ ORDERS: dict[str, Callable[[FromClause], tuple[Any, ...]]] = {
 
 
 def listed(filter: Any = None, order_by: str = "title") -> Select[Any]:
-    """Ids are made in time order, so the newest page is the one with the greatest id."""
+    """Select the pages. Ids are made in time order, so the newest page is the one with the greatest id."""
     page = pages.alias()
     query = select(page).order_by(*ORDERS[order_by](page))
     status = getattr(filter, "status", None)
@@ -122,7 +122,7 @@ def filtered(query: Select[Any], page: FromClause, filter: Any) -> Select[Any]:
 
 
 def titled(page: FromClause, prefix: Any) -> Select[Any]:
-    """Pages whose normalised title starts so, by a range of the index of names."""
+    """Select pages whose normalised title starts so, by a range of the index of names."""
     name, outer = page_names.alias(), OuterRow(page)
     start = prefix.derive(beginning)
     return select(name.c.page_id).where(
@@ -131,7 +131,7 @@ def titled(page: FromClause, prefix: Any) -> Select[Any]:
 
 
 def beginning(prefix: str) -> str:
-    """As titles are stored; what has no letter is the beginning of none."""
+    """Return a prefix in the form in which titles are stored; one that has no letter is the beginning of none."""
     return normalise(prefix[: NAME.most]) or LAST
 
 
@@ -181,7 +181,7 @@ def memory_count(page: OuterRow) -> ColumnElement[Any]:
 
 
 def memory_ids(page: OuterRow) -> Select[Any]:
-    """Refs of the memories it cites, newest citation first."""
+    """Select refs of the memories it cites, newest citation first."""
     cited, source = section_sources.alias(), sources.alias()
     newest = func.max(cited.c.created_at)
     return (
@@ -219,14 +219,14 @@ def one(id: Any) -> Select[Any]:
 
 
 def many(ids: Any) -> Select[Any]:
-    """In the order they were asked for."""
+    """Select the ids in the order they were asked for."""
     asked: Any = column("id", Uuid)
     row = func.unnest(ids).table_valued(asked, with_ordinality="ordinality").render_derived()
     return select(row).order_by(row.c.ordinality)
 
 
 def represented(representations: Any) -> Select[Any]:
-    """For each pair of a type's name and an id a row, in their order."""
+    """Select for each pair of a type's name and an id a row, in their order."""
     kinds = representations.derive(lambda pairs: [kind for kind, _ in pairs])
     ids = representations.derive(lambda pairs: [id for _, id in pairs])
     asked: list[Any] = [column("kind", Text), column("id", Uuid)]
@@ -252,7 +252,7 @@ def changes() -> Select[Any]:
 
 
 def state(position: OuterRow) -> ColumnElement[Any]:
-    """What became of the page; one without a row is gone for good."""
+    """Return the status of the page, or `deleted` for one without a row, which is gone for good."""
     changed = pages.alias()
     status = in_tenant(select(changed.c.status).where(changed.c.id == position.c.page_id)).scalar_subquery()
     return func.coalesce(status, literal_column("'deleted'"))

@@ -64,7 +64,7 @@ def written(found: FromClause) -> Select[Any]:
 
 
 def body(revision: OuterRow) -> ColumnElement[Any]:
-    """The text of a state: kept whole, or put together from the bytes of its base and what is its own."""
+    """Return the text of a state: kept whole, or put together from the bytes of its base and what is its own."""
     base = revisions.alias()
     kept = select(func.convert_to(base.c.body_md, "UTF8").label("bytes")).where(
         base.c.page_id == revision.c.page_id, base.c.version == revision.c.base_version
@@ -84,7 +84,7 @@ def body(revision: OuterRow) -> ColumnElement[Any]:
 
 
 def fact(name: str) -> Callable[[OuterRow], ColumnElement[Any]]:
-    """What a state says of its page besides the text: kept on it, or on the earlier state where it is the same."""
+    """Return what a state says of its page besides the text: kept on it, or on the earlier state if it is the same."""
 
     def value(revision: OuterRow) -> ColumnElement[Any]:
         told = revisions.alias()
@@ -132,7 +132,7 @@ PART: Columns = {"start": Integer(), "length": Integer()}
 
 
 def compared(found: FromClause) -> Select[Any]:
-    """Whose page it is decides who may see it."""
+    """Select the comparison with the owner of its page, which decides who may see it."""
     comparison = select(*found.c, owner_of_page(found)).subquery()
     return select(comparison)
 

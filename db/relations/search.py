@@ -1,4 +1,4 @@
-"""What a search found, as rows: hits that are pages, and results that hold hits."""
+"""The results of a search as rows: hits that are pages, and results that hold hits."""
 
 from collections.abc import Callable
 from typing import Any
@@ -59,9 +59,10 @@ still_so = own_values(RANKING["is_so_counted"]).columns(holds=Boolean()).scalar_
 
 
 def hits(found: FromClause) -> Select[Any]:
-    """In the order of the search; a page that has gone meanwhile has no owner, so that nobody may see it.
+    """Select the hits in the order of the search; one whose page has gone meanwhile has no owner, so that nobody may
+    see it.
 
-    Not a join: how many were found is unknown to a plan, and it would rather read all pages of the wiki.
+    This is no join: how many were found is unknown to a plan, and it would rather read all pages of the wiki.
     """
     hit = select(*found.c, owner_of_page(found)).subquery()
     return select(hit).order_by(hit.c.ordinality)
@@ -81,14 +82,14 @@ def owner_of_page(hit: FromClause) -> ColumnElement[Any]:
 
 
 def edges(results: OuterRow) -> Select[Any]:
-    """Those whose page is there and may be read. Not a join, as above."""
+    """Select the edges whose page is there and may be read. This is no join, for the reason that `hits` has."""
     found = kept_rows(results.c.lists["edges"], **EDGE)
     hit = select(*found.c, owner_of_page(found)).subquery()
     return select(hit).where(readable(hit.c.owner_id)).order_by(hit.c.place)
 
 
 def nodes(results: OuterRow) -> Select[Any]:
-    """The pages of the edges, looked up one by one for the same reason."""
+    """Select the pages of the edges, looked up one by one for the same reason."""
     hit, target = kept_rows(results.c.lists["edges"], **EDGE), pages.alias()
     found = in_tenant(select(target).where(target.c.id == OuterRow(hit).c.page_id))
     page = found.limit(1).lateral()
@@ -96,7 +97,7 @@ def nodes(results: OuterRow) -> Select[Any]:
 
 
 def same_row(*names: str) -> Callable[[OuterRow], Select[Any]]:
-    """Those columns of the row as a row of their own: an object inside an object."""
+    """Return a relation that selects those columns of the row as a row of their own: an object inside an object."""
 
     def query(row: OuterRow) -> Select[Any]:
         columns = select(*(getattr(row.c, name).label(name) for name in names)).subquery()
@@ -110,7 +111,7 @@ facets = same_row("lists")
 
 
 def counts(name: str) -> Callable[[OuterRow], Select[Any]]:
-    """How many of the found pages have which value, the most first."""
+    """Return a relation that selects how many of the found pages have which value, the most first."""
     return lambda facets: select(kept_rows(facets.c.lists[name], value=Text(), count=Integer()))
 
 

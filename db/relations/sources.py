@@ -21,7 +21,7 @@ def by_id(source_id: Any) -> Select[Any]:
 
 
 def listed(kinds: Any = None) -> Select[Any]:
-    """Every version of every source, newest evidence first."""
+    """Select every version of every source, newest evidence first."""
     source = sources.alias()
     query = select(source).order_by(source.c.captured_at.desc(), source.c.id.desc())
     return query if kinds is None else query.where(source.c.kind == any_(kinds))
@@ -56,7 +56,7 @@ def citations(source: OuterRow) -> Select[Any]:
 
 
 def citing_pages(source: OuterRow) -> Select[Any]:
-    """Reverse lookup: each page once, archived ones too, because evidence does not go away."""
+    """Select each citing page once, archived ones too, because evidence does not go away."""
     page, cited = pages.alias(), section_sources.alias()
     citing = select(cited.c.page_id).where(cited.c.source_id == source.c.id)
     return select(page).where(page.c.id.in_(in_tenant(citing))).order_by(page.c.title, page.c.id)
@@ -78,7 +78,7 @@ def citing_page_count(source: OuterRow) -> ColumnElement[Any]:
 
 
 def itself(source: OuterRow) -> Select[Any]:
-    """One row, to ask what depends on it."""
+    """Select the one row, to ask what depends on it."""
     same = sources.alias()
     return select(same).where(same.c.id == source.c.id)
 
@@ -91,7 +91,7 @@ def versions(source: OuterRow) -> ColumnElement[Any]:
 
 
 def citing(source: OuterRow, column: str) -> Select[Any]:
-    """Of whatever cites any version of it: that column."""
+    """Select that column of whatever cites any version of the source."""
     cited = section_sources.alias()
     return select(cited.c[column]).where(cited.c.source_id == any_(versions(source)))
 
@@ -103,7 +103,7 @@ def resting_sections(source: OuterRow) -> Select[Any]:
 
 
 def resting_on_it_alone(source: OuterRow) -> Select[Any]:
-    """Sections that cite nothing but versions of it."""
+    """Select sections that cite nothing but versions of it."""
     section, other = sections.alias(), section_sources.alias()
     foreign = other.c.source_id != all_(versions(source))
     others = in_tenant(select(literal(1)).where(other.c.section_id == OuterRow(section).c.id, foreign))
@@ -117,7 +117,7 @@ def resting_pages(source: OuterRow) -> Select[Any]:
 
 
 def showing_pages(source: OuterRow) -> Select[Any]:
-    """Other pages that list or link those which cite it."""
+    """Select other pages that list or link those which cite it."""
     page, link = pages.alias(), links.alias()
     cited_by = func.array(in_tenant(citing(source, "page_id")).scalar_subquery())
     showing = select(link.c.from_page_id).where(link.c.to_page_id == any_(cited_by))
@@ -126,7 +126,7 @@ def showing_pages(source: OuterRow) -> Select[Any]:
 
 
 def naming_mentions(source: OuterRow) -> Select[Any]:
-    """Held names that any version of it was seen to use."""
+    """Select held names that any version of it was seen to use."""
     mention, seen = mentions.alias(), sightings.alias()
     ids = select(seen.c.mention_id).where(seen.c.source_id == any_(versions(source)))
     query = select(mention).where(among(mention, ids))

@@ -65,7 +65,7 @@ def called(owner: Any, name: Any, type: Any = None, include_archived: bool = Fal
 
 
 def as_given(name: str) -> str:
-    """A slug is stored as it is written."""
+    """Return a slug as it is written, which is how it is stored."""
     return name[: NAME.most]
 
 
@@ -101,7 +101,7 @@ def begun(owner_id: ColumnElement[Any], start: Any, end: Any) -> Select[Any]:
 
 
 def within(owner_id: ColumnElement[Any], prefix: Any, enough: ColumnElement[bool]) -> Select[Any]:
-    """Names of pages that search finds by these words and the beginning of the last one, unless there are `enough`."""
+    """Select names of pages found by these words and the beginning of the last one, unless there are `enough`."""
     indexed, name = search_pages.alias(), page_names.alias()
     asked = case((not_(enough), func.replace(prefix.derive(words_asked), MARKER, letter_of(owner_id))))
     found = select(indexed.c.page_id).where(
@@ -138,13 +138,13 @@ def words_asked(prefix: str) -> str | None:
 
 
 def inner(prefix: str) -> str:
-    """What stands in a name that is spaced out, where the words of the prefix begin."""
+    """Return the words of a prefix as they stand inside a name that is spaced out."""
     spaced = " " + beginning(prefix).replace("'", " ").replace("-", " ")
     return spaced + " " * prefix[: NAME.most][-1:].isspace()
 
 
 def best(name: FromClause, start: Any, end: Any) -> Select[Any]:
-    """Of each page the name that says most: all of it, or else one that begins so, its title before its other names."""
+    """Select for each page its best name: a whole one, or else one that begins so, its title before its other names."""
     is_within = not_(and_(name.c.name >= start, name.c.name < end)).label("is_within")
     query = select(name.c.page_id, name.c.kind, name.c.name, is_within)
     better = (name.c.name != start, is_within, case(BETTER, value=name.c.kind), func.length(name.c.name), name.c.name)

@@ -41,7 +41,7 @@ def scoped_table(name: str, *items: SchemaItem, key: tuple[str, ...] = ("id",), 
 
 
 def in_scope_key(table: str) -> UniqueConstraint:
-    """What foreign keys from the same scope point at: no row can refer across owners."""
+    """Return the key that foreign keys from the same scope point at: no row can refer across owners."""
     return UniqueConstraint("tenant_id", "owner_id", "id", name=f"{table}_scope_uq")
 
 

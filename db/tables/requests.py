@@ -1,4 +1,4 @@
-"""What is kept of requests: idempotency keys, rate limits and calls of tools."""
+"""Tables of requests: idempotency keys, rate limits and calls of tools."""
 
 from sqlalchemy import Column, Date, Double, ForeignKeyConstraint, Index, LargeBinary, PrimaryKeyConstraint, Table, Text
 

@@ -1,4 +1,4 @@
-"""What search reads: the words of each page, every name it answers to, and what the words of a wiki are like.
+"""Tables that search reads: the words of each page, every name it answers to, and what the words of a wiki are like.
 
 Every lexeme in `search_pages` begins with a character that stands for its scope and analyser, so that one scope's
 words lie together in the index and another's cost it nothing: docs/decisions/0005-full-text-search-in-postgres.md.
@@ -22,7 +22,7 @@ from .columns import document, identifier, listed, metadata, moment, number, one
 
 
 def analyser() -> Column[int]:
-    """Which content.words.ANALYSER made the row: of two, the older is read until the newer is whole."""
+    """Return the column of the content.words.ANALYSER that made a row: the older is read until the newer is whole."""
     return Column("analyser", SmallInteger, nullable=False)
 
 

@@ -38,7 +38,7 @@ class IssuedKey:
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """What may be known of a key. `owners` are slugs; the first is whose wiki it works in."""
+    """An API key without its secret. `owners` are slugs; the key works in the wiki of the first."""
 
     id: UUID
     name: str
@@ -51,7 +51,7 @@ class ApiKey:
 
     @property
     def state(self) -> str:
-        """active, expired or revoked."""
+        """Return the state of the key: active, expired or revoked."""
         if self.revoked_at is not None:
             return "revoked"
         return "expired" if self.expires_at is not None and self.expires_at <= datetime.now(UTC) else "active"
@@ -68,7 +68,7 @@ async def create_api_key(
     *,
     maker: Role = Role.ADMIN,
 ) -> IssuedKey:
-    """A key that speaks for these owners; the first of them is its own scope.
+    """Create a key that speaks for these owners; the first of them is its own scope.
 
     History names the key as an author of `actor_kind`; when left out, of the kind that this owner is. `maker` is the
     role of the credential that asks for the key: no key has more rights than that.
@@ -106,7 +106,7 @@ async def create_api_key(
 
 
 def few_owners(owners: Sequence[Named]) -> Sequence[Named]:
-    """The owners of a key, of which there are one to OWNERS_MAX: counted before any of them is looked up."""
+    """Return the owners of a key, one to OWNERS_MAX: counted before any of them is looked up."""
     if not owners:
         raise BadInput("A key speaks for one owner at least.", "owners")
     return validation.few(owners, OWNERS_MAX, "owners")
@@ -115,8 +115,10 @@ def few_owners(owners: Sequence[Named]) -> Sequence[Named]:
 async def list_api_keys(
     database: Database, tenant_id: UUID, *, after: UUID | None = None, limit: int | None = None
 ) -> list[ApiKey]:
-    """The keys of a tenant, the oldest first, expired and revoked ones among them: those that follow the id `after`,
-    `limit` at most. Every key without them."""
+    """Return the keys of a tenant, the oldest first, including expired and revoked ones.
+
+    A page of the list is the keys that follow the id `after`, `limit` at most. Without them it is every key.
+    """
     async with database.connection() as connection:
         rows = await connection.all(KEYS["list_keys"], tenant_id=tenant_id, after=after, most=limit)
     return [
@@ -126,14 +128,14 @@ async def list_api_keys(
 
 
 async def revoke_api_key(database: Database, tenant_id: UUID, key_id: UUID) -> None:
-    """From the next request on it opens nothing. Revoking it again changes nothing."""
+    """Revoke a key: it is refused from the next request on. Revoking it again changes nothing."""
     async with transaction(database) as connection:
         if not await connection.run(KEYS["revoke_key"], tenant_id=tenant_id, id=key_id, now=datetime.now(UTC)):
             raise NotFound("There is no such API key.")
 
 
 async def scope_of_key(database: Database, key: str) -> Scope:
-    """Whose it is and what it may do; Unauthenticated says what is wrong with it."""
+    """Return the scope of a key. Raises Unauthenticated, which says what is wrong with it."""
     row = await find_key(database, key)
     owners = tuple(row["owner_ids"])
     actor = Actor(ActorKind(row["actor_kind"]), str(row["id"]))
@@ -141,7 +143,7 @@ async def scope_of_key(database: Database, key: str) -> Scope:
 
 
 async def find_key(database: Database, key: str) -> Row:
-    """The row of a key that is good now.
+    """Return the row of a key that is valid now.
 
     It is looked up by the hash of 256 random bits, so the time that takes tells nothing about any key.
     """

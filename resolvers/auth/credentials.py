@@ -1,4 +1,4 @@
-"""From the Authorization header to the scope of a request: the same for every transport."""
+"""Authentication: from the Authorization header to the scope of a request, the same for every transport."""
 
 import time
 from uuid import UUID
@@ -18,7 +18,7 @@ NOT_YOURS = "X-Cairn-Owner names no owner whose wiki this credential may read."
 
 
 class Credentials:
-    """What a caller can show: a signed token, or an API key. A token costs no statement, a key costs one."""
+    """A check of a caller's credential: a signed token, or an API key. A token costs no statement, a key costs one."""
 
     def __init__(self, database: Database, tokens: Tokens) -> None:
         self.database, self.tokens = database, tokens
@@ -45,7 +45,7 @@ class Credentials:
         return again if expires_at is None else min(again, expires_at.timestamp())
 
     async def at_work(self, scope: Scope, owner: str) -> Scope:
-        """An unknown owner, another tenant's and one that may not be read get the same words."""
+        """Move the scope to another owner's wiki. Unknown, foreign and unreadable owners get the same message."""
         try:
             owner_id = UUID(owner)
             with translated_db_errors():
@@ -57,7 +57,7 @@ class Credentials:
 
 
 def bearer(authorization: str | None) -> str:
-    """What follows the word Bearer."""
+    """Return the credential that follows the word Bearer."""
     if not authorization:
         raise NoCredential("A credential is needed: send `Authorization: Bearer` with a token or an API key.")
     if len(authorization) > HEADER_MAX:

@@ -56,7 +56,7 @@ class Jwks:
         return fitting[0] if fitting and (kid is not None or len(fitting) == 1) else None
 
     async def refresh(self) -> None:
-        """One fetch for all who wait; a caller who goes away does not end it."""
+        """Fetch the keys once for all who wait; a caller who goes away does not end it."""
         if self.fetching is None:
             if self.clock() - self.tried_at < PAUSE:
                 return
@@ -78,7 +78,7 @@ class Jwks:
 
 
 def checked(url: str) -> str:
-    """Refused when the server starts, rather than when the first token comes."""
+    """Return the URL. A bad one is refused when the server starts, rather than when the first token comes."""
     try:
         parts = httpx.URL(url)
     except httpx.InvalidURL:
@@ -89,7 +89,7 @@ def checked(url: str) -> str:
 
 
 def read_keys(document: Any) -> list[PyJWK]:
-    """The keys of a JWKS document that can check a signature of ours; others are nobody's business here."""
+    """Return the keys of a JWKS document that can check a signature of ours; other keys are ignored."""
     entries = document.get("keys") if isinstance(document, dict) else None
     if not isinstance(entries, list):
         raise ValueError("the document is not a JSON Web Key Set")
@@ -98,12 +98,12 @@ def read_keys(document: Any) -> list[PyJWK]:
 
 
 def is_public_signing_key(entry: Any) -> bool:
-    """A private key that anybody can read proves nothing about who signed with it."""
+    """Return whether it is a public key for signatures: a private one that anybody can read proves nothing."""
     return isinstance(entry, Mapping) and entry.get("use", "sig") == "sig" and "d" not in entry
 
 
 def read_key(entry: dict[str, Any]) -> PyJWK | None:
-    """Never a symmetric key: whoever can read the document could sign with it."""
+    """Return the key, never a symmetric one: whoever can read the document could sign with it."""
     try:
         key = PyJWK(entry)
     except (PyJWTError, ValueError, TypeError, AttributeError, KeyError):

@@ -30,7 +30,7 @@ TRIGGER = "reindex"
 
 @dataclass(frozen=True, slots=True)
 class LanguageSet:
-    """`job_id` is the job that reads the pages again; none where the wiki is in that language already."""
+    """The result of a change of language. `job_id` is the job that reads the pages again; none if nothing changed."""
 
     owner_id: UUID
     language: str
@@ -38,7 +38,7 @@ class LanguageSet:
 
 
 async def set_wiki_language(database: Database, scope: Scope, language: str) -> LanguageSet:
-    """The pages of the scope's wiki are in that language from now on, unless they say otherwise; for admins.
+    """Set the language of the scope's wiki; pages are in it from now on, unless they say otherwise. For admins.
 
     Search finds them by the stems of the former one until the job has read them. Raises BadInput.
     """
@@ -52,7 +52,7 @@ async def set_wiki_language(database: Database, scope: Scope, language: str) -> 
 
 
 async def change_language(connection: Connection, scope: Scope, language: str) -> bool:
-    """By the only writer of the wiki. False when that was its language; else every page is to be read again."""
+    """Set the wiki's language, as its only writer. False when it had that one; else every page is to be read again."""
     own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
     row = await connection.one(OWNERS["set_language"], **own, language=language)
     if row is not None:
@@ -61,7 +61,7 @@ async def change_language(connection: Connection, scope: Scope, language: str) -
 
 
 async def known_language(connection: Connection, text: str) -> str:
-    """By the name that Postgres has for it, whatever way it was written: `de`, `de-AT`, `German`."""
+    """Return the name that Postgres has for a language, in whatever way it was written: `de`, `de-AT`, `German`."""
     language = named(text)
     if language is None:
         raise BadInput(f"Search knows no such language. It knows {', '.join(sorted(LANGUAGES))}.", "language")
@@ -84,7 +84,7 @@ class OwnerKind(StrEnum):
 
 
 class Grant(StrEnum):
-    """What an owner may do in another's wiki, as far as its credential goes: see permissions."""
+    """A grant says what an owner may do in another's wiki, as far as its credential allows: see permissions."""
 
     READER = "reader"
     MEMBER = "member"
@@ -238,7 +238,7 @@ async def hold_owners(connection: Connection, tenant_id: UUID, owner_ids: Collec
 
 
 def usual_actor(kind: OwnerKind, role: Role) -> ActorKind:
-    """Who acts with a credential of such an owner, unless it says so itself.
+    """Return the kind of actor that a credential of such an owner acts as, unless it says so itself.
 
     Services act for a whole tenant, and a shared space is nobody in particular: both are a service in history.
     """

@@ -52,11 +52,11 @@ class Tokens:
         self.cache = CredentialCache(clock)
 
     async def scope(self, token: str) -> Scope:
-        """Whose it is and what it may do; Unauthenticated says what is wrong with it."""
+        """Return the scope of a token. Raises Unauthenticated, which says what is wrong with it."""
         return (await self.find(token)).scope
 
     async def find(self, token: str) -> Verified:
-        """The same, and until when it need not be checked again."""
+        """Return the scope of a token, and until when it need not be checked again."""
         found = self.cache.find(token)
         if found is None:
             claims = await self.claims(token)
@@ -64,7 +64,7 @@ class Tokens:
         return found
 
     async def claims(self, token: str) -> dict[str, Any]:
-        """What it says, once all of its conditions hold."""
+        """Return the claims of a token, once all of its conditions hold."""
         try:
             key = await self.key(jwt.get_unverified_header(token))
             claims: dict[str, Any] = jwt.decode(
@@ -84,7 +84,7 @@ class Tokens:
         return claims
 
     async def key(self, header: Mapping[str, Any]) -> jwt.PyJWK:
-        """The token only chooses among our keys. Each knows its one algorithm, so none can be used as another."""
+        """Return the key that the token chooses among ours. Each has one algorithm, so none is used as another."""
         algorithm = header.get("alg")
         if algorithm == "HS256" and self.secret is not None:
             return self.secret
@@ -124,7 +124,7 @@ def mint(
 
 
 class Signing(NamedTuple):
-    """What this service signs tokens with. There is no secret where all tokens come from another issuer."""
+    """The settings with which this service signs tokens. There is no secret if all tokens come from another issuer."""
 
     secret: str | None
     issuer: str | None
@@ -153,7 +153,7 @@ def issue_token(signing: Signing, owner: Owner, role: Role, ttl: float, actor_ki
 
 
 def secret_key(secret: str) -> jwt.PyJWK:
-    """Refused when the server starts, rather than guessed by somebody later."""
+    """Return the signing key. A weak secret is refused when the server starts, before somebody can guess it."""
     data = secret.encode(errors="surrogateescape")
     if len(data) < SECRET_MIN:
         raise BadInput(
@@ -172,14 +172,14 @@ def secret_key(secret: str) -> jwt.PyJWK:
 
 
 def reason(error: jwt.PyJWTError) -> str:
-    """What is wrong, in words that hold nothing of the token."""
+    """Return what is wrong, in words that hold nothing of the token."""
     if isinstance(error, jwt.MissingRequiredClaimError):
         return f"The token lacks the claim `{error.claim}`."
     return next((words for kind, words in REASONS.items() if isinstance(error, kind)), MALFORMED)
 
 
 def scope_of(claims: Mapping[str, Any]) -> Scope:
-    """The claims tenant, owner and role; actor_kind and sub where history should name somebody else."""
+    """Return the scope of the claims tenant, owner and role; actor_kind and sub name another author for history."""
     owner_id = identifier(claims, "owner")
     role = one_of(claims, "role", Role)
     otherwise = ActorKind.SERVICE if role is Role.SERVICE else ActorKind.USER
@@ -208,7 +208,7 @@ def one_of(claims: Mapping[str, Any], name: str, kind: type[Choice]) -> Choice:
 
 
 def subject(value: str) -> str:
-    """It is written into history, so it must be something that can be written and read there."""
+    """Return the author's id, which is written into history and so must be printable and of limited length."""
     if not 0 < len(value) <= AUTHOR.most or not value.isprintable():
         raise Unauthenticated(f"The token's claim `sub` must be 1 to {AUTHOR.most} printable characters.")
     return value

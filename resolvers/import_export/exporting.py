@@ -102,7 +102,7 @@ class Export:
         return await self.connection.all(EXPORTS[name], **self.wiki, page_ids=page_ids) if page_ids else ()
 
     async def batches(self, name: str, size: int, start: Mapping[str, Any], **given: Any) -> AsyncIterator[list[Row]]:
-        """Some rows at a time, once at least. `start` has the columns of their order and what lies before the first."""
+        """Yield batches of rows, one at least. `start` has the columns of the order and what lies before the first."""
         place = start
         while True:
             after = {f"after_{column}": value for column, value in place.items()}
@@ -114,7 +114,7 @@ class Export:
             place = {column: rows[-1][column] for column in place}
 
     async def known(self, rows: Sequence[Row]) -> frozenset[str]:
-        """Which of the sources that these pages name without citing them are there after all."""
+        """Return the sources that these pages name without citing them and that the wiki has after all."""
         refs = sorted({citation.ref for row in rows for citation in uncited_sources(row["metadata"])})
         found = await self.connection.all(IMPORTS["find_sources"], **self.wiki, refs=refs) if refs else ()
         return frozenset(row["ref"] for row in found)
@@ -133,7 +133,7 @@ class Export:
                     yield attempted(f"{MENTIONS}: {row['name']}", mention, row, some)
 
     def sightings(self, mention_id: UUID) -> AsyncIterator[list[Row]]:
-        """Once at least, though there be none."""
+        """Yield batches of the sources that say a name: one batch at least, though it be empty."""
         return self.batches("list_sightings", SIGHTINGS_AT_ONCE, {"kind": "", "ref": ""}, mention_id=mention_id)
 
     async def histories(self) -> AsyncIterator[tuple[str, list[dict[str, Any] | Problem]]]:
@@ -147,7 +147,7 @@ class Export:
                         yield path, [attempted(path, revision, row, state) for state in some]
 
     async def states(self, page_id: UUID, last: int) -> AsyncIterator[list[Row]]:
-        """Those of a page up to its last version."""
+        """Yield the states of a page up to its last version."""
         every = range(1, last + 1)
         for start in range(0, last, STATES_AT_ONCE):
             versions = every[start : start + STATES_AT_ONCE]
@@ -156,7 +156,7 @@ class Export:
 
 @asynccontextmanager
 async def exporting(database: Database, scope: Scope) -> AsyncIterator[Export]:
-    """The scope's wiki, for those who may read it."""
+    """Open an export of the scope's wiki, for those who may read it."""
     async with looking(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.READ)
         async with connection.raw.transaction(isolation="repeatable_read", readonly=True):
@@ -166,14 +166,14 @@ async def exporting(database: Database, scope: Scope) -> AsyncIterator[Export]:
 
 
 def is_changed(original: Row, now: Row) -> bool:
-    """Whether a page is not what it was when it was imported."""
+    """Return whether a page differs from what it was when it was imported."""
     return (original["fields_hash"], original["body_hash"]) != (now["fields_hash"], now["body_hash"])
 
 
 def page_files(
     rows: Sequence[Row], known: frozenset[str], originals: Mapping[UUID, Original], files: Files
 ) -> list[PageFile | Problem]:
-    """The files of some pages. A name can take a millisecond to compare: this belongs beside the event loop."""
+    """Return the files of some pages. A name can take a millisecond to compare: this belongs in a thread."""
     found = []
     for row in rows:
         path, origin = files.of_page(row["id"]), row["metadata"].get(ORIGIN)
@@ -242,7 +242,7 @@ def redirect(row: Row) -> Note:
 
 
 def cited_sources(citations: Any) -> Iterator[Citation]:
-    """What the sections rest on; the version is told where a newer one is there."""
+    """Yield what the sections cite, each with its version where a newer one exists."""
     for one in citations:
         yield Citation(
             ref=one["ref"],
@@ -256,7 +256,7 @@ def cited_sources(citations: Any) -> Iterator[Citation]:
 
 
 def uncited_sources(metadata: Mapping[str, Any]) -> tuple[Citation, ...]:
-    """What a note named as its sources and the wiki did not know, when it reads as it stands there."""
+    """Return the sources that a note named and the wiki did not know, if they read as they stand in the metadata."""
     named = metadata.get("sources")
     if not named or not isinstance(named, list):
         return ()

@@ -29,9 +29,9 @@ TOLD = temp_statements("originals")
 
 @dataclass(frozen=True, slots=True)
 class ExportResult:
-    """How many pages and versions of sources were written out; and what could not be, which an export lists as well.
+    """The result of an export: how many pages and versions of sources were written, and what could not be.
 
-    `failed` counts what is missing, `errors` tell of the first ten thousand.
+    `failed` counts what is missing, `errors` tell of the first ten thousand; an export lists what is missing as well.
     """
 
     pages: int
@@ -43,7 +43,7 @@ class ExportResult:
 async def export_path(
     database: Database, scope: Scope, path: Path, *, history: bool = False, report: Progress = silent
 ) -> ExportResult:
-    """The form that the name asks for: `.zip`, `.jsonl`, else a folder. A file is there when it is whole."""
+    """Write the form that the name asks for: `.zip`, `.jsonl`, else a folder. A file is there when it is whole."""
     write = FORMS.get(path.suffix.lower())
     if write is None:
         return await export_folder(database, scope, path, history=history, report=report)
@@ -54,14 +54,14 @@ async def export_path(
 async def export_folder(
     database: Database, scope: Scope, path: Path, *, history: bool = False, report: Progress = silent
 ) -> ExportResult:
-    """The wiki as a folder of markdown. The folder is new, empty, or an earlier export, which is brought up to date."""
+    """Write the wiki as a folder of markdown, which is new, empty, or an earlier export that is brought up to date."""
     return await written(database, scope, FolderTarget(Folder(path)), history, report)
 
 
 async def export_zip(
     database: Database, scope: Scope, file: IO[bytes], *, history: bool = False, report: Progress = silent
 ) -> ExportResult:
-    """The same folder as a zip; the same wiki gives the same bytes. `file` need not be seekable."""
+    """Write the folder of `export_folder` as a zip; the same wiki gives the same bytes. `file` need not be seekable."""
     target = ZipTarget(file)
     try:
         return await written(database, scope, target, history, report)
@@ -72,7 +72,7 @@ async def export_zip(
 async def export_lines(
     database: Database, scope: Scope, file: IO[bytes], *, history: bool = False, report: Progress = silent
 ) -> ExportResult:
-    """A JSON object on each line: `{"source": …}` and `{"mention": …}`, then a page on each, then `{"revision": …}`."""
+    """Write a JSON object on each line: `{"source": …}` and `{"mention": …}`, then pages, then `{"revision": …}`."""
     return await written(database, scope, LinesTarget(file), history, report)
 
 
@@ -94,7 +94,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
 
 
 async def written(database: Database, scope: Scope, target: Target, history: bool, report: Progress) -> ExportResult:
-    """Everything into the target. Files are written beside the event loop. A part that cannot be written is listed as
+    """Write everything into the target. Files are written in a thread. A part that cannot be written is listed as
     missing, and stops no other."""
     pages = sources = 0
     missing = Problems()
@@ -132,7 +132,7 @@ async def written(database: Database, scope: Scope, target: Target, history: boo
 async def rendered(
     parts: Sequence[T | Problem], label: Callable[[T], str], make: Callable[[T], bytes], missing: Problems
 ) -> list[tuple[str, bytes]]:
-    """Label and bytes of each, made beside the event loop; why there are none is added to what is missing."""
+    """Yield label and bytes of each, made in a thread; the reason why one has none is added to what is missing."""
 
     def render() -> list[tuple[str, bytes] | Problem]:
         found: list[tuple[str, bytes] | Problem] = []
@@ -167,7 +167,7 @@ def mention_label(mention: dict[str, Any]) -> str:
 
 
 class Told:
-    """What the files of pages do not say, until all of these are written."""
+    """A store of what the files of pages do not say, until all of these are written."""
 
     def __init__(self) -> None:
         self.temp = TempDatabase()
@@ -183,7 +183,7 @@ class Told:
 
 
 async def put(step: Callable[..., None], *given: Any) -> None:
-    """What a disk refuses is no fault of the database, which errors of the system are taken for elsewhere."""
+    """Run a step in a thread. An OSError of the disk becomes Unavailable; elsewhere one is taken for the database's."""
     try:
         await asyncio.to_thread(step, *given)
     except OSError as error:
@@ -191,7 +191,7 @@ async def put(step: Callable[..., None], *given: Any) -> None:
 
 
 async def together(items: AsyncIterator[T], size: int) -> AsyncIterator[list[T]]:
-    """As many as are written at once."""
+    """Yield the items in batches of `size`, as many as are written together."""
     some: list[T] = []
     async for item in items:
         some.append(item)

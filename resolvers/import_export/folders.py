@@ -55,7 +55,7 @@ class Folder:
             os.replace(draft, target)
 
     def keep(self, path: str) -> None:
-        """What an earlier export wrote there is not removed. A path that it did not write is not touched."""
+        """Keep what an earlier export wrote there from being removed. A path that it did not write is not touched."""
         self.temp.put(FOLDERS["keep"], path=path)
 
     def append(self, path: str, data: bytes) -> None:
@@ -68,13 +68,13 @@ class Folder:
         self.growing[path].write(data)
 
     def end(self, path: str) -> None:
-        """Nothing more is added to that file: it is put in its place."""
+        """End a file to which nothing more is appended: it is put in its place."""
         if file := self.growing.pop(path, None):
             file.close()
             put_in_place(f"{self.place(path)}.draft", self.place(path))
 
     def finish(self) -> None:
-        """Everything in its place; what the earlier export wrote and this one did not is gone."""
+        """Put everything in its place, and remove what the earlier export wrote and this one did not."""
         for some in self.temp.some(LISTED_AT_ONCE, FOLDERS["list_gone"]):
             for (path,) in some:
                 self.remove(path)
@@ -85,7 +85,7 @@ class Folder:
         self.temp.close()
 
     def remove(self, path: str) -> None:
-        """A file that an export may have written, and the folders that it leaves empty."""
+        """Remove a file that an export may have written, and the folders that it leaves empty."""
         if not (is_safe(path) or path.startswith(".cairn/")) or ".." in path.split("/"):
             return
         with suppress(FileNotFoundError, NotADirectoryError):
@@ -103,7 +103,7 @@ class Folder:
 
 
 def is_plain(path: str) -> bool:
-    """Whether a file is there, and no link to one."""
+    """Return whether there is a file, and no link to one."""
     return os.path.isfile(path) and not os.path.islink(path)
 
 
@@ -113,7 +113,7 @@ def content(path: str) -> bytes:
 
 
 def put_in_place(draft: str, target: str) -> None:
-    """A file that says the same already is not touched."""
+    """Move a file to its place. A file there that says the same already is not touched."""
     if is_plain(target) and cmp(draft, target, shallow=False):
         os.unlink(draft)
     else:

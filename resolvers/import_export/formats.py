@@ -1,4 +1,4 @@
-"""Which tool made a folder of notes, what of it an import leaves, and how a note of it is read."""
+"""Formats of folders: the tool that made one, what of it an import leaves out, and how a note of it is read."""
 
 import csv
 import re
@@ -47,7 +47,7 @@ class Format(StrEnum):
 
 @dataclass(slots=True)
 class Survey:
-    """What a folder or a zip holds besides notes, as it is met on the way to them."""
+    """A survey of what a folder or a zip holds besides notes, as it is met on the way to them."""
 
     left: Counter[str] = field(default_factory=Counter)
     databases: dict[str, frozenset[str]] = field(default_factory=dict)

@@ -40,7 +40,7 @@ INSERT = inserting(
 
 
 class Histories:
-    """Where each state waits to be read, by the address of its page and its version."""
+    """The states of pages that wait to be read, each found by the address of its page and its version."""
 
     def __init__(self, temp: TempDatabase) -> None:
         self.temp = temp
@@ -62,7 +62,7 @@ class Histories:
             yield from (page for (page,) in some)
 
     async def write(self, database: Database, scope: Scope, problems: Problems) -> None:
-        """A transaction for each page; what was left out is added to the problems."""
+        """Write each page's history in a transaction of its own; what was left out is added to the problems."""
         if (page := next(self.pages(), None)) and not scope.spans_tenant:
             message = "only admins bring histories along: they say who wrote what. The pages are there without them."
             problems.append(Problem(HISTORY, Forbidden.code, message))
@@ -74,7 +74,7 @@ class Histories:
                 problems.append(Problem(page, BadInput.code, f"its history cannot be told: {error}"))
 
     async def write_page(self, database: Database, scope: Scope, page: str) -> None:
-        """What stands there and is another text than the last that is told is one version more."""
+        """Write the history of a page that has none. A text that differs from the last state is a new version."""
         type, _, slug = page.removeprefix(EXACT).partition("/")
         if type not in PAGE_TYPES:
             raise BadInput(f"{page} is no page: write /wiki/topic/travel.", "page")
@@ -115,13 +115,13 @@ async def reread(row: Sequence[Any]) -> RevisionRecord:
 
 
 def is_same(standing: Row, last: RevisionRecord) -> bool:
-    """Whether the page says what it said then."""
+    """Return whether the page says what its last state said."""
     now = standing["title"], standing["summary"], standing["body_md"], tuple(standing["tags"])
     return now == (last.title, last.summary, last.body, last.tags) and last.erased_at is None
 
 
 def is_told(standing: Row, last: RevisionRecord) -> bool:
-    """Whether there is nothing to add."""
+    """Return whether there is nothing to add."""
     who = standing["author_kind"], standing["author_id"], standing["created_at"], standing["edit_summary"]
     told = last.author_kind, last.author_id, last.created_at, last.edit_summary
     return last.version == 1 and who == told and is_same(standing, last)
@@ -155,7 +155,7 @@ def row(standing: Row, one: RevisionRecord) -> dict[str, Any]:
 
 
 class Chain:
-    """How the states of one page are kept, one after the other: as `states.compacted` keeps a new one."""
+    """The way the states of one page are stored, one after the other: as `states.compacted` stores a new one."""
 
     def __init__(self) -> None:
         self.base: RevisionRecord | None = None

@@ -113,7 +113,7 @@ async def import_path(
 
 
 class Import:
-    """One run, and what has come of it so far. What it knows of notes is on the temp, what they say in the spool."""
+    """One run, and its results so far. Facts about notes are in the temporary database, their texts in the spool."""
 
     def __init__(
         self,
@@ -166,7 +166,7 @@ class Import:
         self.vault.format = self.reader.format
 
     async def know(self) -> None:
-        """Which file is which page already. Refuses who may not write here, before anything is read."""
+        """Load which file is which page already. Refuses callers who may not write here, before anything is read."""
         await check_may_write(self.database, self.scope)
         after: tuple[str, str] = ("", "")
         while True:
@@ -184,7 +184,7 @@ class Import:
             after = rows[-1]["type"], rows[-1]["slug"]
 
     async def read(self) -> None:
-        """The notes; the sources among them are kept at once, so that pages can cite them."""
+        """Read the notes; the sources among them are stored right away, so that pages can cite them."""
         done, total = 0, self.list.total()
         for some in self.list.some(READ_AT_ONCE):
             contents = await asyncio.to_thread(read_all, some, self.reader)
@@ -209,7 +209,7 @@ class Import:
                 self.problems.extend(await hold(self.database, self.scope, mentions))
 
     async def speak(self, label: str, said: WikiRecord) -> None:
-        """The language of an export, for a wiki that has no pages: others keep their own."""
+        """Set the wiki's language to that of the export, if it has no pages: others keep their own."""
         async with self.database.connection() as connection:
             row = await connection.one(IMPORTS["find_language"], **wiki(self.scope))
         if said.language is None or row is None or row["has_pages"] or row["language"] == said.language:
@@ -220,7 +220,7 @@ class Import:
             self.problems.append(problem(label, error))
 
     def add_read(self, id: int, piece: Piece, read: NoteFile | Note) -> None:
-        """A note as it was read, with what an export says of its file besides."""
+        """Add a note as it was read, with what an export says of its file besides."""
         try:
             note, given = told(read, self.vault.record(piece.label))
         except BadNote as error:
@@ -256,7 +256,7 @@ class Import:
             self.vault.place(one for one in placed if not isinstance(one, Problem))
 
     async def write(self) -> None:
-        """Some pages in one transaction, while the next ones are read."""
+        """Write some pages in one transaction, while the next ones are read."""
         self.total, due, done = self.places.total(), WRITTEN_AT_ONCE, 0
         async for ready in one_ahead(self.prepare(n, some) for n, some in numbered(self.places.to_write)):
             done += await self.upsert(ready)
@@ -281,7 +281,7 @@ class Import:
         return ready
 
     async def upsert(self, ready: Sequence[tuple[Placed, Prepared]]) -> int:
-        """All at once; where one is refused, each for itself. How many are pages now."""
+        """Save all in one transaction; if one is refused, save each by itself. Return how many are pages now."""
         try:
             saved = await upsert_pages(self.database, self.scope, [one for _, one in ready])
         except (BadInput, Conflict) as error:
@@ -314,7 +314,7 @@ class Import:
             await ties.keep_dates(written)
 
     async def redirect(self, ties: Ties) -> None:
-        """Names that pages once had: a file each, that says where it leads, maybe to another such file."""
+        """Restore names that pages once had: a file each, that says where it leads, maybe to another such file."""
         left = [stub for some in self.places.stubs(TIED_AT_ONCE) for stub in some if not await self.led(ties, *stub)]
         for _ in range(LONGEST_CHAIN):
             before, left = len(left), [stub for stub in left if not await self.led(ties, *stub)]
@@ -324,7 +324,7 @@ class Import:
             self.count(await ties.remember_redirect(label, self.spool.take(place)))
 
     async def led(self, ties: Ties, label: str, place: int) -> bool:
-        """Whether there is a page where it leads."""
+        """Make a redirect work, and return whether there is a page where it leads."""
         tied = await ties.redirect(label, self.spool.take(place))
         if tied is None:
             return False
@@ -361,12 +361,12 @@ class Import:
 
 
 def length(note: Note) -> int:
-    """Characters of its text and names, by which reading it belongs beside the event loop or not."""
+    """Return the characters of a note's text and names, by which it is read in a thread or not."""
     return len(note.body) + sum(map(len, note.aliases))
 
 
 async def one_ahead(makes: Iterable[Coroutine[Any, Any, T]]) -> AsyncIterator[T]:
-    """What each of them makes, the next one at work while the last is used."""
+    """Yield the result of each coroutine; the next one is at work while the last result is used."""
     upcoming: asyncio.Task[T] | None = None
     try:
         for make in makes:
@@ -381,7 +381,7 @@ async def one_ahead(makes: Iterable[Coroutine[Any, Any, T]]) -> AsyncIterator[T]
 
 
 def numbered(batches: Callable[[int], Iterator[list[Placed]]]) -> Iterator[tuple[int, list[Placed]]]:
-    """Those that are written at once, and how many there were before them."""
+    """Yield the batches that are written together, each with the number of notes before it."""
     before = 0
     for some in batches(WRITTEN_AT_ONCE):
         yield before, some

@@ -27,7 +27,7 @@ Told = tuple[str, MentionRecord]
 
 
 async def hold(database: Database, scope: Scope, told: Sequence[Told]) -> list[Problem]:
-    """Every sighting that is not counted yet, in one transaction; what cannot be held, and why."""
+    """Count every sighting that is not counted yet, in one transaction; return what cannot be held, and why."""
     problems: list[Problem] = []
     sound: list[Told] = []
     for label, one in told:
@@ -43,7 +43,7 @@ async def hold(database: Database, scope: Scope, told: Sequence[Told]) -> list[P
 
 
 def checked(one: MentionRecord) -> MentionRecord:
-    """Raises BadInput."""
+    """Return the record with its values checked. Raises BadInput."""
     if one.suggested_type is not None:
         validation.one_of(one.suggested_type, PAGE_TYPES, "suggested_type")
     return replace(
@@ -79,7 +79,7 @@ def known(one: MentionRecord, sources: Sources) -> list[Sighted]:
 
 
 async def count(writer: Writer, told: Sequence[MentionRecord], sources: Sources) -> None:
-    """What `sight_all` does, and what no sighting says: since when a name is held, and that nobody wants a page."""
+    """Count as `sight_all` does, and store what no sighting says: since when a name is held, and that it is ignored."""
     seen = [(one, known(one, sources)) for one in told]
     held = await find_held(writer, [first(writer, one, some) for one, some in seen])
     await find_standing(writer, [each for _, some in seen for each in some], held)
@@ -100,7 +100,7 @@ async def count(writer: Writer, told: Sequence[MentionRecord], sources: Sources)
 
 
 def first(writer: Writer, one: MentionRecord, some: Sequence[Sighted]) -> Sighted:
-    """The name as it begins, where nobody has said it yet: without a source of its own, at its first moment."""
+    """Return the name as it begins, when no source has said it yet: without a source, at its first moment."""
     at = one.first_seen_at or (some[0].source["captured_at"] if some else writer.now)
     return Sighted(one.name, {"captured_at": at}, suggested_type=one.suggested_type)
 

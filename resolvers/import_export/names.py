@@ -1,4 +1,4 @@
-"""What a name means that is written in a note: Obsidian goes by files and folders, a wiki by slugs and aliases."""
+"""Resolution of the names written in a note: Obsidian goes by files and folders, a wiki by slugs and aliases."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -40,7 +40,7 @@ class Vault:
     """The notes of one folder, found by what others call them, in the way of the tool that made it."""
 
     def __init__(self, temp: TempDatabase, format: Format = Format.MARKDOWN) -> None:
-        """In an export links mean what they mean in the wiki, but for files that were changed outside."""
+        """Make the tables. Links of an export mean what they mean in the wiki, except in files changed outside."""
         self.temp, self.format = temp, format
         temp.make(NAMES["make_tables"])
 
@@ -127,7 +127,7 @@ class Vault:
         return None
 
     def is_shared(self, slug: str) -> bool:
-        """Whether several notes go by it."""
+        """Return whether several notes go by the slug."""
         return self.temp.first(NAMES["find_shared"], slug=slug) is not None
 
     def body(self, origin: Placed, text: str) -> str:
@@ -167,7 +167,7 @@ class Vault:
         return text
 
     def ambiguous(self, text: str) -> bool:
-        """Whether it could hold such a name: reading all of its links takes longer."""
+        """Return whether a link in the text may use a shared name: then reading all of its links takes longer."""
         written = dict.fromkeys(slugs(words(link[1])[-1] for link in WRITTEN.finditer(text)))
         return any(self.is_shared(slug) for slug in written)
 
@@ -199,7 +199,7 @@ class Vault:
         return [] if cut or known.intersection(slugs(named)) else named
 
     def keep_record(self, path: str, record: bytes) -> None:
-        """What an export says of a file besides."""
+        """Store what an export says of a file besides."""
         self.temp.put(NAMES["add_told"], path=path, record=record)
 
     def record(self, path: str) -> bytes | None:
@@ -212,7 +212,7 @@ def meant(row: Sequence[Any] | None) -> Meant | None:
 
 
 def with_bare(aliases: Sequence[str], *, is_file: bool) -> Iterator[str]:
-    """Of a file `Folder/Name` also answers to `Name`; a line has told every name."""
+    """Yield the aliases. A file's `Folder/Name` also answers to `Name`; a line lists every name already."""
     yield from aliases
     if is_file:
         yield from (alias.rpartition("/")[2].strip() for alias in aliases if "/" in alias)

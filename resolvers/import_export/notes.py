@@ -1,4 +1,4 @@
-"""Where notes are read from: a folder of markdown files, or a `.jsonl` file with a page on each line.
+"""Notes are read from a folder of markdown files, or from a `.jsonl` file with a page on each line.
 
 Files are named as the system names them, in plain text: `pathlib` would put each part of each path into Python's table
 of known strings, which is then made anew again and again (docs/decisions/0017-imports-in-constant-memory.md).
@@ -36,7 +36,7 @@ WAITING = temp_statements("waiting")
 
 
 class Waiting:
-    """The last one is taken first, so that what waits are the folders beside those on the way to it."""
+    """A stack of folders: the last one is taken first, so only folders beside those on the way to it wait."""
 
     def __init__(self, temp: TempDatabase) -> None:
         self.temp = temp
@@ -46,7 +46,7 @@ class Waiting:
         self.temp.put(WAITING["add_folder"], folder=os.fsencode(folder))
 
     def take(self) -> str | None:
-        """None when none is left."""
+        """Take the next folder, or None when none is left."""
         if row := self.temp.first(WAITING["find_last"]):
             self.temp.put(WAITING["drop_folder"], id=row[0])
             return os.fsdecode(row[1])
@@ -72,7 +72,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class WikiRecord:
-    """What an export says of the wiki itself."""
+    """A record of what an export says of the wiki itself."""
 
     language: str | None = None
 
@@ -90,7 +90,7 @@ Read = Note | NoteFile | SourceRecord | MentionRecord | RevisionRecord | WikiRec
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why one note, or a part of it, was not imported."""
+    """A reason why one note, or a part of it, was not imported."""
 
     path: str
     code: str
@@ -127,7 +127,7 @@ def is_of_an_empty_wiki(root: Path) -> bool:
 
 
 def about(root: Path) -> WikiRecord | None:
-    """What an export says of its wiki; in a folder that an export made links mean what they meant there."""
+    """Return what an export says of its wiki; in a folder that an export made links mean what they meant there."""
     try:
         with (root / ABOUT).open("rb") as file:
             return wiki_from(orjson.loads(file.read(ABOUT_MAX)))
@@ -138,7 +138,7 @@ def about(root: Path) -> WikiRecord | None:
 
 
 def error_from(value: Any) -> Problem:
-    """What an export says that it lacks: it is lacking in what is made of it, too."""
+    """Return one of an export's errors as a problem: what the export lacks, the import lacks, too."""
     path, message = (value.get(name) if isinstance(value, dict) else None for name in ("path", "message"))
     return Problem(str(path)[:1_000], MISSING, f"the export does not hold it: {str(message)[:1_000]}")
 
@@ -149,7 +149,7 @@ def wiki_from(value: Any) -> WikiRecord:
 
 
 def exported(root: Path, waiting: Waiting) -> Iterator[Piece]:
-    """What the pages of an export rest on, what its sources say besides, and what the pages were."""
+    """Yield an export's lines beside its pages: its errors, sources and mentions, then the histories of pages."""
     for name in (ERRORS, SOURCES, MENTIONS):
         path = os.path.join(root, name)
         if os.path.isfile(path):
@@ -172,7 +172,7 @@ def read_all(pieces: Iterable[Piece], reader: Reader = PLAIN) -> list[Read | Pro
 
 
 def readable(piece: Piece, reader: Reader = PLAIN) -> Read | Problem:
-    """What it holds, or why that is nothing."""
+    """Return what the piece holds, or a problem that says why it cannot be read."""
     try:
         return read(piece, reader)
     except BadNote as error:
@@ -184,9 +184,9 @@ def readable(piece: Piece, reader: Reader = PLAIN) -> Read | Problem:
 
 
 def read(piece: Piece, reader: Reader = PLAIN) -> Read | Problem:
-    """What it holds. BadNote, LimitExceeded or OSError say why that is nothing.
+    """Return what the piece holds. Raises BadNote, LimitExceeded or OSError when that cannot be read.
 
-    What is too large to be stored is refused here, beside the event loop, and before anything works on it.
+    Anything too large to be stored is refused here, in a thread, before anything else works on it.
     """
     found = parsed(piece, reader)
     if isinstance(found, NoteFile):
@@ -210,14 +210,14 @@ def parsed(piece: Piece, reader: Reader) -> Read | Problem:
 
 
 def data_of(piece: Piece) -> bytes:
-    """Its bytes; a piece that is too long is not to be asked for them. Raises OSError."""
+    """Return the bytes of a piece, which must not be asked of one that is too long. Raises OSError."""
     with open(piece.file, "rb") as file:
         file.seek(piece.start)
         return file.read(piece.size)
 
 
 def from_line(piece: Piece, text: str) -> Read | Problem:
-    """A page, or what else a wiki holds: that has files of its own in an export, elsewhere it says what it is."""
+    """Read a line: a page, or another record, which has files of its own in an export and elsewhere says its kind."""
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
@@ -244,8 +244,8 @@ def from_line(piece: Piece, text: str) -> Read | Problem:
 
 
 def in_folder(root: Path, waiting: Waiting, survey: Survey) -> Iterator[Piece | Problem]:
-    """Hidden files and folders are not looked at; links to folders are not followed. No list is made of what a folder
-    holds."""
+    """Yield the notes of a folder. Hidden files and folders are not looked at; links to folders are not followed. No
+    list is made of what a folder holds."""
     top, inside = os.path.join(root, ""), os.path.realpath(root)
     waiting.add(top)
     while folder := waiting.take():
@@ -267,7 +267,7 @@ def in_folder(root: Path, waiting: Waiting, survey: Survey) -> Iterator[Piece | 
 
 
 def is_looked_at(entry: "os.DirEntry[str]") -> bool:
-    """Notes, and links to folders, because they might lead out."""
+    """Return whether an import looks at the file: a note, or a link to a folder, which might lead out."""
     if entry.name.startswith("."):
         return False
     return entry.name.lower().endswith(MARKDOWN) or (entry.is_symlink() and os.path.isdir(entry.path))
@@ -284,7 +284,7 @@ def in_entry(entry: "os.DirEntry[str]", top: str, inside: str) -> Iterator[Piece
 
 
 def is_utf_8(path: str) -> bool:
-    """A name of other bytes can be opened, but neither be shown nor be a page's title."""
+    """Return whether a name is UTF-8. Another can be opened, but neither be shown nor be a page's title."""
     try:
         return bool(path.encode())
     except UnicodeEncodeError:
@@ -292,7 +292,7 @@ def is_utf_8(path: str) -> bool:
 
 
 def leads_inside(path: str, inside: str) -> bool:
-    """A link that leads to itself leads nowhere."""
+    """Return whether a link leads inside the folder. One that leads to itself leads nowhere."""
     end = os.path.realpath(path)
     return os.path.commonpath((inside, end)) == inside and not os.path.islink(end)
 
@@ -307,7 +307,7 @@ def in_file(entry: "os.DirEntry[str]", name: str) -> Piece | Problem:
 
 
 def in_lines(path: str) -> Iterator[Piece]:
-    """The lines that are not blank, by where they stand: one may be longer than memory."""
+    """Yield the lines that are not blank, by their positions: one may be longer than memory."""
     name = label("", basename(path))
     size, number, blank = 0, 1, True
     with open(path, "rb") as file:

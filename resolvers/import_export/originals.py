@@ -57,7 +57,7 @@ BYTES_AT_ONCE = 2_000_000
 
 
 def records(root: Path, problems: Problems) -> Iterator[tuple[str, bytes]]:
-    """What an export says of files besides: their paths, and the lines."""
+    """Yield the path of each file of an export with the line that says more of it."""
     file = join(root, ORIGINALS)
     if not isfile(file):
         return
@@ -155,12 +155,12 @@ def draft(placed: Placed, note: Note, given: Given | None, vault: Vault, sources
 
 
 def says_all_of(placed: Placed, given: Given | None, vault: Vault) -> bool:
-    """Whether an export tells all of a page: in a file of its own, or beside one that nobody has changed since."""
+    """Return whether an export says all of a page: in a file of its own, or beside one that is unchanged since."""
     return vault.is_export and (given is None or given.says_all or vault.record(placed.label) is None)
 
 
 def has_origin(placed: Placed, note: Note, vault: Vault) -> bool:
-    """Whether a page came from a file. One that an export named after its page is not where it came from."""
+    """Return whether a page came from a file. One that an export named after its page is not its origin."""
     if not placed.is_file:
         return False
     is_own = note.slug is not None and is_own_path(placed.label, placed.type, placed.slug)
@@ -168,7 +168,7 @@ def has_origin(placed: Placed, note: Note, vault: Vault) -> bool:
 
 
 def tags(note: Note) -> tuple[str, ...]:
-    """Those of the header, then those that stand in the text."""
+    """Return the tags of the header, then those that stand in the text."""
     told = {tag.casefold() for tag in note.tags}
     return (*note.tags, *(tag for tag in inline_tags(note.body) if tag.casefold() not in told))[: TAGS.most]
 
@@ -220,7 +220,7 @@ async def write_originals(
 
 
 def is_respelled(vault: Vault, note: Written, given: Given, says_all: bool) -> bool:
-    """Whether the text of the page has other links than the file."""
+    """Return whether the text of the page has other links than the file."""
     if given.is_respelled is not None and says_all:
         return given.is_respelled
     return vault.body(note.placed, note.note.body) != note.note.body
@@ -230,7 +230,7 @@ def is_respelled(vault: Vault, note: Written, given: Given, says_all: bool) -> b
 
 
 class Files:
-    """Where the files of an export lie: found by page, and by what a link in one of them says."""
+    """The places of an export's files: found by page, and by what a link in one of them says."""
 
     def __init__(self, temp: TempDatabase) -> None:
         """The tables are those of `Paths`."""
@@ -301,7 +301,7 @@ class Place:
         return f"{link.match['embed']}[[{found}{anchor}{label}]]"
 
     def names(self, shown: str, path: str) -> Iterator[str]:
-        """What a link may say that means the file, the best first; the last one always does."""
+        """Yield what a link may say to mean the file, the best first; the last one always does."""
         whole = splitext(path)[0]
         names = [shown, basename(whole), whole]
         if self.format is Format.LOGSEQ:
@@ -322,7 +322,7 @@ class Place:
         return f"[[{next(self.names('', path))}]]" if path else name
 
     def is_same(self, before: str, after: str) -> bool:
-        """Whether two texts differ in the names by which links call the same files alone."""
+        """Return whether two texts differ only in the names by which links call the same files."""
         old, new = written_links(before), written_links(after)
         if len(old) != len(new) or between(before, old) != between(after, new):
             return False
@@ -332,7 +332,7 @@ class Place:
         )
 
     def means_same(self, old: WrittenLink, new: WrittenLink) -> bool:
-        """The text that a reader sees may differ where it is the name alone."""
+        """Return whether two links mean the same. The shown text may differ where it is the name alone."""
         if old.match.re is not WIKI or new.match.re is not WIKI or old.target.anchor != new.target.anchor:
             return False
         names = [splitext(one.match["name"])[0] for one in (old, new)]

@@ -1,4 +1,4 @@
-"""Which page each note becomes: its type and its slug, the same ones whenever it is imported."""
+"""A page for each note: its type and its slug, the same ones whenever the note is imported."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ class Places:
         temp.make(PLACES["make_tables"])
 
     def know(self, pages: Iterable[Mapping[str, Any]]) -> None:
-        """Which file became which page before: of several pages the oldest."""
+        """Remember which file became which page before: of several pages the oldest."""
         rows = (
             {"type": page["type"], "label": page["path"], "slug": page["slug"], "page_id": page["id"].bytes}
             for page in pages
@@ -74,7 +74,7 @@ class Places:
         self.temp.put_all(PLACES["know_page"], rows)
 
     def add(self, found: Found, place: int) -> None:
-        """What it says waits at `place`."""
+        """Add a note that was found; what it says waits at `place`."""
         note, here = found.note, {"id": found.id, "label": found.label, "place": place}
         if note.redirect_to:
             self.temp.put(PLACES["add_stub"], **here)
@@ -88,7 +88,7 @@ class Places:
         return row[0] if row else found.folder_type
 
     def place(self) -> Iterator[list[tuple[int, str] | Problem]]:
-        """Some notes after the other: their numbers and slugs, or why there is none."""
+        """Place the notes in their order, in batches: yield their numbers and slugs, or why one has none."""
         for rows in self.temp.some(PLACED_AT_ONCE, PLACES["list_notes"]):
             yield [self.placed(row) for row in rows]
 
@@ -108,7 +108,7 @@ class Places:
             raise BadNote(f'{first[0]} has the slug "{slug}" already: give one of them another')
 
     def free(self, known: str | None, title: str, folder: str) -> str:
-        """Free in every type, so that a name in a link means one page."""
+        """Return a slug that is free in every type, so that a name in a link means one page."""
         if known and not self.is_taken(known):
             return known
         slug = slugify(title)
@@ -119,7 +119,7 @@ class Places:
         return self.numbered(slug)
 
     def numbered(self, slug: str) -> str:
-        """The first number that is free; those before the last one that was given are not."""
+        """Return the slug with the first free number; those before the last one that was given are not free."""
         (start,) = self.temp.first(PLACES["find_number"], slug=slug) or (2,)
         number = next(n for n in count(start) if not self.is_taken(numbered(slug, n)))
         self.temp.put(PLACES["keep_number"], slug=slug, next=number + 1)
@@ -132,12 +132,12 @@ class Places:
         return self.temp.count(PLACES["count_placed"])
 
     def to_write(self, size: int) -> Iterator[list[Placed]]:
-        """All of them in their order, so many at once."""
+        """Yield all placed notes in their order, in batches of `size`."""
         for rows in self.temp.some(size, PLACES["list_placed"]):
             yield [placed(row) for row in rows]
 
     def keep(self, kept: Iterable[Kept]) -> None:
-        """What became of some."""
+        """Store what became of some notes."""
         rows = (
             {"id": one.placed.id, "page_id": one.page_id.bytes, "created": one.created, "changed": one.changed}
             for one in kept
@@ -145,7 +145,7 @@ class Places:
         self.temp.put_all(PLACES["keep_page"], rows)
 
     def to_tie(self, size: int) -> Iterator[list[Kept]]:
-        """Those that are pages now, in the same order."""
+        """Yield the notes that are pages now, in the same order, in batches of `size`."""
         for rows in self.temp.some(size, PLACES["list_pages"]):
             yield [Kept(placed(row[:6]), UUID(bytes=row[6]), bool(row[7]), bool(row[8])) for row in rows]
 

@@ -1,4 +1,4 @@
-"""Where a page's file lies in a folder: where it came from, or at `<type>/<slug>.md`."""
+"""Paths of pages' files in a folder: the path that a page came from, or `<type>/<slug>.md`."""
 
 import hashlib
 import re
@@ -23,14 +23,14 @@ class Paths:
         temp.make(PATHS["make_tables"])
 
     def take(self, type: str, slug: str, origin: object = None) -> str:
-        """`origin` is the path of the file that the page was imported from, as anybody may have written it."""
+        """Take a path. `origin` is that of the file the page was imported from, as anybody may have written it."""
         own = own_path(type, slug)
         wanted = [origin] if isinstance(origin, str) and is_safe(origin) else []
         numbered = (f"{own.removesuffix('.md')}.{n}.md" for n in count(2))
         return next(path for path in chain(wanted, [own], numbered) if self.is_free(path))
 
     def is_free(self, path: str) -> bool:
-        """Nobody has asked for it before."""
+        """Take the path, and return whether it was free."""
         return self.temp.put(PATHS["take_path"], path=path.casefold()) == 1
 
 
@@ -39,13 +39,13 @@ def own_path(type: str, slug: str) -> str:
 
 
 def is_own(path: str, type: str, slug: str) -> bool:
-    """Whether an export gave it to a page that came from no file."""
+    """Return whether an export gave the path to a page that came from no file."""
     stem = own_path(type, slug).removesuffix(".md")
     return path.startswith(stem) and NUMBERED.fullmatch(path, len(stem)) is not None
 
 
 def is_safe(path: str) -> bool:
-    """Whether it is a markdown file inside of the folder, on every system, that an import would read."""
+    """Return whether an import would read it as a markdown file inside of the folder, on every system."""
     parts = path.split("/")
     return (
         path.lower().endswith(MARKDOWN)
@@ -82,7 +82,7 @@ OWN = frozenset({ABOUT, ERRORS, SOURCES, MENTIONS, ORIGINALS})
 
 
 def is_in_history(file: str) -> bool:
-    """Whether it is one of those that tell what pages were, wherever the folder lies."""
+    """Return whether the file is one of those with the former states of pages, wherever the folder lies."""
     return f"/{HISTORY}/" in file
 
 

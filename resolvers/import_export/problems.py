@@ -1,4 +1,4 @@
-"""What went wrong in an import or an export: counted to the last, told as far as anybody reads."""
+"""Problems of an import or an export: all of them are counted, and the first ones are kept to be shown."""
 
 import logging
 from collections.abc import Callable, Iterable
@@ -31,14 +31,14 @@ class Problems:
             self.append(problem)
 
     def take(self, others: "Problems") -> None:
-        """What was gathered elsewhere, by path: nobody says in which order a folder is read."""
+        """Add the problems that were gathered elsewhere, by path: a folder is read in no known order."""
         room = TOLD - len(self.told)
         self.told += sorted(others.told, key=lambda problem: problem.path)[:room]
         self.count += others.count
 
 
 def attempted(path: str, make: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | Problem:
-    """What is made of one part of a wiki for an export, or why it is missing there: the other parts are written."""
+    """Return what `make` makes of one part of a wiki, or the reason why an export lacks it: the others are written."""
     try:
         return make(*args, **kwargs)
     except Exception as error:

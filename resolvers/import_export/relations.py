@@ -1,4 +1,4 @@
-"""What a note says beside its text: the page above it, pages that it is related to, sources that it rests on."""
+"""Relations that a note names beside its text: the page above it, related pages, sources that it rests on."""
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -42,14 +42,14 @@ class Sources:
             self.by_ref.setdefault(row["ref"], {}).setdefault(row["kind"], {})[row["version"]] = row["id"]
 
     def find(self, citation: Citation) -> UUID | None:
-        """The one of the kind that is asked for, or the only one of that ref; its newest version, if none is given."""
+        """Return the source of that kind, or the only one of that ref; its newest version, if none is given."""
         kinds = self.by_ref.get(citation.ref, {})
         kind = citation.kind or next(iter(kinds), None) if citation.kind or len(kinds) == 1 else None
         versions = kinds.get(kind, {}) if kind else {}
         return versions.get(citation.version) if citation.version else next(reversed(versions.values()), None)
 
     def cited(self, note: Note) -> dict[tuple[str, UUID], Citation]:
-        """What can be cited, by section and source: a section rests on a source once."""
+        """Return what can be cited, by section and source: a section rests on a source once."""
         found: dict[tuple[str, UUID], Citation] = {}
         for citation in note.sources:
             if source_id := self.find(citation):
@@ -57,13 +57,13 @@ class Sources:
         return found
 
     def uncited(self, note: Note) -> list[dict[str, Any]]:
-        """The rest, as metadata."""
+        """Return the other citations, as metadata."""
         cited = list(self.cited(note).values())
         return [citation.fields() for citation in note.sources if citation not in cited]
 
 
 async def find_sources(database: Database, scope: Scope, notes: Iterable[Note]) -> Sources:
-    """Those that these notes cite, as far as the wiki has them."""
+    """Return the sources that these notes cite, as far as the wiki has them."""
     refs = {citation.ref for note in notes for citation in note.sources}
     if not refs:
         return Sources(())
@@ -103,7 +103,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Tied:
-    """What came of one note: whether its page changed, what went wrong, which names nobody answers to yet."""
+    """The result for one note: whether its page changed, what went wrong, which names nobody answers to yet."""
 
     changed: bool
     problems: list[Problem]
@@ -143,7 +143,7 @@ class Ties:
         return Tied(changed, problems, broken)
 
     def asked(self, note: Written) -> list[tuple[str, str]]:
-        """How it wants to be tied to other pages, and their names."""
+        """Return the ties to other pages that a note asks for: the relation and the name of each."""
         parent = self.parent(note)
         return [*([(PARENT, parent)] if parent else []), *((RELATED, name) for name in note.note.links)]
 
@@ -161,7 +161,7 @@ class Ties:
             return await write_relations(writer, page_ids, relations)
 
     def relations(self, note: Written) -> Iterator[Relation]:
-        """All but the references that an export gives for other reasons: those are not the file's."""
+        """Yield all relations except references that an export gives for other reasons: those are not the file's."""
         for relation, name in self.asked(note):
             reasons = note.note.reasons.get(name, (REASON,)) if relation == RELATED else (REASON,)
             if REASON in reasons or self.find(name, note) is None:
@@ -206,7 +206,7 @@ class Ties:
         return Tied(False, [], [unanswered(label, "redirectTo", name)])
 
     def missing(self, note: Written) -> Iterator[Callable[[], Awaitable[Change]]]:
-        """What would make the page as its note has it. What is tied already stays."""
+        """Yield the calls that would make the page as its note has it. Ties that exist already stay."""
         page_id, here = note.page_id, (self.database, self.scope)
         before, parent = self.before[page_id], self.parent(note)
         parent_id = self.find(parent, note) if parent else None

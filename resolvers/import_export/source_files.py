@@ -67,7 +67,7 @@ def from_line(text: str) -> Any:
 
 
 def from_text(piece: Piece, text: str) -> dict[str, Any]:
-    """What its frontmatter says of it; a file is known by its path, else."""
+    """Return a source by what its frontmatter says; without a ref there, the file is known by its path."""
     values, content = split(text)
     given = {name: str(values.pop(name)) for name in ("kind", "ref", "title", "captured_at") if values.get(name)}
     metadata = values.pop("metadata", None)

@@ -43,7 +43,7 @@ class Spool:
         self.file.close()
 
     def keep(self, note: Note, given: Given | None = None) -> int:
-        """Where it is kept."""
+        """Store a note, and return its place."""
         place = self.file.seek(0, 2)
         pickle.dump(note, self.file, pickle.HIGHEST_PROTOCOL)
         pickle.dump(given, self.file, pickle.HIGHEST_PROTOCOL)
@@ -72,13 +72,13 @@ class NoteList:
         temp.make(PIECES["make_tables"])
 
     def fill(self, found: Iterable[Piece | Problem], problems: Problems) -> None:
-        """All that was found; what is none is added to the problems."""
+        """Add all pieces that were found; what is no piece is added to the problems."""
         unsound = Problems()
         self.temp.put_all(PIECES["add_piece"], (row(one) for one in sound(found, unsound)))
         problems.take(unsound)
 
     def drop(self, folder: str) -> int:
-        """Leave out the notes of a folder; how many that were."""
+        """Leave out the notes of a folder; return how many that were."""
         return self.temp.put(PIECES["drop_pieces"], folder=folder)
 
     def files(self, size: int) -> Iterator[str]:

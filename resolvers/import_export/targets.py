@@ -21,14 +21,14 @@ Lines = Sequence[bytes]
 
 
 class Target(Protocol):
-    """Where an export goes. What the wiki is comes first, then sources, names, pages, what they were, and what is
-    missing."""
+    """A destination of an export. It gets the wiki's own facts first, then sources, names, pages, their histories, and
+    what is missing."""
 
     def page(self, page: PageFile) -> bytes:
-        """The form in which it keeps a page."""
+        """Return the bytes in which the target stores a page."""
 
     def record(self, kind: str, value: dict[str, Any]) -> bytes:
-        """The form in which it keeps a source, a name, a state of a page or an error."""
+        """Return the bytes in which it stores a source, a name, a state of a page or an error."""
 
     def begin(self, language: str) -> None: ...
 
@@ -86,7 +86,7 @@ class FolderTarget:
             self.folder.append(path, data)
 
     def add_errors(self, errors: Sequence[Problem], lines: Lines) -> None:
-        """What an earlier export wrote of a page that is missing now stays."""
+        """Write the list of what is missing; what an earlier export wrote of such a page stays."""
         for error in errors:
             self.folder.keep(error.path)
         self.folder.write(ERRORS, b"".join(lines))
@@ -119,7 +119,7 @@ class ZipTarget:
         self.append(MENTIONS, lines)
 
     def append(self, path: str, lines: Lines) -> None:
-        """To the entry that is being written, which is over when the next one begins."""
+        """Append to the entry that is being written, which is over when the next one begins."""
         if self.open is None or self.path != path:
             self.end()
             self.open, self.path = self.zip.open(entry(path), "w", force_zip64=True), path
@@ -140,7 +140,7 @@ class ZipTarget:
         self.append(ERRORS, lines)
 
     def end(self) -> None:
-        """Of the entry that is being written."""
+        """End the entry that is being written."""
         if self.open:
             self.open.close()
             self.open = None
@@ -163,7 +163,7 @@ class LinesTarget:
         return line({kind: value})
 
     def begin(self, language: str) -> None:
-        """Other readers know lines of sources and of pages: what need not be said is not."""
+        """Write the language unless it is English: other readers know lines of sources and of pages only."""
         if language != ENGLISH:
             self.file.write(line({"wiki": about(language)}))
 
@@ -177,7 +177,7 @@ class LinesTarget:
         self.file.writelines(data for _, data in files)
 
     def add_originals(self, lines: Lines) -> None:
-        """Lines say all of their pages themselves."""
+        """Write nothing: lines say all of their pages themselves."""
 
     def add_states(self, path: str, lines: Lines) -> None:
         self.file.writelines(lines)
@@ -205,12 +205,12 @@ def line(record: dict[str, Any]) -> bytes:
 
 
 def about(language: str) -> dict[str, Any]:
-    """What an export says of its wiki."""
+    """Return what an export says of its wiki."""
     return FORMAT | {"language": language}
 
 
 def entry(path: str) -> ZipInfo:
-    """Of no date, so that the same wiki is the same file."""
+    """Return a zip entry of no date, so that the same wiki is the same file."""
     info = ZipInfo(path)
     info.compress_type = ZIP_DEFLATED
     info.external_attr = 0o644 << 16

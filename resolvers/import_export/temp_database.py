@@ -41,15 +41,15 @@ class TempDatabase:
         self.connection.close()
 
     def make(self, tables: str) -> None:
-        """Tables. All that follows is one transaction: nobody else looks, and nothing is ever taken back."""
+        """Make the tables. All that follows is one transaction: nobody else looks, and nothing is ever rolled back."""
         self.connection.executescript(f"{tables};\nBEGIN")
 
     def put(self, statement: str, **values: Any) -> int:
-        """How many rows that made or changed."""
+        """Run a statement, and return how many rows it made or changed."""
         return self.connection.execute(statement, values).rowcount
 
     def put_all(self, statement: str, rows: Iterable[Mapping[str, Any]]) -> None:
-        """The statement with the values of each row; they may come as they are found."""
+        """Run the statement with the values of each row; they may come as they are found."""
         self.connection.executemany(statement, rows)
 
     def first(self, statement: str, **values: Any) -> tuple[Any, ...] | None:
@@ -61,7 +61,7 @@ class TempDatabase:
         return int((self.first(statement, **values) or (0,))[0])
 
     def some(self, size: int, statement: str, **values: Any) -> Iterator[list[tuple[Any, ...]]]:
-        """The rows, so many at once."""
+        """Yield the rows in batches of that size."""
         cursor = self.connection.execute(statement, values)
         while rows := cursor.fetchmany(size):
             yield rows

@@ -31,7 +31,7 @@ ENTRIES = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """Where the list of entries stands. What comes before the zip in its file has `shift` bytes."""
+    """The place of the list of entries. What comes before the zip in its file has `shift` bytes."""
 
     start: int
     end: int
@@ -39,7 +39,7 @@ class Directory:
 
 
 def directory(file: IO[bytes]) -> Directory:
-    """Raises BadZipFile."""
+    """Find the list of entries. Raises BadZipFile."""
     length = file.seek(0, os.SEEK_END)
     first = max(0, length - COMMENT_MAX - END.size - LOCATOR.size - END_64.size)
     file.seek(first)
@@ -69,7 +69,7 @@ def lists(file: IO[bytes], where: Directory) -> Iterator[list[bytes]]:
 
 
 def entries(piece: bytes) -> list[bytes]:
-    """Those that the piece begins with. Raises BadZipFile when it does not begin with one."""
+    """Return the entries that the piece begins with. Raises BadZipFile when it does not begin with one."""
     found: list[bytes] = []
     at = 0
     while len(found) < ENTRIES and at + ENTRY.size <= len(piece):
@@ -152,7 +152,7 @@ def unpacked(
 
 
 def unpack(file: IO[bytes], unpacking: "Unpacking") -> None:
-    """Raises LimitExceeded for what would fill the disk."""
+    """Unpack the zip into the folder. Raises LimitExceeded for what would fill the disk."""
     where, count = directory(file), 0
     for some in lists(file, where):
         count += len(some)
@@ -175,7 +175,7 @@ def parts(file: IO[bytes], where: Directory, some: list[bytes]) -> Iterator[ZipF
 
 
 class Unpacking:
-    """What has come of one zip so far: the problems, and how many bytes there may still be."""
+    """The progress of unpacking one zip: the problems so far, and how many bytes there may still be."""
 
     def __init__(self, folder: str, most: int, problems: Problems, survey: Survey) -> None:
         self.folder, self.most, self.left, self.problems, self.survey = folder, most, most, problems, survey
@@ -243,13 +243,13 @@ class TooLarge(Exception):
 
 
 def is_wanted(name: str) -> bool:
-    """Notes, and what an export says of itself; hidden files are not looked at, as in a folder."""
+    """Return whether it is a note, or what an export says of itself; hidden files are skipped, as in a folder."""
     hidden = any(part.startswith(".") and part not in (".", "..") for part in name.replace("\\", "/").split("/"))
     return is_own(name) or (name.lower().endswith(MARKDOWN) and not hidden)
 
 
 def refusal(info: ZipInfo, folder: str) -> Problem | None:
-    """Why an entry is not laid out."""
+    """Return why an entry is not unpacked."""
     if leads_out(info.filename):
         return Problem(info.filename, BadInput.code, "the path leads out of the zip")
     kind = stat.S_IFMT(info.external_attr >> 16)
@@ -265,7 +265,7 @@ def refusal(info: ZipInfo, folder: str) -> Problem | None:
 
 
 def leads_out(name: str) -> bool:
-    """For any system: `C:` names a disk, and some part folders with a backslash."""
+    """Return whether the path leads out on any system: `C:` names a disk, some part folders with a backslash."""
     first, *_ = parts = [part for part in name.split("/") if part not in ("", ".")]
     return name.startswith("/") or ".." in parts or "\\" in name or ":" in first
 
@@ -279,7 +279,7 @@ def limit_of(info: ZipInfo) -> int:
 
 
 def lay_out(zip: ZipFile, info: ZipInfo, folder: str, most: int) -> int:
-    """Unpack one entry; how many bytes it had. What it says of its size is not believed."""
+    """Unpack one entry, and return how many bytes it had. The size that it claims is not believed."""
     target = os.path.join(folder, info.filename)
     os.makedirs(os.path.dirname(target), exist_ok=True)
     with zip.open(info) as source, open(target, "wb") as file:
@@ -291,7 +291,7 @@ def lay_out(zip: ZipFile, info: ZipInfo, folder: str, most: int) -> int:
 
 
 def copy(source: IO[bytes], target: IO[bytes], most: int) -> int:
-    """At most a piece more than `most`."""
+    """Copy at most a piece more than `most` bytes."""
     size = 0
     while size <= most and (piece := source.read(PIECE)):
         target.write(piece)
@@ -324,7 +324,7 @@ class Forgotten(dict[str, ZipInfo]):
     """Names that are not looked up: an export gives each one once."""
 
     def __setitem__(self, name: str, entry: ZipInfo) -> None:
-        """Nothing is kept."""
+        """Store nothing."""
 
 
 class GrowingZip(ZipFile):
@@ -336,6 +336,6 @@ class GrowingZip(ZipFile):
         self.filelist, self.NameToInfo = self.entries, Forgotten()
 
     def abandon(self) -> None:
-        """Where it was broken off, or the collector would finish it, and complain that nothing can be written."""
+        """Abandon a zip that was broken off: else the collector would finish it, and complain that it cannot write."""
         self.fp = None
         self.entries.file.close()

@@ -43,7 +43,7 @@ class Lost(CairnError):
 
 
 class CompileFailed(CairnError):
-    """A job was given up. `attempt` says how often it was tried."""
+    """An error for a job that was given up. `attempt` says how often it was tried."""
 
     code = "COMPILE_FAILED"
 
@@ -59,7 +59,7 @@ class CompileFailed(CairnError):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One that this worker runs. `token` stands for this claim: no other has it."""
+    """A job that this worker runs. `token` stands for this claim: no other has it."""
 
     tenant_id: UUID
     owner_id: UUID
@@ -77,12 +77,12 @@ class Job:
 
     @property
     def stem(self) -> str:
-        """Its key without the bucket."""
+        """Return the job's key without the bucket."""
         return self.dedupe_key.rstrip("0123456789")
 
     @property
     def subject(self) -> str:
-        """What it is about besides the whole wiki."""
+        """Return what the job is about besides the whole wiki."""
         return ":".join(self.dedupe_key.split(":")[2:-1])
 
     @property
@@ -92,7 +92,7 @@ class Job:
 
     @property
     def claimed(self) -> dict[str, Any]:
-        """What every statement on it says."""
+        """Return the parameters of every statement on the job."""
         return {"tenant_id": self.tenant_id, "id": self.id, "claimed_by": self.token}
 
 
@@ -195,19 +195,19 @@ async def claim_in(database: Database, tenant_id: UUID, worker: str, owner_id: U
 
 
 async def beat(database: Database, job: Job) -> None:
-    """A sign of life. Raises Lost."""
+    """Record a sign of life. Raises Lost."""
     async with database.connection() as connection:
         await changed(connection, "beat", job, now=datetime.now(UTC))
 
 
 async def advance(writer: Writer, job: Job, metrics: dict[str, Any]) -> None:
-    """What it has done, together with what it did. Raises Lost, and then nothing of it was done."""
+    """Record the job's progress together with its work. Raises Lost, and then none of the work is committed."""
     await changed(writer, "advance", job, now=datetime.now(UTC), metrics=metrics)
     announce_job(writer, job.tenant_id, job.owner_id, job.id)
 
 
 async def finish(writer: Writer, job: Job, metrics: dict[str, Any]) -> None:
-    """It ended well. Called by the only writer of the wiki: a source that came before was seen, one after asks anew."""
+    """End a job well. Called by the wiki's only writer: a source before it was seen, one after asks for a new job."""
     now = datetime.now(UTC)
     await changed(writer, "close", job, status="succeeded", error=None, metrics=metrics, run_after=now, finished_at=now)
     announce_job(writer, job.tenant_id, job.owner_id, job.id)
@@ -222,7 +222,7 @@ async def follow_up(writer: Writer, job: Job, after: datetime | None = None) -> 
 
 
 async def fail(database: Database, job: Job, error: str, metrics: dict[str, Any], *, is_hopeless: bool = False) -> None:
-    """This attempt went wrong: the next one after a pause, or none when there were enough. Raises Lost."""
+    """End a failed attempt: the next comes after a pause, or none when there were enough. Raises Lost."""
     now = datetime.now(UTC)
     is_last = is_hopeless or job.is_last_attempt
     async with transaction(database) as connection:
@@ -240,7 +240,7 @@ async def fail(database: Database, job: Job, error: str, metrics: dict[str, Any]
 
 
 async def release(database: Database, job: Job, metrics: dict[str, Any]) -> None:
-    """A worker that is told to stop leaves its job to the others at once. Raises Lost."""
+    """Leave the job to other workers right away, because this one is told to stop. Raises Lost."""
     now = datetime.now(UTC)
     values: dict[str, Any] = {"status": "pending", "error": None, "metrics": metrics, "run_after": now}
     async with transaction(database) as connection:
@@ -263,7 +263,7 @@ async def find_last_compiled(database: Database, scope: Scope) -> Row | None:
 
 
 async def cancel(database: Database, scope: Scope, job_id: UUID) -> bool:
-    """Nobody wants it any more; false when it was over already."""
+    """Cancel a job that nobody wants any more; false when it was over already."""
     row = await find_job(database, scope, job_id)
     async with transaction(database) as connection:
         touched = await connection.run(

@@ -24,7 +24,7 @@ USER, SEED, API = "user", "seed", "api"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is known of a topic. Tags that are None were not given."""
+    """A topic and what is known of it. Tags that are None were not given."""
 
     topic: str
     content: str
@@ -54,7 +54,7 @@ async def delete_knowledge(database: Database, scope: Scope, topic: str) -> Save
 
 
 async def seed_knowledge(database: Database, scope: Scope, topic: str, seed: Seed) -> bool:
-    """Whether an entry was made: one that is there, or was and is deleted, stays as it is."""
+    """Make an entry and return True, unless there is one, or was and is deleted: that stays as it is."""
     draft = draft_of(Entry(topic, seed.content, seed.tags))
     ready = await prepared(replace(draft, metadata={ORIGIN: SEED}))
     async with writing(database, scope) as writer:
@@ -78,7 +78,7 @@ def draft_of(entry: Entry) -> PageDraft:
 
 
 def topic_slug(topic: str) -> str:
-    """`claude_models` and `Claude models` are one topic."""
+    """Return the slug of a topic: `claude_models` and `Claude models` are one."""
     try:
         return title_slug(topic)
     except BadInput as error:
@@ -86,6 +86,6 @@ def topic_slug(topic: str) -> str:
 
 
 def origin(metadata: dict[str, object]) -> str:
-    """user, seed or api."""
+    """Return where the entry comes from: user, seed or api."""
     found = metadata.get(ORIGIN)
     return found if found in (USER, SEED) and isinstance(found, str) else API

@@ -1,4 +1,4 @@
-"""What could be better in a wiki. Nothing is edited: every check reports, also when it finds nothing."""
+"""Lint of a wiki: what could be better. Nothing is edited: every check reports, also when it finds nothing."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -69,7 +69,7 @@ class Report:
 
 
 async def lint(database: Database, scope: Scope, *, most: int = 20) -> list[Report]:
-    """Every check of the scope's wiki, a statement each, for those who may write in it."""
+    """Run every check on the scope's wiki, a statement each, for those who may write in it."""
     async with looking(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.WRITE)
         reader = Writer(connection, scope)

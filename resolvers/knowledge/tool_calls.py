@@ -1,4 +1,4 @@
-"""What agents called, counted; and the index of what is at hand that follows from it.
+"""Counts of what agents called, and the hot index that follows from them.
 
 docs/decisions/0014-rest-and-mcp-share-one-core.md
 """
@@ -26,7 +26,7 @@ HOT_MOST = 20
 
 
 async def count_call(database: Database, scope: Scope, tool: str, page_ids: Sequence[UUID] = ()) -> None:
-    """One more call in the scope's wiki, which gave the text of these pages. Old days go when a new one begins."""
+    """Count a call in the scope's wiki, which gave the text of these pages. Old days go when a new one begins."""
     where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
     counted = [NO_PAGE, *dict.fromkeys(page_ids)]
     async with looking(database) as connection:
@@ -36,7 +36,7 @@ async def count_call(database: Database, scope: Scope, tool: str, page_ids: Sequ
 
 
 async def hot_index(database: Database, scope: Scope, owner_id: UUID, size: int = HOT) -> list[tuple[UUID, int]]:
-    """(page id, score), the hottest first; none of a wiki that may not be read."""
+    """Return (page id, score) pairs, the hottest first; none of a wiki that may not be read."""
     where = {"tenant_id": scope.tenant_id, "owner_id": owner_id, "first": first_day(), "no_page": NO_PAGE}
     async with looking(database) as connection:
         try:

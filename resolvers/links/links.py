@@ -25,7 +25,7 @@ TEXT = "text"
 
 @dataclass(frozen=True, slots=True)
 class SavedLink:
-    """Why one page refers to another after a write; no reasons, no link."""
+    """A link after a write, with the reasons why one page refers to the other; no reasons, no link."""
 
     from_page_id: UUID
     to_page_id: UUID
@@ -83,7 +83,7 @@ async def unlink_pages(
 async def taken_back(
     writer: Writer, from_page_id: UUID, to_page_id: UUID, reason: str | None
 ) -> tuple[Sequence[str], tuple[str, ...]]:
-    """The reasons that are gone, and those that are left. Mostly none is left: that takes one statement."""
+    """Return the reasons that go, and those that are left. Mostly none is left: that takes one statement."""
     pair = {"from_page_id": from_page_id, "to_page_id": to_page_id}
     gone: Sequence[str] | None = await writer.value(LINKS["delete_link"], **pair, reason=reason)
     if gone is not None:
@@ -96,7 +96,7 @@ async def taken_back(
 
 
 async def reasons_of(writer: Writer, from_page_id: UUID, to_page_id: UUID) -> tuple[str, ...]:
-    """None where there is no link. A link that stands shows that both pages are there, in this wiki."""
+    """Return the reasons of a link, none without a link. A link shows that both pages are there, in this wiki."""
     found = await writer.value(LINKS["find_reasons"], from_page_id=from_page_id, to_page_id=to_page_id)
     if found is None:
         await check_pair(writer, from_page_id, to_page_id, "toPageId")
@@ -104,7 +104,7 @@ async def reasons_of(writer: Writer, from_page_id: UUID, to_page_id: UUID) -> tu
 
 
 async def relinked(writer: Writer, from_page_id: UUID, to_page_id: UUID, action: str, reasons: Sequence[str]) -> None:
-    """Everything that depends on a reference."""
+    """Update everything that depends on a reference."""
     writer.touched.add(from_page_id)
     refresh_hubness(writer, [to_page_id])
     await record(writer, action, from_page_id, toPageId=to_page_id, reasons=list(reasons))
@@ -117,7 +117,7 @@ def check_kind(kind: str) -> None:
 
 
 def named_reason(reason: str, *, restored: bool = False) -> str:
-    """One that may be asserted and taken back."""
+    """Return the reason, if it is one that may be asserted and taken back."""
     reason = validation.line(reason, "reason", REASON.limit(restored=restored))
     if reason == TEXT:
         raise BadInput('The reason "text" belongs to the links in the page\'s text. Edit the text.', "reason")
@@ -129,7 +129,7 @@ KIND = re.compile(r"(?:deterministic|co_mention)(?::[^*]+)?")
 
 @dataclass(frozen=True, slots=True)
 class DroppedLinks:
-    """How many links lost a reason, and how many of these had no other. In a dry run: would lose."""
+    """A count of the links that lost a reason, and of those that had no other. In a dry run: would lose."""
 
     kind: str
     links: int
@@ -153,7 +153,7 @@ async def drop_link_kind(database: Database, scope: Scope, kind: str, *, dry_run
 
 
 def checked_kind(kind: str) -> str:
-    """`deterministic:city:*` is `deterministic:city`."""
+    """Return the plain kind: `deterministic:city:*` is `deterministic:city`."""
     plain = validation.line(kind, "kind", REASON.stored).removesuffix("*").removesuffix(":")
     if not KIND.fullmatch(plain):
         raise BadInput(

@@ -1,5 +1,5 @@
-"""What pages point at, in their texts and in the headers of files that they were imported from, and the links and
-parents that follow from it.
+"""Targets are what pages point at, in their texts and in the headers of files that they were imported from. Links and
+parents follow from them.
 
 A target always has the page that its words mean now. So the order in which pages were written does not matter, and a
 link to a page that is not there yet heals when it comes.
@@ -59,7 +59,7 @@ async def write_targets(writer: Writer, texts: Mapping[UUID, Sequence[Target]]) 
 
 
 async def add_targets(writer: Writer, texts: Mapping[UUID, Sequence[Target]]) -> None:
-    """What the texts of these pages point at besides what is known of them."""
+    """Store what the texts of these pages point at besides the targets that are known already."""
     found = [(page_id, target) for page_id, targets in texts.items() for target in targets]
     if found:
         await writer.later(
@@ -142,7 +142,7 @@ async def resolve(
 
 
 async def relate(writer: Writer, moved: Sequence[Row]) -> set[UUID]:
-    """References for what files call related, to the pages that are meant now; the pages that got one."""
+    """Write references for what files call related, to the pages meant now; return the pages that got one."""
     left = [row for row in moved if row["before_id"]]
     if left:
         stale = await writer.all(
@@ -174,7 +174,7 @@ async def relate(writer: Writer, moved: Sequence[Row]) -> set[UUID]:
 
 
 async def hang(writer: Writer, moved: Sequence[Row]) -> set[UUID]:
-    """Parents that files name, for the pages that nobody has hung elsewhere; the pages that have moved."""
+    """Set the parents that files name, for pages whose parent nobody has set; return the pages that moved."""
     left = [row for row in moved if row["before_id"]]
     gone = await writer.all(
         TARGETS["unhang_pages"],
@@ -211,7 +211,7 @@ async def hang(writer: Writer, moved: Sequence[Row]) -> set[UUID]:
 
 
 async def redirect(writer: Writer, leading: Mapping[str, UUID]) -> None:
-    """Slugs that led nowhere become former slugs of the pages that are there now, unless a page has or had them."""
+    """Let slugs that led nowhere lead to the pages that are there now, unless a page has or had them."""
     await writer.run(TARGETS["drop_redirects"], slugs=list(leading))
     for slug, page_id in leading.items():
         page = await find_page(writer, page_id)

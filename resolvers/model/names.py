@@ -21,7 +21,7 @@ SEARCH = statements("search_index")
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What the target of a link may say: slugs as they are, aliases normalised."""
+    """The names that the target of a link may say: slugs as they are, aliases normalised."""
 
     slugs: frozenset[str] = frozenset()
     aliases: frozenset[str] = frozenset()
@@ -31,7 +31,7 @@ class Names:
 
 
 async def find_names(writer: Writer, *pages: Page) -> dict[UUID, Names]:
-    """What they answer to besides their titles: their aliases, their slugs and those that they had."""
+    """Return what the pages answer to besides their titles: their aliases, their slugs and those that they had."""
     found: dict[tuple[UUID, str], set[str]] = defaultdict(set)
     for row in await writer.all(ALIASES["find_names"], page_ids=[page.id for page in pages]):
         found[row["page_id"], row["kind"]].add(row["name"])
@@ -67,7 +67,7 @@ async def take_names(
 
 
 def known_names(writer: Writer, page: Page) -> Names:
-    """What was read of them when the page was."""
+    """Return the names that were read when the page was."""
     aliases, old_slugs = writer.named[page.id]
     return Names(old_slugs | {page.slug}, aliases)
 
@@ -80,7 +80,7 @@ async def renew_names(writer: Writer, page: Page) -> Names:
 
 
 async def write_names(writer: Writer, named: Sequence[tuple[Page, Names]]) -> None:
-    """The rows that search reads, of pages that may have others."""
+    """Write the rows that search reads, of pages that may have others."""
     rows = rows_of(named)
     page_ids, kinds, names = rows["page_ids"], rows["kinds"], rows["names"]
     await writer.later(SEARCH["drop_names"], page_ids=page_ids, kinds=kinds, names=names)
@@ -88,7 +88,7 @@ async def write_names(writer: Writer, named: Sequence[tuple[Page, Names]]) -> No
 
 
 async def add_names(writer: Writer, new: Sequence[tuple[Page, Names]]) -> None:
-    """The rows that search reads, of pages that have none yet."""
+    """Add the rows that search reads, of pages that have none yet."""
     await writer.later(SEARCH["add_names"], **rows_of(new))
 
 
@@ -107,7 +107,7 @@ def rows_of(named: Sequence[tuple[Page, Names]]) -> dict[str, Any]:
 
 
 def everyone(several: Iterable[Names]) -> Names:
-    """All that any of them answers to."""
+    """Return all names that any of them answers to."""
     names = list(several)
     return Names(frozenset().union(*(one.slugs for one in names)), frozenset().union(*(one.aliases for one in names)))
 

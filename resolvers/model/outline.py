@@ -24,7 +24,7 @@ def templated(page_type: str) -> Outline:
 
 
 def size(*outlines: Iterable[Section | SectionDraft]) -> int:
-    """How many characters have to be read to know what they say."""
+    """Return how many characters have to be read to know what the sections say."""
     return sum(len(section.heading or "") + len(section.body) for section in chain(*outlines))
 
 
@@ -35,7 +35,7 @@ def from_body(body: str, current: Outline = (), *, restored: bool = False) -> Ou
 
 
 def keeping(sections: Outline, current: Outline) -> Outline:
-    """The same texts. One that keeps its heading or its slug stays the section that it was."""
+    """Return the same texts. One that keeps its heading or its slug stays the section that it was."""
     known: dict[str, list[str]] = {}
     for section in current:
         known.setdefault(section.heading, []).append(section.slug)
@@ -49,7 +49,7 @@ def keeping(sections: Outline, current: Outline) -> Outline:
 
 
 def named(sections: Outline, slugs: Sequence[str]) -> Outline | None:
-    """The same texts under these slugs; None when they are not as many, or not such as sections can have."""
+    """Return the same texts under these slugs; None when they are not as many, or not such as sections can have."""
     fits = len(slugs) == len(sections) and len(set(slugs)) == len(slugs) and all(s == section_slug(s) for s in slugs)
     return tuple(replace(one, slug=slug) for one, slug in zip(sections, slugs, strict=True)) if fits else None
 
@@ -105,7 +105,7 @@ def patched(page_type: str, current: Outline, slug: str, body: Given[str], headi
 
 
 def without(current: Outline, slug: str) -> Outline:
-    """All sections but one."""
+    """Return all sections but one."""
     place_of(current, slug)
     return standing([section for section in current if section.slug != slug], "sectionSlug", current)
 
@@ -127,7 +127,7 @@ def place_of(current: Outline, slug: str) -> int:
 
 
 def standing(sections: Iterable[Section], field: str, current: Outline = (), *, restored: bool = False) -> Outline:
-    """The outline as it comes back from the body: else what one section says would leak into the next.
+    """Return the outline as it comes back from the body: else what one section says would leak into the next.
 
     A page that is larger than its bound, since that was lowered, can be written as long as it does not grow.
     """
@@ -148,7 +148,7 @@ def standing(sections: Iterable[Section], field: str, current: Outline = (), *, 
 
 
 def allowed(section: Section, field: str) -> Section:
-    """The section, when it can stand on a page. An empty lead can: it is left out."""
+    """Return the section, when it can stand on a page. An empty lead can: it is left out."""
     if (section.heading or section.body.strip()) and (reason := problem(section)):
         raise BadInput(f'The section "{section.slug}" cannot stand like this: {reason}.', field)
     return section

@@ -40,18 +40,18 @@ class Page:
 
     @property
     def content(self) -> tuple[Any, ...]:
-        """What a revision stands for: when this changes, the version does."""
+        """Return what a revision stands for: when this changes, the version does."""
         return (self.slug, self.title, self.summary, self.sections, self.tags, self.metadata)
 
     @property
     def name(self) -> str:
-        """How messages call it."""
+        """Return the name of the page in messages."""
         return f'the {self.type} "{self.title}"'
 
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What a write did to a page. `changed` is false when all of it stood there already."""
+    """The result of a write to a page. `changed` is false when all of it stood there already."""
 
     page_id: UUID
     version: int
@@ -65,7 +65,7 @@ async def find_page(writer: Writer, page_id: UUID) -> Page | None:
 
 
 async def find_pages(writer: Writer, page_ids: Collection[UUID]) -> dict[UUID, Page]:
-    """Those of the pages that this wiki has, with their sections, by their ids; one statement."""
+    """Return those of the pages that this wiki has, with their sections, by their ids; one statement."""
     if not page_ids:
         return {}
     rows = await writer.all(PAGES["find_pages"], page_ids=list(page_ids))

@@ -1,4 +1,4 @@
-"""The same change to many pages: each page by itself, whole or not at all."""
+"""Batches that change many pages in the same way: each page by itself, whole or not at all."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ PAGES_MAX = 100
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of the page at a position of the batch, from 0: it was saved, or why it was not."""
+    """The outcome for the page at a position of the batch, from 0: it was saved, or why it was not."""
 
     position: int
     saved: Saved | None = None
@@ -29,19 +29,19 @@ class Outcome:
 
 
 async def archive_pages(database: Database, scope: Scope, page_ids: Sequence[UUID]) -> list[Outcome]:
-    """Out of sight, a hundred at most."""
+    """Archive pages, a hundred at most."""
     return await each(page_ids, lambda page_id: archive_page(database, scope, page_id))
 
 
 async def unarchive_pages(database: Database, scope: Scope, page_ids: Sequence[UUID]) -> list[Outcome]:
-    """In sight again."""
+    """Unarchive pages: they are in sight again."""
     return await each(page_ids, lambda page_id: unarchive_page(database, scope, page_id))
 
 
 async def tag_pages(
     database: Database, scope: Scope, page_ids: Sequence[UUID], *, add: Sequence[str] = (), remove: Sequence[str] = ()
 ) -> list[Outcome]:
-    """Tags put on every one of them, and others taken off."""
+    """Put tags on every one of the pages, and take others off."""
     added, removed = tags(add, "add"), tags(remove, "remove")
     if both := sorted(set(added) & set(removed)):
         raise BadInput(f'The tag "{both[0]}" cannot be put on and taken off at once.', "remove")
@@ -63,7 +63,7 @@ async def retag_page(
 
 
 async def each(page_ids: Sequence[UUID], change: Callable[[UUID], Awaitable[Saved]]) -> list[Outcome]:
-    """One after the other; what goes wrong with one does not touch the others."""
+    """Change one page after the other; what goes wrong with one does not touch the others."""
     outcomes = []
     for position, page_id in enumerate(validation.few(page_ids, PAGES_MAX, "pageIds")):
         try:
@@ -74,7 +74,7 @@ async def each(page_ids: Sequence[UUID], change: Callable[[UUID], Awaitable[Save
 
 
 def tags(values: Sequence[str], field: str) -> tuple[str, ...]:
-    """As `validation.tags` has them, with the field's own name in what is wrong."""
+    """Return the tags as `validation.tags` has them, with the field's own name in what is wrong."""
     try:
         return validation.tags(values)
     except BadInput as error:

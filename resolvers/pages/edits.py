@@ -1,4 +1,4 @@
-"""Edits told as old words and new ones, and texts put behind what is there."""
+"""Edits given as old text and new text, and texts put behind what is there."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -60,7 +60,7 @@ class EditAmbiguous(CairnError):
 
 @dataclass(frozen=True, slots=True)
 class SavedEdit:
-    """What an edit did. `note` says why nothing was written, where that is so."""
+    """The result of an edit. `note` says why nothing was written, where that is so."""
 
     saved: Saved
     edited: Edited | None = None
@@ -79,7 +79,7 @@ async def edit_page(
     expected_version: int | None = None,
     summary: str | None = None,
 ) -> SavedEdit:
-    """The new text for the old one, in the whole body or in one section.
+    """Put the new text for the old one, in the whole body or in one section.
 
     Raises EditFailed and EditAmbiguous where the old text is not there, or not once.
     """
@@ -112,7 +112,7 @@ async def append_to_page(
     expected_version: int | None = None,
     summary: str | None = None,
 ) -> SavedEdit:
-    """The text behind all that is there, after a blank line or else on the next line.
+    """Append the text behind all that is there, after a blank line or else on the next line.
 
     A section that is not there yet joins at the end.
     """
@@ -147,21 +147,21 @@ async def edited_text(text: str, old: str, new: str, replace_all: bool) -> Edite
 
 
 def text_of(page: Page, section_slug: str | None) -> str:
-    """What is edited."""
+    """Return the text that is edited: the whole body, or that of one section."""
     if section_slug is None:
         return render(page.sections)
     return page.sections[outline.place_of(page.sections, section_slug)].body
 
 
 def appended(before: str, text: str, as_paragraph: bool) -> str:
-    """With the line ends that the text before has."""
+    """Return the text with the other behind it, with the line ends that it has before."""
     end = "\r\n" if "\r\n" in before else "\n"
     separator = end * (1 + as_paragraph) if before else ""
     return before + separator + text.lstrip("\r\n")
 
 
 async def retold(page: Page, section_slug: str | None, text: str, field: str) -> tuple[Page, PageText | None]:
-    """The page with this text for its body, or for one section; what is wrong with it is said of the field."""
+    """Return the page with this text for its body, or for one section; errors name the field."""
     try:
         if section_slug is None:
             read = await read_body(text)

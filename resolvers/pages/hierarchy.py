@@ -1,4 +1,4 @@
-"""Where pages hang: the parent of a page, and the two links that mirror it."""
+"""The hierarchy of pages: the parent of a page, and the two links that mirror it."""
 
 from uuid import UUID
 
@@ -28,7 +28,7 @@ async def set_parent(database: Database, scope: Scope, page_id: UUID, *, parent_
 
 
 async def place(writer: Writer, page: Page, parent_id: UUID | None) -> bool:
-    """The parent and both mirror links in one step; false when the page hangs there already."""
+    """Write the parent and both mirror links in one step; false when the page hangs there already."""
     if parent_id == page.parent_id:
         return False
     if parent_id is not None:
@@ -50,7 +50,7 @@ async def place(writer: Writer, page: Page, parent_id: UUID | None) -> bool:
 
 
 async def check_parent(writer: Writer, page: Page, parent_id: UUID) -> None:
-    """A page cannot hang under itself, nor under what hangs under it, nor in another wiki."""
+    """Refuse a parent that is the page itself, hangs under it, or lies in another wiki."""
     if parent_id == page.id:
         raise BadInput("A page cannot be its own parent.", "parentId")
     await check_same_wiki(writer, parent_id, "parentId")

@@ -25,7 +25,7 @@ VERSIONS = range(1, 2**31)
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How the text of a page changed from one of its states to another."""
+    """A comparison of the text of a page in one of its states with that in another."""
 
     old: State
     new: State

@@ -38,14 +38,14 @@ class PageText:
 
 
 async def read_body(body: str, *, restored: bool = False) -> PageText:
-    """Of a whole body as it was given, or as it was stored."""
+    """Return the text of a page from a whole body, as it was given or as it was stored."""
     text = await read_in_thread(len(body), lambda: text_of(outline.from_body(body, restored=restored)))
     check_links(text.targets, LINKS.limit(restored=restored))
     return text
 
 
 async def read_sections(sections: Outline) -> PageText:
-    """Of sections that can stand together."""
+    """Return the text of a page from sections that can stand together."""
     await asyncio.sleep(0)  # for others: many pages may be read one after the other
     return await read_in_thread(outline.size(sections), text_of, sections)
 
@@ -93,7 +93,7 @@ class NewPage:
 
 
 async def create(writer: Writer, *new: NewPage, later: bool = False) -> list[Saved]:
-    """All of them, at their first version. `later` when `count_words` follows after more of them."""
+    """Create all of these pages, at their first version. `later` when `count_words` follows after more of them."""
     new = tuple(replace(one, page=replace(one.page, version=1)) for one in new)
     made = [one.page for one in new]
     await writer.each(INSERT_PAGE, [page_row(writer, one) for one in new])
@@ -122,7 +122,7 @@ def first_revision(writer: Writer, one: NewPage, names: Names) -> dict[str, Any]
 
 
 def content_row(page: Page, body: str) -> dict[str, Any]:
-    """What a write may change."""
+    """Return the columns that a write may change."""
     return {
         "slug": page.slug,
         "title": page.title,
@@ -137,7 +137,7 @@ def content_row(page: Page, body: str) -> dict[str, Any]:
 
 
 def revision_row(writer: Writer, page: Page, edit_summary: str | None) -> dict[str, Any]:
-    """All but what `states` has columns of its own for."""
+    """Return the columns of a revision, except those that `states` writes."""
     actor = writer.scope.actor
     return {
         "id": new_id(),
@@ -154,7 +154,7 @@ def revision_row(writer: Writer, page: Page, edit_summary: str | None) -> dict[s
 
 
 async def write_sections(writer: Writer, found: Sequence[tuple[UUID, int, Section]]) -> None:
-    """Sections at their places on pages, new ones and changed ones."""
+    """Write sections at their places on pages, new ones and changed ones."""
     if found:
         await writer.later(
             SECTIONS["write_sections"],
@@ -171,7 +171,7 @@ async def write_sections(writer: Writer, found: Sequence[tuple[UUID, int, Sectio
 
 
 async def name(writer: Writer, new: Sequence[NewPage]) -> dict[UUID, Names]:
-    """Each answers to its title, its aliases and its slug, and to those that it had and nobody else has."""
+    """Let each answer to its title, its aliases and its slug, and to those that it had and nobody else has."""
     called = await read_in_thread(sum(sum(map(len, one.aliases)) for one in new), aliases_of, new)
     await writer.later(ALIASES["write_aliases"], **alias_rows(called))
     kept = await keep_slugs(writer, [(one.page, slug) for one in new for slug in one.former_slugs])
@@ -199,12 +199,12 @@ def aliases_of(new: Iterable[NewPage]) -> Called:
 
 
 def aliases(names: Sequence[str], source: str) -> dict[str, tuple[str, str]]:
-    """The first name of each alias."""
+    """Return the first name of each alias."""
     return {alias: (name, source) for name in reversed(names) if (alias := normalise(name))}
 
 
 async def write_aliases(writer: Writer, called: Called) -> set[UUID]:
-    """The pages that did not answer to all of these names before."""
+    """Write the aliases, and return the pages that did not answer to all of these names before."""
     added = await writer.all(ALIASES["write_aliases"], **alias_rows(called))
     return {row["page_id"] for row in added}
 

@@ -36,7 +36,7 @@ SEARCH = statements("search_index")
 
 
 class PageExists(CairnError):
-    """A page of the same type is called so already."""
+    """Raised when a page of the same type is called so already."""
 
     code = "PAGE_EXISTS"
 
@@ -51,10 +51,10 @@ class PageExists(CairnError):
 
 
 async def create_page(database: Database, scope: Scope, draft: PageDraft, *, unless_called: bool = False) -> Saved:
-    """A new page. A slug made from the title gets a number when it is taken; a given one must be free.
+    """Create a page. A slug made from the title gets a number when it is taken; a given one must be free.
 
     With `unless_called` PageExists is raised instead of a number, where a page of the type has that title, alias or
-    slug; who gives a slug means another page.
+    slug; a caller who gives a slug means another page.
     """
     draft = await checked(draft)
     wanted = draft.slug or title_slug(draft.title)
@@ -126,7 +126,7 @@ async def update_page(
 
 
 def check_type(page: Page, wanted: str | None) -> None:
-    """Links, default sections and what search promises rest on the type: it is what a page is."""
+    """Refuse another type: links, default sections and what search promises rest on it."""
     if wanted is not None and wanted != page.type:
         raise BadInput(
             f"A page's type never changes: {page.name} stays one. Make a page of the other type with this text, "
@@ -148,14 +148,14 @@ async def add_former_slugs(database: Database, scope: Scope, page_id: UUID, slug
 async def archive_page(
     database: Database, scope: Scope, page_id: UUID, *, expected_version: int | None = None
 ) -> Saved:
-    """Out of sight, with everything it owns."""
+    """Archive a page, with everything it owns."""
     return await restate(database, scope, page_id, "archived", "page.archived", expected_version)
 
 
 async def unarchive_page(
     database: Database, scope: Scope, page_id: UUID, *, expected_version: int | None = None
 ) -> Saved:
-    """In sight again."""
+    """Unarchive a page: it is in sight again."""
     return await restate(database, scope, page_id, "active", "page.unarchived", expected_version)
 
 
@@ -171,7 +171,7 @@ async def restate(
 
 
 async def archive_scope(database: Database, scope: Scope) -> int:
-    """Every page of the wiki out of sight; how many that were."""
+    """Archive every page of the wiki; return how many that were."""
     async with writing(database, scope, Action.MANAGE) as writer:
         archived = await writer.run(PAGES["archive_all"])
         if archived:
@@ -184,7 +184,7 @@ async def archive_scope(database: Database, scope: Scope) -> int:
 
 
 async def delete_page(database: Database, scope: Scope, page_id: UUID) -> Saved:
-    """A page and all that belongs to it, for good. Its children become parentless, links to it are broken."""
+    """Delete a page and all that belongs to it, for good. Its children become parentless, links to it broken."""
     async with writing_page(database, scope, page_id, Action.MANAGE) as (writer, page):
         await remove_page(writer, page)
         await record(writer, "page.deleted", page.id, type=page.type, slug=page.slug, title=page.title)
@@ -192,7 +192,7 @@ async def delete_page(database: Database, scope: Scope, page_id: UUID) -> Saved:
 
 
 async def remove_page(writer: Writer, page: Page) -> None:
-    """The page and all that hangs on it; the log is for the caller to write."""
+    """Remove the page and all that hangs on it; the caller writes the log."""
     counting = await dependants(writer, page.id)
     for child in await writer.all(PAGES["orphan_children"], page_id=page.id):
         writer.changes.add(ChangeKind.MOVED, child["id"])

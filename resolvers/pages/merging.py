@@ -40,7 +40,7 @@ class Joined:
 
 
 def join(sections: Outline, others: Outline) -> Joined:
-    """Texts under the same heading, or the same slug, are put one behind the other; the rest joins at the end."""
+    """Join the texts under the same heading, or the same slug, one behind the other; the rest joins at the end."""
     found = {section.slug: section for section in sections}
     by_heading = {section.heading: section.slug for section in reversed(sections)}
     places: dict[str, str] = {}
@@ -56,7 +56,7 @@ def join(sections: Outline, others: Outline) -> Joined:
 
 
 def arranged(sections: list[Section], added: list[Section], places: dict[str, str], current: Outline) -> Joined:
-    """A text without a heading stands first; whose slug is taken gets the next one."""
+    """Arrange the sections: a text without a heading stands first; one whose slug is taken gets the next slug."""
     taken = {section.slug for section in sections}
     for other in added:
         slug = outline.unused(other.slug, taken)
@@ -68,7 +68,7 @@ def arranged(sections: list[Section], added: list[Section], places: dict[str, st
 
 
 def both(text: str, other: str) -> str:
-    """Whole lines that stand there already are not said twice: a word of them may be in any text."""
+    """Return both texts. Whole lines that stand there already are not repeated: a word of them may be in any text."""
     if f"\n{other.strip()}\n" in f"\n{text}\n":
         return text
     return f"{text}\n\n{other}" if text.strip() else other
@@ -133,7 +133,7 @@ async def merge_many(
 
 
 async def find_source(writer: Writer, page_id: UUID, field: str) -> Page:
-    """The page that is to go, of the writer's wiki."""
+    """Return the page that is to go, of the writer's wiki."""
     page = await find_page(writer, page_id)
     if page is None:
         await check_same_wiki(writer, page_id, field)
@@ -142,7 +142,7 @@ async def find_source(writer: Writer, page_id: UUID, field: str) -> Page:
 
 
 async def is_merged(writer: Writer, gone: Page, into: Page) -> bool:
-    """Whether the one went into the other before, and nobody has brought it back since."""
+    """Return whether the one went into the other before, and nobody has brought it back since."""
     found = await writer.value(MERGING["find_merged"], page_id=gone.id)
     return gone.status == "archived" and found == into.id
 
@@ -175,7 +175,7 @@ def check_mergeable(gone: Page, into: Page, field: str) -> None:
 
 
 async def put_away(writer: Writer, gone: Page, into: Page) -> Page:
-    """Archived, under a slug that nobody asks for: its own is free to lead to the other page."""
+    """Archive the page under a slug that nobody asks for: its own is free to lead to the other page."""
     slug = await free_slug(writer, gone.type, gone.slug[: SLUG.most - len(SUFFIX)].rstrip("-") + SUFFIX)
     after = replace(gone, slug=slug, status="archived")
     saved = await save(writer, gone, after, edit_summary=f"Merged into {into.title}")
@@ -186,7 +186,7 @@ async def put_away(writer: Writer, gone: Page, into: Page) -> Page:
 
 
 async def enrich(writer: Writer, gone: Page, into: Page, joined: Joined) -> Page:
-    """The page that stays, with the text, the tags, the metadata and the names of the other."""
+    """Save the page that stays, with the text, the tags, the metadata and the names of the other."""
     names = [row["name"] for row in await writer.all(MERGING["find_aliases"], page_id=gone.id)]
     after = replace(
         into,
@@ -201,7 +201,7 @@ async def enrich(writer: Writer, gone: Page, into: Page, joined: Joined) -> Page
 
 
 async def move_belongings(writer: Writer, gone: Page, into: Page, joined: Joined) -> list[UUID]:
-    """Evidence, children, references, promotions and mentions; the pages whose hubness that may change."""
+    """Move evidence, children, references, promotions and mentions; return the pages whose hubness may change."""
     await copy_citations(writer, gone, into, joined)
     if await writer.value(PAGES["find_ancestor"], page_id=into.id, ancestor_id=gone.id):
         await place(writer, into, gone.parent_id)
@@ -252,7 +252,7 @@ async def move_children(writer: Writer, gone: Page, into: Page) -> None:
 
 
 async def move_references(writer: Writer, gone: Page, into: Page) -> list[UUID]:
-    """What was asserted of the one is asserted of the other. Those that texts make follow from the texts."""
+    """Assert of one page what was asserted of the other. References that texts make follow from the texts."""
     pairs: dict[str, list[tuple[UUID, UUID]]] = defaultdict(list)
     for row in await writer.all(MERGING["find_asserted"], page_id=gone.id):
         pair = tuple(into.id if end == gone.id else end for end in (row["from_page_id"], row["to_page_id"]))
@@ -274,7 +274,7 @@ async def move_references(writer: Writer, gone: Page, into: Page) -> list[UUID]:
 
 
 async def rename_both(writer: Writer, gone: Page, into: Page) -> None:
-    """Both answer to other names than before; so every link that says one of them is looked at again."""
+    """Look again at every link that says a name of either page, since both answer to other names than before."""
     names = await find_names(writer, into, gone)
     check_number(names[into.id], "fromPageId")
     renamed = [(page, names[page.id]) for page in (into, gone)]

@@ -54,7 +54,7 @@ class Rewritten(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NewName:
-    """What a page was called and is called, and whether its slug and its title, as the name in a link, mean it."""
+    """The old and the new name of a page, and whether its slug and its title, as the name in a link, mean it."""
 
     old_slug: str
     old_title: str
@@ -82,12 +82,12 @@ async def find_calling(writer: Writer, page: Page) -> list[Row]:
 
 
 async def rewrite_calling(writer: Writer, calling: Sequence[Row], old: Page, new: Page) -> dict[UUID, int]:
-    """All the texts that were found before the page was called `new`; the new versions of their pages."""
+    """Rewrite all texts that were found before the page was called `new`; return their pages' new versions."""
     return await rewrite_each(writer, calling, await new_name(writer, old.slug, old.title, new)) if calling else {}
 
 
 async def rewrite_first(writer: Writer, old: Page, new: Page) -> Rewritten:
-    """As many texts as one transaction may hold. What is left is noted, for `rewrite_rest`."""
+    """Rewrite as many texts as one transaction may hold. What is left is noted, for `rewrite_rest`."""
     done = await rewrite_some(writer, await new_name(writer, old.slug, old.title, new), BEGINNING)
     if done.left:
         actor = writer.scope.actor
@@ -107,7 +107,7 @@ async def rewrite_first(writer: Writer, old: Page, new: Page) -> Rewritten:
 
 
 async def rewrite_next(database: Database, scope: Scope, renaming_id: UUID) -> Rewritten | None:
-    """The next texts of a rename, in a transaction of their own; None when it is done."""
+    """Rewrite the next texts of a rename, in a transaction of their own; None when it is done."""
     async with writing(database, scope) as writer:
         renaming = await writer.one(RENAMINGS["find_renaming"], id=renaming_id)
         if renaming is None:
@@ -132,7 +132,7 @@ async def find_renamings(writer: Writer, page_id: UUID) -> dict[UUID, int]:
 
 
 async def rewrite_rest(database: Database) -> int:
-    """Every rename of every tenant that has texts left, to its end; how many texts were written anew.
+    """Finish every rename of every tenant that has texts left; return how many texts were written anew.
 
     A wiki that cannot be written now is left for another time.
     """
@@ -145,14 +145,14 @@ async def rewrite_rest(database: Database) -> int:
 
 
 async def unfinished(database: Database) -> list[Row]:
-    """One small statement a tenant, all in one round trip."""
+    """Return the unfinished renames: one small statement a tenant, all in one round trip."""
     wanted = [{"tenant_id": tenant.id} for tenant in await list_tenants(database)]
     async with database.connection() as connection:
         return await connection.all_of_each(RENAMINGS["find_unfinished"], wanted)
 
 
 def scope_of(renaming: Row) -> Scope:
-    """On behalf of who renamed the page."""
+    """Return the scope of whoever renamed the page."""
     actor = Actor(ActorKind(renaming["actor_kind"]), renaming["actor_id"])
     return Scope(renaming["tenant_id"], renaming["owner_id"], Role.SERVICE, actor, (renaming["owner_id"],))
 
@@ -169,7 +169,7 @@ async def new_name(writer: Writer, old_slug: str, old_title: str, page: Page) ->
 
 
 async def rewrite_some(writer: Writer, name: NewName, reached: UUID) -> Rewritten:
-    """The texts that follow the page that was reached."""
+    """Rewrite the texts that follow the page that was reached."""
     rows = await writer.all(
         TARGETS["find_linking"],
         page_id=name.new.id,
@@ -183,7 +183,7 @@ async def rewrite_some(writer: Writer, name: NewName, reached: UUID) -> Rewritte
 
 
 async def rewrite_each(writer: Writer, rows: Sequence[Row], name: NewName) -> dict[UUID, int]:
-    """The new versions of the pages that say an old name, in a fixed number of statements."""
+    """Rewrite the pages that say an old name, in a fixed number of statements; return their new versions."""
     pages = await find_pages(writer, [row["id"] for row in rows])
     calling = {row["id"]: frozenset(row["targets"]) for row in rows if row["id"] in pages}
     size = outline.size(*(page.sections for page in pages.values()))
@@ -195,7 +195,7 @@ async def rewrite_each(writer: Writer, rows: Sequence[Row], name: NewName) -> di
 
 
 def renamed(sections: Outline, targets: frozenset[str], name: NewName) -> Outline:
-    """The sections with the links spelled anew; as they were where the new name is too long for them."""
+    """Return the sections with the links spelled anew, or as they were where the new name is too long for them."""
 
     def respelling(link: Target, written: str) -> str | None:
         return name.respelled(link, written) if link.target in targets else None
@@ -216,7 +216,7 @@ PATIENCE = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Renamed:
-    """`rewritten` pages have their links spelled anew; `left` texts are yet to be looked at, by the service."""
+    """The result of a rename: `rewritten` pages have new links; `left` texts are for the service to look at."""
 
     saved: Saved
     rewritten: tuple[UUID, ...] = ()
@@ -274,7 +274,7 @@ async def rename(writer: Writer, page: Page, after: Page, summary: str | None) -
 async def rewritten(
     database: Database, scope: Scope, done: Renamed, waiting: dict[UUID, int], patience: float
 ) -> Renamed:
-    """What was done, and as much of what waits as there is time for. The name itself is written already."""
+    """Rewrite as much of what waits as there is time for, and add it to what was done. The name itself is written."""
     versions: dict[UUID, int] = {}
     end = monotonic() + patience
     with suppress(CairnError):

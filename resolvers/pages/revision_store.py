@@ -1,4 +1,4 @@
-"""How the states of a page are kept, and found again: each is one row, or one row and its base."""
+"""The states of a page as they are stored and found again: each is one row, or one row and its base."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ STATES_MAX = 64  # that rest on one base
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What a page said at one version."""
+    """A state of a page: what it said at one version."""
 
     version: int
     title: str
@@ -64,7 +64,7 @@ async def compacted(known: Known, bases: Mapping[UUID, Row]) -> dict[UUID, dict[
 
 
 async def columns(base: Row | None, page: Page, aliases: Collection[str]) -> dict[str, Any]:
-    """`base` is the newest state that is kept whole, with the version that told these facts."""
+    """Return the columns of a new version. `base` is the newest whole state, with the version that has these facts."""
     body, found = page.body, None
     own = facts(page, aliases)
     if base is not None:
@@ -85,7 +85,7 @@ async def columns(base: Row | None, page: Page, aliases: Collection[str]) -> dic
 
 
 def spared(base: str, body: str, age: int) -> Delta | None:
-    """How the text differs from its base, while that saves room.
+    """Return how the text differs from its base, while that saves room.
 
     Differences grow by every edit. Once those since the base would take as much as a whole text, a new base is due.
     """

@@ -83,7 +83,7 @@ async def move_section(
 async def rearranged(
     writer: Writer, page: Page, sections: Outline, action: str, section_slug: str, summary: str | None
 ) -> Saved:
-    """The page with these sections."""
+    """Save the page with these sections."""
     saved = await save(writer, page, replace(page, sections=sections), edit_summary=summary)
     if saved.changed:
         await record(writer, action, page.id, version=saved.version, sectionSlug=section_slug)
@@ -91,7 +91,7 @@ async def rearranged(
 
 
 def named(section_slug: str) -> str:
-    """A slug to look for: any that a section could have."""
+    """Return a slug to look for: any that a section could have."""
     return validation.text(section_slug, "sectionSlug", SLUG.most)
 
 
@@ -122,7 +122,7 @@ async def suppress_promotion(
 
 
 def status_of(aggregation: dict[str, object] | None) -> object:
-    """Of a section that could grow."""
+    """Return the promotion status of a section, if it is one that could grow."""
     if aggregation is None:
         raise BadInput("This section lists no pages by itself, so it never grows into one.", "sectionSlug")
     if aggregation.get("promotion_status") == "promoted":

@@ -53,7 +53,7 @@ class Change:
 
     @property
     def is_revised(self) -> bool:
-        """A change of content makes a version."""
+        """Return whether the content changed: that makes a version."""
         return self.before.content != self.after.content
 
     @property
@@ -70,12 +70,12 @@ class Change:
 
     @property
     def is_renamed(self) -> bool:
-        """Its rows of names are not what they were."""
+        """Return whether its rows of names are not what they were."""
         return self.is_named or self.is_restated or self.is_retitled
 
     @property
     def kind(self) -> ChangeKind:
-        """What became of the page, as those who follow it are told."""
+        """Return what became of the page, as those who follow it are told."""
         if self.is_restated:
             return ChangeKind.ARCHIVED if self.after.status == "archived" else ChangeKind.RESTORED
         return ChangeKind.RENAMED if self.is_retitled else ChangeKind.UPDATED
@@ -109,7 +109,7 @@ def saved(one: Change) -> Saved:
 
 
 async def write_rows(writer: Writer, changes: Sequence[Change]) -> None:
-    """The pages themselves. One takes up a slug that it had before."""
+    """Write the rows of the pages themselves. One takes up a slug that it had before."""
     if changes:
         rows = [content_row(one.after, one.after.body) | {"page_id": one.after.id} for one in changes]
         await writer.each(PAGES["update_page"], rows)
@@ -118,7 +118,7 @@ async def write_rows(writer: Writer, changes: Sequence[Change]) -> None:
 
 
 async def write_texts(writer: Writer, changes: Sequence[Change]) -> None:
-    """The sections that differ, and what the texts point at."""
+    """Write the sections that differ, and what the texts point at."""
     if not changes:
         return
     if gone := [(one.after.id, slug) for one in changes for slug in lost(one)]:
@@ -169,7 +169,7 @@ def called_of(changes: Iterable[Change]) -> Called:
 
 
 def known_states(writer: Writer, changes: Sequence[Change], called: Called) -> Known:
-    """What the pages will be and be called, where their names were read together with them; else nothing."""
+    """Return what the pages will be and be called, if their names were read together with them; else nothing."""
     if not all(one.after.id in writer.named for one in changes):
         return {}
     return {
@@ -181,7 +181,7 @@ def known_states(writer: Writer, changes: Sequence[Change], called: Called) -> K
 async def write_revisions(
     writer: Writer, changes: Sequence[Change], expected: Known, bases: Mapping[UUID, Row]
 ) -> None:
-    """The states as they are now, for ever. `bases` are those that the expected ones rest on."""
+    """Write the states as they are now, for ever. `bases` are those that the expected ones rest on."""
     if not changes:
         return
     known = {one.after.id: (one.after, one.names.aliases) for one in changes}
@@ -191,7 +191,7 @@ async def write_revisions(
 
 
 async def write_words(writer: Writer, changes: Sequence[Change]) -> None:
-    """What can be found of them."""
+    """Write what search can find of the changed pages."""
     said = [one for one in changes if one.is_revised or one.is_named]
     if said:
         found = (Findable(one.after, one.names, one.text.words if one.text else None) for one in said)
@@ -200,7 +200,7 @@ async def write_words(writer: Writer, changes: Sequence[Change]) -> None:
 
 
 async def connect(writer: Writer, changes: Sequence[Change]) -> None:
-    """The links that follow from what the texts say now, and from what the pages are called."""
+    """Update the links that follow from what the texts say now, and from what the pages are called."""
     texts = [one.after.id for one in changes if one.is_rewritten]
     names = everyone(one.names for one in changes if one.is_renamed)
     if texts or names.slugs:
@@ -208,7 +208,7 @@ async def connect(writer: Writer, changes: Sequence[Change]) -> None:
 
 
 async def restate(writer: Writer, changes: Sequence[Change]) -> None:
-    """What depends on who is to be seen. A page that was merged into another is one of its own again."""
+    """Update what depends on who is to be seen. A page that was merged into another is one of its own again."""
     if back := [one.after.id for one in changes if one.after.status == "active"]:
         await writer.later(PAGES["drop_merged"], page_ids=back)
     if changes:
@@ -247,7 +247,7 @@ async def save(
 async def save_all(
     writer: Writer, states: Sequence[State], *, edit_summary: str | None = None, alias_source: str = "manual"
 ) -> list[Saved]:
-    """The same of many pages, each once, in a fixed number of statements."""
+    """Save many pages as `save` does one, each once, in a fixed number of statements."""
     new = [
         NewPage(after, await read_sections(after.sections), names, alias_source, edit_summary=edit_summary)
         for before, after, names in states

@@ -29,7 +29,7 @@ from .update import save
 async def store(
     writer: Writer, before: Page | None, after: Page, draft: PageDraft, action: str, text: PageText | None
 ) -> Saved:
-    """The page with all that the draft says of it."""
+    """Store the page with all that the draft says of it."""
     saved = await save(
         writer,
         before,
@@ -76,7 +76,7 @@ def brought_up(page: Page, draft: PageDraft, sections: Outline) -> Page:
 
 
 async def draft_text(draft: PageDraft) -> PageText | None:
-    """What a new page would say; none when the draft does not speak of it."""
+    """Return what a new page would say; None when the draft does not speak of it."""
     if draft.body is not None:
         return await read_body(draft.body, restored=draft.restored)
     if draft.sections is not None:
@@ -117,7 +117,7 @@ async def upsert_page(
     mark_compiled: bool = False,
     expected_version: int | None = None,
 ) -> Saved:
-    """The page of this type and slug as the draft wants it, made if need be; what the draft leaves out stays."""
+    """Make or update the page of this type and slug as the draft wants it; what that leaves out stays."""
     ready = await prepared(draft)
     if mark_compiled and ready.draft.status == "archived":
         raise BadInput("A compile brings a page back: it cannot archive it as well.", "status")
@@ -140,7 +140,7 @@ async def check_slug_is_own(writer: Writer, ready: Prepared) -> None:
 
 
 async def upsert_pages(database: Database, scope: Scope, drafts: Sequence[Prepared]) -> list[Saved]:
-    """The same for many drafts that were prepared: all of them, or none when one is refused.
+    """Write many prepared drafts as `upsert_page` writes one: all of them, or none when one is refused.
 
     `count_new_words` is to follow once there are no more of them.
     """
@@ -150,13 +150,13 @@ async def upsert_pages(database: Database, scope: Scope, drafts: Sequence[Prepar
 
 
 async def count_new_words(database: Database, scope: Scope) -> None:
-    """What pages written one batch after the other have left for the end: how often their words are said."""
+    """Count the words of pages that were written in batches, which leave the counting for the end."""
     async with writing(database, scope) as writer:
         await count_words(writer)
 
 
 async def create_new(writer: Writer, drafts: Sequence[Prepared]) -> dict[int, Saved]:
-    """Those of the drafts that are a page nobody has yet, all at once; by their places. Not those that need others."""
+    """Create the drafts that are no page yet, in one go and by their places, except those that need other pages."""
     rows = await writer.all(
         PAGES["find_by_slugs"], types=list({one.draft.type for one in drafts}), slugs=[one.slug for one in drafts]
     )

@@ -17,7 +17,7 @@ class Rate(NamedTuple):
     burst: float
 
     def portion(self) -> float:
-        """What a process takes at a time: so much as comes in a second, and a small part of the whole."""
+        """Return what a process takes at a time: as much as comes in a second, and a small part of the whole."""
         return max(1.0, min(self.per_second, self.burst / 10))
 
 
@@ -33,7 +33,7 @@ class Bucket:
         return min(self.rate.burst, self.tokens + max(0.0, now - self.at) * self.rate.per_second)
 
     def take(self, wanted: float, owed: float, now: float) -> float:
-        """As many of the wanted as there are, once what is owed is paid: that may leave less than nothing."""
+        """Take as many of the wanted as there are, once what is owed is paid: that may leave less than nothing."""
         level = self.level(now) - owed
         taken = min(wanted, max(0.0, level))
         self.tokens, self.at = level - taken, now
@@ -46,7 +46,7 @@ SHORTEST, LONGEST = 0.02, 1.0  # seconds between two questions for a bucket that
 
 
 class Lease(NamedTuple):
-    """What was given, and what is left for others."""
+    """A lease of tokens: `given` to this process, and `left` for others."""
 
     given: float
     left: float
@@ -71,7 +71,7 @@ class Share:
         self.leasing: asyncio.Task[None] | None = None
 
     def covers(self, cost: float) -> bool:
-        """May so much be spent now? What is more than a full bucket needs a full one, and leaves a debt."""
+        """Return whether so much may be spent now. More than a full bucket needs a full one, and leaves a debt."""
         left = self.tokens + self.ahead
         return left >= cost or left >= self.rate.burst
 
@@ -81,7 +81,7 @@ class Share:
             self.renew(0)
 
     async def fetch(self, cost: float) -> None:
-        """Until it covers the cost or the bucket has no more. The lease that is on its way may be for less."""
+        """Lease until it covers the cost or the bucket has no more. The lease that is on its way may be for less."""
         for _ in range(2):
             task = self.renew(cost)
             if task is None:
@@ -91,7 +91,7 @@ class Share:
                 return
 
     def renew(self, cost: float) -> asyncio.Task[None] | None:
-        """One lease at a time, and none while the bucket is known to be empty."""
+        """Start a lease: one at a time, and none while the bucket is known to be empty."""
         if self.leasing is None and self.clock() >= self.asks_again:
             wanted = min(self.rate.burst, cost + self.portion - max(0.0, self.tokens))
             self.leasing = asyncio.create_task(
@@ -112,7 +112,7 @@ class Share:
         self.asks_again = self.clock() + pause
 
     async def leased(self, wanted: float, owed: float) -> Lease:
-        """From the shared bucket; where that cannot be asked, from one that only this process has."""
+        """Lease from the shared bucket or, if that cannot be asked, from one that only this process has."""
         try:
             async with asyncio.timeout(PATIENCE):
                 return await self.ask(wanted, owed)
@@ -122,10 +122,10 @@ class Share:
             return Lease(self.own.take(wanted, owed, now), self.own.level(now))
 
     def remaining(self) -> float:
-        """Of the whole bucket, as far as this process knows."""
+        """Return what is left of the whole bucket, as far as this process knows."""
         return max(0.0, min(self.rate.burst, self.common.level(self.clock()) + self.tokens))
 
     def wait(self, cost: float) -> float:
-        """Seconds until so much may be there."""
+        """Return the seconds until so much may be there."""
         lacks = min(cost, self.rate.burst) - self.common.level(self.clock()) - self.tokens
         return max(0.0, lacks / self.rate.per_second)

@@ -25,7 +25,7 @@ OF_THE_TENANT = ""
 
 
 class Throttled(CairnError, TurnedAway):
-    """`retry_after` in whole seconds, one at least."""
+    """An error with `retry_after` in whole seconds, one at least."""
 
     code = "THROTTLED"
 
@@ -39,7 +39,7 @@ class Throttled(CairnError, TurnedAway):
 
 
 class Allowance(NamedTuple):
-    """What may be asked for, in rows. `resets_at`: full again if nothing is asked until then."""
+    """The rows that may be asked for. `resets_at`: full again if nothing is asked until then."""
 
     limit: int
     remaining: int
@@ -76,7 +76,7 @@ class Account:
         return True
 
     async def fetch(self, cost: int) -> None:
-        """What is missing, as far as it is there."""
+        """Lease what is missing, as far as it is there."""
         for share in self.shares:
             if not share.covers(cost):
                 await share.fetch(cost)
@@ -91,7 +91,7 @@ class Account:
             share.spend(cost)
 
     def allowance(self) -> Allowance | None:
-        """Of the bucket that holds the least; nothing where there is no limit."""
+        """Return the allowance of the bucket that holds the least; None where there is no limit."""
         if not self.shares:
             return None
         share = min(self.shares, key=Share.remaining)
@@ -121,7 +121,7 @@ class Throttle:
         return Account((*own, *common), self.most_at_once)
 
     def met(self, tenant_id: UUID) -> tuple[Share, ...]:
-        """A tenant that this process has not served yet, or not for long."""
+        """Return the shares of a tenant that this process has not served yet, or not for long."""
         if self.credential.per_second:
             task = asyncio.create_task(self.forget(tenant_id), context=Context())
             self.forgetting.add(task)
@@ -146,7 +146,7 @@ class Throttle:
         return Lease(row["leased"], row["tokens"])
 
     async def forget(self, tenant_id: UUID) -> None:
-        """What is full anyway need not be kept. If it cannot be done now, the next process to start will do it."""
+        """Delete full buckets, which need not be kept. If that fails now, the next process to start will do it."""
         burst, rate = self.credential.burst, self.credential.per_second
         with suppress(Exception):
             async with self.database.connection() as connection:

@@ -36,7 +36,7 @@ class Edition:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """All that can be found of a page; `words` are those of its body."""
+    """The text by which a page can be found; `words` are those of its body."""
 
     page_id: UUID
     type: str
@@ -59,7 +59,7 @@ class Findable(NamedTuple):
 
 
 async def write_search(writer: Writer, *pages: Findable, later: bool = False) -> None:
-    """What can be found of these pages, whether or not they may be found now.
+    """Write what can be found of these pages, whether or not they may be found now.
 
     `later` when their words are soon to be counted together with others', by `count_words`.
     """
@@ -107,7 +107,7 @@ async def write_pages(writer: Writer, pages: Sequence[Findable], language: str, 
 
 
 async def count_words(writer: Writer) -> list[int]:
-    """All that waits, at once; the analysers that have counted."""
+    """Count all words that wait, in one go; return the analysers that have counted."""
     others = [other for other in await fold(writer, ANALYSER) if other in ANALYSERS]
     for other in others:
         await fold(writer, other)
@@ -140,14 +140,14 @@ def said_of(one: Findable, language: str) -> Said:
 
 
 def rows_of(scope: Scope, analyser: int, pages: Sequence[Said]) -> dict[str, Any]:
-    """What the statement takes, but for the scope: a list of each, one for a page."""
+    """Return the parameters of the statement, except the scope: lists with an item for each page."""
     letter = scope_letter(scope.tenant_id, scope.owner_id, analyser)
     rows = [row_of(letter, analyser, said) for said in pages]
     return {"analyser": analyser, "letter": letter, **{name: [row[name] for row in rows] for name in rows[0]}}
 
 
 def row_of(letter: str, analyser: int, said: Said) -> dict[str, Any]:
-    """One page in each of the lists. Tags and marks hold no control characters, words no spaces."""
+    """Return one page's item in each of the lists. Tags and marks hold no control characters, words no spaces."""
     analyse = ANALYSERS[analyser]
     title, summary = analyse(said.title), analyse(said.summary)
     others = other_words(title, map(analyse, said.names))
@@ -174,13 +174,13 @@ def row_of(letter: str, analyser: int, said: Said) -> dict[str, Any]:
 
 
 def other_words(title: list[str], names: Iterable[list[str]]) -> list[str]:
-    """The words of names that say something else: a slug says what the title says, and would count it again."""
+    """Return the words of names that say something else: a slug says what the title says, and would count again."""
     different = {tuple(name): name for name in names if name != title}
     return [word for name in different.values() for word in name]
 
 
 async def restate_search(writer: Writer, pages: Sequence[Page]) -> None:
-    """Their words are the same: only the status changed."""
+    """Mark the pages with their new status: their words are the same."""
     for page in pages:
         if writer.gathered and (found := writer.gathered.get(page.id)):
             writer.gathered[page.id] = found._replace(page=page)
@@ -190,7 +190,7 @@ async def restate_search(writer: Writer, pages: Sequence[Page]) -> None:
 
 
 async def forget_search(writer: Writer, page_id: UUID) -> None:
-    """Before the page goes. With fewer pages fewer may wait to be counted, so that is done."""
+    """Remove a page from the index before it goes. With fewer pages fewer may wait to be counted, so that is done."""
     await writer.run(INDEX["leave_page"], page_id=page_id, change_id=new_id(), analysers=[])
     await count_words(writer)
 
@@ -218,7 +218,7 @@ def searchable(text: str, analyser: int = ANALYSER) -> str:
 
 @asynccontextmanager
 async def found_together(writer: Writer) -> AsyncIterator[None]:
-    """What can be found of the pages that are saved in here is written at the end, as it is then.
+    """Write what can be found of the pages saved in here at the end, as it is then.
 
     No page may be deleted meanwhile.
     """

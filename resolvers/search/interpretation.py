@@ -1,4 +1,4 @@
-"""What a question means in one wiki: the lexemes of its words, what its last word may become, what was mistyped."""
+"""The interpretation of a question in one wiki: the lexemes of its words, an unfinished last word, mistyped words."""
 
 import re
 from collections import defaultdict
@@ -36,7 +36,7 @@ class Code(NamedTuple):
 async def find_relative(
     connection: Connection, where: dict[str, object], text: str, unknown: Set[str], statuses: Sequence[str]
 ) -> str | None:
-    """For the first code that no page says: the nearest name of the page that has most of those around it."""
+    """Return, for the first code that no page says, the nearest name of the page that has most of those around it."""
     code = next(codes(text, unknown), None)
     if code is None:
         return None
@@ -55,7 +55,7 @@ def codes(text: str, unknown: Set[str]) -> Iterator[Code]:
 
 
 def nearest(code: Code, rows: Sequence[Row]) -> str | None:
-    """Nothing where no page has several of the names."""
+    """Return the nearest name, or None where no page has several of the names."""
     names: defaultdict[UUID, list[str]] = defaultdict(list)
     for row in rows:
         names[row["page_id"]].append(row["name"])
@@ -127,7 +127,7 @@ class Reading:
         return tuple(dict.fromkeys(lexeme for one in options if one.trust > OPEN for lexeme in one.lexemes))
 
     def idle_among(self, words: Sequence[str]) -> set[str]:
-        """Those that other languages know while one does not, beside words that all of them know."""
+        """Return the words that other languages know while one does not, beside words that all of them know."""
         known = self.stems.keys() & set(words)
         return known & self.idle if known - self.idle else set()
 
@@ -156,7 +156,7 @@ async def read(
     statuses: Sequence[str] = ("active",),
     analyser: int = ANALYSER,
 ) -> Reading | None:
-    """Nothing when the wiki has no index yet. Of the words `besides` only the lexemes are found.
+    """Read a question; None when the wiki has no index yet. Of the words `besides` only the lexemes are found.
 
     A mistake is mended with words of pages of these statuses.
     """
@@ -195,12 +195,12 @@ async def read(
 
 
 def may_go_on(text: str, words: Sequence[str]) -> bool:
-    """Is someone still typing the last word?"""
+    """Return whether someone may still be typing the last word."""
     return len(words) <= FEW_WORDS and text[-1:].isalnum() and not is_contracted(text)
 
 
 def is_contracted(text: str) -> bool:
-    """Whether the text ends in a contraction or a possessive, whose last letters begin no longer word."""
+    """Return whether the text ends in a contraction or a possessive, whose last letters begin no longer word."""
     return CONTRACTION.search(text) is not None
 
 
@@ -224,7 +224,7 @@ def without_unsaid(reading: Reading) -> set[str]:
 
 
 def open_options(reading: Reading, longer: Sequence[Row], stems: dict[str, tuple[str, ...]]) -> list[Option]:
-    """What the last word may become: the most common words first, each lexeme once."""
+    """Return the words that the last one may become: the most common first, each lexeme once."""
     seen = set(stems.get(reading.words[-1], ()))
     options = []
     for row in sorted(longer, key=lambda row: (-row["found"], row["word"])):
@@ -244,7 +244,7 @@ def forms_of(last: str, longer: Sequence[Row], stems: dict[str, tuple[str, ...]]
 
 
 def is_wrong(word: str, reading: Reading, goes_on: bool) -> bool:
-    """Nobody in this wiki has written it, and it is long enough to be recognised."""
+    """Return whether nobody in this wiki has written it, and it is long enough to be recognised."""
     if word not in reading.unknown or not word.isalpha() or (goes_on and word == reading.words[-1]):
         return False
     others_are_known = bool(set(reading.stems) - reading.unknown)
@@ -254,7 +254,7 @@ def is_wrong(word: str, reading: Reading, goes_on: bool) -> bool:
 async def mend(
     connection: Connection, where: dict[str, object], reading: Reading, wrong: Sequence[str], statuses: Sequence[str]
 ) -> dict[str, list[Option]]:
-    """For each word up to three that it may be a mistyped form of."""
+    """Return for each word up to three that it may be a mistyped form of."""
     rows = await connection.all(WORDS["mend_words"], **where, analyser=reading.analyser, words=list(wrong))
     if not (near := corrections(reading, rows)):
         return {}
@@ -286,14 +286,15 @@ def corrections(reading: Reading, rows: Sequence[Row]) -> dict[str, list[Option]
 
 
 def is_close(reading: Reading, asked: str, word: str, edits: int, in_names: bool) -> bool:
-    """One letter, or two in a word so long that chance does not find one."""
+    """Return whether one letter differs, or two in a word so long that chance does not find one."""
     if edits == 1:
         return True
     return edits == 2 and in_names and len(asked) >= two_edits_from(reading)
 
 
 def two_edits_from(reading: Reading) -> int:
-    """Characters: more in long questions and in large wikis, fewer where other words of the question are known."""
+    """Return how long a word with two edits has to be: longer in long questions and in large wikis, shorter where other
+    words of the question are known."""
     words = set(reading.words)
     if len(reading.words) > SOME_WORDS:
         return 8

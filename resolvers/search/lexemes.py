@@ -19,7 +19,7 @@ def scope_letter(tenant_id: UUID, owner_id: UUID, analyser: int) -> str:
 
 
 def marks(letter: str, type_: str, tags: Iterable[str], headings: Iterable[str]) -> list[str]:
-    """What a page is, and the words of its headings, as lexemes beside its words: found by the same index."""
+    """Return what a page is, and the words of its headings, as lexemes beside its words: found by the same index."""
     found = {tag_mark(letter, tag) for tag in tags} | {heading_mark(letter, heading) for heading in headings}
     return [letter + MARK, type_mark(letter, type_), *sorted(found)]
 
@@ -29,7 +29,7 @@ def type_mark(letter: str, type_: str) -> str:
 
 
 def tag_mark(letter: str, tag: str) -> str:
-    """However it is written: capitals, spaces and ways to encode an accent make no difference."""
+    """Return the mark of a tag. Capitals, spaces and ways to encode an accent make no difference."""
     said = " ".join(normalize("NFC", tag).casefold().split())
     return f"{letter}{MARK}tag{MARK}{said[:200]}"
 
@@ -39,12 +39,12 @@ def heading_mark(letter: str, heading: str) -> str:
 
 
 def quoted(lexeme: str) -> str:
-    """For a tsquery: nothing in it is an operator."""
+    """Quote the lexeme for a tsquery: nothing in it is an operator."""
     return "'" + lexeme.replace("\\", "\\\\").replace("'", "''") + "'"
 
 
 def one_of(lexemes: Iterable[str], tag: str = "") -> str:
-    """Any of them. `tag` is what tsquery has behind a lexeme: `:*`, `:A`."""
+    """Return a tsquery for any of them. `tag` is what tsquery has behind a lexeme: `:*`, `:A`."""
     return "(" + "|".join(quoted(lexeme) + tag for lexeme in lexemes) + ")"
 
 
@@ -54,20 +54,20 @@ USUAL, LARGE = 500, 1_500  # bytes of a shelf when shelves were made, and when t
 
 
 def tolerated(pages: int) -> int:
-    """How many changed pages may wait to be counted."""
+    """Return how many changed pages may wait to be counted."""
     return min(MOST, pages // SHARE)
 
 
 async def fold_when_due(writer: Writer, analyser: int, *, pages: int, waiting: int, later: bool = False) -> None:
-    """`later` when more pages follow at once and `fold` after them: they wait together, but for a wiki's first."""
+    """Fold when enough pages wait. `later` if more follow and then `fold`: they wait, but for a wiki's first."""
     if waiting > (MOST if later and pages else tolerated(pages)):
         await fold(writer, analyser)
 
 
 async def fold(writer: Writer, analyser: int) -> list[int]:
-    """Count what the log says, and empty it. Shelves that have become large are made more.
+    """Count what the log says, and empty it. When the counts of words have grown large, they are split further.
 
-    Gives the other analysers that have an index of the wiki.
+    Returns the other analysers that have an index of the wiki.
     """
     row = await writer.one(STATISTICS["fold_terms"], analyser=analyser)
     assert row is not None

@@ -23,7 +23,7 @@ Sections = list[tuple[str, str]]
 async def with_passages(
     connection: Connection, scope: Scope, reading: Reading, asked: Question, hits: Sequence[Hit]
 ) -> tuple[Hit, ...]:
-    """The same hits, each with its passage and the section where it stands."""
+    """Return the hits, each with its passage and the section where it stands."""
     where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
     rows = await connection.all(
         PASSAGES["find_passages"], **where, page_ids=[hit.page_id for hit in hits], longest=LONGEST
@@ -43,7 +43,7 @@ async def with_passages(
 
 
 def beginnings_of(option: Option) -> list[str]:
-    """A stem may be written otherwise than the words it stands for: studi, study."""
+    """Return how the words of an option may begin: a stem may be written otherwise than its words: studi, study."""
     return [option.word, *(lexeme[1:] for lexeme in option.lexemes)]
 
 

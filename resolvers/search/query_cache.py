@@ -17,7 +17,7 @@ from .request import Filter
 
 
 class Understood(NamedTuple):
-    """What a question means in a wiki; `values` are the parameters of the statements that answer it."""
+    """A question as a wiki understands it; `values` are the parameters of the statements that answer it."""
 
     reading: Reading
     question: Question
@@ -25,7 +25,7 @@ class Understood(NamedTuple):
 
 
 class Memory:
-    """Of one database."""
+    """A cache of the questions of one database."""
 
     def __init__(self) -> None:
         self.understood: LRU[Understood] = LRU(CACHE_SIZE)
@@ -34,7 +34,7 @@ class Memory:
         return self.understood.find(key_of(scope, text, wanted))
 
     def keep(self, scope: Scope, text: str, wanted: Filter, understood: Understood) -> None:
-        """Unless it is long, or was mended: whether a page still has what was meant is to be asked again."""
+        """Keep it unless it is long, or was mended: whether a page still has what was meant is to be asked again."""
         if len(text) > LONGEST or understood.reading.mended or understood.reading.relative:
             self.understood.entries.pop(key_of(scope, text, wanted), None)
         else:

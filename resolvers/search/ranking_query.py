@@ -46,21 +46,21 @@ class Question:
 
     @property
     def finds_words(self) -> bool:
-        """Has it any? Without words there is nothing to rank by."""
+        """Return whether there are words to find. Without words there is nothing to rank by."""
         return bool(self.weights or self.keys)
 
     @property
     def is_ranked_at_once(self) -> bool:
-        """By the plain statement, and once, whatever that finds."""
+        """Return whether the plain statement ranks it, and once, whatever that finds."""
         return self.finds_words and self.wide is None and not self.feedback
 
     @property
     def ranking(self) -> Statement:
-        """What finds its pages."""
+        """Return the statement that finds its pages."""
         return RANKING["rank_pages_by_topic" if self.feedback else "rank_pages"]
 
     def values(self) -> dict[str, Any]:
-        """What the statements take."""
+        """Return the parameters of the statements."""
         lexemes = sorted(self.weights, key=lambda lexeme: (-self.weights[lexeme], lexeme))[:HEAVIEST]
         return {
             "keys": [key.start for key in self.keys],
@@ -118,7 +118,7 @@ def question(reading: Reading, text: str, required: str | None, title_only: bool
 
 
 def weigh(reading: Reading) -> tuple[dict[str, float], list[dict[str, Any]]]:
-    """Rarity of each lexeme, times its uses in the question, times trust; and the same told to people."""
+    """Return each lexeme's weight, rarity times its uses in the question times trust, and terms that explain it."""
     weights: defaultdict[str, float] = defaultdict(float)
     terms = []
     for word, options in zip(reading.words, reading.options, strict=True):
@@ -136,7 +136,7 @@ def weigh(reading: Reading) -> tuple[dict[str, float], list[dict[str, Any]]]:
 
 
 def rare_enough(reading: Reading, lexemes: Sequence[str]) -> str | None:
-    """Single lexemes, else pairs, else triples, as many as are expected in no more pages than can be weighed.
+    """Return single lexemes, else pairs, else triples: as many as are expected in no more pages than can be weighed.
 
     What nobody has counted yet may still be in the newest pages, and costs nothing to look for.
     """
@@ -146,7 +146,7 @@ def rare_enough(reading: Reading, lexemes: Sequence[str]) -> str | None:
 
 
 def widest(reading: Reading, lexemes: Sequence[str]) -> str | None:
-    """The rarest of them alone, where pages are looked for that have several at once."""
+    """Return the rarest of them alone, if pages are looked for that have several of them; else None."""
     known = [lexeme for lexeme in lexemes if reading.found[lexeme] > 0]
     return quoted(known[0]) if len(known) > 1 and reading.found[known[0]] > BUDGET else None
 
@@ -203,7 +203,7 @@ def unfinished(reading: Reading, text: str) -> tuple[str | None, str | None]:
 
 
 def going_on(spelled: Sequence[Sequence[str]], weight: str = "", *, is_whole: bool = False) -> str:
-    """All these words, of which the last one may be longer unless it `is_whole`, in places of that weight."""
+    """Return a tsquery of all these words in places of that weight; the last may be longer unless it `is_whole`."""
     tag = weight and f":{weight}"
     whole = [one_of(words, tag) for words in spelled[:-1]]
     return "&".join([*whole, one_of(spelled[-1], tag if is_whole else f":*{weight}")])
@@ -213,7 +213,7 @@ NOTHING = ("nothing",)  # neither a type nor a status
 
 
 def merged(query: SearchQuery, given: Filter) -> Filter:
-    """What the question says and what the client asked for: all of it holds."""
+    """Merge what the question says and what the client asked for: all of it holds."""
     return replace(
         given,
         types=common(query.types, given.types),
@@ -228,12 +228,13 @@ def merged(query: SearchQuery, given: Filter) -> Filter:
 
 
 def common(some: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
-    """What two lists of alternatives both allow; an empty one allows everything."""
+    """Return what two lists of alternatives both allow; an empty one allows everything."""
     return tuple(one for one in some if one in others) or NOTHING if some and others else some or others
 
 
 def required(reading: Reading, wanted: Filter, query: SearchQuery) -> str | None:
-    """None when any page that says the words will do. Without words there is always something that finds pages."""
+    """Return the tsquery that a page must satisfy; None when any page that says the words will do. Without words
+    there is always something that finds pages."""
     demands = list(positive(reading, wanted, query.phrases))
     refusals = list(negative(reading, wanted, query.excluded))
     if not demands and not reading.words:
@@ -260,7 +261,7 @@ def negative(reading: Reading, wanted: Filter, excluded: Sequence[str]) -> Itera
 
 
 def adjoining(reading: Reading, text: str) -> Iterator[str]:
-    """These words at these distances, whatever stands where a word means nothing."""
+    """Yield a tsquery for these words at these distances, whatever stands where a word means nothing."""
     words = ANALYSERS[reading.analyser](text)
     idle = reading.idle_among(words)
     spoken = [
@@ -285,12 +286,12 @@ class Meaning(NamedTuple):
 
     @property
     def says_anything(self) -> bool:
-        """Is there anything to find pages by?"""
+        """Return whether there is anything to find pages by."""
         return self.words > 0 or self.narrows
 
 
 def meaning(asked: Asked) -> Meaning:
-    """The same questions come again and again."""
+    """Return the meaning of a question; short ones are cached, because the same come again and again."""
     return (kept if len(asked.text) <= LONGEST else read)(asked.text, asked.filter)
 
 

@@ -40,7 +40,7 @@ async def unread(database: Database, tenant_id: UUID, owner_id: UUID | None = No
 
 
 async def has_unsearchable(database: Database, tenant_id: UUID) -> bool:
-    """Has a wiki of the tenant pages, and no whole index? Cheaper than counting them."""
+    """Return whether a wiki of the tenant has pages and no whole index: cheaper than counting them."""
     async with database.connection() as connection:
         found: bool = await connection.value(REINDEXING["has_unsearchable"], tenant_id=tenant_id, analyser=ANALYSER)
     return found
@@ -73,7 +73,7 @@ async def reindex(
 
 
 async def demand_again(database: Database, tenant_id: UUID, owner_id: UUID) -> None:
-    """Whoever reindexes the wiki next reads everything again."""
+    """Let whoever reindexes the wiki next read everything again."""
     await begin(database, scope_of(tenant_id, owner_id), again=True)
 
 
@@ -92,14 +92,14 @@ async def begin(database: Database, scope: Scope, again: bool = False) -> None:
 
 
 async def read_batch(database: Database, scope: Scope, after: UUID) -> list[UUID]:
-    """The pages that were read, all or none; nothing when there are no more."""
+    """Read a batch and return its pages, all or none; nothing when there are no more."""
     async with transaction(database) as connection:
         await lock_wiki(connection, scope)
         return await read_next(connection, scope, after)
 
 
 async def read_next(connection: Connection, scope: Scope, after: UUID) -> list[UUID]:
-    """The next ones behind that page, or behind where a second reading is, if somebody began it anew meanwhile."""
+    """Read the pages behind that one, or behind where a second reading is, if somebody began it anew meanwhile."""
     begun = await run_all(connection, scope, "find_reached")
     start = min(after, *(row["reached"] for row in begun)) if begun else after
     rows = await run_all(connection, scope, "find_unread", after=start, size=BATCH, bytes=BYTES)
@@ -115,7 +115,7 @@ async def read_next(connection: Connection, scope: Scope, after: UUID) -> list[U
 
 
 async def finish(database: Database, scope: Scope, *, keep_older: bool = False) -> None:
-    """The switch, and the end of what was before."""
+    """Switch to the new index, and drop the older ones."""
     while not await switch(database, scope):
         pass
     while not keep_older and await drop_older(database, scope):

@@ -22,7 +22,7 @@ TOPIC = 16  # lexemes that say what a page is about
 
 
 async def related(database: Database, scope: Scope, page_id: UUID, limit: int) -> list[tuple[UUID, float]]:
-    """(page id, score) of active pages in the same wiki, the nearest first; none for a page that may not be seen."""
+    """Return (page id, score) of active pages in the same wiki, the nearest first; none for a page out of sight."""
     async with database.searching() as connection:
         owner_id = await connection.value(PAGES["find_owner"], tenant_id=scope.tenant_id, id=page_id)
         if owner_id is None:
@@ -51,7 +51,7 @@ async def near(connection: Connection, scope: Scope, page_id: UUID, limit: int) 
 
 
 def read_topic(scope: Scope, topic: Sequence[Row]) -> tuple[Reading, dict[str, float]]:
-    """As if someone had asked for these lexemes."""
+    """Return a reading as if someone had asked for these lexemes, and their weights."""
     analyser, pages, words = topic[0]["analyser"], max(topic[0]["pages"], 1), max(topic[0]["words"], 1)
     letter = scope_letter(scope.tenant_id, scope.owner_id, analyser)
     reading = Reading(letter, analyser, pages, words / pages, [])

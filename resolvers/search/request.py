@@ -1,4 +1,4 @@
-"""What a search is asked, and what it finds."""
+"""The request of a search, and its result."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +12,7 @@ DEFAULT, MOST = 20, 50
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What a page must be besides saying the words. Empty: anything goes; no status means active pages only."""
+    """The conditions on a page besides saying the words. Empty: anything goes; no status means active pages only."""
 
     types: tuple[str, ...] = ()
     excluded_types: tuple[str, ...] = ()

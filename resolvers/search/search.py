@@ -96,7 +96,7 @@ class Search:
 
     @cached_property
     def identity(self) -> str:
-        """What a cursor belongs to."""
+        """Return the text of the search that a cursor belongs to."""
         return f"{self.scope.tenant_id}{self.scope.owner_id}{self.asked.text}\n{self.asked.filter}"
 
     @property
@@ -105,7 +105,7 @@ class Search:
         return self.behind.shown if self.behind else ()
 
     async def found(self) -> Found:
-        """By what is remembered of the question, if that still holds."""
+        """Return the hits, by the cached interpretation of the question if that still holds."""
         kept = None if self.behind else self.memory.find(self.scope, self.asked.text, self.asked.filter)
         if kept is not None:
             rows = await self.rows(kept)
@@ -115,7 +115,7 @@ class Search:
         return await self.shown(understood, await self.rows(understood)) if understood else Found()
 
     async def understood(self) -> Understood | None:
-        """Nothing when the wiki has no index yet."""
+        """Interpret the question; None when the wiki has no index yet."""
         besides = " ".join([*self.query.phrases, *self.query.excluded])
         text = self.query.words + " " * self.asked.text[-1:].isspace()  # after a space nobody is typing the last word
         reading = await read(self.connection, self.scope, text, besides, self.wanted.statuses)
@@ -132,7 +132,7 @@ class Search:
         return understood
 
     def values(self, reading: Reading, asked: Question) -> dict[str, Any]:
-        """Of every statement of this question, but for where it goes on."""
+        """Return the parameters of every statement of this question, except where it goes on."""
         is_bounded = self.wanted.updated_after or self.wanted.updated_before
         return {
             "tenant_id": self.scope.tenant_id,
@@ -173,7 +173,7 @@ class Search:
         return found
 
     async def ranked(self, values: dict[str, Any], asked: Question) -> Sequence[Row]:
-        """Where hardly a page has several of the common words that were asked, those that have one of them."""
+        """Rank the pages. If hardly any has several of the common words asked for, rank those that have one of them."""
         if not (self.behind and self.behind.is_wide):
             rows = await self.connection.all(asked.ranking, **values)
             if self.behind or asked.wide is None or sum(row["page_id"] not in beside(row) for row in rows) >= ENOUGH:
@@ -182,7 +182,7 @@ class Search:
         return await self.connection.all(asked.ranking, **values | {"rare": asked.wide})
 
     async def listed(self, values: dict[str, Any]) -> Sequence[Row]:
-        """Without words there is nothing to weigh: what was changed last comes first."""
+        """List pages without words to weigh: what was changed last comes first."""
         behind = self.behind
         values |= {
             "after_score": behind.score if behind else None,
@@ -228,7 +228,7 @@ def beside(row: Row) -> Sequence[UUID]:
 
 
 def explanation(asked: Question, row: Row) -> dict[str, Any]:
-    """What each part of the score was."""
+    """Return what each part of the score was."""
     return {"parts": {part: row[part] for part in PARTS if part in row}, "terms": asked.terms}
 
 
@@ -238,7 +238,7 @@ MARK = 8  # hexadecimal digits of an id, all of them random: few hundred pages a
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Behind the page with this score. `found` and `pages` are the statistics at the time of the first question.
+    """A position behind the page with this score. `found` and `pages` are the statistics of the first question.
 
     `shown` are the marks of all pages so far, where words were asked for: a list is in an order of its own.
     """
@@ -267,7 +267,7 @@ def make_cursor(
 
 
 def read_cursor(question: str, text: str) -> Place:
-    """Raises BadInput for what is no cursor of this question."""
+    """Return the place of a cursor. Raises BadInput for what is no cursor of this question."""
     try:
         if len(text) > LONGEST:
             raise ValueError
@@ -289,5 +289,5 @@ def read_cursor(question: str, text: str) -> Place:
 
 
 def is_count(value: object) -> bool:
-    """JSON's true is no number here."""
+    """Return whether it is a number of things: JSON's true is no number here."""
     return type(value) is int and 0 <= value < 2**31

@@ -100,7 +100,7 @@ async def rebuild_page(database: Database, scope: Scope, page_id: UUID) -> UUID:
 
 
 async def rebuild_wiki(database: Database, scope: Scope) -> UUID:
-    """The same for all active pages of a wiki, for admins."""
+    """Enqueue the job that rebuilds all active pages of a wiki as `rebuild_page` does one, for admins."""
     async with writing(database, scope, Action.ADMINISTER) as writer:
         return await enqueue(writer, scope.tenant_id, scope.owner_id, REBUILD, subject=REBUILD)
 
@@ -113,7 +113,7 @@ SWEEPER = Actor(ActorKind.COMPILER, "cairn")
 
 
 async def sweep(database: Database, scope: Scope) -> UUID | None:
-    """The job that promotes what has earned a page; none when nothing has."""
+    """Enqueue the job that promotes what has earned a page; None when nothing has."""
     async with writing(database, scope) as writer:
         return await ask(writer)
 
@@ -125,7 +125,7 @@ async def ask(writer: Writer) -> UUID | None:
 
 
 async def ask_for(writer: Writer, mention_id: UUID) -> UUID | None:
-    """The same for one name, by whoever recorded that a source says it; none where only admins ask for jobs."""
+    """Enqueue a sweep as `sweep` does, once this name has earned a page; None too where only admins ask for jobs."""
     wiki = writer.scope
     if not await writer.value(SWEEPS["has_earned"], mention_id=mention_id) or not await is_compiling(
         writer, wiki.tenant_id
@@ -135,7 +135,7 @@ async def ask_for(writer: Writer, mention_id: UUID) -> UUID | None:
 
 
 async def sweep_all(database: Database, today: date) -> bool:
-    """Every wiki that nobody has swept on this day, each in a transaction of its own; false when one was too busy."""
+    """Sweep every wiki that nobody has swept on this day, each in a transaction; false when one was too busy."""
     wanted = [{"tenant_id": tenant.id, "today": today} for tenant in await list_tenants(database)]
     async with looking(database) as connection:
         rows = await connection.all_of_each(SWEEPS["find_unswept"], wanted)

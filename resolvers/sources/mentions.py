@@ -56,7 +56,7 @@ async def record_mention(
     quote: str | None = None,
     suggested_type: str | None = None,
 ) -> SavedMention:
-    """A source names something. Each source counts once, however often it is read and however many versions it has."""
+    """Record that a source names something. A source counts once, however often read and in however many versions."""
     name = validation.alias(name)
     quote = validation.optional(quote, "quote", QUOTE.most)
     if suggested_type is not None:
@@ -126,7 +126,7 @@ def quoted(
 
 
 async def ignore_mention(database: Database, scope: Scope, mention_id: UUID) -> SavedMention:
-    """Nobody wants a page for this name, however often it is seen."""
+    """Ignore a name: nobody wants a page for it, however often it is seen."""
     async with writing_row(database, scope, MENTIONS["find_owner"], mention_id, NO_MENTION) as writer:
         mention = await writer.one(MENTIONS["find_mention"], mention_id=mention_id)
         if mention is None:
@@ -169,7 +169,7 @@ class Held:
     added: dict[UUID, Row] = field(default_factory=dict)
 
     def see(self, sighted: Sighted) -> bool:
-        """Whether that is news: a source counts once, and its newest version stands for all."""
+        """Return whether the sighting is news: a source counts once, and its newest version stands for all."""
         source, values = sighted.source, self.values
         if sighted.cluster:
             values["cluster"], self.is_changed = dict(sighted.cluster), True
@@ -202,7 +202,7 @@ async def sight_all(writer: Writer, seen: Sequence[Sighted]) -> int:
 
 
 async def find_held(writer: Writer, seen: Sequence[Sighted]) -> dict[str, Held]:
-    """By alias; one for each name that was never seen, too."""
+    """Return the mentions by alias, with a new one for each name that was never seen."""
     rows = await writer.all(MENTIONS["find_each_counting"], aliases=sorted({one.alias for one in seen}))
     held = {row["alias"]: Held(row["id"], dict(row), is_new=False) for row in rows}
     for one in seen:
@@ -226,7 +226,7 @@ def unseen(sighted: Sighted) -> dict[str, Any]:
 
 
 async def find_standing(writer: Writer, seen: Sequence[Sighted], held: Mapping[str, Held]) -> None:
-    """Which versions of these sources stand for the names already."""
+    """Read into `held` which versions of these sources stand for the names already."""
     asked = [(held[one.alias].id, one.source) for one in seen if not held[one.alias].is_new]
     if not asked:
         return

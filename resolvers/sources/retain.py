@@ -24,7 +24,7 @@ TRIGGER = "retain"
 
 @dataclass(frozen=True, slots=True)
 class Retained:
-    """What became of the source at a position of the batch, from 0: it is kept, or why it is not."""
+    """The outcome for the source at a position of the batch, from 0: it is kept, or why it is not."""
 
     position: int
     saved: SavedSource | None = None

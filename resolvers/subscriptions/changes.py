@@ -1,4 +1,4 @@
-"""What a write announces, ids and a kind, in its own transaction: others hear of what was committed, and no more."""
+"""Changes that a write announces, ids and a kind, in its own transaction: others hear of what was committed only."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -18,14 +18,14 @@ IN_ONE = 100  # changes in one notification: Postgres takes 8000 bytes
 
 
 class Topic(StrEnum):
-    """What a change is of."""
+    """A topic of changes."""
 
     PAGES = "pages"
     JOBS = "jobs"
 
 
 class ChangeKind(StrEnum):
-    """What happened, from the least to the most: where several things did, the most is told."""
+    """The kind of a change, from the least to the most: where several things happened, the most is told."""
 
     EVIDENCE = "evidence"
     UPDATED = "updated"
@@ -62,14 +62,14 @@ class Change(NamedTuple):
 
 
 def merged(earlier: Change, later: Change) -> Change:
-    """Two changes of one thing as one."""
+    """Return two changes of one thing as one."""
     kind = later.kind if WEIGHTS[later.kind] >= WEIGHTS[earlier.kind] else earlier.kind
     version = earlier.version if later.version is None else later.version
     return later._replace(kind=kind, version=version)
 
 
 class Changes:
-    """What one transaction has changed so far, each page once."""
+    """The changes of one transaction so far, each page once."""
 
     def __init__(self, tenant_id: UUID, owner_id: UUID, at: datetime) -> None:
         self.tenant_id, self.owner_id, self.at = tenant_id, owner_id, at
@@ -81,11 +81,11 @@ class Changes:
         self.found[page_id] = merged(before, change) if before else change
 
     def add_action(self, action: str, page_id: UUID | None, version: int | None) -> None:
-        """By the name under which it is logged: `page.created`."""
+        """Add a change by the name under which it is logged: `page.created`."""
         self.add(kind_of(action, page_id is not None), page_id, version)
 
     def all(self) -> list[Change]:
-        """More than anybody would follow one by one are told as one: read the wiki anew."""
+        """Return the changes. More than anybody would follow one by one are told as one: read the wiki anew."""
         if len(self.found) > MOST:
             return [Change(self.tenant_id, self.owner_id, Topic.PAGES, ChangeKind.RESYNC, None, None, self.at)]
         return list(self.found.values())
@@ -93,7 +93,7 @@ class Changes:
 
 @cache
 def kind_of(action: str, is_of_page: bool) -> ChangeKind:
-    """Actions are few."""
+    """Return the kind of an action, cached because actions are few."""
     noun, _, verb = action.partition(".")
     if noun in ("source", "mention") and not is_of_page:
         return ChangeKind.EVIDENCE
@@ -109,12 +109,12 @@ def announce(connection: Connection, changes: Iterable[Change]) -> None:
 def announce_job(
     connection: Connection, tenant_id: UUID, owner_id: UUID, job_id: UUID, kind: ChangeKind = ChangeKind.UPDATED
 ) -> None:
-    """That a compile job was made or came further: whoever writes its row calls this in the same transaction."""
+    """Announce that a compile job was made or came further, in the transaction that writes its row."""
     announce(connection, [Change(tenant_id, owner_id, Topic.JOBS, kind, job_id, None, datetime.now(UTC))])
 
 
 def payloads(changes: Iterable[Change]) -> list[str]:
-    """As notifications carry them: one heading for the changes that have it in common."""
+    """Return the changes as notifications carry them: one heading for those that have it in common."""
     headed: dict[tuple[Any, ...], list[Any]] = {}
     for change in changes:
         heading = (change.topic, change.tenant_id, change.owner_id, change.at)
@@ -127,7 +127,7 @@ def payloads(changes: Iterable[Change]) -> list[str]:
 
 
 def read_payload(text: str) -> list[Change]:
-    """The changes of a notification; ValueError when it is none of ours."""
+    """Return the changes of a notification. Raises ValueError when it is not one of changes."""
     try:
         topic, tenant_id, owner_id, at, told = orjson.loads(text)
         place = UUID(tenant_id), UUID(owner_id), Topic(topic)

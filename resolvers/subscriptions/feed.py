@@ -1,4 +1,4 @@
-"""Who in this process wants to hear of changes, and what each has yet to be told.
+"""The watchers of changes in this process, and what each has yet to be told.
 
 A watcher that is slower than the changes misses none of the pages that changed: what waits for it is kept once for each
 page, and from a certain number on as one RESYNC. So memory is bounded, and nobody waits for the slowest.
@@ -31,7 +31,7 @@ class Watcher:
         feed.watchers[place].add(self)
 
     def resync(self) -> None:
-        """Whatever waits and whatever was missed, as one: read anew."""
+        """Replace whatever waits and whatever was missed by one change: read anew."""
         topic, tenant_id, owner_id = self.place
         told = Change(tenant_id, owner_id, topic, ChangeKind.RESYNC, self.page_id, None, datetime.now(UTC))
         self.waiting = {self.page_id: told}
@@ -49,7 +49,7 @@ class Watcher:
         self.heard.set()
 
     def concerns(self, change: Change) -> bool:
-        """What happens to the wiki as a whole happens to each page; evidence alone changes none."""
+        """Return whether it concerns the page: what happens to the whole wiki does, except evidence alone."""
         if self.page_id is None or change.id == self.page_id:
             return True
         return change.id is None and change.kind is not ChangeKind.EVIDENCE
@@ -58,7 +58,7 @@ class Watcher:
         return self
 
     async def __anext__(self) -> Change:
-        """A page that was deleted has no more changes."""
+        """Return the next change. A page that was deleted has no more changes."""
         while not (self.waiting or self.ended or self.feed.closed):
             self.heard.clear()
             await self.heard.wait()
@@ -76,7 +76,7 @@ class Watcher:
 
 
 class Feed:
-    """All watchers of a process."""
+    """A feed of changes to all watchers of a process."""
 
     def __init__(self) -> None:
         self.watchers: defaultdict[Place, set[Watcher]] = defaultdict(set)
@@ -88,12 +88,12 @@ class Feed:
             watcher.hear(change)
 
     def resync(self) -> None:
-        """Changes may have been missed: nobody knows whose."""
+        """Tell all watchers that changes may have been missed: nobody knows whose."""
         for watcher in self.all():
             watcher.resync()
 
     def close(self) -> None:
-        """Every iteration ends now."""
+        """End every iteration now."""
         self.closed = True
         for watcher in self.all():
             watcher.heard.set()
@@ -109,7 +109,7 @@ PAGES = statements("pages")
 
 
 async def watch_page(context: "Context", page_id: UUID, *, initial: bool) -> Watcher:
-    """The changes of one page. One that may not be seen is as unknown as any."""
+    """Watch the changes of one page. One that may not be seen is as unknown as any."""
     scope = context.scope
     async with looking(context.database) as connection:
         owner_id = await connection.value(PAGES["find_owner"], tenant_id=scope.tenant_id, id=page_id)
@@ -125,7 +125,7 @@ async def watch_page(context: "Context", page_id: UUID, *, initial: bool) -> Wat
 async def watch_wiki(
     context: "Context", owner_id: UUID | None, *, initial: bool, topic: Topic = Topic.PAGES
 ) -> Watcher:
-    """The changes of a wiki, the caller's own when none is named, or those of its compile jobs."""
+    """Watch the changes of a wiki, the caller's own when none is named, or those of its compile jobs."""
     owner_id = context.scope.owner_id if owner_id is None else owner_id
     async with looking(context.database) as connection:
         await authorise(connection, context.scope, owner_id, Action.READ)
@@ -133,7 +133,7 @@ async def watch_wiki(
 
 
 def watcher(context: "Context", topic: Topic, owner_id: UUID, page_id: UUID | None = None, *, initial: bool) -> Watcher:
-    """One that hears from now on; with `initial` it begins with a RESYNC, and nothing is missed after it."""
+    """Return a watcher that hears from now on; with `initial` it begins with a RESYNC, and misses nothing after it."""
     assert context.feed is not None, "whoever may follow has a feed"
     made = Watcher(context.feed, (topic, context.scope.tenant_id, owner_id), page_id)
     if initial:

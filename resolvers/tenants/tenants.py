@@ -62,7 +62,7 @@ async def find_tenant(database: Database, name: str | UUID) -> Tenant:
 
 
 async def is_compiling(connection: Connection, tenant_id: UUID) -> bool:
-    """Whether a job is asked for whenever something is retained."""
+    """Return whether a job is asked for whenever something is retained."""
     return bool(await connection.value(TENANTS["find_compiling"], tenant_id=tenant_id))
 
 
@@ -79,13 +79,13 @@ async def add_tenant(connection: Connection, slug: str, name: str) -> Row | None
 
 
 async def check_tenant(connection: Connection, tenant_id: UUID) -> None:
-    """What is put into a tenant needs one."""
+    """Raise NotFound when there is no such tenant: what is put into one needs it."""
     if await connection.one(TENANTS["find_tenant"], tenant_id=tenant_id) is None:
         raise NotFound(f"There is no tenant `{tenant_id}`.")
 
 
 def new_slug(slug: str) -> str:
-    """Where an id or a slug can be given, an id comes first: so no slug may look like one."""
+    """Return the slug. It may not look like an id: where either can be given, an id comes first."""
     if as_id(validation.slug(slug)):
         raise BadInput("A slug must not look like an id.", "slug")
     return slug
@@ -116,7 +116,7 @@ class Inventory:
 
 
 async def inventory(database: Database) -> Inventory:
-    """One small statement a tenant: none reads across two of them."""
+    """Count the tenants' contents, by one small statement a tenant: none reads across two of them."""
     tenants = await list_tenants(database)
     async with database.connection() as connection:
         rows = [await connection.one(INVENTORY["count_tenant"], tenant_id=tenant.id) for tenant in tenants]

@@ -1,4 +1,4 @@
-"""What Postgres refuses, said in our own errors.
+"""Errors of Postgres, translated into those of this package.
 
 Everything is checked before it is written, so these are races and limits of the server. On Citus an error carries
 neither table nor constraint as fields: the name is read from the message, without the number of the shard.
@@ -31,7 +31,7 @@ RULE = ("23502", "23514")
 
 
 class translated_db_errors:
-    """What Postgres refuses in here leaves as an error of ours, where there is one for it."""
+    """A context manager that translates errors of Postgres into ours, where there is one."""
 
     __slots__ = ()
 
@@ -44,7 +44,7 @@ class translated_db_errors:
 
 
 def refusal(error: Exception) -> CairnError | None:
-    """Ours for one that a caller can cause or wait out; none for what can only be a fault of the program."""
+    """Return our error for one that a caller can cause or wait out; None for a fault of the program."""
     if isinstance(error, Exhausted):
         return Unavailable("The database is busy, or cannot be reached. Try again in a moment.")
     if isinstance(error, AnswerTooLarge):
@@ -68,9 +68,9 @@ def refusal(error: Exception) -> CairnError | None:
 
 
 def explained(error: Exception) -> Exception:
-    """The error that a caller is told for an exception that reached a transport: one of ours where Postgres was lost.
+    """Return the error that a caller is told for one that reached a transport: ours where Postgres was lost.
 
-    Most are in our words already. This is for what fails between the operations, such as a rollback.
+    Most are errors of ours already. This is for what fails between the operations, such as a rollback.
     """
     if isinstance(error, (asyncpg.PostgresError, Exhausted)) or is_lost(error):
         return refusal(error) or error

@@ -34,7 +34,7 @@ Place = tuple[Database, UUID, UUID]
 
 
 class Queue:
-    """Those who hold or await the lock of one wiki."""
+    """A queue of those who hold or await the lock of one wiki."""
 
     __slots__ = ("length", "lock")
 
@@ -96,7 +96,7 @@ REMEMBERED: WeakKeyDictionary[Database, LRU[UUID]] = WeakKeyDictionary()
 
 
 def places(database: Database) -> LRU[UUID]:
-    """The owners of pages by (tenant, page). A page that is gone may still be here: look before you write."""
+    """Return the cached owners of pages by (tenant, page). A page may be gone already: look before you write."""
     if isinstance(database, OneTransaction):
         database = database.database
     known = REMEMBERED.get(database)
@@ -107,7 +107,7 @@ CLOSING = statements("closing")
 
 
 async def close(writer: Writer) -> None:
-    """All that is written is one statement; on Citus a notification has to be one by itself."""
+    """Write everything that ends a write in one statement; on Citus a notification has to be one by itself."""
     found = writer.changes.found
     if None in found and found[None].kind is ChangeKind.ARCHIVED:
         await writer.run(CLOSING["advance_archived"])
@@ -139,7 +139,7 @@ NO_PAGE = "There is no such page, or none that you may see."
 
 @asynccontextmanager
 async def writing(database: Database, scope: Scope, action: Action = Action.WRITE) -> AsyncIterator[Writer]:
-    """A transaction in the scope's own wiki, allowed and alone. Who may not write does not wait for those who do."""
+    """Open a transaction in the scope's wiki, allowed and alone. Callers who may not write never wait for others."""
     async with looking(database) as connection:
         await authorise(connection, scope, scope.owner_id, action)
     async with alone(database, scope, action) as writer:
@@ -150,7 +150,7 @@ async def writing(database: Database, scope: Scope, action: Action = Action.WRIT
 async def writing_page(
     database: Database, scope: Scope, page_id: UUID, action: Action = Action.WRITE
 ) -> AsyncIterator[tuple[Writer, Page]]:
-    """The same in the wiki where the page lies, and the page as it is now that nobody else can change it."""
+    """Open a transaction as `writing` does in the page's wiki, with the page as it is now that nobody can change it."""
     async with writing_beside(database, scope, page_id, action) as writer:
         page = await find_page(writer, page_id)
         if page is None:
@@ -159,7 +159,7 @@ async def writing_page(
 
 
 class writing_beside:
-    """The same in the wiki where a page lay when it was last seen: it may be gone by now."""
+    """A transaction as of `writing`, in the wiki where a page lay when it was last seen: it may be gone by now."""
 
     __slots__ = ("action", "alone", "database", "page_id", "scope")
 
@@ -188,7 +188,7 @@ class writing_beside:
 async def writing_row(
     database: Database, scope: Scope, find_owner: Statement, row_id: UUID, missing: str, action: Action = Action.WRITE
 ) -> AsyncIterator[Writer]:
-    """The same in the wiki of any row; one that may not be seen is `missing` like one that does not exist."""
+    """Open a transaction as `writing` does in a row's wiki; one out of sight is `missing` as if it were not there."""
     owner_id = await place_of(database, scope, find_owner, row_id, missing, action)
     async with alone(database, scope.in_owner(owner_id), action) as writer:
         yield writer
@@ -197,7 +197,7 @@ async def writing_row(
 async def place_of(
     database: Database, scope: Scope, find_owner: Statement, row_id: UUID, missing: str, action: Action
 ) -> UUID:
-    """In whose wiki a row lies, where the caller may do this."""
+    """Return the owner of the wiki in which a row lies, where the caller may do this."""
     async with looking(database) as connection:
         owner_id: UUID | None = await connection.value(find_owner, tenant_id=scope.tenant_id, id=row_id)
         if owner_id is None:
@@ -210,14 +210,14 @@ async def place_of(
 
 
 async def check_may_write(database: Database, scope: Scope) -> None:
-    """For who would send much before a write could refuse it."""
+    """Refuse a caller who would send much before a write could refuse it."""
     async with looking(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.WRITE)
 
 
 @asynccontextmanager
 async def looking(database: Database) -> AsyncIterator[Connection]:
-    """For what has to be known before a write."""
+    """Open a connection for what has to be known before a write."""
     with translated_db_errors():
         async with database.connection() as connection:
             yield connection
@@ -225,7 +225,7 @@ async def looking(database: Database) -> AsyncIterator[Connection]:
 
 @asynccontextmanager
 async def transaction(database: Database) -> AsyncIterator[Connection]:
-    """All of it or nothing, and what Postgres refuses in words of ours."""
+    """Open a transaction: all of it or nothing, and errors of Postgres become ours."""
     with translated_db_errors():
         async with database.transaction() as connection:
             yield connection
@@ -233,7 +233,7 @@ async def transaction(database: Database) -> AsyncIterator[Connection]:
 
 @asynccontextmanager
 async def alone(database: Database, scope: Scope, action: Action) -> AsyncIterator[Writer]:
-    """The one writer of the scope's wiki, until the transaction ends. After waiting, what it may do is asked anew."""
+    """Open a transaction as the wiki's one writer, until it ends. After waiting, permissions are checked anew."""
     with translated_db_errors():
         async with turn(database, scope), locking(database, scope) as connection:
             if connection.begun != FOUND:
@@ -267,7 +267,7 @@ class locking:
 
 
 async def lock_wiki(connection: Connection, scope: Scope) -> None:
-    """The same in a transaction that has begun."""
+    """Lock the wiki as `locking` does, in a transaction that has begun."""
     try:
         found = await connection.value(WIKIS["lock_wiki"], tenant_id=scope.tenant_id, owner_id=scope.owner_id)
     except (asyncpg.QueryCanceledError, asyncpg.LockNotAvailableError) as error:
@@ -301,7 +301,7 @@ async def check_pair(writer: Writer, page_id: UUID, other_id: UUID, field: str) 
 
 
 async def check_own(writer: Writer, owner_id: UUID | None, field: str) -> None:
-    """The same for a page of which it is known in whose wiki it lies, if it is there."""
+    """Refuse a page of another wiki as `check_same_wiki` does, by the owner of its wiki, None for no page."""
     if owner_id == writer.scope.owner_id:
         return
     if owner_id is None or not await visible(writer, owner_id):
@@ -310,7 +310,7 @@ async def check_own(writer: Writer, owner_id: UUID | None, field: str) -> None:
 
 
 async def visible(writer: Writer, owner_id: UUID) -> bool:
-    """Whether the caller may read in that wiki."""
+    """Return whether the caller may read in that wiki."""
     try:
         await authorise(writer, writer.scope, owner_id, Action.READ)
     except CairnError:

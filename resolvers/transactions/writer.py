@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Line(NamedTuple):
-    """What the log will say of a write, besides who did it and when."""
+    """A line that the log will have of a write, besides who did it and when."""
 
     id: UUID
     action: str
@@ -37,9 +37,9 @@ class Queued(NamedTuple):
 
 
 class Writer(Connection):
-    """Its statements know the tenant, the owner and the moment by themselves: `tenant_id`, `owner_id`, `now`.
+    """A connection whose statements know the tenant, the owner and the moment: `tenant_id`, `owner_id`, `now`.
 
-    What `later` is given is sent with the next statement, in one round trip: as arms of it where it does not speak of
+    A statement given to `later` is sent with the next one, in one round trip: as a CTE of it where that does not touch
     the tables that they write, else before it.
     """
 
@@ -65,14 +65,14 @@ class Writer(Connection):
     # -- statements in few round trips
 
     async def later(self, statement: Statement, **values: Any) -> None:
-        """For a write without arms of its own whose answer nobody needs."""
+        """Queue a write that has no CTE of its own and whose answer nobody needs."""
         if not self.may_join(statement):
             await self.flush()
         self.forget_names(statement)
         self.queue.append(Queued(statement, values))
 
     async def flush(self) -> None:
-        """Send what waits."""
+        """Send the statements that wait."""
         if self.queue:
             *before, last = self.queue
             self.queue = before
@@ -83,7 +83,7 @@ class Writer(Connection):
         return is_independent(statement.sql, tuple(one.statement.sql for one in self.queue))
 
     async def ready(self, statement: Statement, values: Mapping[str, Any]) -> tuple[Statement, Mapping[str, Any]]:
-        """The statement with what waits, which is sent before it where it cannot go along."""
+        """Return the statement joined with those that wait, which are sent before it where they cannot go along."""
         if self.queue and not self.may_join(statement):
             await self.flush()
         self.forget_names(statement)
@@ -122,7 +122,7 @@ class Writer(Connection):
         return await super().all_of_each(statement, each)
 
     async def each(self, statement: Statement, rows: Iterable[Mapping[str, Any]]) -> None:
-        """The same statement for many rows; a single one may wait for the next statement."""
+        """Run one statement for many rows; a single one may wait for the next statement."""
         rows = list(rows)
         if len(rows) == 1:
             await self.later(statement, **rows[0])

@@ -1,4 +1,4 @@
-"""What admins ask of the compiler. These have their clients already: arguments stand by themselves, not in an input."""
+"""Requests of admins to the compiler. They have clients already: arguments stand by themselves, not in an input."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -22,7 +22,7 @@ NO_IDEA = "No idea of this account waits to be compiled: retain some first, with
 
 
 async def scope_of(context: Any, tenant_id: str | None, **where: str | None) -> Scope:
-    """The wiki that is meant. Whether the caller may is decided where the transaction opens."""
+    """Return the scope of the wiki that is meant. The caller's permission is checked where the transaction opens."""
     AS_ADMIN.check(context.scope, tenant_id, **where)
     return await scope_named(context, **where)
 

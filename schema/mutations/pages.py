@@ -96,7 +96,7 @@ class ArchiveWikiScopeInput(InWiki):
 
 
 def changes(input: UpdateWikiPageInput) -> dict[str, Any]:
-    """What was given, by the names of the resolver."""
+    """Return the given values, by the names of the resolver."""
     return {
         "title": required(input.title, "title"),
         "slug": required(input.slug, "slug"),

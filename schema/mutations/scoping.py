@@ -1,4 +1,4 @@
-"""In whose wiki a mutation works."""
+"""The scope of a mutation: the wiki that it works in."""
 
 from typing import Any
 from uuid import UUID
@@ -30,13 +30,13 @@ class InWiki:
 
 
 async def scope_in(info: Request, wiki: InWiki) -> Scope:
-    """Whether the caller may write there is decided where the transaction opens."""
+    """Return the scope of that wiki. Permission to write there is checked where the transaction opens."""
     IN_OWNER.check(info.context.scope, wiki.tenant_id, owner=wiki.owner, owner_id=wiki.owner_id)
     return await scope_named(info.context, owner=wiki.owner, owner_id=wiki.owner_id)
 
 
 async def scope_named(context: Any, **where: str | None) -> Scope:
-    """The caller at work in the wiki that is named, or in its own."""
+    """Return the scope of the caller at work in the wiki that is named, or in its own."""
     scope: Scope = context.scope
     owner_id = await owner_named(context, where)
     return scope if owner_id is None else scope.in_owner(owner_id)
@@ -51,7 +51,7 @@ def optional_id(text: strawberry.ID | str | None) -> UUID | None:
 
 
 def required(maybe: Any, field: str) -> Any:
-    """What was given of something that is always there."""
+    """Return the given value of something that is always there."""
     if maybe is None:
         return UNSET
     if maybe.value is None:
@@ -60,7 +60,7 @@ def required(maybe: Any, field: str) -> Any:
 
 
 def cleared(maybe: Any, empty: Any) -> Any:
-    """What was given of something that may be empty: null empties it."""
+    """Return the given value of something that may be empty: null empties it."""
     if maybe is None:
         return UNSET
     return empty if maybe.value is None else maybe.value

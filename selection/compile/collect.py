@@ -24,7 +24,7 @@ Fields = dict[str, list[FieldNode]]
 
 
 class Collector:
-    """Reads selection sets under one request's variables."""
+    """A reader of selection sets under one request's variables."""
 
     def __init__(
         self, schema: GraphQLSchema, fragments: dict[str, FragmentDefinitionNode], variables: VariableValues
@@ -42,7 +42,7 @@ class Collector:
         return fields
 
     def wanted(self, nodes: Iterable[FieldNode]) -> frozenset[str]:
-        """The names of all fields that are selected anywhere below, whatever they are of."""
+        """Return the names of all fields that are selected anywhere below, whatever they are of."""
         found: set[str] = set()
         spread: set[str] = set()
         for node in nodes:

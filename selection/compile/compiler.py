@@ -35,7 +35,7 @@ from .tenancy import in_tenant
 
 
 class Mode(Enum):
-    """What the JSON is for. graphql-core completes values: it reports nulls itself and runs the Python fields."""
+    """The use of the JSON. For values graphql-core completes it: it reports nulls itself and runs the Python fields."""
 
     BYTES = "bytes"
     VALUES = "values"
@@ -62,7 +62,7 @@ class Compiler:
     """Builds one statement. For values, the columns that Python fields need are fetched under `$name`."""
 
     def __init__(self, collector: Collector, mode: Mode, *, within: bool = False) -> None:
-        """`within`: the only step's rows are found by the statement."""
+        """Start a statement; `within`: the only step's rows are found by the statement."""
         self.collector = collector
         self.mode = mode
         self.within = within
@@ -112,7 +112,7 @@ class Compiler:
         raise NotCompilable(f"{type_.name}.{name}")
 
     def computed(self, computed: Computed, row: FromClause) -> Pairs:
-        """What a field of Python needs of the row."""
+        """Return the expressions that a field of Python needs of the row."""
         if computed.cost:
             self.cost.add(Fixed(computed.cost))
         needs = {computed.key(name): needed for name, needed in computed.needs.items()}
@@ -125,11 +125,11 @@ class Compiler:
         return shown if json_format.is_sure(value) else self.guarded(type_, shown)
 
     def guarded(self, type_: GraphQLOutputType, value: ColumnElement[Any]) -> ColumnElement[Any]:
-        """Bytes may not carry a null that the schema excludes."""
+        """Return the value, required in bytes where the schema excludes null."""
         return json_format.required(value) if self.mode is Mode.BYTES and is_non_null_type(type_) else value
 
     def known(self, field: GraphQLField, nodes: Nodes, known: Known) -> ColumnElement[Any]:
-        """Values that are bound: no table is read for them."""
+        """Return an object of values that are bound: no table is read for them."""
         type_, columns = object_type(get_named_type(field.type)), list(known.step.columns)
         step, pairs = self.adds(Finding(known.step, frozenset(), {})), Pairs()
         for key, same in self.collector.below(type_, nodes).items():
@@ -170,7 +170,7 @@ class Compiler:
         return self.rows(field, nodes, query, page)
 
     def variant(self, source: Source, type_: GraphQLNamedType, nodes: Nodes, row: FromClause) -> ColumnElement[Any]:
-        """An abstract type: the first of its concrete types that has such a row."""
+        """Return an abstract type: the first of its concrete types that has such a row."""
         found = []
         for name, find in (source.variants or {}).items():
             concrete = object_type(self.collector.schema.type_map[name])
@@ -203,7 +203,7 @@ class Compiler:
         return select(func.coalesce(func.json_agg(items.c.item), json_format.EMPTY)).scalar_subquery()
 
     def one(self, type_: GraphQLNamedType, nodes: Nodes, query: Select[Any], item: Item | None) -> Select[Any]:
-        """The query with one column: the row as JSON, or its only column where the type is a scalar."""
+        """Return the query with one column: the row as JSON, or its only column where the type is a scalar."""
         if item is not None:
             shown = item(query.columns_clause_froms[0])
         elif is_leaf_type(type_):
@@ -215,7 +215,7 @@ class Compiler:
     # -- arguments, steps and cost
 
     def split(self, field: GraphQLField, nodes: Nodes, paging: Paging | None) -> tuple[Page | None, Arguments]:
-        """The page that is asked for, and the declaration's own arguments."""
+        """Return the page that is asked for, and the declaration's own arguments."""
         read = self.read(field, nodes)
         if paging is None:
             return None, read
@@ -231,7 +231,7 @@ class Compiler:
         return {name: bind(argument, self.binds) for name, argument in arguments.items()}
 
     def found(self, finding: Finding) -> FromClause:
-        """What a step finds, as rows in the order it found them: unnest(arrays) WITH ORDINALITY."""
+        """Return what a step finds, as rows in the order it found them: unnest(arrays) WITH ORDINALITY."""
         index, types = self.adds(finding), finding.step.columns
         arrays = [self.binds.add(found_column(index, i), ARRAY(type_)) for i, type_ in enumerate(types.values())]
         columns: list[Any] = [column(name, type_) for name, type_ in types.items()]
@@ -239,12 +239,12 @@ class Compiler:
         return rows.render_derived()
 
     def found_within(self, finding: Finding) -> FromClause:
-        """The same rows, by the step's own select."""
+        """Return the rows that a step finds, by the step's own select."""
         self.adds(finding)
         return within_of(finding).rows.subquery()
 
     def adds(self, finding: Finding) -> int:
-        """The step's place among those of the plan."""
+        """Add a step, and return its place among those of the plan."""
         self.steps.append(finding)
         if cost := finding.step.cost:
             self.cost.add(lambda request: cost)
@@ -263,7 +263,7 @@ def within_of(finding: Finding) -> Within:
 
 
 def is_within(findings: Sequence[Finding]) -> bool:
-    """Is there one step, and can the statement find all that is wanted of it?"""
+    """Return whether there is one step, and the statement can find all that is wanted of it."""
     return len(findings) == 1 and all(one.step.within and not one.step.within.lacks & one.wanted for one in findings)
 
 

@@ -40,7 +40,7 @@ class Key(NamedTuple):
 
 
 def keys_of(query: Select[Any]) -> list[Key]:
-    """The ORDER BY of a connection's query: not null, and the last key unique."""
+    """Return the ORDER BY of a connection's query: not null, and the last key unique."""
     clauses = query._order_by_clauses
     assert clauses, "a connection needs an order"
     return [Key(getattr(clause, "element", clause), descending(clause)) for clause in clauses]
@@ -51,7 +51,7 @@ def descending(clause: ColumnElement[Any]) -> bool:
 
 
 def signature(keys: Sequence[Key]) -> str:
-    """Which order a cursor belongs to: "-hubness_score,id"."""
+    """Return the order that a cursor belongs to: "-hubness_score,id"."""
     return ",".join(f"{'-' if key.descending else ''}{name_of(key)}" for key in keys)
 
 
@@ -66,7 +66,7 @@ def cursor(keys: Sequence[Key]) -> ColumnElement[Any]:
 
 
 def beyond(keys: Sequence[Key], get: Getter, backward: bool, binds: Binds) -> ColumnElement[bool]:
-    """The rows strictly after the cursor, or before it."""
+    """Return the rows strictly after the cursor, or before it."""
     limits = [binds.add(cursor_value(get, keys, i), key.value.type) for i, key in enumerate(keys)]
     falling = [key.descending != backward for key in keys]
     if len(set(falling)) == 1:
@@ -141,7 +141,7 @@ class Connection:
         return select(json_format.json_object({key: make(rows) for key, make in outer.items()})).scalar_subquery()
 
     def rows(self) -> Select[Any]:
-        """The page in the direction it is walked."""
+        """Return the page in the direction it is walked."""
         order = [key.order(self.page.backward) for key in self.keys]
         query = self.query
         for get, backward in ((self.page.after, False), (self.page.before, True)):

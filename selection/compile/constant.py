@@ -42,7 +42,7 @@ class Constant:
 
 
 def is_constant(definition: OperationDefinitionNode, fragments: Fragments) -> bool:
-    """Does it ask for nothing but the schema, and leave nothing open?"""
+    """Return whether it asks for nothing but the schema, and leaves nothing open."""
     is_query = definition.operation is OperationType.QUERY
     return is_query and not definition.variable_definitions and of_the_schema(definition.selection_set, fragments)
 

@@ -1,4 +1,4 @@
-"""What an operation asks about the contract itself, counted in rows like anything else."""
+"""Introspection: the part of an operation that asks about the contract itself, counted in rows like anything else."""
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -14,7 +14,7 @@ ABOUT = ROOTS | {"__typename"}
 
 
 def introspected(schema: GraphQLSchema, selections: SelectionSetNode, fragments: Fragments) -> int:
-    """The rows that its introspection amounts to; 0 when it has none. The document must be valid."""
+    """Return the rows that its introspection amounts to; 0 when it has none. The document must be valid."""
     sizes = list_sizes(schema)
     asked = [node for node in fields(selections, fragments) if node.name.value in ROOTS]
     return len(asked) + sum(rows(node, fragments, sizes) for node in asked)
@@ -40,7 +40,7 @@ def fields(selections: SelectionSetNode | None, fragments: Fragments) -> Iterato
 
 @lru_cache(maxsize=4)
 def list_sizes(schema: GraphQLSchema) -> Mapping[str, int]:
-    """How long the lists of introspection are: of types exactly, inside them on average."""
+    """Return the lengths of the lists of introspection: of types exactly, inside them on average."""
     types: list[Any] = list(schema.type_map.values())
     members = [list(getattr(type_, "fields", {}).values()) for type_ in types]
     arguments = [len(getattr(field, "args", ())) for fields in members for field in fields]

@@ -25,7 +25,7 @@ from ..declare.mapping import Choice
 
 
 class Bound(BindParameter[Any]):
-    """A parameter that stays one."""
+    """A parameter that is never rendered into the SQL."""
 
     __visit_name__ = "bound"
     inherit_cache = False
@@ -45,7 +45,7 @@ def render(bound: Bound, compiler: Any, **options: Any) -> str:
 
 
 class Request(NamedTuple):
-    """What one execution of a plan knows."""
+    """The values that one execution of a plan has."""
 
     variables: VariableValues
     scope: Any
@@ -76,12 +76,12 @@ SCOPE = "scope_"
 
 
 def scope_value(name: str, type_: TypeEngine[Any]) -> Bound:
-    """An attribute of the caller's scope, as a parameter."""
+    """Return an attribute of the caller's scope, as a parameter."""
     return Bound(SCOPE + name, type_=type_)
 
 
 def own_values(sql: str) -> TextClause:
-    """A step's own select. Its parameters are what the step says they are, but the tenant is the caller's."""
+    """Return the values of a step's own select: what the step says they are, but the tenant is the caller's."""
     statement = text(sql.replace(":tenant_id", f":{SCOPE}tenant_id"))
     compiled: Any = statement.compile()
     return statement.bindparams(*map(Bound, compiled.params))
@@ -119,12 +119,12 @@ ABSENT = "absent"
 
 
 def is_choice(type_: Any) -> bool:
-    """Is the value itself part of the shape?"""
+    """Return whether the value itself is part of the shape."""
     return type_ is GraphQLBoolean or issubclass(getattr(type_, "wrapped_cls", object), Choice)
 
 
 def is_plain(type_: GraphQLInputType) -> bool:
-    """A scalar, an enum, or a list of them: one parameter."""
+    """Return whether it is a scalar, an enum, or a list of them: one parameter."""
     nullable = get_nullable_type(type_)
     if isinstance(nullable, GraphQLList):
         return is_plain(nullable.of_type)

@@ -13,12 +13,12 @@ TENANT = scope_value("tenant_id", Uuid())
 
 
 def in_tenant(query: Select[Any]) -> Select[Any]:
-    """The query with tenant_id bound for each of its tables. Declarations call it for their inner selects."""
+    """Return the query with tenant_id bound for each of its tables. Declarations call it for their inner selects."""
     return query.where(*(table.c.tenant_id == TENANT for table in tenant_tables(query)))
 
 
 def unbound_tables(statement: ClauseElement) -> list[FromClause]:
-    """Every tenant table, however deep, that its own select does not bind to the tenant."""
+    """Return every tenant table, however deep, that its own select does not bind to the tenant."""
     return [
         table
         for select in selects(statement)
@@ -37,7 +37,7 @@ def tenant_tables(query: Select[Any]) -> list[FromClause]:
 
 
 def froms(query: Select[Any]) -> list[FromClause]:
-    """query.get_final_froms(), which would render the whole select only to throw the text away."""
+    """Return query.get_final_froms(), which would render the whole select only to throw the text away."""
     compiler: Any = None
     state: Any = query._compile_state_factory(query, compiler)
     found: list[FromClause] = state._get_display_froms()

@@ -51,7 +51,7 @@ class Argument(NamedTuple):
 
 
 def read_arguments(field: GraphQLField, node: FieldNode, variables: VariableValues) -> dict[str, Argument]:
-    """The arguments of a field by Python name, defaults filled in. Raises what graphql-core would raise."""
+    """Return the arguments of a field by Python name, defaults filled in. Raises what graphql-core would raise."""
     values = get_argument_values(field, node, variables)
     written = {argument.name.value: argument.value for argument in node.arguments or ()}
     read = {}
@@ -119,7 +119,7 @@ def read_by(read: Reader | None, get: Getter) -> Getter:
 
 
 def reader(type_: GraphQLInputType) -> Reader | None:
-    """How a coerced value becomes a parameter that Postgres takes."""
+    """Return the function that makes a coerced value a parameter that Postgres takes, if it needs one."""
     nullable = get_nullable_type(type_)
     if isinstance(nullable, GraphQLList):
         item = reader(nullable.of_type)
@@ -134,7 +134,7 @@ def bounded(values: list[Any]) -> list[Any]:
 
 
 def identifier(text: str) -> UUID:
-    """What is not the form of an id is the id of nothing: it answers as an unknown one."""
+    """Read an id. A text that has not the form of one is the id of nothing: it answers as an unknown one."""
     return NOBODY if len(text) > LONGEST_ID else read_identifier(text)
 
 

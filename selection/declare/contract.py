@@ -33,14 +33,14 @@ def python_name(element: GraphQLField | GraphQLArgument | GraphQLInputField) -> 
 
 
 def lists_what_a_step_finds(field: GraphQLField | None) -> bool:
-    """Is the field's answer [] when its step finds nothing?"""
+    """Return whether the field's answer is [] when its step finds nothing."""
     source = mapping_of(field) if field else None
     is_list = field is not None and is_list_type(get_nullable_type(field.type))
     return is_list and isinstance(source, Source) and source.step is not None
 
 
 def is_connection(named: Any) -> bool:
-    """Does the compiler page it? Where `pageInfo` is not its own to make, the type is an object like any other."""
+    """Return whether the compiler pages it. Where `pageInfo` is not its own to make, it is an object like any other."""
     info = named.fields.get("pageInfo") if is_object_type(named) else None
     return info is not None and isinstance(mapping_of(info), Part)
 

@@ -1,4 +1,4 @@
-"""How values look in JSON: one format for each, the same from SQL and from Python."""
+"""The formats of values in JSON: one for each type, the same from SQL and from Python."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ EMPTY = cast(literal("[]"), JSON)
 
 
 class json_object(FunctionElement[Any]):
-    """JSON_OBJECT('key': value, ...): unlike json_build_object it has no limit of 50 keys."""
+    """A call of JSON_OBJECT('key': value, ...): unlike json_build_object it has no limit of 50 keys."""
 
     type = JSON()
     inherit_cache = False
@@ -34,14 +34,14 @@ def render(element: json_object, compiler: Any, **options: Any) -> str:
 
 
 def is_sure(value: ColumnElement[Any]) -> bool:
-    """Is it known without looking that this is not null?"""
+    """Return whether it is known without looking that this is not null."""
     if isinstance(value, BindParameter):
         return not isinstance(value, Bound) and value.value is not None
     return isinstance(value, Column) and not value.nullable
 
 
 def formatted(type_: GraphQLOutputType, value: ColumnElement[Any]) -> ColumnElement[Any]:
-    """A scalar or enum as clients see it."""
+    """Return a scalar or enum as clients see it."""
     named = get_named_type(type_)
     if isinstance(named, GraphQLEnumType):
         return upper(value)
@@ -55,19 +55,19 @@ def formatted(type_: GraphQLOutputType, value: ColumnElement[Any]) -> ColumnElem
 
 
 def upper(value: ColumnElement[Any]) -> ColumnElement[Any]:
-    """Members are named in capitals of what is stored; a list of them is folded as one text."""
+    """Return the name of a member: what is stored, in capitals; a list of them is folded as one text."""
     if isinstance(value.type, ARRAY):
         return cast(func.upper(cast(value, Text)), ARRAY(Text))
     return func.upper(value)
 
 
 def required(value: ColumnElement[Any]) -> ColumnElement[Any]:
-    """A null here makes the statement fail, and graphql-core then reports it and propagates it properly."""
+    """Return a value whose null makes the statement fail: graphql-core then reports and propagates it properly."""
     return func.coalesce(func.to_json(value), cast(func.concat("null in a non-null field"), JSON))
 
 
 def timestamp(value: datetime | str) -> str:
-    """The same format for timestamps that Python makes."""
+    """Format a timestamp from Python as SQL does."""
     if isinstance(value, str):
         return value
     return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -1,4 +1,4 @@
-"""What a GraphQL field can be. One of these per field drives compiling, resolving and cost."""
+"""The mappings that a GraphQL field can have. One of these per field drives compiling, resolving and cost."""
 
 from collections.abc import Awaitable, Callable, Collection
 from collections.abc import Mapping as Table
@@ -27,7 +27,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Part:
-    """What connections, edges and page info consist of: made by the compiler, or the column of that name."""
+    """A part of connections, edges and page info: made by the compiler, or the column of that name."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Expression:
 
 @dataclass(frozen=True)
 class Computed:
-    """Python, plain or async, over what it needs of the row; never part of a bytes plan.
+    """A field computed in Python, plain or async, from what it needs of the row; never part of a bytes plan.
 
     Each need is the name of a column, or sql(row) -> a SQL expression over the row.
     """
@@ -50,14 +50,14 @@ class Computed:
     """In rows, for what takes longer than a row."""
 
     def key(self, name: str) -> str:
-        """The response key under which the values carry a need: no name of GraphQL begins so."""
+        """Return the response key under which the values carry a need: no name of GraphQL begins so."""
         needed = self.needs[name]
         return f"${needed}" if isinstance(needed, str) else f"${name}"
 
 
 @dataclass(frozen=True)
 class Paging:
-    """No list without a size: what a client gets by default, and at most. With `least`, less is lifted to that.
+    """The size of a list, by default and at most: no list is without one. With `least`, less is lifted to that.
 
     With `each_of` the list answers an argument of that name item by item, and is as long as it. `per_row` of its items
     cost as much as one row.
@@ -83,12 +83,11 @@ class Relation:
 
 @dataclass(frozen=True)
 class Within:
-    """How the statement that shows a step's rows finds them itself.
+    """The selects by which the statement that shows a step's rows finds them itself.
 
-    know(context, wanted, again, **arguments) -> the parameters of the two selects by their names; None where
-    the step is to be run. `rows` has the step's columns and `ordinality`. When `holds` is not true, what was known is
-    so no more and is asked `again`, once. What `lacks` names it cannot find: where that is wanted the step is run as
-    ever.
+    know(context, wanted, again, **arguments) -> the parameters of the two selects by their names; None where the step
+    is to be run. `rows` has the step's columns and `ordinality`. When `holds` is not true, what was known is so no more
+    and is asked `again`, once. What `lacks` names it cannot find: where that is wanted the step is run as ever.
     """
 
     know: Callable[..., Awaitable[Table[str, Any] | None]]
@@ -112,7 +111,7 @@ class Step:
 
 
 class Access(Protocol):
-    """Who may read the rows that a source starts from. The tenant is bound by the compiler in any case."""
+    """A rule for who may read the rows that a source starts from. The tenant is bound by the compiler in any case."""
 
     arguments: Collection[str]
     """The field's arguments that say where to look; the source's own query does not get them."""
@@ -121,19 +120,17 @@ class Access(Protocol):
         """Refuse a request by its arguments alone, before any SQL."""
 
     def criteria(self, row: FromClause, **bound: Any) -> Collection[ColumnElement[bool]]:
-        """What holds for each row that may be seen."""
+        """Return the conditions that hold for each row that may be seen."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a statement starts: query(**arguments) -> a select, to which the compiler adds tenant and access.
+    """The select that a statement starts from: query(**arguments), to which the compiler adds tenant and access.
 
-    With a step the query's first argument is what the step found. A field of an abstract type has variants:
-    for each concrete type's name a query(row) that finds it from the source's row; the first that finds one wins,
-    and `access` holds for what is found.
-
-    A field of the subscription type has `events(context, **arguments)`, which gives a Happening of subscription.py, and
-    a step that finds the one event that the context holds.
+    With a step the query's first argument is what the step found. A field of an abstract type has variants: for each
+    concrete type's name a query(row) that finds it from the source's row; the first that finds one wins, and `access`
+    holds for what is found.  A field of the subscription type has `events(context, **arguments)`, which gives a
+    Happening of subscription.py, and a step that finds the one event that the context holds.
     """
 
     query: Query

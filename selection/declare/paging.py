@@ -1,4 +1,4 @@
-"""Which part of a list is asked for: limit, or Relay's first/after/last/before."""
+"""Paging: the part of a list that is asked for, by limit or by Relay's first/after/last/before."""
 
 from contextlib import suppress
 
@@ -41,5 +41,5 @@ def size_of(value: int, paging: Paging) -> int:
 
 
 def length(items: Argument) -> Getter:
-    """How many items a list in an argument has."""
+    """Return a getter of the number of items in a list that is an argument."""
     return lambda request: len(items.get(request))

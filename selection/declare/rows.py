@@ -28,7 +28,7 @@ def render(outer: OuterColumn, compiler: Any, **options: Any) -> str:
 
 
 class Columns:
-    """What `row.c` is."""
+    """The columns of an outer row, as `row.c`."""
 
     def __init__(self, row: FromClause) -> None:
         self._row = row
@@ -41,7 +41,7 @@ class Columns:
 
 
 class OuterRow:
-    """What declarations are given as the row: page.c.id."""
+    """The row that declarations are given: page.c.id."""
 
     def __init__(self, row: FromClause) -> None:
         self.c = Columns(row)

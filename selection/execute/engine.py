@@ -43,7 +43,7 @@ class Answer(NamedTuple):
 
 
 class Engine:
-    """Documents, their plans and their execution."""
+    """The engine that caches documents and their plans, and executes operations."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class Engine:
         documents: int = 512,
         formatter: Formatter = lambda error: dict(error.formatted),
     ) -> None:
-        """`formatter` shows an error to the client: it is where internal ones are masked."""
+        """Set up; `formatter` shows an error to the client: it is where internal ones are masked."""
         self.schema, self.limits, self.formatter = schema, limits or Limits(), formatter
         self.documents: DocumentCache[Document | Invalid] = DocumentCache(documents, lambda key, _: key[0], "parse")
         self.plans = Tally()  # of all operations
@@ -88,7 +88,7 @@ class Engine:
             return self.answer(ExecutionResult(None, invalid.errors))
 
     async def document(self, text: str, name: str | None) -> Document:
-        """Invalid ones are remembered too: they cost the most."""
+        """Return the parsed document. Invalid ones are remembered too: they cost the most."""
         if len(text) > self.limits.characters:
             raise too_long(self.limits)
         key = text, name
@@ -104,13 +104,13 @@ class Engine:
             return invalid
 
     async def as_bytes(self, operation: Operation, given: dict[str, Any], context: Context) -> bytes:
-        """The whole answer, with the data as Postgres wrote it. Raises NotCompilable."""
+        """Return the whole answer, with the data as Postgres wrote it. Raises NotCompilable."""
         variables, plan = await self.planned(operation, given)
         data = await plan.run(context, Request(variables, context.scope, []))
         return COMPILED % (data or b"null", context.spent, context.budget)
 
     async def planned(self, operation: Operation, given: dict[str, Any]) -> tuple[VariableValues, Plan | Constant]:
-        """The variables as the operation declares them, and the plan for their shape. Raises NotCompilable."""
+        """Return the variables as the operation declares them, and the plan for their shape. Raises NotCompilable."""
         variables = await self.coerced(operation, given)
         shape = operation.shape(variables)
         plan: Plan | Constant | NotCompilable = operation.plans.find(shape) or await operation.plans.get_apart(
@@ -121,7 +121,7 @@ class Engine:
         return variables, plan
 
     async def coerced(self, operation: Operation, given: dict[str, Any]) -> VariableValues:
-        """Many or long ones beside the event loop."""
+        """Coerce the variables; many or long ones in a thread."""
         if large(given, self.limits):
             return await compile_in_thread(lambda: coerced(self.schema, operation, given, self.limits))
         return coerced(self.schema, operation, given, self.limits)
@@ -146,7 +146,7 @@ class Engine:
         return self.answer(await result if isawaitable(result) else result, context)
 
     def whole_plan(self, operation: Operation, variables: VariableValues) -> Plan | Constant | NotCompilable:
-        """Or why there is none."""
+        """Return the plan of the whole operation, or why there is none."""
         try:
             if is_constant(operation.definition, operation.fragments):
                 return Constant(self.schema, operation.definition, operation.fragments)
@@ -155,7 +155,7 @@ class Engine:
             return reason.with_traceback(None)
 
     def answer(self, result: ExecutionResult, context: Context | None = None) -> Answer:
-        """Without a context the operation was not executed: there are neither data nor cost."""
+        """Return the response; without a context it was not executed: there are neither data nor cost."""
         shown: dict[str, Any] = {} if context is None else {"data": result.data}
         if result.errors:
             shown["errors"] = self.errors(result.errors)
@@ -164,7 +164,7 @@ class Engine:
         return Answer(orjson.dumps(shown), context is not None)
 
     def errors(self, errors: list[GraphQLError]) -> list[dict[str, Any]]:
-        """The first ones, and how many there are besides."""
+        """Return the first errors, and how many there are besides."""
         most = self.limits.answer_errors
         shown = [self.formatter(error) for error in errors[:most]]
         if len(errors) > most:

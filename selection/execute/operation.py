@@ -44,7 +44,7 @@ from .plan_cache import PlanCache
 
 
 class Invalid(Exception):
-    """Not a document that can be executed."""
+    """A document that cannot be executed."""
 
     def __init__(self, errors: list[GraphQLError], code: str) -> None:
         for error in errors:
@@ -94,7 +94,7 @@ class Operation:
 
     @property
     def text(self) -> str:
-        """The whole document that it stands in."""
+        """Return the whole document that it stands in."""
         return self.definition.loc.source.body if self.definition.loc else ""
 
     def shape(self, variables: VariableValues) -> tuple[Any, ...]:
@@ -105,7 +105,7 @@ class Operation:
 
 
 class ShapingVariables(Visitor):
-    """Collects the variables of a mutation that its plans depend on.
+    """A visitor that collects the variables of a mutation that its plans depend on.
 
     Arguments of the root fields that are methods are only handed to them: keyed by those, an input of a dozen
     optional fields would have as many plans as combinations.
@@ -135,7 +135,10 @@ class ShapingVariables(Visitor):
 
 
 def reader(type_: GraphQLInputType) -> Callable[[Any], Any] | None:
-    """How a value that is not null is read; nothing where graphql-core must do it. What it raises is told at length."""
+    """Return the function that reads a value that is not null; None where graphql-core must do it.
+
+    Its errors are not shown: graphql-core then reads the values again, and reports what is wrong.
+    """
     nullable: Any = get_nullable_type(type_)
     if is_leaf_type(nullable):
         return leaf_reader(nullable)
@@ -145,7 +148,7 @@ def reader(type_: GraphQLInputType) -> Callable[[Any], Any] | None:
 
 
 def leaf_reader(leaf: Any) -> Callable[[Any], Any]:
-    """Of an enum it is looked up: a member is the same each time."""
+    """Return the reader of a leaf. A value of an enum is looked up: a member is the same each time."""
     if is_enum_type(leaf):
         return {name: leaf.coerce_input_value(name) for name in leaf.values}.__getitem__
     read: Callable[[Any], Any] = leaf.coerce_input_value
@@ -153,7 +156,10 @@ def leaf_reader(leaf: Any) -> Callable[[Any], Any]:
 
 
 def each_read(read: Callable[[Any], Any], is_required: bool, given: Any) -> list[Any]:
-    """Of a list that the client sent as one. A single value may stand for a list of one, and is told at length."""
+    """Read a list that the client sent as one.
+
+    A single value may stand for a list of one; graphql-core reads that, and whatever is wrong.
+    """
     if type(given) is not list or (is_required and None in given):
         raise ValueError
     items = [None if item is None else read(item) for item in given]
@@ -163,7 +169,7 @@ def each_read(read: Callable[[Any], Any], is_required: bool, given: Any) -> list
 
 
 class Document:
-    """What a client sent, ready for graphql-core and for the compiler."""
+    """The document that a client sent, ready for graphql-core and for the compiler."""
 
     def __init__(
         self, schema: GraphQLSchema, text: str, name: str | None, limits: Limits, plans: Tally | None = None
@@ -180,7 +186,7 @@ class Document:
 
 
 def writes(definition: OperationDefinitionNode, fragments: Fragments) -> int:
-    """How many fields of Mutation it has."""
+    """Return how many fields of Mutation the operation has."""
     if definition.operation is not OperationType.MUTATION:
         return 0
     return sum(1 for _ in fields(definition.selection_set, fragments))
@@ -214,7 +220,7 @@ def parsed(schema: GraphQLSchema, text: str, limits: Limits) -> DocumentNode:
 
 
 def large(given: dict[str, Any], limits: Limits) -> bool:
-    """Would coercing them take long? Invalid when there is more than the limits allow."""
+    """Return whether coercing them would take long. Raises Invalid when there is more than the limits allow."""
     try:
         return bool(given) and extent(given, limits).is_large
     except GraphQLError as error:
@@ -222,12 +228,12 @@ def large(given: dict[str, Any], limits: Limits) -> bool:
 
 
 def coerced(schema: GraphQLSchema, operation: Operation, given: dict[str, Any], limits: Limits) -> VariableValues:
-    """The variables as the operation declares them, or Invalid with what is wrong with them."""
+    """Return the variables as the operation declares them, or raise Invalid with what is wrong with them."""
     return at_once(operation, given) or at_length(schema, operation, given, limits)
 
 
 def at_once(operation: Operation, given: dict[str, Any]) -> VariableValues | None:
-    """Where each variable is plain and is given: most of them, and graphql-core reads every declaration anew."""
+    """Return the variables if all are plain and given, as most are: graphql-core reads every declaration anew."""
     if not operation.is_plain:
         return None
     sources, values = {}, {}

@@ -19,7 +19,7 @@ DIALECT: Dialect = asyncpg.dialect(paramstyle="numeric_dollar")  # type: ignore[
 
 
 class Context(Protocol):
-    """What a request brings along: its scope, its budget, and one way to Postgres."""
+    """The context of a request: its scope, its budget, and one way to Postgres."""
 
     scope: Any
     spent: int
@@ -32,14 +32,14 @@ class Context(Protocol):
         """Raise what is Final when the operation has become too expensive, TurnedAway when it comes too soon."""
 
     async def begin(self, cost: int) -> None:
-        """The operation starts anew, field by field, and costs so much besides what each of them spends."""
+        """Start the operation anew, field by field: it costs so much besides what each of them spends."""
 
     async def fetch(self, sql: str, arguments: Sequence[Any], anew: bool = False) -> bytes | None:
-        """The one JSON value of a statement, which may have to be planned `anew` for these arguments."""
+        """Return the one JSON value of a statement, which may have to be planned `anew` for these arguments."""
 
 
 def bounded(result: ColumnElement[Any]) -> Select[Any]:
-    """The value and its size in bytes; without the value where that is more than ANSWER_MAX."""
+    """Return the value and its size in bytes; without the value where that is more than ANSWER_MAX."""
     answer = select(result.label("answer")).offset(literal(0)).subquery("whole")  # so that it is computed once
     size = func.pg_column_size(answer.c.answer)
     return select(case((size <= ANSWER_MAX, answer.c.answer)).label("answer"), size.label("size"))
@@ -49,7 +49,7 @@ class Plan:
     """One statement for one operation and one shape of its variables."""
 
     def __init__(self, compiler: Compiler, result: ColumnElement[Any], nothing: bytes | None = None) -> None:
-        """`nothing` is the answer when no step found anything, where that is known without asking Postgres."""
+        """Make a plan; `nothing` is the answer when no step found anything, known without asking Postgres."""
         statement = bounded(result)
         if tables := unbound_tables(statement):
             raise AssertionError(f"{tables} would be read for every tenant")
@@ -83,7 +83,7 @@ class Plan:
         return await context.fetch(self.sql, self.parameters(request), self.anew)
 
     def checked_cost(self, request: Request) -> int:
-        """Once the caller may ask for this at all."""
+        """Return the cost, once the caller may ask for this at all."""
         for check, arguments in self.checks:
             check(request.scope, **values(arguments, request))
         return self.cost.inside(request)
@@ -112,13 +112,16 @@ class Plan:
         return found
 
     async def find(self, context: Context, request: Request, parent: Any) -> list[list[tuple[Any, ...]]]:
-        """What each step finds: several at once, and one without a task of its own."""
+        """Return what each step finds: several run concurrently, and one without a task of its own."""
         running = [run_step(finding, context, request, parent) for finding in self.steps]
         return [await running[0]] if len(running) == 1 else await asyncio.gather(*running)
 
 
 def in_places(getters: Sequence[Any]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
-    """Of the parameters with those of the step behind them: these in their places. The tenant is always one of them."""
+    """Return a function that puts the parameters of the step, which come last, in their places among the others.
+
+    The tenant is always one of them.
+    """
     behind = count(len(getters))
     return itemgetter(*(next(behind) if isinstance(get, OfStep) else place for place, get in enumerate(getters)))
 
@@ -129,7 +132,7 @@ async def run_step(finding: Finding, context: Context, request: Request, parent:
 
 
 def given(arguments: dict[str, Argument]) -> dict[str, Argument]:
-    """Without those that are null in every request: a check has that as its default."""
+    """Return the arguments without those that are null in every request: a check has that as its default."""
     return {name: one for name, one in arguments.items() if not (isinstance(one.get, Fixed) and one.get.value is None)}
 
 

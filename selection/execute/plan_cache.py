@@ -27,10 +27,10 @@ class PlanCache(LRU[Any]):
 
 
 class DocumentCache(LRU[V]):
-    """At most `size` documents, with at most `most` tokens together; the newest is kept whatever its size."""
+    """A cache of at most `size` documents, `most` tokens together; the newest is kept whatever its size."""
 
     def __init__(self, size: int, text: Callable[[Any, V], str], making: str = "", tally: Tally | None = None) -> None:
-        """`text` is what an entry was made of."""
+        """Make a cache; `text` returns what an entry was made of."""
         super().__init__(size, making, tally)
         self.text, self.most, self.held = text, MAX_TOKENS, 0
         self.weights: dict[Hashable, int] = {}
@@ -51,5 +51,5 @@ class DocumentCache(LRU[V]):
 
 
 def tokens(text: str) -> int:
-    """About as many as the parser counts, and not fewer."""
+    """Return about as many tokens as the parser counts, and not fewer."""
     return sum(1 for _ in islice(TOKEN.finditer(text), MAX_TOKENS_COUNTED))

@@ -37,7 +37,7 @@ Info = GraphQLResolveInfo[Any]
 
 
 class Resolvers:
-    """Puts its resolvers on every mapped field of a built schema."""
+    """The resolvers that are put on every mapped field of a built schema."""
 
     def __init__(self, schema: GraphQLSchema, operations: int = 512) -> None:
         self.schema = schema
@@ -98,19 +98,19 @@ class Resolvers:
         return found
 
     def operation(self, info: Info) -> Operation:
-        """By identity: the entry keeps the node alive, so that its id cannot be another's."""
+        """Return the operation by identity: the entry keeps the node alive, so that its id cannot be another's."""
         return self.operations.get(id(info.operation), lambda: Operation(self.schema, info.operation, info.fragments))
 
 
 def source_plan(collector: Collector, field: GraphQLField, nodes: Nodes, source: Source, mode: Mode) -> Plan:
-    """The statement of one source and everything below it. Raises NotCompilable."""
+    """Return the statement of one source and everything below it. Raises NotCompilable."""
     compiler = Compiler(collector, mode)
     nothing = b"[]" if lists_what_a_step_finds(field) else None
     return Plan(compiler, compiler.source(field, nodes, source), nothing)
 
 
 def completed(data: bytes | None) -> orjson.Fragment | None:
-    """What the compiler has completed, to be passed on."""
+    """Return what the compiler has completed, to be passed on."""
     return None if data is None else orjson.Fragment(data)
 
 
@@ -135,7 +135,7 @@ def know(known: Known) -> Callable[..., Any]:
 
 
 def type_of(otherwise: Callable[..., Any] | None) -> Callable[..., Any]:
-    """Compiled values say their type; objects made by Python, such as payloads, are known by their class."""
+    """Return a resolver of types: compiled values say theirs; Python objects, such as payloads, have it by class."""
 
     def resolve(value: Any, info: Info, abstract: Any) -> Any:
         if isinstance(value, dict):
@@ -146,18 +146,18 @@ def type_of(otherwise: Callable[..., Any] | None) -> Callable[..., Any]:
 
 
 def variables_of(info: Info) -> VariableValues:
-    """Strawberry's executor gives a plain dict of the coerced values, graphql-core's gives this."""
+    """Return the coerced values; Strawberry's executor gives a plain dict of them, graphql-core's gives this."""
     given: Any = info.variable_values
     return given if isinstance(given, VariableValues) else VariableValues({}, given)
 
 
 def by_response_key(row: dict[str, Any], info: Info, **arguments: Any) -> Any:
-    """The compiler has named every value by its response key and applied the arguments."""
+    """Return a compiled value: the compiler named it by its response key and applied the arguments."""
     return row[str(info.path.key)]
 
 
 def enum_by_response_key(row: dict[str, Any], info: Info, **arguments: Any) -> Any:
-    """graphql-core wants the members' values; what came are already their names."""
+    """Return members' values, which graphql-core wants, for the names that the compiled values hold."""
     found = row[str(info.path.key)]
     members: Any = get_named_type(info.return_type)
     if isinstance(found, list):

@@ -21,7 +21,7 @@ ELSEWHERE = (
 
 
 class Happening(Protocol):
-    """Events as they come; closed when nobody wants them any more."""
+    """A stream of events as they come; closed when nobody wants them any more."""
 
     def __aiter__(self) -> AsyncIterator[Any]: ...
 
@@ -29,7 +29,7 @@ class Happening(Protocol):
 
 
 class Events(NamedTuple):
-    """What happens for one subscription, and the key under which each event is answered."""
+    """The events of one subscription, and the key under which each of them is answered."""
 
     key: str
     happening: Happening
@@ -44,7 +44,7 @@ def check_has_event(context: Any) -> None:
 async def subscribed(
     schema: GraphQLSchema, operation: Operation, given: dict[str, Any], limits: Limits, context: Any
 ) -> Events:
-    """Raises Invalid, or what the field's own `events` raises, before the first event."""
+    """Subscribe. Raises Invalid, or what the field's own `events` raises, before the first event."""
     assert schema.subscription_type is not None
     variables = coerced(schema, operation, given, limits)
     collector = Collector(schema, operation.fragments, variables)

@@ -1,4 +1,4 @@
-"""What an operation costs, in rows: what it may return at most, each list multiplying what is below it.
+"""The cost of an operation, in rows: those it may return at most, each list multiplying what is below it.
 
 Fields weigh nothing: Postgres makes them of rows that it has read, and a document holds few. What is dearer than its
 rows weighs as many as it is worth. Small items that Postgres finds side by side weigh less: `per_row` of them make one.
@@ -15,7 +15,7 @@ class Cost:
     """One list of a plan, and the lists in each of its items."""
 
     def __init__(self, size: Getter | None = None, per_row: int = 1) -> None:
-        """`fixed` counts what is in one of its items in every request."""
+        """Start a list; `fixed` counts what is in one of its items in every request."""
         self.size = Fixed(1) if size is None else size
         self.per_row = per_row
         self.fixed = 0
@@ -31,11 +31,11 @@ class Cost:
         return self.rows(size) + size * self.inside(request)
 
     def rows(self, size: int) -> int:
-        """How many rows so many of its items weigh, without what is in them; a part of a row counts as one."""
+        """Return how many rows so many of its items weigh, without what is in them; a part of a row counts as one."""
         return -(-size // self.per_row)
 
     def inside(self, request: Request) -> int:
-        """What one of its items holds."""
+        """Return the weight of what one of its items holds."""
         held = self.fixed
         for child in self.below:
             held += child.of(request)

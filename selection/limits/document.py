@@ -1,4 +1,4 @@
-"""What a document may look like, counted on its syntax tree before anything is planned."""
+"""Limits on what a document may look like, counted on its syntax tree before anything is planned."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ from graphql import (
 
 @dataclass(frozen=True)
 class Limits:
-    """At most this much in one request; fragments count wherever they are used."""
+    """The most that one request may have; fragments count wherever they are used."""
 
     characters: int = 100_000
     tokens: int = 4000
@@ -34,7 +34,7 @@ class Limits:
 
 @dataclass
 class Size:
-    """What one selection set amounts to; `roots` are the fields of its own level."""
+    """The size of one selection set; `roots` are the fields of its own level."""
 
     roots: int = 0
     depth: int = 0
@@ -43,7 +43,7 @@ class Size:
     directives: int = 0
 
     def add(self, other: "Size") -> None:
-        """Another selection of the same level."""
+        """Add another selection of the same level."""
         self.roots += other.roots
         self.depth = max(self.depth, other.depth)
         self.fields += other.fields
@@ -51,7 +51,7 @@ class Size:
         self.directives += other.directives
 
     def add_below(self, other: "Size") -> None:
-        """The selection of one of its fields."""
+        """Add the selection of one of its fields."""
         self.add(Size(0, other.depth + 1, other.fields, other.aliases, other.directives))
 
 
@@ -79,7 +79,7 @@ class Measure:
         return size
 
     def fragment(self, name: str) -> Size:
-        """One that spreads itself, or that is not there, is left to validation."""
+        """Return the size of a fragment. One that spreads itself, or is not there, is left to validation."""
         if name not in self.known:
             self.known[name] = Size()
             if name in self.fragments:
@@ -88,7 +88,7 @@ class Measure:
 
 
 def refusals(document: DocumentNode, limits: Limits) -> list[GraphQLError]:
-    """Why this document is not even validated: that, too, takes time that grows with its size."""
+    """Return why this document is not even validated: that, too, takes time that grows with its size."""
     measure, size = Measure(document), Size()
     for node in document.definitions:
         if isinstance(node, OperationDefinitionNode):

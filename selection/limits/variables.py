@@ -1,4 +1,4 @@
-"""How much a client sends as variables, measured before anything reads what they say."""
+"""The extent of what a client sends as variables, measured before anything reads what they say."""
 
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ FEW = 20
 
 
 class Extent(NamedTuple):
-    """Each object, list and scalar is a value; names of fields count as text."""
+    """The size of variables: each object, list and scalar is a value; names of fields count as text."""
 
     values: int
     text: int
@@ -23,7 +23,7 @@ class Extent(NamedTuple):
 
 
 def extent(variables: dict[str, Any], limits: Limits) -> Extent:
-    """How much there is, or a GraphQLError: it looks no further than the limits go, whatever is beyond them."""
+    """Return how much there is, or raise a GraphQLError: it looks no further than the limits go, whatever is beyond."""
     near = near_extent(variables) if len(variables) <= limits.variable_values else None
     if near is not None and near.values <= limits.variable_values and limits.variable_depth > 1:
         return near
@@ -43,7 +43,7 @@ def extent(variables: dict[str, Any], limits: Limits) -> Extent:
 
 
 def near_extent(variables: dict[str, Any]) -> Extent | None:
-    """The same where no variable holds more than a few scalars, as in most requests; None where one does."""
+    """Return the extent where no variable holds more than a few scalars, as in most requests; None where one does."""
     values = text = 0
     for name, value in variables.items():
         kind = type(value)

@@ -1,4 +1,4 @@
-"""What a model is told to do, apart from what it is shown: each is a text beside this file."""
+"""Instructions for a model, apart from what it is shown: each is a text beside this file."""
 
 from functools import cache
 from importlib.resources import files
@@ -6,5 +6,5 @@ from importlib.resources import files
 
 @cache
 def prompt(name: str) -> str:
-    """`planning` or `writing`."""
+    """Return the text of `planning` or `writing`."""
     return files(__name__).joinpath(f"{name}.md").read_text(encoding="utf-8")
