@@ -13,13 +13,13 @@ from resolvers.context import Context, once_only
 from resolvers.errors import CairnError
 from schema.errors import shown
 from selection import Engine
-from selection.execute.explain import Explanation, Statement, explain
+from selection.execute.explain import ExplainedStatement, Explanation, explain
 
 Options = Sequence[str]
 """Options of EXPLAIN, such as `FORMAT JSON` or `COSTS OFF`."""
 
 
-class Asked(NamedTuple):
+class ExplainRequest(NamedTuple):
     """A document as a client sends it. `name` chooses one of several operations."""
 
     text: str
@@ -30,7 +30,7 @@ class Asked(NamedTuple):
 class Planned(NamedTuple):
     """A statement with what EXPLAIN says of it: lines of text, or a tree for programs."""
 
-    statement: Statement
+    statement: ExplainedStatement
     plan: list[Any]
 
 
@@ -64,7 +64,9 @@ def not_explained(errors: Sequence[GraphQLError], file: str) -> NotExplained:
     return NotExplained(code, message)
 
 
-async def estimated(database: Database, scope: Scope, engine: Engine, asked: Asked, options: Options) -> Explained:
+async def estimated(
+    database: Database, scope: Scope, engine: Engine, asked: ExplainRequest, options: Options
+) -> Explained:
     """Explain the operation without executing any of it."""
     explanation = await explain(engine, *asked, scope)
     async with database.explaining() as connection:
@@ -76,7 +78,7 @@ async def estimated(database: Database, scope: Scope, engine: Engine, asked: Ask
 
 
 async def analyzed(
-    database: Database, scope: Scope, engine: Engine, asked: Asked, options: Options, budget: int
+    database: Database, scope: Scope, engine: Engine, asked: ExplainRequest, options: Options, budget: int
 ) -> Explained:
     """Execute the operation, and each of its compiled statements once more under EXPLAIN ANALYZE."""
     explanation = await explain(engine, *asked, scope)
@@ -90,7 +92,7 @@ async def analyzed(
     return Explained(explanation, planned, len(planned) + len(trace.all("sql")))
 
 
-def sent(explanation: Explanation, sql: str, arguments: Sequence[Any]) -> Statement:
+def sent(explanation: Explanation, sql: str, arguments: Sequence[Any]) -> ExplainedStatement:
     """Return the statement with the values that it was sent with, also those that steps have found."""
     statement = explanation.statement(sql)
     assert statement is not None, "a statement was sent that the explanation does not have"

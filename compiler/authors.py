@@ -20,7 +20,7 @@ FENCE = re.compile(r"(?P<marks>`{3,}|~{3,})[ \t]*(?P<info>[^`\r\n]*)")
 WRAPPING = ("", "markdown", "md")
 
 
-class Refused(CairnError):
+class ModelRefused(CairnError):
     """The job asks for something that is not available here, however often it is retried."""
 
     code = "BAD_USER_INPUT"

@@ -22,7 +22,7 @@ from resolvers.jobs.queue import BUCKET, Job, advance, finish, follow_up
 from resolvers.search.index import found_together
 from resolvers.sources.compile_requests import ask
 from resolvers.transactions.db_errors import translated_db_errors
-from resolvers.transactions.transaction import looking, writing
+from resolvers.transactions.transaction import read_connection, writing
 from resolvers.transactions.writer import Writer
 
 from .aggregate.aggregation_pass import aggregate
@@ -129,7 +129,7 @@ class Run:
         room = self.compiler.caps.sources_for(self.job.trigger) - int(self.metrics.counts["sources_read"])
         if room <= 0 or self.compiler.caps.are_reached(self.metrics):
             return await self.end()
-        async with looking(self.database) as connection:
+        async with read_connection(self.database) as connection:
             reader = Writer(connection, self.scope)
             batch = await find_batch(reader, await find_cursor(reader), min(self.size, self.batch, room), self.until)
         if not batch.sources:
@@ -179,7 +179,7 @@ class Run:
     async def write(self, plan: Plan, texts: dict[TaskKey, str], *, writer: SectionWriter | None = None) -> None:
         """Write every section that the plan needs, as the wiki is now: no connection is held meanwhile."""
         writer = writer or self.authors.writer
-        async with looking(self.database) as connection:
+        async with read_connection(self.database) as connection:
             composition = await self.composed(Writer(connection, self.scope), plan, texts)
         writing_now = (written(writer, task) for task in composition.missing.values())
         texts.update(zip(composition.missing, await in_turns(writing_now), strict=True))

@@ -13,7 +13,7 @@ from db.database import Database, Row
 from db.sql import statements
 from resolvers.errors import Unavailable
 from resolvers.jobs.queue import Job, advance, finish, follow_up
-from resolvers.transactions.transaction import looking, writing
+from resolvers.transactions.transaction import read_connection, writing
 from resolvers.transactions.writer import Writer
 
 from .authors import Stop, section_text
@@ -49,7 +49,7 @@ class Promotion(Run):
 
     async def step(self) -> bool:
         """Promote a few names; return true when there are none left, or enough was done."""
-        async with looking(self.database) as connection:
+        async with read_connection(self.database) as connection:
             reader = Writer(connection, self.scope)
             rows = await reader.all(SWEEPS["find_earned"], after=self.after, size=AT_ONCE)
             aliases = [row["alias"] for row in rows]

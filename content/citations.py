@@ -12,7 +12,7 @@ LINES = re.compile(r"L?(\d{1,9})(?:\s*[-–]\s*L?(\d{1,9}))?")
 
 
 @dataclass(frozen=True, slots=True)
-class Citation:
+class CitationMark:
     """A citation. Its lines count from 1, both included.
 
     `section` is the slug or heading it was used for, None for the whole page. `version` is the one of the source that
@@ -37,7 +37,7 @@ class Citation:
         return {name: value for name, value in given.items() if value is not None}
 
 
-def citations(fields: Fields) -> tuple[Citation, ...]:
+def citations(fields: Fields) -> tuple[CitationMark, ...]:
     """Take citations from `sources` (texts, or mappings with a ref or uri) and `source_refs` (texts).
 
     Fields of these names that hold something else stay.
@@ -57,10 +57,10 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _citation(where: str, item: Any) -> Citation | None:
+def _citation(where: str, item: Any) -> CitationMark | None:
     """Read a citation; None for what names no source: a list of another kind that has the name."""
     if isinstance(item, str) and item.strip():
-        return Citation(item.strip())
+        return CitationMark(item.strip())
     if not isinstance(item, dict):
         return None
     source = Fields(item)
@@ -72,7 +72,7 @@ def _citation(where: str, item: Any) -> Citation | None:
     if ref is None:
         return None
     lines, version = _line_range(where, source.values.get("lines")), _version(where, source.values.get("version"))
-    return Citation(ref, kind, section, *lines, summary, version)
+    return CitationMark(ref, kind, section, *lines, summary, version)
 
 
 def _summary(source: Fields) -> str | None:

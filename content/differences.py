@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from .blocks import lines
-from .sequences import Change, changes, common_head
+from .sequences import SequenceChange, changes, common_head
 
 CONTEXT = 3
 LINES_MAX = 5_000  # that are shown; what comes after is counted only
@@ -16,7 +16,7 @@ TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
 UNENDED = "\\ No newline at end of file\n"
 
 
-class Part(NamedTuple):
+class DiffPart(NamedTuple):
     """Characters of a line that are not in its counterpart, in Unicode code points."""
 
     start: int
@@ -24,14 +24,14 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DiffLine:
     """A line without its end, and its number in either text, from 1. `kind` is context, removed or added."""
 
     kind: str
     text: str
     old_line: int | None
     new_line: int | None
-    parts: tuple[Part, ...] = ()
+    parts: tuple[DiffPart, ...] = ()
     is_ended: bool = True
 
 
@@ -43,7 +43,7 @@ class Hunk:
     old_count: int
     new_start: int
     new_count: int
-    lines: tuple[Line, ...]
+    lines: tuple[DiffLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +80,9 @@ def unified(found: Difference, old_name: str, new_name: str) -> str:
     return f"--- {old_name}\n+++ {new_name}\n" + "".join(map(written, found.hunks))
 
 
-def grouped(found: Sequence[Change]) -> Iterator[list[Change]]:
+def grouped(found: Sequence[SequenceChange]) -> Iterator[list[SequenceChange]]:
     """Yield groups of changes: those whose surroundings touch are shown together."""
-    group: list[Change] = []
+    group: list[SequenceChange] = []
     for change in found:
         if group and change.old_start - group[-1].old_end > 2 * CONTEXT:
             yield group
@@ -92,12 +92,12 @@ def grouped(found: Sequence[Change]) -> Iterator[list[Change]]:
         yield group
 
 
-def hunk(before: Sequence[str], after: Sequence[str], group: Sequence[Change]) -> Hunk:
+def hunk(before: Sequence[str], after: Sequence[str], group: Sequence[SequenceChange]) -> Hunk:
     first, last = group[0], group[-1]
     lead = min(CONTEXT, first.old_start)
     tail = min(CONTEXT, len(before) - last.old_end)
     old_start, new_start = first.old_start - lead, first.new_start - lead
-    shown: list[Line] = []
+    shown: list[DiffLine] = []
     old_row, new_row = old_start, new_start
     for change in group:
         shown += context(before, old_row, new_row, change.old_start - old_row)
@@ -108,11 +108,11 @@ def hunk(before: Sequence[str], after: Sequence[str], group: Sequence[Change]) -
     return Hunk(old_start + bool(old_count), old_count, new_start + bool(new_count), new_count, tuple(shown))
 
 
-def context(before: Sequence[str], old_row: int, new_row: int, count: int) -> list[Line]:
+def context(before: Sequence[str], old_row: int, new_row: int, count: int) -> list[DiffLine]:
     return [line("context", before[old_row + n], old_row + n + 1, new_row + n + 1) for n in range(count)]
 
 
-def rewritten(before: Sequence[str], after: Sequence[str], change: Change) -> list[Line]:
+def rewritten(before: Sequence[str], after: Sequence[str], change: SequenceChange) -> list[DiffLine]:
     """Return removed lines and then added ones, each compared with its counterpart as far as both go."""
     gone, come = before[change.old_start : change.old_end], after[change.new_start : change.new_end]
     pairs = [words(old, new) if old and new else ((), ()) for old, new in zip_longest(gone, come)]
@@ -122,7 +122,7 @@ def rewritten(before: Sequence[str], after: Sequence[str], change: Change) -> li
     ]
 
 
-def words(old: str, new: str) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
+def words(old: str, new: str) -> tuple[tuple[DiffPart, ...], tuple[DiffPart, ...]]:
     """Return the parts that only one of two lines has; nothing where they have little in common."""
     if len(old) > WORDS_MAX or len(new) > WORDS_MAX:
         return (), ()
@@ -135,12 +135,14 @@ def words(old: str, new: str) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
     return here, there
 
 
-def part(tokens: Sequence[str], start: int, end: int) -> Part:
-    return Part(len("".join(tokens[:start])), len("".join(tokens[start:end])))
+def part(tokens: Sequence[str], start: int, end: int) -> DiffPart:
+    return DiffPart(len("".join(tokens[:start])), len("".join(tokens[start:end])))
 
 
-def line(kind: str, text: str, old_line: int | None, new_line: int | None, parts: tuple[Part, ...] = ()) -> Line:
-    return Line(kind, bare(text), old_line, new_line, parts, is_ended=bare(text) != text)
+def line(
+    kind: str, text: str, old_line: int | None, new_line: int | None, parts: tuple[DiffPart, ...] = ()
+) -> DiffLine:
+    return DiffLine(kind, bare(text), old_line, new_line, parts, is_ended=bare(text) != text)
 
 
 def bare(text: str) -> str:
@@ -190,7 +192,7 @@ def delta(base: str, text: str) -> Delta | None:
     return Delta(starts, [*lengths, end + size(old[place:]) - starts[-1]], [*texts, ""])
 
 
-def narrowed(old: Sequence[str], new: Sequence[str], change: Change) -> tuple[int, int, str]:
+def narrowed(old: Sequence[str], new: Sequence[str], change: SequenceChange) -> tuple[int, int, str]:
     """Narrow changed lines to what changed: (bytes that stay before it, bytes that it replaces, its text)."""
     before = "".join(old[change.old_start : change.old_end])
     after = "".join(new[change.new_start : change.new_end])

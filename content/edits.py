@@ -11,7 +11,7 @@ from functools import cache
 from itertools import accumulate
 from typing import NamedTuple
 
-from .likeness import Budget, Nearest, likeness, nearest
+from .likeness import ComparisonBudget, Nearest, likeness, nearest
 from .respelling import BREAK, CONTENT, WORD, LineWish, Replacement, Wish, ended, line_end, respelled
 
 LINES_NAMED = 20
@@ -29,7 +29,7 @@ class Edited(NamedTuple):
     lines_added: int
 
 
-class EditFailed(ValueError):
+class TextEditFailed(ValueError):
     """The old text is not there. `passes` were tried; `nearest` is what is most like it, or None in an empty text."""
 
     def __init__(self, passes: tuple[str, ...], nearest: Nearest | None) -> None:
@@ -38,7 +38,7 @@ class EditFailed(ValueError):
         self.passes, self.nearest = passes, nearest
 
 
-class EditAmbiguous(ValueError):
+class TextEditAmbiguous(ValueError):
     """The old text is there more than once. `lines` are where, counted from 1: the first twenty."""
 
     def __init__(self, count: int, lines: tuple[int, ...], matched_by: str) -> None:
@@ -59,7 +59,7 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class TextSearch:
     """The places where a pass finds the old text; `overlapping` where there are two that share characters."""
 
     spans: list[Span]
@@ -91,7 +91,7 @@ def edit(text: str, old: str, new: str, *, replace_all: bool = False) -> Edited:
         raise NothingToFind(
             "The old text is nothing but whitespace, and that does not stand there: quote the words too."
         )
-    raise EditFailed(tuple(tried), nearest(text, old))
+    raise TextEditFailed(tuple(tried), nearest(text, old))
 
 
 def fits(name: str, old: str) -> bool:
@@ -101,10 +101,10 @@ def fits(name: str, old: str) -> bool:
     return bool(old.strip()) and (name != "block" or bool(BREAK.search(old.strip())))
 
 
-def refuse_ambiguous(text: str, name: str, found: Search, replace_all: bool) -> None:
+def refuse_ambiguous(text: str, name: str, found: TextSearch, replace_all: bool) -> None:
     if len(found.spans) > 1 and not replace_all:
         row = rows(text)
-        raise EditAmbiguous(len(found.spans), tuple(row(start) for start, _ in found.spans[:LINES_NAMED]), name)
+        raise TextEditAmbiguous(len(found.spans), tuple(row(start) for start, _ in found.spans[:LINES_NAMED]), name)
 
 
 def rows(text: str) -> Callable[[int], int]:
@@ -116,12 +116,12 @@ def rows(text: str) -> Callable[[int], int]:
 # -- the passes
 
 
-def exactly(text: str, old: str) -> Search:
+def exactly(text: str, old: str) -> TextSearch:
     """Find the old text as it is written."""
     return occurrences(text, old)
 
 
-def by_lines(text: str, old: str) -> Search:
+def by_lines(text: str, old: str) -> TextSearch:
     """Find whole lines, whatever whitespace is at their ends."""
     shown = BREAK.split(text)
     starts = [0, *(found.end() for found in BREAK.finditer(text))]
@@ -134,10 +134,10 @@ def by_lines(text: str, old: str) -> Search:
         first = bisect_right(offsets, start) - 1
         last = first + len(told) - 1
         spans.append((starts[first], starts[last] + len(shown[last])))
-    return Search(spans, found.overlapping)
+    return TextSearch(spans, found.overlapping)
 
 
-def by_words(text: str, old: str) -> Search:
+def by_words(text: str, old: str) -> TextSearch:
     """Find the words of the old text, whatever whitespace is between them; where it has some, there must be some."""
     words = list(WORD.finditer(text))
     haystack = f" {' '.join(word[0] for word in words)} "
@@ -150,10 +150,10 @@ def by_words(text: str, old: str) -> Search:
         return words[word].start() + position - offsets[word]
 
     spans = [(place(start + len(before)), place(end - len(after) - 1) + 1) for start, end in found.spans]
-    return Search(spans, found.overlapping)
+    return TextSearch(spans, found.overlapping)
 
 
-def by_indentation(text: str, old: str) -> Search:
+def by_indentation(text: str, old: str) -> TextSearch:
     """Find lines, whatever whitespace they begin with."""
     starts = [0, *(found.end() for found in BREAK.finditer(text))]
     lines = BREAK.split(text)
@@ -166,10 +166,10 @@ def by_indentation(text: str, old: str) -> Search:
         row = bisect_right(offsets, position) - 1
         return starts[row] + len(lines[row]) - len(bare[row]) + position - offsets[row]
 
-    return Search([(place(start), place(end - 1) + 1) for start, end in found.spans], found.overlapping)
+    return TextSearch([(place(start), place(end - 1) + 1) for start, end in found.spans], found.overlapping)
 
 
-def by_block(text: str, old: str) -> Search:
+def by_block(text: str, old: str) -> TextSearch:
     """Find as many lines, blank ones aside: the first and the last much alike, and those between on average."""
     told = CONTENT.findall(old)
     shown = list(CONTENT.finditer(text))
@@ -177,12 +177,12 @@ def by_block(text: str, old: str) -> Search:
     starts = [start for n, start in enumerate(found) if not n or start >= found[n - 1] + len(told)]
     overlapping = len(starts) == 1 and len(found) > 1
     spans = [(shown[one].start(), shown[one + len(told) - 1].end()) for one in (found[:2] if overlapping else starts)]
-    return Search(spans, overlapping)
+    return TextSearch(spans, overlapping)
 
 
 def blocks(shown: list[str], told: list[str]) -> Iterator[int]:
     """Yield where a block that is alike begins, a hundred at most; none if it would take too long to find out."""
-    budget, found = Budget(), []
+    budget, found = ComparisonBudget(), []
     for start in range(len(shown) - len(told) + 1):
         if is_block(shown, start, told, budget):
             found.append(start)
@@ -193,7 +193,7 @@ def blocks(shown: list[str], told: list[str]) -> Iterator[int]:
     yield from found
 
 
-def is_block(shown: list[str], start: int, told: list[str], budget: Budget) -> bool:
+def is_block(shown: list[str], start: int, told: list[str], budget: ComparisonBudget) -> bool:
     """Return whether the lines from `start` on are alike."""
     last = len(told) - 1
     if not all(likeness(shown[start + end], told[end], ALIKE, budget) for end in (0, last)):
@@ -206,7 +206,7 @@ def is_block(shown: list[str], start: int, told: list[str], budget: Budget) -> b
     return True
 
 
-PASSES: dict[str, Callable[[str, str], Search]] = {
+PASSES: dict[str, Callable[[str, str], TextSearch]] = {
     "exact": exactly,
     "lines": by_lines,
     "whitespace": by_words,
@@ -220,7 +220,7 @@ def closing(old: str) -> str:
     return next((end for end in ("\r\n", "\n", "\r") if old.endswith(end)), "")
 
 
-def occurrences(haystack: str, needle: str, shared: int = 0) -> Search:
+def occurrences(haystack: str, needle: str, shared: int = 0) -> TextSearch:
     """Find every place, none over another but for the `shared` characters at their ends."""
     spans, position = [], haystack.find(needle)
     second = haystack.find(needle, position + 1) if position >= 0 else -1
@@ -228,7 +228,7 @@ def occurrences(haystack: str, needle: str, shared: int = 0) -> Search:
         spans.append((position, position + len(needle)))
         position = haystack.find(needle, position + len(needle) - shared)
     overlapping = len(spans) == 1 and second >= 0
-    return Search([*spans, (second, second + len(needle))] if overlapping else spans, overlapping)
+    return TextSearch([*spans, (second, second + len(needle))] if overlapping else spans, overlapping)
 
 
 # -- what comes in the place of what was found

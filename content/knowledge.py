@@ -30,7 +30,7 @@ def split_tags(given: Iterable[str]) -> tuple[str, ...]:
 WORD = re.compile(r"[^\W_]+")
 
 
-class Entry(NamedTuple):
+class PageUse(NamedTuple):
     """A page of a knowledge base; `reads` is how often its text was asked for."""
 
     id: UUID
@@ -38,7 +38,7 @@ class Entry(NamedTuple):
     reads: int
 
 
-def hottest(entries: Iterable[Entry], calls: Mapping[str, int], size: int) -> list[tuple[UUID, int]]:
+def hottest(entries: Iterable[PageUse], calls: Mapping[str, int], size: int) -> list[tuple[UUID, int]]:
     """Return (id, score), the highest first: the calls of each tool that a tag names, and the entry's own reads.
 
     What has neither is not hot.

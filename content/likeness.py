@@ -23,7 +23,7 @@ class Nearest(NamedTuple):
     similarity: float
 
 
-class Budget:
+class ComparisonBudget:
     """A bound on what comparing may cost in all: each step is one of the algorithm's, on 64 characters at a time."""
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class Budget:
         return self.left < 0
 
 
-def likeness(one: str, other: str, least: float, budget: Budget) -> float:
+def likeness(one: str, other: str, least: float, budget: ComparisonBudget) -> float:
     """Return the likeness by Levenshtein, from 0 to 1; 0 if it is less than `least`, or the effort is spent."""
     budget.left -= GLANCE
     if one == other:

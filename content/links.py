@@ -60,7 +60,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenLink:
     """A target, and the match it was read from."""
 
     target: Target
@@ -101,7 +101,7 @@ def rewrite_links(text: str, is_target: Callable[[Target], bool], new_slug: str)
     return "".join(parts) + text[position:]
 
 
-def written_links(text: str) -> list[Written]:
+def written_links(text: str) -> list[WrittenLink]:
     """Return `find_links` with the matches: what is between the brackets, and in which form."""
     return _written(text)
 
@@ -176,7 +176,7 @@ def _openings(masked: str) -> dict[int, int]:
     return pairs
 
 
-def _written(text: str) -> list[Written]:
+def _written(text: str) -> list[WrittenLink]:
     if "[[" not in text and "](" not in text:
         return []
     masked, found, end = prose(text), [], 0
@@ -188,13 +188,13 @@ def _written(text: str) -> list[Written]:
     return found
 
 
-def _wiki_links(text: str, masked: str) -> Iterator[Written]:
+def _wiki_links(text: str, masked: str) -> Iterator[WrittenLink]:
     for match in WIKI.finditer(masked):
         if not _is_file(match["name"].strip(), embedded=bool(match["embed"])):
             yield from _wiki_link(text, match)
 
 
-def _wiki_link(text: str, match: re.Match[str]) -> Iterator[Written]:
+def _wiki_link(text: str, match: re.Match[str]) -> Iterator[WrittenLink]:
     if match["bar"] and match["text"].strip():
         shown = text[slice(*match.span("text"))].strip()
     else:
@@ -202,7 +202,7 @@ def _wiki_link(text: str, match: re.Match[str]) -> Iterator[Written]:
     yield from _target(match, match["name"].strip(), None, shown, match.start())
 
 
-def _inline_links(text: str, masked: str) -> Iterator[Written]:
+def _inline_links(text: str, masked: str) -> Iterator[WrittenLink]:
     matches = list(INLINE.finditer(masked))
     pairs = _openings(masked) if matches else {}
     for match in matches:
@@ -212,7 +212,7 @@ def _inline_links(text: str, masked: str) -> Iterator[Written]:
             yield from _target(match, unquote(match["name"]), match["type"], shown, opening)
 
 
-def _target(match: re.Match[str], written: str, type: str | None, shown: str, start: int) -> Iterator[Written]:
+def _target(match: re.Match[str], written: str, type: str | None, shown: str, start: int) -> Iterator[WrittenLink]:
     """Yield the link, or nothing when what is written names no page."""
     space, name = _address(written) if type is None else (None, written)
     anchor = (match["anchor"] or "").strip() or None
@@ -223,7 +223,7 @@ def _target(match: re.Match[str], written: str, type: str | None, shown: str, st
     except NoSlug:
         return
     key = f"{type}/{slug}" if type else f"{space}:{slug}" if space else slug
-    yield Written(Target(key, space, type, slug, normalise(name), anchor, shown, start, match.end()), match)
+    yield WrittenLink(Target(key, space, type, slug, normalise(name), anchor, shown, start, match.end()), match)
 
 
 def _address(written: str) -> tuple[str | None, str]:
@@ -240,7 +240,7 @@ def _is_file(name: str, *, embedded: bool) -> bool:
     return ending is not None and ending[1].lower() != "md" and (embedded or ending[1].lower() in FILES)
 
 
-def _respelled(text: str, link: Written, new_slug: str) -> str:
+def _respelled(text: str, link: WrittenLink, new_slug: str) -> str:
     target, (start, end) = link.target, link.match.span("name")
     before, after = text[target.start : start], text[end : target.end]
     spelled = f"{target.space}:{new_slug}" if target.space else new_slug
@@ -250,7 +250,7 @@ def _respelled(text: str, link: Written, new_slug: str) -> str:
     return before + spelled + after
 
 
-def _shows_its_name(link: Written) -> bool:
+def _shows_its_name(link: WrittenLink) -> bool:
     """Return whether the name stays visible: `[[Old name]]` is read as it is written, a slug is not."""
     if link.match.re is INLINE or link.match["embed"] or link.match["bar"]:
         return False

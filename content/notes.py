@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from .citations import Citation, citations
+from .citations import CitationMark, citations
 from .frontmatter import BadFrontmatter, split
 from .limits import ALIAS, ALIASES, BODY, SUMMARY, TAG, TAGS, TITLE, BadText, Bound, clean, quoted
 from .slugs import is_slug
 from .templates import TEMPLATES
 from .values import BadNote, Fields, jsonable, moment
 
-__all__ = ["BadNote", "Citation", "Note", "check_size", "from_markdown", "from_record"]
+__all__ = ["BadNote", "CitationMark", "Note", "check_size", "from_markdown", "from_record"]
 
 STATUSES = ("active", "archived")
 EXACT = "cairn"
@@ -40,7 +40,7 @@ class Note:
     parent: str | None
     status: str
     links: tuple[str, ...]
-    sources: tuple[Citation, ...]
+    sources: tuple[CitationMark, ...]
     metadata: dict[str, Any]
     created: datetime | None = None
     updated: datetime | None = None

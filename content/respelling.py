@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import NamedTuple
 
-from .sequences import Change, changes
+from .sequences import SequenceChange, changes
 
 WORD = re.compile(r"\S+")
 CONTENT = re.compile(r"\S(?:[^\r\n]*\S)?")  # of a line that is not blank
@@ -74,7 +74,7 @@ def paired(old: Sequence[str], new: Sequence[str]) -> tuple[list[int | None], li
     kept: list[int | None] = [None] * len(new)
     like: list[int | None] = [None] * len(new)
     old_place = new_place = 0
-    for change in [*changes(old, new), Change(len(old), len(old), len(new), len(new))]:
+    for change in [*changes(old, new), SequenceChange(len(old), len(old), len(new), len(new))]:
         same = range(change.new_start - new_place)
         kept[new_place : change.new_start] = [old_place + n for n in same]
         like[new_place : change.new_start] = [old_place + n for n in same]

@@ -9,7 +9,7 @@ from rapidfuzz.distance import Indel
 CELLS_MAX = 200_000_000
 
 
-class Change(NamedTuple):
+class SequenceChange(NamedTuple):
     """A change by which `old[old_start:old_end]` became `new[new_start:new_end]`; either may be empty."""
 
     old_start: int
@@ -18,7 +18,7 @@ class Change(NamedTuple):
     new_end: int
 
 
-def changes(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Change]:
+def changes(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[SequenceChange]:
     """Return the changes in order, none touching the next. What lies between two of them is the same in both."""
     head = common_head(old, new)
     tail = common_head(old[: head - 1 if head else None : -1], new[: head - 1 if head else None : -1])
@@ -26,7 +26,7 @@ def changes(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Change]:
     if not rows and not columns:
         return []
     if rows * columns > CELLS_MAX:
-        return [Change(head, len(old) - tail, head, len(new) - tail)]
+        return [SequenceChange(head, len(old) - tail, head, len(new) - tail)]
     return joined(old[head : head + rows], new[head : head + columns], head)
 
 
@@ -36,17 +36,17 @@ def common_head(old: Sequence[Hashable], new: Sequence[Hashable]) -> int:
     return next((n for n in range(shorter) if old[n] != new[n]), shorter)
 
 
-def joined(old: Sequence[Hashable], new: Sequence[Hashable], offset: int) -> list[Change]:
+def joined(old: Sequence[Hashable], new: Sequence[Hashable], offset: int) -> list[SequenceChange]:
     """Return the changes, an insertion beside a deletion as one."""
     numbers: dict[Hashable, int] = {}
     left, right = ([numbers.setdefault(one, len(numbers)) for one in each] for each in (old, new))
-    found: list[Change] = []
+    found: list[SequenceChange] = []
     for code in Indel.opcodes(left, right):
         if code.tag == "equal":
             continue
         ends = code.src_start, code.src_end, code.dest_start, code.dest_end
-        change = Change(*(end + offset for end in ends))
+        change = SequenceChange(*(end + offset for end in ends))
         if found and (found[-1].old_end, found[-1].new_end) == (change.old_start, change.new_start):
-            change = Change(found[-1].old_start, change.old_end, found.pop().new_start, change.new_end)
+            change = SequenceChange(found[-1].old_start, change.old_end, found.pop().new_start, change.new_end)
         found.append(change)
     return found

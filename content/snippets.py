@@ -53,7 +53,7 @@ class Passage:
     highlights: tuple[Range, ...] = ()
 
 
-class Hit(NamedTuple):
+class MatchedWord(NamedTuple):
     """A word of the text, from `start` to `end`, and the term of the query that it stands for."""
 
     start: int
@@ -62,7 +62,7 @@ class Hit(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class SectionMatches:
     """A section as it is read: its text without marks, and what of the query is in it and in its heading.
 
     The heading is `whole` when each of its words is of the query.
@@ -70,7 +70,7 @@ class Reading:
 
     section: int
     text: str
-    hits: tuple[Hit, ...]
+    hits: tuple[MatchedWord, ...]
     heading: frozenset[str]
     whole: bool
 
@@ -144,7 +144,7 @@ def _in_reach(texts: Texts, worth: Callable[[str], float]) -> Iterator[tuple[int
         yield index, headings[index], body
 
 
-def _readings(texts: Texts, weights: Mapping[str, float], is_match: Matcher) -> Iterator[Reading]:
+def _readings(texts: Texts, weights: Mapping[str, float], is_match: Matcher) -> Iterator[SectionMatches]:
     def terms(heading: str) -> set[str]:
         return set(filter(None, map(is_match, words(heading))))
 
@@ -155,24 +155,24 @@ def _readings(texts: Texts, weights: Mapping[str, float], is_match: Matcher) -> 
         hits = tuple(islice(_hits(text, is_match), left))
         left -= len(hits)
         whole = bool(within) and all(map(is_match, words(heading)))
-        yield Reading(index, text, tuple(sorted(hits)), frozenset(within), whole)
+        yield SectionMatches(index, text, tuple(sorted(hits)), frozenset(within), whole)
 
 
-def _hits(text: str, is_match: Matcher) -> Iterator[Hit]:
+def _hits(text: str, is_match: Matcher) -> Iterator[MatchedWord]:
     """Yield the hits, asking once for each run: most runs of letters hold none, and most come again."""
     hitting = cache(lambda run: any(map(is_match, analysed(run))))
     for run in RUN.finditer(apart(text)):
         if hitting(run[0]):
             for word in spans(run[0]):
                 if term := is_match(word.text):
-                    yield Hit(run.start() + word.start, run.start() + word.end, term)
+                    yield MatchedWord(run.start() + word.start, run.start() + word.end, term)
 
 
 def _weight(weights: Mapping[str, float], terms: Collection[str]) -> float:
     return fsum(weights.get(term, 0.0) for term in terms)
 
 
-def _windows(reading: Reading, room: int) -> Iterator[Range]:
+def _windows(reading: SectionMatches, room: int) -> Iterator[Range]:
     """Yield from each hit on as many as fit, as (first, after the last); (0, 0) where only the heading matches."""
     if reading.text and reading.heading and not reading.hits:
         yield 0, 0
@@ -184,12 +184,12 @@ def _windows(reading: Reading, room: int) -> Iterator[Range]:
         yield first, last
 
 
-def _score(weights: Mapping[str, float], reading: Reading, first: int, last: int) -> tuple[float, bool, int]:
+def _score(weights: Mapping[str, float], reading: SectionMatches, first: int, last: int) -> tuple[float, bool, int]:
     terms = reading.heading.union(hit.term for hit in reading.hits[first:last])
     return _weight(weights, terms) + _weight(weights, reading.heading), reading.whole, last - first
 
 
-def _passage(reading: Reading, first: int, last: int, length: int) -> Passage:
+def _passage(reading: SectionMatches, first: int, last: int, length: int) -> Passage:
     text, hits = reading.text, reading.hits[first:last]
     start, end = 0, len(text)
     if end > length:
@@ -219,7 +219,7 @@ def _cut(text: str, hits: Range, room: int) -> Range:
     return start, end
 
 
-def _merged(hits: list[Hit]) -> list[Range]:
+def _merged(hits: list[MatchedWord]) -> list[Range]:
     """Return ranges from start to end, those that overlap or touch as one: pairs of characters overlap as words."""
     ranges: list[Range] = []
     for start, end, _ in hits:

@@ -128,14 +128,14 @@ class ById:
         return [readable(owner_of(row))]
 
 
-class Found(InOwner):
+class SearchedPages(InOwner):
     """Pages that a search found, in the wiki that the arguments name or the question itself."""
 
     def criteria(self, row: FromClause, **named: Any) -> Collection[ColumnElement[bool]]:
         return BY_ID.criteria(row)
 
 
-class FoundTogether(InOwner):
+class SearchedTogether(InOwner):
     """The answer of a search as a whole: its pages are judged one by one. Explanations are for admins."""
 
     arguments: Collection[str] = (*InOwner.arguments, "explain")
@@ -156,7 +156,7 @@ class AsChecked(InOwner):
         return []
 
 
-class Happened(InOwner):
+class EventsInOwner(InOwner):
     """Events, in the wiki that the arguments name: judged one by one, because a grant may be withdrawn in between."""
 
     def criteria(self, row: FromClause, **named: Any) -> Collection[ColumnElement[bool]]:
@@ -164,11 +164,11 @@ class Happened(InOwner):
         return [row.c.tenant_id == TENANT, readable(row.c.owner_id)]
 
 
-class HappenedAsAdmin(Happened, AsAdmin):
+class EventsAsAdmin(EventsInOwner, AsAdmin):
     """Events, like Happened, for credentials of the role admin alone."""
 
 
 IN_OWNER, AS_ADMIN, AS_CHECKED, BY_ID = InOwner(), AsAdmin(), AsChecked(), ById()
 AS_ADMIN_OF_TENANT, OF_TENANT_AS_ADMIN = AsAdminOfTenant(), OfTenantAsAdmin()
-FOUND, FOUND_TOGETHER = Found(), FoundTogether()
-HAPPENED, HAPPENED_AS_ADMIN = Happened(), HappenedAsAdmin()
+FOUND, FOUND_TOGETHER = SearchedPages(), SearchedTogether()
+HAPPENED, HAPPENED_AS_ADMIN = EventsInOwner(), EventsAsAdmin()

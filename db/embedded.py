@@ -33,7 +33,7 @@ NAME = "cairn-postgres"
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class SystemAccount:
     """The user that owns the server's files and processes."""
 
     uid: int
@@ -54,12 +54,12 @@ class Account:
             os.chown(path, self.uid, self.gid, follow_symlinks=False)
 
 
-def server_account(cluster: Path, reached: Iterable[Path], report: Callable[[str], None]) -> Account:
+def server_account(cluster: Path, reached: Iterable[Path], report: Callable[[str], None]) -> SystemAccount:
     """Return the current user, or for root the folder's owner, or a new account that can get at `reached`."""
     if os.geteuid() != 0:
-        return Account(os.geteuid(), os.getegid())
+        return SystemAccount(os.geteuid(), os.getegid())
     entry = known_owner(cluster) or made_account(report)
-    account = Account(entry.pw_uid, entry.pw_gid)
+    account = SystemAccount(entry.pw_uid, entry.pw_gid)
     if cluster.exists():
         account.own(cluster)
     for path in reached:
@@ -243,7 +243,7 @@ class EmbeddedServer:
         self.report("Starting PostgreSQL")
         self.run(account, "pg_ctl", "start", "--wait", "--silent", "--timeout=600")
 
-    def create(self, account: Account) -> None:
+    def create(self, account: SystemAccount) -> None:
         """Make the cluster aside and rename it, so that a folder that is there is whole."""
         self.report("Creating a PostgreSQL 18 server (once)")
         for remains in self.data_dir.glob("postgres.new-*"):
@@ -269,7 +269,7 @@ class EmbeddedServer:
             with suppress(OSError):
                 sockets.rmdir()
 
-    def run(self, account: Account, program: str, *arguments: str, typed: str = "") -> None:
+    def run(self, account: SystemAccount, program: str, *arguments: str, typed: str = "") -> None:
         """Run a program in its own session: Cairn alone gets Ctrl-C, and passes it on to what must not be half done."""
         environment = {"PATH": os.defpath, "LC_ALL": "C", "PGDATA": str(self.cluster)}
         with self.log.open("ab") as log:
@@ -306,7 +306,7 @@ def listening(path: Path) -> bool:
     return True
 
 
-def socket_folder(cluster: Path, account: Account) -> Path:
+def socket_folder(cluster: Path, account: SystemAccount) -> Path:
     """Return the server's own folder, or a private temporary one when the path is too long or has odd signs."""
     plain = re.fullmatch(r"[\w/. +-]+", str(cluster), re.ASCII)
     if plain and len(os.fsencode(cluster / SOCKET_NAME)) <= LONGEST_SOCKET:

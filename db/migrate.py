@@ -40,7 +40,7 @@ class MigrationRefused(Exception):
     code = "MIGRATION_REFUSED"
 
 
-class Server(NamedTuple):
+class DatabaseServer(NamedTuple):
     """The facts that a migration needs to know of the server it is about to change."""
 
     version: int  # 180006 is 18.6
@@ -85,10 +85,10 @@ async def pending(dsn: str) -> list[str]:
 async def check_server(connection: asyncpg.Connection) -> None:
     """Refuse a server that is too old, that lacks an extension, or where this role may not create tables."""
     row = await connection.fetchrow(SERVER)
-    refuse_unfit(Server(**row))
+    refuse_unfit(DatabaseServer(**row))
 
 
-def refuse_unfit(server: Server) -> None:
+def refuse_unfit(server: DatabaseServer) -> None:
     if server.version < OLDEST_SERVER * 10_000:
         raise MigrationRefused(
             f"this is PostgreSQL {server.version // 10_000}; Cairn needs {OLDEST_SERVER} or newer: upgrade the server,"

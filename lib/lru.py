@@ -11,7 +11,7 @@ from .threads import compile_in_thread
 V = TypeVar("V")
 
 
-class Tally:
+class CacheStats:
     """A tally of how often a cache had what was asked for. Several caches may share one."""
 
     def __init__(self) -> None:
@@ -21,10 +21,10 @@ class Tally:
 class LRU(Generic[V]):
     """A cache of at most `size` entries, none of them None, which evicts what was used longest ago."""
 
-    def __init__(self, size: int, making: str = "", tally: Tally | None = None) -> None:
+    def __init__(self, size: int, making: str = "", tally: CacheStats | None = None) -> None:
         """Make an empty cache. `making` is what a request's trace calls the making of an entry."""
         self.size, self.making = size, making
-        self.tally = tally or Tally()
+        self.tally = tally or CacheStats()
         self.entries: OrderedDict[Hashable, V] = OrderedDict()
 
     def get(self, key: Hashable, make: Callable[[], V]) -> V:

@@ -21,9 +21,9 @@ from .knowledge.tool_calls import hot_index
 from .pages.history import Comparison, compare_states
 from .rate_limits.limiter import Account, Allowance
 from .search.related import related
-from .search.request import Asked, Found
+from .search.request import SearchRequest, SearchResult
 from .search.search import known_within, search
-from .subscriptions.changes import Change
+from .subscriptions.changes import ChangeEvent
 from .subscriptions.feed import Feed
 from .tenants.tenants import as_id
 from .transactions.db_errors import translated_db_errors
@@ -34,7 +34,7 @@ class Context:
 
     feed: Feed | None = None
     """What tells of changes, where there is somebody to follow them."""
-    event: Change | None = None
+    event: ChangeEvent | None = None
     """The change that a subscription is being shown."""
 
     def __init__(
@@ -92,12 +92,12 @@ class Context:
         except NotFound:
             return NOBODY
 
-    async def search(self, asked: Asked) -> Found:
+    async def search(self, asked: SearchRequest) -> SearchResult:
         """Run the search that a step needs before the statement that shows its hits."""
         with once_only():
             return await search(self.database, self.scope, asked)
 
-    async def search_within(self, asked: Asked, again: bool) -> Mapping[str, Any] | None:
+    async def search_within(self, asked: SearchRequest, again: bool) -> Mapping[str, Any] | None:
         """Return the parameters with which that statement searches by itself, or None where `search` has to run."""
         with once_only():
             return await known_within(self.database, self.scope, asked, again)

@@ -22,7 +22,7 @@ from selection.execute.engine import Answer
 from .errors import CairnError, LimitExceeded
 from .tenants.tenants import list_tenants
 from .transactions.db_errors import translated_db_errors
-from .transactions.transaction import looking
+from .transactions.transaction import read_connection
 
 KEYS = statements("idempotency")
 KEPT_FOR = timedelta(hours=24)
@@ -62,7 +62,7 @@ class Attempt:
         self.found: bytes | None = None
 
     async def look(self, database: Database) -> bytes | None:
-        async with looking(database) as connection:
+        async with read_connection(database) as connection:
             return await self.find(connection)
 
     async def find(self, connection: Connection) -> bytes | None:
@@ -147,7 +147,7 @@ async def forget_answers(database: Database) -> int:
 
 
 async def forget_portion(database: Database, tenant_id: UUID, after: datetime) -> int:
-    async with looking(database) as connection:
+    async with read_connection(database) as connection:
         return await connection.run(KEYS["forget_answers"], tenant_id=tenant_id, after=after, most=PORTION)
 
 

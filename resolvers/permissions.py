@@ -25,7 +25,7 @@ class Action(IntEnum):
     """The tenant's own affairs: owners, keys, jobs."""
 
 
-class Relation(IntEnum):
+class WikiRelation(IntEnum):
     """A tie between a credential and a wiki of its tenant, from the weakest to the strongest."""
 
     STRANGER = 0
@@ -55,7 +55,7 @@ REFUSALS: Mapping[Action, str] = {
 }
 
 
-def allowed(role: Role, relation: Relation, action: Action) -> bool:
+def allowed(role: Role, relation: WikiRelation, action: Action) -> bool:
     """Return whether the table allows the action."""
     return action <= MOST[role][relation]
 
@@ -67,14 +67,14 @@ def covers(maker: Role, role: Role) -> bool:
 
 def administered_tenant(scope: Scope) -> UUID:
     """Return the tenant whose owners, grants and keys may be changed. Raises Forbidden without the role admin."""
-    if not allowed(scope.role, Relation.OWN, ADMINISTER):
+    if not allowed(scope.role, WikiRelation.OWN, ADMINISTER):
         raise Forbidden(REFUSALS[ADMINISTER])
     return scope.tenant_id
 
 
 def is_at_home(scope: Scope, owner_id: UUID, action: Action) -> bool:
     """Return whether the wiki is the credential's own, where it may do this whoever has granted what."""
-    return owner_id in scope.owners and allowed(scope.role, Relation.OWN, action)
+    return owner_id in scope.owners and allowed(scope.role, WikiRelation.OWN, action)
 
 
 async def authorise(connection: Connection, scope: Scope, owner_id: UUID, action: Action) -> None:
@@ -91,15 +91,15 @@ async def authorise(connection: Connection, scope: Scope, owner_id: UUID, action
         raise Forbidden(REFUSALS[action])
 
 
-async def relation_to(connection: Connection, scope: Scope, owner_id: UUID) -> Relation | None:
+async def relation_to(connection: Connection, scope: Scope, owner_id: UUID) -> WikiRelation | None:
     """Return the strongest tie to that wiki; None when the tenant has no such owner."""
     rows = await connection.all(
         GRANTS["find_roles"], tenant_id=scope.tenant_id, owner_id=owner_id, grantee_ids=list(scope.owners)
     )
-    unasked = Relation.OWN if owner_id in scope.owners else Relation.STRANGER
+    unasked = WikiRelation.OWN if owner_id in scope.owners else WikiRelation.STRANGER
     return max((max(unasked, relation_by(row["role"])) for row in rows), default=None)
 
 
-def relation_by(granted: str | None) -> Relation:
+def relation_by(granted: str | None) -> WikiRelation:
     """The tie that a grant makes."""
-    return Relation.STRANGER if granted is None else Relation[granted.upper()]
+    return WikiRelation.STRANGER if granted is None else WikiRelation[granted.upper()]

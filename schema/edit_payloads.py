@@ -9,7 +9,7 @@ import strawberry
 from db import relations
 from db.access import BY_ID
 from resolvers.errors import BadInput, CairnError, Conflict
-from resolvers.pages.batches import Outcome
+from resolvers.pages.batches import BatchOutcome
 from resolvers.pages.edits import EditAmbiguous, EditFailed, SavedEdit
 from resolvers.pages.renaming import Renamed
 from selection import Step
@@ -162,7 +162,7 @@ async def rename_payload(saving: Awaitable[Renamed]) -> WikiRenamePayload:
     )
 
 
-async def pages_payload(saving: Awaitable[list[Outcome]]) -> WikiPagesPayload:
+async def pages_payload(saving: Awaitable[list[BatchOutcome]]) -> WikiPagesPayload:
     try:
         outcomes = await saving
     except BadInput as error:
@@ -175,7 +175,7 @@ async def pages_payload(saving: Awaitable[list[Outcome]]) -> WikiPagesPayload:
     )
 
 
-def outcome_of(outcome: Outcome) -> WikiBatchOutcome:
+def outcome_of(outcome: BatchOutcome) -> WikiBatchOutcome:
     return WikiBatchOutcome(
         position=outcome.position,
         ok=outcome.saved is not None,

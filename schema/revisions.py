@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import strawberry
 from strawberry.scalars import JSON
 
-from content.differences import Hunk, Line
+from content.differences import DiffLine, Hunk
 from db import relations
 from db.access import BY_ID
 from selection import Step
@@ -107,7 +107,7 @@ def hunk_document(hunk: Hunk) -> dict[str, Any]:
     }
 
 
-def line_document(line: Line) -> dict[str, Any]:
+def line_document(line: DiffLine) -> dict[str, Any]:
     return {
         "kind": line.kind,
         "text": line.text,

@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from content.snippets import Passage, html
-from resolvers.search.request import DEFAULT, MOST, Asked, Filter, Found, Hit
+from resolvers.search.request import DEFAULT, MOST, Filter, SearchHit, SearchRequest, SearchResult
 
 Row = tuple[Any, ...]
 ANYTHING = Filter()
@@ -22,9 +22,9 @@ async def asked(
     where: dict[str, str | None],
     after: str | None = None,
     explain: bool = False,
-) -> Asked:
+) -> SearchRequest:
     """`wanted` are the names of the fields to show, `where` may name the owner."""
-    return Asked(
+    return SearchRequest(
         text=query,
         first=DEFAULT if size is None else max(1, min(size, MOST)),
         after=after,
@@ -72,11 +72,11 @@ async def owner_named(context: Any, where: dict[str, str | None]) -> UUID | None
 # -- rows: in the order of the columns in db.relations.search
 
 
-def hit_row(hit: Hit) -> Row:
+def hit_row(hit: SearchHit) -> Row:
     return hit.page_id, hit.score, hit.matched_alias, hit.section_id, hit.passage and snippet(hit.passage)
 
 
-def results_row(found: Found, asked: Asked) -> Row:
+def results_row(found: SearchResult, asked: SearchRequest) -> Row:
     lists = {
         "edges": [edge(place, hit) for place, hit in enumerate(found.hits)],
         "types": counts(found.types),
@@ -87,7 +87,7 @@ def results_row(found: Found, asked: Asked) -> Row:
     return found.did_you_mean, found.total, found.total_is_exact, *around, *ends, lists
 
 
-def edge(place: int, hit: Hit) -> dict[str, Any]:
+def edge(place: int, hit: SearchHit) -> dict[str, Any]:
     return {
         "place": place,
         "cursor": hit.cursor,

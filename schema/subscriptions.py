@@ -9,7 +9,7 @@ from sqlalchemy import DateTime, Integer, Text, Uuid
 from db import relations
 from db.access import HAPPENED, HAPPENED_AS_ADMIN
 from resolvers.subscriptions.changes import Topic
-from resolvers.subscriptions.feed import Watcher, watch_page, watch_wiki
+from resolvers.subscriptions.feed import Subscriber, watch_page, watch_wiki
 from selection import Step
 from selection.declare.arguments import identifier
 
@@ -58,15 +58,15 @@ PAGE_EVENT = Step(
 JOB_EVENT = Step(job_event, {"tenant_id": Uuid(), "owner_id": Uuid(), "kind": Text(), "job_id": Uuid(), "at": AT})
 
 
-async def of_page(context: Any, page_id: str, initial: bool, **where: Any) -> Watcher:
+async def of_page(context: Any, page_id: str, initial: bool, **where: Any) -> Subscriber:
     return await watch_page(context, identifier(page_id), initial=initial)
 
 
-async def of_wiki(context: Any, initial: bool, topic: Topic = Topic.PAGES, **where: Any) -> Watcher:
+async def of_wiki(context: Any, initial: bool, topic: Topic = Topic.PAGES, **where: Any) -> Subscriber:
     return await watch_wiki(context, await owner_named(context, where), initial=initial, topic=topic)
 
 
-async def of_jobs(context: Any, **arguments: Any) -> Watcher:
+async def of_jobs(context: Any, **arguments: Any) -> Subscriber:
     return await of_wiki(context, topic=Topic.JOBS, **arguments)
 
 

@@ -23,8 +23,8 @@ from sqlalchemy.pool import NullPool
 import db.migrate
 from db.migrate import (
     EXTENSIONS,
+    DatabaseServer,
     MigrationRefused,
-    Server,
     alembic_config,
     check_server,
     migrate,
@@ -41,7 +41,7 @@ SCOPE_STATISTICS = {"pages", "sections", "aliases", "links", "page_names", "sour
 # Lexemes carry their scope themselves, and no plan shall find a tenant's pages in any other way;
 # an owner has one tenant.
 LEAD_BY_PAGE_OR_WORD = {"search_pages_pk", "search_pages_words_ix", "page_names_owner_ix"}
-FIT = Server(180006, "wiki", "cairn", may_extend=True, may_create=True, available=[*EXTENSIONS], installed=[])
+FIT = DatabaseServer(180006, "wiki", "cairn", may_extend=True, may_create=True, available=[*EXTENSIONS], installed=[])
 
 COLUMNS = """
 SELECT table_name, column_name, data_type, udt_name, collation_name, is_nullable, column_default,
@@ -188,7 +188,7 @@ async def test_a_role_without_rights_is_told_what_a_superuser_must_run(empty_dsn
         (FIT._replace(may_create=False), r'GRANT CREATE ON SCHEMA public TO "cairn";'),
     ],
 )
-def test_an_unfit_server_is_refused_with_what_to_do(server: Server, advice: str) -> None:
+def test_an_unfit_server_is_refused_with_what_to_do(server: DatabaseServer, advice: str) -> None:
     with pytest.raises(MigrationRefused, match=advice):
         refuse_unfit(server)
 

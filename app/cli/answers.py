@@ -8,13 +8,13 @@ from db.database import Database
 from db.scope import Role
 from resolvers.context import Context
 from resolvers.errors import CairnError
-from resolvers.subscriptions.changes import Change
+from resolvers.subscriptions.changes import ChangeEvent
 from schema.root import make_engine
 
 from .session import Wiki
 
 
-class Refused(CairnError):
+class QueryRefused(CairnError):
     """An error that GraphQL returned, with its own code."""
 
     def __init__(self, code: str, message: str) -> None:
@@ -23,7 +23,7 @@ class Refused(CairnError):
 
 
 async def answered(
-    database: Database, wiki: Wiki, document: str, variables: dict[str, Any], event: Change | None = None
+    database: Database, wiki: Wiki, document: str, variables: dict[str, Any], event: ChangeEvent | None = None
 ) -> dict[str, Any]:
     """The data, read with the rights of a reader of that wiki; of a subscription for one event."""
     where = {"tenantId": str(wiki.tenant.id), "ownerId": str(wiki.owner.id)}
@@ -31,6 +31,6 @@ async def answered(
     context.event = event
     answer = orjson.loads((await make_engine().execute(document, where | variables, None, context)).body)
     for error in answer.get("errors", ()):
-        raise Refused(error["extensions"]["code"], error["message"])
+        raise QueryRefused(error["extensions"]["code"], error["message"])
     data: dict[str, Any] = answer["data"]
     return data

@@ -59,7 +59,7 @@ def explain(
     async def work(database: "Database") -> "tuple[Explained, int]":
         from graphql import GraphQLError
 
-        from app.explain import Asked, analyzed, estimated, not_explained
+        from app.explain import ExplainRequest, analyzed, estimated, not_explained
         from db.scope import Role as ScopeRole
         from schema.root import make_engine
         from selection.execute.operation import Invalid
@@ -71,7 +71,7 @@ def explain(
         settings, wiki = read_settings(), await find_wiki(database, tenant, owner)
         scope, engine = wiki.scope(ScopeRole(role)), make_engine(document_limits(settings))
         where = {"tenantId": str(wiki.tenant.id), "ownerId": str(wiki.owner.id)}
-        asked, options = Asked(text, where | given, operation), ["FORMAT JSON"] if as_json else []
+        asked, options = ExplainRequest(text, where | given, operation), ["FORMAT JSON"] if as_json else []
         try:
             if analyze:
                 found = await analyzed(database, scope, engine, asked, options, settings.max_cost)

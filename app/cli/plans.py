@@ -26,7 +26,7 @@ SCOPE = ("tenant_id", "spans_tenant", "owners")
 COLUMNS = 8  # of what a search finds
 
 
-class Plan(NamedTuple):
+class StoredPlan(NamedTuple):
     """SQL that answers with one JSON value, and what its parameters are: `{"is": name}` or `{"value": …}`."""
 
     sql: str
@@ -37,9 +37,9 @@ class Plan(NamedTuple):
 
 
 @cache
-def plans() -> dict[str, Plan]:
+def plans() -> dict[str, StoredPlan]:
     stored = json.loads((files("app.cli") / "queries" / FILE).read_text(encoding="utf-8"))
-    return {name: Plan(**plan) for name, plan in stored.items()}
+    return {name: StoredPlan(**plan) for name, plan in stored.items()}
 
 
 async def find_page(database: "Database", wiki: "Wiki", type: str, slug: str) -> Any:
@@ -54,11 +54,11 @@ async def find_page(database: "Database", wiki: "Wiki", type: str, slug: str) ->
 async def find_results(database: "Database", wiki: "Wiki", query: str, limit: int) -> Any:
     """The results as `find.graphql` asks for them."""
     from db.scope import Role
-    from resolvers.search.request import Asked
+    from resolvers.search.request import SearchRequest
     from resolvers.search.search import search
     from schema.search_rows import ANYTHING, results_row
 
-    asked = Asked(
+    asked = SearchRequest(
         text=query, first=limit, after=None, filter=ANYTHING, owner_id=wiki.owner.id, with_snippets=True,
         with_counts=True, explained=False, with_cursors=False,
     )  # fmt: skip
@@ -84,7 +84,7 @@ async def compiled() -> dict[str, dict[str, Any]]:
     from db.scope import Actor, ActorKind, Role, Scope
     from schema.root import make_engine
     from selection.compile.parameters import Request
-    from selection.execute.plan import Plan as Made
+    from selection.execute.plan import QueryPlan as Made
 
     from .pages import stored
 

@@ -108,7 +108,7 @@ if TYPE_CHECKING:
 
     from db.database import Database
     from db.scope import Scope
-    from resolvers.import_export.notes import Problem
+    from resolvers.import_export.notes import ImportProblem
     from resolvers.sources.sources import SourceDraft
 
 
@@ -121,7 +121,7 @@ class Done:
 
     def __init__(self) -> None:
         self.new = self.known = 0
-        self.problems: list[Problem] = []
+        self.problems: list[ImportProblem] = []
         self.job_id: UUID | None = None
 
 
@@ -158,7 +158,7 @@ def retain(
 
 async def retained(database: "Database", scope: "Scope", path: Path) -> Done:
     """Retain the sources batch by batch: what was kept before something went wrong stays."""
-    from resolvers.import_export.notes import Problem
+    from resolvers.import_export.notes import ImportProblem
     from resolvers.sources.retain import retain_sources
 
     done = Done()
@@ -168,7 +168,7 @@ async def retained(database: "Database", scope: "Scope", path: Path) -> Done:
         for item, (label, _) in zip(retention.items, batch, strict=True):
             if item.saved is None:
                 assert item.error is not None
-                done.problems.append(Problem(label, item.error.code, item.error.message))
+                done.problems.append(ImportProblem(label, item.error.code, item.error.message))
             elif item.saved.created:
                 done.new += 1
             else:
@@ -177,13 +177,13 @@ async def retained(database: "Database", scope: "Scope", path: Path) -> Done:
 
 
 def batches(path: Path, done: Done) -> Iterator[list[tuple[str, "SourceDraft"]]]:
-    from resolvers.import_export.notes import Problem
+    from resolvers.import_export.notes import ImportProblem
     from resolvers.import_export.source_files import source_files
     from resolvers.sources.retain import BATCH_MAX
 
     batch: list[tuple[str, SourceDraft]] = []
     for found in source_files(path):
-        if isinstance(found, Problem):
+        if isinstance(found, ImportProblem):
             done.problems.append(found)
             continue
         batch.append((f"{found.kind} {found.ref}", found))

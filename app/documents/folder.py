@@ -36,7 +36,7 @@ class Trusted(NamedTuple):
     file: Path
 
 
-class Fault(NamedTuple):
+class DocumentFault(NamedTuple):
     """A reason why a file, or one document in it, is not served."""
 
     file: Path
@@ -51,7 +51,7 @@ class Contents(NamedTuple):
     """The documents and the faults that were found in a folder."""
 
     documents: list[Trusted]
-    faults: list[Fault]
+    faults: list[DocumentFault]
 
 
 def trusted(folder: Path) -> dict[str, str]:
@@ -67,40 +67,40 @@ def trusted(folder: Path) -> dict[str, str]:
 def read_folder(folder: Path) -> Contents:
     """Return every document below the folder whose id is right, and what is wrong with the others."""
     if not folder.is_dir():
-        return Contents([], [Fault(folder, None, "there is no such folder.")])
+        return Contents([], [DocumentFault(folder, None, "there is no such folder.")])
     known: dict[str, Trusted] = {}
     files, faults = files_below(folder)
     for file in files:
         for found in read_file(file):
             if isinstance(found, Trusted) and (same := known.setdefault(found.id, found)).text != found.text:
-                found = Fault(file, found.id, f"{same.file} has another text under this id.")
-            if isinstance(found, Fault):
+                found = DocumentFault(file, found.id, f"{same.file} has another text under this id.")
+            if isinstance(found, DocumentFault):
                 faults.append(found)
     return Contents(list(known.values()), faults)
 
 
-def files_below(folder: Path) -> tuple[list[Path], list[Fault]]:
+def files_below(folder: Path) -> tuple[list[Path], list[DocumentFault]]:
     """Return the files that may hold documents, and a fault for each folder that cannot be read."""
-    faults: list[Fault] = []
+    faults: list[DocumentFault] = []
 
     def note(error: OSError) -> None:
-        faults.append(Fault(Path(error.filename), None, f"cannot be read: {error.strerror}."))
+        faults.append(DocumentFault(Path(error.filename), None, f"cannot be read: {error.strerror}."))
 
     found = (Path(parent, name) for parent, _, names in os.walk(folder, onerror=note) for name in names)
     return sorted(file for file in found if file.suffix in SUFFIXES), faults
 
 
-def read_file(file: Path) -> Iterator[Trusted | Fault]:
+def read_file(file: Path) -> Iterator[Trusted | DocumentFault]:
     try:
         text = file.read_bytes().decode()
         named = manifest(orjson.loads(text)) if file.suffix == ".json" else {file.stem: text}
     except (OSError, ValueError) as error:
-        yield Fault(file, None, f"cannot be read: {error}.")
+        yield DocumentFault(file, None, f"cannot be read: {error}.")
         return
     for id, document in named.items():
         id = id.removeprefix(SHA256)
         fault = mistake(id, document)
-        yield Fault(file, id, fault) if fault else Trusted(id, document, file)
+        yield DocumentFault(file, id, fault) if fault else Trusted(id, document, file)
 
 
 def manifest(read: Any) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 from uuid import UUID
 
-from ..http.request import Operation, Refused
+from ..http.request import GraphQLRequest, Refused
 from .document_id import Name
 from .folder import DocumentsBroken, trusted
 
@@ -58,11 +58,11 @@ class Documents:
         self.texts = frozenset(self.trusted.values())
         self.registrations = Registrations()
 
-    def concern(self, asked: Operation) -> bool:
+    def concern(self, asked: GraphQLRequest) -> bool:
         """Return whether there is anything to look up or to check. For most requests there is not."""
         return asked.document is not None or self.policy == "trusted"
 
-    def resolve(self, asked: Operation, tenant_id: UUID) -> Operation:
+    def resolve(self, asked: GraphQLRequest, tenant_id: UUID) -> GraphQLRequest:
         """Return the operation with its text, or raise Refused."""
         name = asked.document
         if name is not None and not asked.query:

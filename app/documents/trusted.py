@@ -11,16 +11,16 @@ from schema.root import GRAPHQL
 from selection import Limits
 from selection.execute.operation import Invalid, parsed
 
-from .folder import DocumentsBroken, Fault, Trusted
+from .folder import DocumentFault, DocumentsBroken, Trusted
 
 
-def refusals(documents: Iterable[Trusted], limits: Limits) -> Iterator[Fault]:
+def refusals(documents: Iterable[Trusted], limits: Limits) -> Iterator[DocumentFault]:
     """Yield what is wrong with the documents by the schema and by the limits."""
     for one in documents:
         try:
             parsed(GRAPHQL, one.text, limits)
         except Invalid as invalid:
-            yield from (Fault(one.file, one.id, error.message) for error in invalid.errors)
+            yield from (DocumentFault(one.file, one.id, error.message) for error in invalid.errors)
 
 
 def add_documents(folder: Path, files: Sequence[Path], limits: Limits) -> dict[Path, str]:

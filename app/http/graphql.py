@@ -22,7 +22,7 @@ from ..server.shutdown import DRAINING
 from .errors import challenge, error_body, fault
 from .idempotency import answer_once, idempotency_key
 from .limits import Bounds, OutOfTime
-from .request import GRAPHQL_JSON, JSON, Bodies, Operation, Refused, answer_type, credential_of, read_operation
+from .request import GRAPHQL_JSON, JSON, Bodies, GraphQLRequest, Refused, answer_type, credential_of, read_operation
 from .responses import NO_STORE, Headers, Unread, delivered, is_plain, send_body
 
 STOPPED = "The service stopped before this was done. Read what is there before you send a write again."
@@ -88,15 +88,15 @@ class GraphQLEndpoint:
         with self.unread.held(borrower, len(body)), suppress(TimeoutError):  # the server closes what was not sent whole
             await respond(send, status, kind, body, headers + more)
 
-    async def execute(self, asked: Operation, wiki: Wiki, database: Database) -> Answer:
+    async def execute(self, asked: GraphQLRequest, wiki: Wiki, database: Database) -> Answer:
         with span("operation"):
             return await self.bounds.execute(self.engine, database, wiki, asked)
 
-    async def check_is_query(self, asked: Operation) -> None:
+    async def check_is_query(self, asked: GraphQLRequest) -> None:
         if await self.is_mutation(asked):
             raise Refused(405, "GET is for queries; send a mutation as a POST.", "METHOD_NOT_ALLOWED")
 
-    async def is_mutation(self, asked: Operation) -> bool:
+    async def is_mutation(self, asked: GraphQLRequest) -> bool:
         try:
             document = await self.engine.document(asked.query, asked.name)
         except Invalid:

@@ -16,7 +16,7 @@ from selection import Engine
 from selection.execute.engine import Answer
 from selection.execute.operation import Invalid
 
-from .request import Operation, header
+from .request import GraphQLRequest, header
 from .responses import Headers
 
 log = structlog.get_logger()
@@ -24,7 +24,7 @@ LONGEST = 255  # characters
 SWEPT_EVERY = 3600.0  # seconds
 REPLAYED: Headers = ((b"idempotency-replayed", b"true"),)
 
-Run = Callable[[Operation, Wiki, Database], Awaitable[Answer]]
+Run = Callable[[GraphQLRequest, Wiki, Database], Awaitable[Answer]]
 
 
 def idempotency_key(scope: Scope) -> str | None:
@@ -45,7 +45,7 @@ async def answer_once(
     database: Database,
     wiki: Wiki,
     key: str,
-    asked: Operation,
+    asked: GraphQLRequest,
     run: Run,
     contract: str | None = None,
 ) -> tuple[Answer, Headers]:
@@ -61,7 +61,7 @@ async def answer_once(
     return answer, REPLAYED if replayed else ()
 
 
-async def is_mutation(engine: Engine, asked: Operation) -> bool:
+async def is_mutation(engine: Engine, asked: GraphQLRequest) -> bool:
     try:
         document = await engine.document(asked.query, asked.name)
     except Invalid:

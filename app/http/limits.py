@@ -15,13 +15,13 @@ from resolvers.context import Context
 from resolvers.errors import CairnError
 from resolvers.rate_limits.buckets import Rate
 from resolvers.rate_limits.limiter import Account, Throttle
-from resolvers.subscriptions.changes import Change
+from resolvers.subscriptions.changes import ChangeEvent
 from resolvers.subscriptions.feed import Feed
 from selection import Answer, Engine
 from selection.limits.cost import OPERATION
 
 from ..settings import Settings
-from .request import Operation
+from .request import GraphQLRequest
 
 T = TypeVar("T")
 Task = asyncio.Task[Any]
@@ -103,10 +103,10 @@ class Bounds:
         engine: Engine,
         database: Database,
         scope: Scope,
-        asked: Operation,
+        asked: GraphQLRequest,
         *,
         feed: Feed | None = None,
-        event: Change | None = None,
+        event: ChangeEvent | None = None,
     ) -> Answer:
         """Execute an operation. Throttled and OutOfTime are raised; all other errors are in the answer.
 
@@ -132,7 +132,7 @@ class Bounds:
         may_introspect = scope.role in self.introspects
         return Context(database, scope, self.cost, account=account, may_introspect=may_introspect)
 
-    async def paid(self, engine: Engine, asked: Operation, context: Context, account: Account) -> Answer:
+    async def paid(self, engine: Engine, asked: GraphQLRequest, context: Context, account: Account) -> Answer:
         """Execute and charge. An empty account raises Throttled before parsing; a refused operation costs too."""
         if not account.covers(OPERATION):
             await account.fetch(OPERATION)

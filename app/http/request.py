@@ -42,7 +42,7 @@ class Refused(Exception):
         self.status, self.message, self.code = status, message, code
 
 
-class Operation(NamedTuple):
+class GraphQLRequest(NamedTuple):
     """An operation to execute. `query` is empty if only the document's name was sent."""
 
     query: str
@@ -102,7 +102,7 @@ def negotiated(accepted: str) -> str:
     raise Refused(406, f"This endpoint answers with {GRAPHQL_JSON} or {JSON}.", "NOT_ACCEPTABLE")
 
 
-async def read_operation(scope: Scope, receive: Receive, bodies: "Bodies") -> Operation:
+async def read_operation(scope: Scope, receive: Receive, bodies: "Bodies") -> GraphQLRequest:
     match scope["method"]:
         case "POST":
             body = await bodies.read(scope, receive)
@@ -179,7 +179,7 @@ def check_coding(coding: str | None) -> None:
         raise Refused(415, "Send the request as it is, without a Content-Encoding.", "UNSUPPORTED_MEDIA_TYPE")
 
 
-def from_query(text: bytes, most: int) -> Operation:
+def from_query(text: bytes, most: int) -> GraphQLRequest:
     if len(text) > min(most, LONGEST_QUERY):
         raise too_large(min(most, LONGEST_QUERY))
     given = {name: values[-1] for name, values in parse_qs(text.decode("latin-1"), keep_blank_values=True).items()}
@@ -209,7 +209,7 @@ def narrow(given: Any) -> Any:
     return given
 
 
-def operation(given: Any) -> Operation:
+def operation(given: Any) -> GraphQLRequest:
     """Return the operation, checking that each part has the right type and that there is a document."""
     if isinstance(given, list):
         raise Refused(400, "Batches are not served; send one operation a request.")
@@ -223,7 +223,7 @@ def operation(given: Any) -> Operation:
         query = ""
     elif not isinstance(query, str) or not query:
         raise Refused(400, "The request needs a query: the GraphQL document as a string.")
-    return Operation(query, given.get("variables"), given.get("operationName") or None, document)
+    return GraphQLRequest(query, given.get("variables"), given.get("operationName") or None, document)
 
 
 def document_limits(settings: Settings) -> Limits:

@@ -20,13 +20,13 @@ from schema.root import make_engine
 from selection import Engine
 
 from ..http.limits import Bounds
-from ..http.request import Operation
+from ..http.request import GraphQLRequest
 
 log = structlog.get_logger()
 T = TypeVar("T")
 
 
-class Refused(CairnError):
+class CallRefused(CairnError):
     """An error that GraphQL returned, with its own code."""
 
     def __init__(self, code: str, message: str) -> None:
@@ -59,11 +59,11 @@ class Caller:
     async def read(self, document: str, **variables: Any) -> dict[str, Any]:
         """The data of queries/<document>.graphql; Refused with its first error where there is one."""
         where = {"tenantId": str(self.scope.tenant_id), "ownerId": str(self.scope.owner_id)}
-        asked = Operation(query(document), where | variables, None)
+        asked = GraphQLRequest(query(document), where | variables, None)
         reach = self.reach
         answer = orjson.loads((await reach.bounds.execute(reach.engine, reach.database, self.scope, asked)).body)
         for error in answer.get("errors", ()):
-            raise Refused(error["extensions"]["code"], error["message"])
+            raise CallRefused(error["extensions"]["code"], error["message"])
         data: dict[str, Any] = answer["data"]
         return data
 

@@ -9,7 +9,7 @@ from content.knowledge import split_tags
 from content.limits import BODY, TAGS, TITLE
 from content.search_query import SearchQuery, understand
 from content.words import words
-from resolvers.knowledge.knowledge import Entry, delete_knowledge, origin, write_knowledge
+from resolvers.knowledge.knowledge import TopicEntry, delete_knowledge, origin, write_knowledge
 
 from .caller import Caller
 from .output_limit import CHARS, Cursor, Limit, MaxChars, Words, clipped, cut, lines, paragraphs, read_on
@@ -125,7 +125,7 @@ class KnowledgeWritten(BaseModel):
 
 
 async def write(caller: Caller, given: Writing) -> Told:
-    known = Entry(given.topic, given.content, given.tags)
+    known = TopicEntry(given.topic, given.content, given.tags)
     saved = await caller.write(lambda database, scope: write_knowledge(database, scope, known))
     page = (await caller.read("page_saved", id=str(saved.page_id)))["node"]
     data = KnowledgeWritten(topic=page["title"], page=named(page), version=saved.version, created=saved.created)

@@ -22,21 +22,21 @@ MARKS = len("<data 00000000>\n\n</data 00000000>")
 NOT_SHOWN = "Ask with a greater max_chars: not all fits."
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     """A piece of a text. `next` is where the rest begins, in characters; None at the end."""
 
     text: str
     next: int | None
 
 
-def cut(text: str, start: int, most: int) -> Part:
+def cut(text: str, start: int, most: int) -> TextPart:
     """Cut a part of a text, at the end of a line if one is near."""
     end = start + most
     if end >= len(text):
-        return Part(text[start:], None)
+        return TextPart(text[start:], None)
     line = text.rfind("\n", start + most * 3 // 4, end) + 1
     end = line or end
-    return Part(text[start:end], end)
+    return TextPart(text[start:end], end)
 
 
 class Words(NamedTuple):

@@ -31,7 +31,7 @@ class AmbiguousPage(CairnError):
     code = "AMBIGUOUS_PAGE"
 
 
-class Found(NamedTuple):
+class PageLookup(NamedTuple):
     """The place of a page, in GraphQL's words."""
 
     id: str
@@ -54,13 +54,13 @@ class PageLine(BaseModel):
     updated_at: str | None = None
 
 
-async def find_page(caller: Caller, name: str) -> Found:
+async def find_page(caller: Caller, name: str) -> PageLookup:
     """The page that a model means; NotFound and AmbiguousPage say how to name it."""
     type, called = parted(name)
     page = the_one((await caller.read("named", name=called, type=type))["pages"], called)
     if page is None:
         raise await unknown(caller, name)
-    return Found(page["id"], page["type"], page["slug"])
+    return PageLookup(page["id"], page["type"], page["slug"])
 
 
 def the_one(found: Sequence[dict[str, Any]], name: str) -> dict[str, Any] | None:

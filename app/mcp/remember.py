@@ -16,7 +16,7 @@ from resolvers.sources.retain import retain_source
 from resolvers.sources.sources import Citation, SavedSource, SourceDraft, cite_source
 
 from .caller import Caller
-from .pages import Found, PageName, find_page
+from .pages import PageLookup, PageName, find_page
 from .tool import Given, Told, Tool
 
 SECTIONS_SHOWN = 50
@@ -79,7 +79,7 @@ async def remember(caller: Caller, given: Remembering) -> Told:
     return Told(data, f"{known} source {data.source_id}, version {data.version}.{rest}")
 
 
-async def page_with(caller: Caller, name: str, section: str) -> Found:
+async def page_with(caller: Caller, name: str, section: str) -> PageLookup:
     """The page, where it has that section; else NotFound says which it has."""
     page = await find_page(caller, name)
     found = (await caller.read("sections", type=page.type, slug=page.slug))["wikiPage"] or {"sections": []}
@@ -93,7 +93,7 @@ async def page_with(caller: Caller, name: str, section: str) -> Found:
 class Citing:
     """A write that cites a source for a section."""
 
-    def __init__(self, page: Found, section: str, source: SavedSource) -> None:
+    def __init__(self, page: PageLookup, section: str, source: SavedSource) -> None:
         self.page, self.section, self.source = page, section, source
 
     async def run(self, database: Database, scope: Scope) -> Citation:

@@ -15,7 +15,7 @@ from resolvers.pages.lifecycle import create_page, update_page
 
 from .caller import Caller
 from .output_limit import paragraphs
-from .pages import Found, PageName, PageType, find_page, named, page_type, parted
+from .pages import PageLookup, PageName, PageType, find_page, named, page_type, parted
 from .tool import Given, Told, Tool
 
 EditSummary = Annotated[
@@ -111,7 +111,7 @@ class Edited(Written):
 
 
 async def edit(caller: Caller, given: Editing) -> Told:
-    found: Found = await find_page(caller, given.page)
+    found: PageLookup = await find_page(caller, given.page)
     done = await caller.write(
         lambda database, scope: edit_page(
             database,
@@ -138,7 +138,7 @@ async def edit(caller: Caller, given: Editing) -> Told:
     return Told(data, paragraphs(said, done.note))
 
 
-def address(found: Found) -> PageAddress:
+def address(found: PageLookup) -> PageAddress:
     return PageAddress(type=found.type.lower(), slug=found.slug)
 
 
@@ -218,7 +218,7 @@ def spelled(name: str) -> str:
     return slug if type is None else f"{type.lower()}/{slug}"
 
 
-def told(found: Found, saved: Saved) -> Told:
+def told(found: PageLookup, saved: Saved) -> Told:
     """Return what became of an existing page."""
     data = Written(page=found.name, version=saved.version, changed=saved.changed)
     said = f"Changed {data.page}: it is at version {data.version} now."

@@ -19,7 +19,7 @@ from observability.trace import REQUEST_TRACE, RequestTrace
 from ..http.headers import Headers, completing
 from ..http.request import header
 from ..settings import Settings
-from .observer import Watcher
+from .observer import Observer
 
 log = structlog.get_logger()
 
@@ -75,7 +75,7 @@ class RequestLog:
     """Gives each request an id and a trace, answers with the id, and logs the request once it is over."""
 
     def __init__(
-        self, app: ASGIApp, settings: Settings, headers: Headers | None = None, watchers: Sequence[Watcher] = ()
+        self, app: ASGIApp, settings: Settings, headers: Headers | None = None, watchers: Sequence[Observer] = ()
     ) -> None:
         """Wrap an application. `headers` are for every answer that does not have them."""
         self.app, self.write, self.watchers = app, writer(settings), watchers

@@ -135,7 +135,7 @@ LASTS = 60.0  # seconds
 PATIENCE = 5.0
 
 
-class Queue:
+class QueueLength:
     """A cache of the last count of open jobs, and of when it was made."""
 
     def __init__(self, database: Database) -> None:
@@ -166,7 +166,7 @@ def shown(found: OpenJobs) -> Iterator[Series]:
     yield Series(metrics.OLDEST_JOB, (), [found.oldest])
 
 
-class Metrics:
+class ServiceMetrics:
     """The metrics of the service. Processes that serve together add up in `folder`; a single one needs none."""
 
     def __init__(self, engine: Engine, database: Database, folder: Path | None = None) -> None:
@@ -174,7 +174,7 @@ class Metrics:
         self.numbers = Numbers(folder)
         self.recorder = Recorder(self.numbers)
         self.facts = Facts(self.numbers, engine, database)
-        self.queue = Queue(database)
+        self.queue = QueueLength(database)
 
     def series(self) -> Iterable[Series]:
         """Return the series of all processes: this one as it is now, the others as they were half a second ago."""
@@ -201,7 +201,7 @@ class Metrics:
 FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
 
 
-def metrics_routes(settings: Settings, metrics: Metrics) -> list[BaseRoute]:
+def metrics_routes(settings: Settings, metrics: ServiceMetrics) -> list[BaseRoute]:
     async def show(request: Request) -> Response:
         if refused := refusal(settings, request):
             return refused

@@ -7,7 +7,7 @@ from starlette.types import Scope
 from observability.trace import RequestTrace
 
 
-class Watcher(Protocol):
+class Observer(Protocol):
     """A watcher of requests, called on the event loop for every one: it takes microseconds, and never raises."""
 
     def begin(self, trace: RequestTrace, scope: Scope) -> None:

@@ -9,8 +9,8 @@ from db.database import Database
 from selection import Engine
 
 from ..settings import Settings, telemetry_wanted
-from .metrics_endpoint import Metrics, metrics_routes
-from .observer import Watcher
+from .metrics_endpoint import ServiceMetrics, metrics_routes
+from .observer import Observer
 from .slow_operations import SlowOperations
 from .telemetry import telemetry
 
@@ -22,11 +22,11 @@ class Watchers:
         self.settings = settings
         wanted = telemetry_wanted()
         counts = settings.metrics != "off" or "metrics" in wanted
-        self.metrics = Metrics(engine, database, settings.metrics_dir) if counts else None
+        self.metrics = ServiceMetrics(engine, database, settings.metrics_dir) if counts else None
         self.slow = SlowOperations(settings.slow_operation, database) if settings.slow_operation else None
         self.telemetry = telemetry(wanted, self.metrics.numbers if self.metrics else None)
 
-    def __iter__(self) -> Iterator[Watcher]:
+    def __iter__(self) -> Iterator[Observer]:
         """Yield telemetry first: what others log then has the trace's id."""
         yield from self.telemetry.watchers
         if self.metrics:

@@ -26,7 +26,7 @@ from starlette.types import Scope
 from observability.trace import RequestTrace, TraceSpan
 
 from .metrics import FAMILIES, PATHS, SECONDS, Family, Numbers
-from .observer import Watcher
+from .observer import Observer
 from .slow_operations import document_hash
 
 COMMENTS = re.compile(r"^(?:\s*--[^\n]*\n)+")
@@ -188,7 +188,7 @@ class Telemetry:
     """The watchers that make telemetry, and what must be flushed in the end."""
 
     def __init__(self) -> None:
-        self.watchers: list[Watcher] = []
+        self.watchers: list[Observer] = []
         self.providers: list[Provider] = []
 
     async def close(self) -> None:

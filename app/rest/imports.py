@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from resolvers.errors import Unavailable
 from resolvers.import_export.formats import Format
-from resolvers.import_export.importing import ImportResult, Problem, import_path
+from resolvers.import_export.importing import ImportProblem, ImportResult, import_path
 from resolvers.transactions.transaction import check_may_write
 
 from ..http.request import Refused, check_coding, header, too_large
@@ -173,5 +173,5 @@ def shown(result: ImportResult) -> Imported:
     )
 
 
-def faults(problems: Sequence[Problem]) -> list[ImportFault]:
+def faults(problems: Sequence[ImportProblem]) -> list[ImportFault]:
     return [ImportFault(path=one.path, code=one.code, message=one.message) for one in problems[:ERRORS_SHOWN]]

@@ -19,7 +19,7 @@ from resolvers.transactions.transaction import NO_PAGE
 from selection.execute.engine import Answer
 
 from ..http.idempotency import idempotency_key
-from ..http.request import Operation, header, parse_in_thread
+from ..http.request import GraphQLRequest, header, parse_in_thread
 from .endpoint import Call
 
 
@@ -47,7 +47,9 @@ async def read(call: Call, name: str, operation: str, database: Database | None 
     context = bounds.context(database or call.endpoint.database, call.wiki, call.account)
     record_document(text, context)
     with span("operation"):
-        answer = await bounds.paid(call.endpoint.engine, Operation(text, variables, operation), context, call.account)
+        answer = await bounds.paid(
+            call.endpoint.engine, GraphQLRequest(text, variables, operation), context, call.account
+        )
     shown = await parse_in_thread(len(answer.body), lambda: orjson.loads(answer.body))
     for error in shown.get("errors", ()):
         raise ReadFailed(error)
@@ -80,18 +82,18 @@ NOT_DONE = Answer(orjson.dumps({"errors": [{"extensions": {"code": "UNAVAILABLE"
 """What keeps a transaction from being committed."""
 
 
-class Written(NamedTuple):
+class WriteResponse(NamedTuple):
     """The body of the answer, and the headers that say whether it was given before."""
 
     body: bytes
     headers: tuple[tuple[str, str], ...] = ()
 
 
-async def write(call: Call, work: Work) -> Written:
+async def write(call: Call, work: Work) -> WriteResponse:
     """Run `work` with a database and return what it answers; a repeated Idempotency-Key returns the first answer."""
     key = idempotency_key(call.request.scope)
     if key is None:
-        return Written(orjson.dumps(await work(call.endpoint.database)))
+        return WriteResponse(orjson.dumps(await work(call.endpoint.database)))
     failed: list[CairnError] = []
 
     async def run(database: Database) -> Answer:
@@ -103,10 +105,10 @@ async def write(call: Call, work: Work) -> Written:
 
     answer, replayed = await once(call.endpoint.database, attempt(call, key), run)
     if replayed:
-        return Written(answer.body, (("Idempotency-Replayed", "true"),))
+        return WriteResponse(answer.body, (("Idempotency-Replayed", "true"),))
     if failed:
         raise failed[0]
-    return Written(answer.body)
+    return WriteResponse(answer.body)
 
 
 def attempt(call: Call, key: str) -> Attempt:

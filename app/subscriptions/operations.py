@@ -14,7 +14,7 @@ from db.scope import Scope
 from resolvers.auth.credentials import Credentials
 from resolvers.context import Context
 from resolvers.errors import CairnError, Forbidden, Unavailable
-from resolvers.subscriptions.changes import Change
+from resolvers.subscriptions.changes import ChangeEvent
 from resolvers.subscriptions.feed import Feed
 from resolvers.transactions.db_errors import translated_db_errors
 from selection import Engine
@@ -42,7 +42,7 @@ class Operations:
         self.engine, self.database, self.feed, self.bounds = engine, database, feed, bounds
         self.reading = asyncio.Semaphore(readers)
 
-    async def answers(self, asked: request.Operation, scope: Scope) -> AsyncGenerator[Answer, None]:
+    async def answers(self, asked: request.GraphQLRequest, scope: Scope) -> AsyncGenerator[Answer, None]:
         """Yield the answers. Only Stopping is raised, errors are answers. One not `executed` is the last or only
         one."""
         try:
@@ -67,14 +67,14 @@ class Operations:
         except Exception as error:
             yield self.refusal(GraphQLError(str(error), original_error=error))  # masked and logged by the formatter
 
-    async def check_may_be_got(self, asked: request.Operation) -> None:
+    async def check_may_be_got(self, asked: request.GraphQLRequest) -> None:
         """Refuse a mutation by GET, which changes nothing."""
         with suppress(Invalid):
             document = await self.engine.document(asked.query, asked.name)
             if document.operation.definition.operation is OperationType.MUTATION:
                 raise request.Refused(405, "GET changes nothing; send a mutation as a POST.", "METHOD_NOT_ALLOWED")
 
-    async def operation(self, asked: request.Operation) -> Operation | None:
+    async def operation(self, asked: request.GraphQLRequest) -> Operation | None:
         """Return the subscription that is asked for; None for anything else, which the engine answers in one."""
         try:
             operation = (await self.engine.document(asked.query, asked.name)).operation
@@ -82,7 +82,7 @@ class Operations:
             return None
         return operation if operation.is_subscription else None
 
-    async def shown(self, asked: request.Operation, events: Events, scope: Scope) -> AsyncGenerator[Answer, None]:
+    async def shown(self, asked: request.GraphQLRequest, events: Events, scope: Scope) -> AsyncGenerator[Answer, None]:
         async with aclosing(events.happening) as happening:
             async for event in happening:
                 async with self.reading:
@@ -93,7 +93,7 @@ class Operations:
         if self.feed.closed:
             raise Stopping
 
-    async def execute(self, asked: request.Operation, scope: Scope, event: Change | None = None) -> Answer:
+    async def execute(self, asked: request.GraphQLRequest, scope: Scope, event: ChangeEvent | None = None) -> Answer:
         """Execute the whole operation, or a subscription for one event; each has a budget of its own."""
         return await self.bounds.execute(self.engine, self.database, scope, asked, feed=self.feed, event=event)
 

@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from ..http.request import header
 from .sse import EventStream, wants_events
 from .streams import Streams
-from .websocket import Connection, refuse
+from .websocket import WebSocketConnection, refuse
 
 PORTS = {"http": 80, "https": 443}
 
@@ -56,6 +56,6 @@ def without(endpoint: ASGIApp) -> ASGIApp:
 
 async def connect(streams: Streams, scope: Scope, receive: Receive, send: Send) -> None:
     if is_same_site(scope, streams.origins):
-        await Connection(streams, scope, receive, send).serve()
+        await WebSocketConnection(streams, scope, receive, send).serve()
     else:
         await refuse(receive, send)

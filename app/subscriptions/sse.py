@@ -38,7 +38,7 @@ def wants_events(scope: Scope) -> bool:
     return next((kind for kind in kinds if kind in (EVENTS, JSON, GRAPHQL_JSON)), None) == EVENTS
 
 
-class Ended(Exception):
+class StreamEnded(Exception):
     """The stream is over, after these last bytes; there are none when the client has gone."""
 
     def __init__(self, last: bytes | None = None) -> None:
@@ -76,7 +76,7 @@ class EventStream:
     async def refuse(self, status: int, body: bytes, more: Headers = ()) -> None:
         await respond(self.send, status, JSON, body, NO_STORE + more)
 
-    async def stream(self, asked: request.Operation, wiki: Wiki, credential: Credential) -> None:
+    async def stream(self, asked: request.GraphQLRequest, wiki: Wiki, credential: Credential) -> None:
         record_stream()
         await self.send({"type": "http.response.start", "status": 200, "headers": HEADERS})
         last: bytes | None = None
@@ -87,22 +87,22 @@ class EventStream:
                     self.end_with_the_credential(credential),
                 ):  # fmt: skip
                     tasks.create_task(part)
-        except* Ended as group:
-            last = next((one.last for one in group.exceptions if isinstance(one, Ended)), None)
+        except* StreamEnded as group:
+            last = next((one.last for one in group.exceptions if isinstance(one, StreamEnded)), None)
         except* Exception as group:
             last = event(fault(group.exceptions[0])[1]) + COMPLETE
         if last is not None:
             with suppress(OSError):
                 await self.send({"type": "http.response.body", "body": last})
 
-    async def pass_on(self, asked: request.Operation, wiki: Wiki) -> None:
+    async def pass_on(self, asked: request.GraphQLRequest, wiki: Wiki) -> None:
         try:
             async with aclosing(self.streams.operations.answers(asked, wiki)) as answers:
                 async for answer in answers:
                     await self.transmit(event(answer.body))
         except Stopping:
-            raise Ended(b"") from None  # not complete: whoever follows it asks again
-        raise Ended(COMPLETE)
+            raise StreamEnded(b"") from None  # not complete: whoever follows it asks again
+        raise StreamEnded(COMPLETE)
 
     async def keep_open(self) -> None:
         while True:
@@ -112,20 +112,20 @@ class EventStream:
     async def end_with_the_client(self) -> None:
         while (await self.receive())["type"] != "http.disconnect":
             pass
-        raise Ended
+        raise StreamEnded
 
     async def end_with_the_credential(self, credential: Credential) -> None:
         try:
             await credential.ends()
         except CairnError as error:
-            raise Ended(event(error_body(error.message, error.code)) + COMPLETE) from None
+            raise StreamEnded(event(error_body(error.message, error.code)) + COMPLETE) from None
 
     async def transmit(self, body: bytes) -> None:
         try:
             async with asyncio.timeout(STALLED):
                 await self.send({"type": "http.response.body", "body": body, "more_body": True})
         except OSError:  # which a time-out is too
-            raise Ended from None
+            raise StreamEnded from None
 
 
 def event(body: bytes) -> bytes:

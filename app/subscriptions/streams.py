@@ -21,7 +21,7 @@ from selection import Engine
 
 from ..documents.store import Documents
 from ..http.limits import Bounds
-from ..http.request import Bodies, Operation
+from ..http.request import Bodies, GraphQLRequest
 from ..settings import Settings
 from .operations import Credential, Operations
 
@@ -109,7 +109,7 @@ class Streams:
         for change in changes:
             self.feed.tell(change)
 
-    def resolved(self, asked: Operation, wiki: Wiki) -> Operation:
+    def resolved(self, asked: GraphQLRequest, wiki: Wiki) -> GraphQLRequest:
         """Return the operation with its text, if it names a document; raise Refused."""
         return self.documents.resolve(asked, wiki.tenant_id) if self.documents.concern(asked) else asked
 

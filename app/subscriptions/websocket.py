@@ -27,7 +27,7 @@ ID_MAX = 255  # characters: it is sent with every message of its operation
 REASON_MAX = 123  # bytes, by the WebSocket protocol
 
 
-class Ended(Exception):
+class ConnectionEnded(Exception):
     """The connection is over; it has no code if the client has gone."""
 
     def __init__(self, code: int | None = None, reason: str = "") -> None:
@@ -35,7 +35,7 @@ class Ended(Exception):
         self.code, self.reason = code, reason
 
 
-class Connection:
+class WebSocketConnection:
     """A WebSocket connection, from the handshake to the close."""
 
     def __init__(self, streams: Streams, scope: Scope, receive: Receive, send: Send) -> None:
@@ -52,7 +52,7 @@ class Connection:
         await self.receive()
         known = PROTOCOL in self.asgi["subprotocols"]
         await self.send({"type": "websocket.accept", "subprotocol": PROTOCOL if known else None})
-        ended = await self.talk() if known else Ended(4406, "Subprotocol not acceptable")
+        ended = await self.talk() if known else ConnectionEnded(4406, "Subprotocol not acceptable")
         if ended.code is not None:
             reason = ended.reason.encode()[:REASON_MAX].decode(errors="ignore")
             with suppress(OSError):
@@ -60,19 +60,19 @@ class Connection:
         took = round((time.perf_counter() - started) * 1000, 2)
         log.info("websocket", path=self.asgi["path"], code=ended.code, operations=self.served, ms=took)
 
-    async def talk(self) -> Ended:
+    async def talk(self) -> ConnectionEnded:
         """Talk until somebody ends it. Whatever runs then is cancelled."""
-        ended = Ended(4500, "Internal server error")
+        ended = ConnectionEnded(4500, "Internal server error")
         try:
             with ExitStack() as self.held:
                 async with asyncio.TaskGroup() as self.tasks:
                     for part in (self.read(), self.end_uninitialised(), self.end_with_the_service()):
                         self.tasks.create_task(part)
-        except* Ended as group:
+        except* ConnectionEnded as group:
             (ended, *_) = group.exceptions  # type: ignore[assignment]
         except* Exception as group:
             if isinstance(known := explained(group.exceptions[0]), Unavailable):
-                ended = Ended(1013, known.message)
+                ended = ConnectionEnded(1013, known.message)
             else:
                 log.error("internal error", exc_info=known)
         return ended
@@ -82,19 +82,19 @@ class Connection:
     async def end_uninitialised(self) -> None:
         await asyncio.sleep(INIT_PATIENCE)
         if not self.initialised:
-            raise Ended(4408, "Connection initialisation timeout")
+            raise ConnectionEnded(4408, "Connection initialisation timeout")
 
     async def end_with_the_service(self) -> None:
         await self.streams.stopping.wait()
         if self.running:
             await asyncio.wait(self.running.values(), timeout=LAST_WORDS)
-        raise Ended(1001, "The service stops here; connect again.")
+        raise ConnectionEnded(1001, "The service stops here; connect again.")
 
     async def end_with_the_credential(self, credential: Credential) -> None:
         try:
             await credential.ends()
         except CairnError as error:
-            raise Ended(4403, error.message) from None
+            raise ConnectionEnded(4403, error.message) from None
 
     # -- messages
 
@@ -102,14 +102,14 @@ class Connection:
         while True:
             message = await self.receive()
             if message["type"] == "websocket.disconnect":
-                raise Ended
+                raise ConnectionEnded
             try:
                 read = await read_message(message.get("text"), self.streams.limits, is_acknowledged=self.acknowledged)
             except BadMessage as error:
-                raise Ended(4400, f"Invalid message: {error}") from None
+                raise ConnectionEnded(4400, f"Invalid message: {error}") from None
             except TooMuch as error:
                 if not self.acknowledged:
-                    raise Ended(4401, "Unauthorized") from None
+                    raise ConnectionEnded(4401, "Unauthorized") from None
                 await self.fail(error.id, [{"message": error.reason, "extensions": {"code": LimitExceeded.code}}])
             else:
                 await self.take(read)
@@ -128,29 +128,29 @@ class Connection:
             case {"type": "complete", "id": str(id)}:
                 self.complete(id)
             case _:
-                raise Ended(4400, "Invalid message: not one that a client sends, or a part of it is missing.")
+                raise ConnectionEnded(4400, "Invalid message: not one that a client sends, or a part of it is missing.")
 
     async def initialise(self, payload: dict[str, Any]) -> None:
         """Read the credential from the payload, because browsers cannot send headers with a WebSocket."""
         if self.initialised:
-            raise Ended(4429, "Too many initialisation requests")
+            raise ConnectionEnded(4429, "Too many initialisation requests")
         self.initialised = True
         said = {name.lower(): value for name, value in payload.items() if isinstance(value, str)}
         try:
             shown, owner = request.credential_of(self.asgi)
         except request.Refused as refused:
-            raise Ended(4400, refused.message) from None
+            raise ConnectionEnded(4400, refused.message) from None
         self.credential = self.streams.credential(
             said.get("authorization") or shown, said.get("x-cairn-owner") or owner
         )
         try:
             self.held.enter_context(self.streams.counted(await self.credential.scope()))
         except Throttled as error:
-            raise Ended(4429, error.message) from None
+            raise ConnectionEnded(4429, error.message) from None
         except Unavailable as error:
-            raise Ended(1013, error.message) from None
+            raise ConnectionEnded(1013, error.message) from None
         except CairnError as error:
-            raise Ended(4403, error.message) from None
+            raise ConnectionEnded(4403, error.message) from None
         self.tasks.create_task(self.end_with_the_credential(self.credential))
         accepted(self.asgi)
         await self.tell({"type": "connection_ack"})
@@ -158,13 +158,13 @@ class Connection:
 
     async def subscribe(self, id: str, payload: dict[str, Any]) -> None:
         if not self.acknowledged:
-            raise Ended(4401, "Unauthorized")
+            raise ConnectionEnded(4401, "Unauthorized")
         if id in self.running:
-            raise Ended(4409, f"Subscriber for {id} already exists")
+            raise ConnectionEnded(4409, f"Subscriber for {id} already exists")
         try:
             asked = request.operation(payload)
         except request.Refused as refused:
-            raise Ended(4400, f"Invalid message: {refused.message}") from None
+            raise ConnectionEnded(4400, f"Invalid message: {refused.message}") from None
         self.served += 1
         if len(self.running) >= self.streams.settings.max_operations:
             await self.refuse(id)  # not beside the reading: who sends without end is not read without end
@@ -178,7 +178,7 @@ class Connection:
 
     # -- operations
 
-    async def run(self, id: str, asked: request.Operation) -> None:
+    async def run(self, id: str, asked: request.GraphQLRequest) -> None:
         """Run an operation. Its id is free again before its last message is sent."""
         assert self.credential is not None
         try:
@@ -219,16 +219,16 @@ class Connection:
             async with asyncio.timeout(STALLED):
                 await self.send({"type": "websocket.send", "text": message.decode()})
         except TimeoutError:
-            raise Ended(1008, "What is sent is not read.") from None
+            raise ConnectionEnded(1008, "What is sent is not read.") from None
         except OSError:
-            raise Ended from None
+            raise ConnectionEnded from None
 
 
 def object_in(message: dict[str, Any]) -> dict[str, Any]:
     """Return the payload of a message, which may be left out."""
     payload = message.get("payload")
     if payload is not None and not isinstance(payload, dict):
-        raise Ended(4400, "Invalid message: its payload must be an object.")
+        raise ConnectionEnded(4400, "Invalid message: its payload must be an object.")
     return payload or {}
 
 

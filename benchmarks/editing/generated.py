@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from content.differences import restored
-from content.edits import EditAmbiguous, edit
+from content.edits import TextEditAmbiguous, edit
 from resolvers.pages.revision_store import spared
 
 from .words import WORDS
@@ -36,7 +36,7 @@ def checked(count: int, seed: int = 7) -> dict[str, int]:
         (before, own, after), told = remembered(rng, text, TELLERS[meant])
         try:
             found = edit(text, told.old, told.new)
-        except EditAmbiguous:
+        except TextEditAmbiguous:
             tally["ambiguous"] += 1
             continue
         assert found.text == before + told.wanted + after, (own, told)

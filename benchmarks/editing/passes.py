@@ -7,7 +7,7 @@ from statistics import median
 from time import process_time
 
 from content.differences import difference
-from content.edits import EditAmbiguous, EditFailed, edit
+from content.edits import TextEditAmbiguous, TextEditFailed, edit
 
 from .words import WORDS
 
@@ -45,7 +45,7 @@ def taken(text: str, old: str) -> float:
     times = []
     for _ in range(5):
         started = process_time()
-        with suppress(EditFailed, EditAmbiguous):
+        with suppress(TextEditFailed, TextEditAmbiguous):
             edit(text, old, old + " more")
         times.append(process_time() - started)
     return median(times) * 1000

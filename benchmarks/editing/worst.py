@@ -6,7 +6,7 @@ from contextlib import suppress
 from time import process_time
 from typing import NamedTuple
 
-from content.edits import EditAmbiguous, EditFailed, edit
+from content.edits import TextEditAmbiguous, TextEditFailed, edit
 
 SIZE = 100_000
 TOLERANT, EXACT = 150.0, 15.0  # ms of CPU that an edit may take
@@ -83,7 +83,7 @@ def taken(case: Case) -> float:
     times = []
     for _ in range(3):
         started = process_time()
-        with suppress(EditFailed, EditAmbiguous):
+        with suppress(TextEditFailed, TextEditAmbiguous):
             edit(case.text, case.old, case.new, replace_all=case.replace_all)
         times.append(process_time() - started)
     return min(times) * 1000

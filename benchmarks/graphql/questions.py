@@ -12,7 +12,7 @@ import asyncpg
 
 from db.database import Database
 from resolvers.search.ranking_query import RANKING
-from resolvers.search.request import Asked
+from resolvers.search.request import SearchRequest
 from resolvers.search.search import known_within
 
 from .database import connected
@@ -62,7 +62,7 @@ async def understood(dsn: str, drawn: Sequence[Drawn]) -> dict[tuple[UUID, str],
     await database.open()
     try:
         for one in drawn:
-            asked = Asked(one.variables["query"], first=FIRST)
+            asked = SearchRequest(one.variables["query"], first=FIRST)
             known = await known_within(database, scope_of(one.wiki), asked, again=False)
             if known is not None:
                 found[one.wiki.owner_id, asked.text] = RANK.arguments(known)

@@ -21,7 +21,7 @@ from db.database import Database
 from db.embedded import EmbeddedServer
 from db.migrate import migrate
 from resolvers.import_export.importing import import_path
-from resolvers.transactions.transaction import MOST, places
+from resolvers.transactions.transaction import MOST, page_owners
 
 from .author import Author
 from .scopes import new_scope
@@ -170,7 +170,7 @@ def remember(database: Database) -> None:
     """All that a process keeps on purpose, as far as it ever goes: so that it is no growth."""
     for n in range(3 * REMEMBERED):
         words(f"{n}remembered")
-    known, nobody = places(database), uuid4()
+    known, nobody = page_owners(database), uuid4()
     for _ in range(MOST):
         known.keep((nobody, uuid4()), nobody)
 

@@ -20,7 +20,7 @@ import uvloop
 from rich.console import Console
 from rich.progress import Progress
 
-from resolvers.search.request import Asked
+from resolvers.search.request import SearchRequest
 from resolvers.search.search import search
 
 from ..wikis import Wiki
@@ -123,7 +123,7 @@ def of_cairn(backend: Backend, one: Wiki) -> System:
     scope = scope_of(one)
 
     async def ask(text: str) -> int:
-        return len((await search(backend.database, scope, Asked(text, first=FIRST))).hits)
+        return len((await search(backend.database, scope, SearchRequest(text, first=FIRST))).hits)
 
     return System(ask, backend.processor)
 

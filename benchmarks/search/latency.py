@@ -17,7 +17,7 @@ import uvloop
 from rich.console import Console
 from rich.progress import Progress, track
 
-from resolvers.search.request import Asked
+from resolvers.search.request import SearchRequest
 from resolvers.search.search import search
 
 from ..wikis import Wiki
@@ -115,7 +115,7 @@ async def times(backends: Sequence[Backend], one: Wiki, drawn: Drawn, plan: Plan
                 for text in texts:
                     for backend, own in zip(backends, found, strict=True):
                         with backend.watched() as spent:
-                            await search(backend.database, scope, Asked(text, first=FIRST))
+                            await search(backend.database, scope, SearchRequest(text, first=FIRST))
                         if number:
                             own[kind].append(spent)
                 bars.advance(task)

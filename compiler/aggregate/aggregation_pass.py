@@ -22,7 +22,7 @@ from ..write.store import promote
 from .density import Aggregation
 from .growing import grow
 from .kinds import kind_of
-from .naming import OWN_PAGES, Said, candidates, observed_tags, topic_names
+from .naming import OWN_PAGES, MetadataValue, candidates, observed_tags, topic_names
 from .stored import (
     Outlines,
     Placement,
@@ -75,7 +75,7 @@ Rollups = Mapping[UUID, Mapping[str, Aggregation]]
 LEVELS_MAX = 20
 
 
-class Place(NamedTuple):
+class ListPlace(NamedTuple):
     """A section of a page; `is_delegated` where it is below the topic that the evidence names."""
 
     page_id: UUID
@@ -83,7 +83,7 @@ class Place(NamedTuple):
     is_delegated: bool = False
 
 
-def route(start: Place, tags: Collection[str], rollups: Rollups) -> Place:
+def route(start: ListPlace, tags: Collection[str], rollups: Rollups) -> ListPlace:
     """Follow a section that has grown to its page, and there to the part of its tag, until one has not grown."""
     place = start
     for _ in range(LEVELS_MAX):
@@ -96,11 +96,11 @@ def route(start: Place, tags: Collection[str], rollups: Rollups) -> Place:
         whole = next((slug for slug, one in rollups.get(grown, {}).items() if one.is_whole), None)
         if whole is None:
             return place
-        place = Place(grown, whole, True)
+        place = ListPlace(grown, whole, True)
     return place
 
 
-def part_of(place: Place, tags: Collection[str], rollups: Rollups) -> str:
+def part_of(place: ListPlace, tags: Collection[str], rollups: Rollups) -> str:
     """Return the first part, by its tag, that the page belongs to; else the section where it is."""
     parts = sorted((one.tag, slug) for slug, one in rollups.get(place.page_id, {}).items() if one.tag)
     return next((slug for tag, slug in parts if tag in tags), place.section_slug)
@@ -138,7 +138,7 @@ async def put_in_place(
     return {spot for one in (*touched, *current.values()) if (spot := one.spot)}
 
 
-def wanted_for(card: PageCard, said: Sequence[Said]) -> Iterator[Placement]:
+def wanted_for(card: PageCard, said: Sequence[MetadataValue]) -> Iterator[Placement]:
     """Yield a placement for each parent that the evidence of a page names, without looking up where it is."""
     kind = kind_of(card, said)
     tags = tuple(dict.fromkeys((*observed_tags(said), *card.tags)))[: TAGS.most]
@@ -152,9 +152,9 @@ def placed_in(wanted: Placement, before: Placement | None, parent: UUID | None, 
         parent = before.parent_id
     if parent is None:
         return wanted
-    start = Place(parent, outlines.slug_for(parent, wanted.kind))
+    start = ListPlace(parent, outlines.slug_for(parent, wanted.kind))
     if before and before.is_delegated and before.section_slug:
-        start = Place(parent, outlines.left_by(parent, before.section_slug, wanted.tags), True)
+        start = ListPlace(parent, outlines.left_by(parent, before.section_slug, wanted.tags), True)
     place = route(start, wanted.tags, outlines.rollups)
     return wanted._replace(parent_id=place.page_id, section_slug=place.section_slug, is_delegated=place.is_delegated)
 

@@ -8,7 +8,7 @@ from content.names import normalise
 from content.rollups import first_sentence
 
 from ..planner import PageCard
-from .naming import Said
+from .naming import MetadataValue
 
 
 class Kind(NamedTuple):
@@ -57,7 +57,7 @@ HEADINGS = {one.slug: one.heading for one in (*BY_WORDS, PEOPLE, PLACES, PROJECT
 TAG_WEIGHT = 3
 
 
-def kind_of(card: PageCard, said: Sequence[Said]) -> str:
+def kind_of(card: PageCard, said: Sequence[MetadataValue]) -> str:
     """Return the slug of the section: for people and projects by the metadata, else by tags, then by words."""
     if card.type in BY_TYPE:
         return BY_TYPE[card.type].slug
@@ -71,7 +71,7 @@ def kind_of(card: PageCard, said: Sequence[Said]) -> str:
     return by_words(card, said) or (PLACES if is_place else OTHERS).slug
 
 
-def by_words(card: PageCard, said: Sequence[Said]) -> str | None:
+def by_words(card: PageCard, said: Sequence[MetadataValue]) -> str | None:
     """Return the kind that most tags and words speak for; of equals the first."""
     counts: Counter[str] = Counter()
     for one in said:

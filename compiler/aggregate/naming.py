@@ -11,7 +11,7 @@ from content.rollups import first_sentence
 
 from ..extraction.metadata import short
 from ..planner import PageCard
-from .told import Told
+from .told import PlacementEvidence
 
 SOURCES_LEAST = 2
 TAGS_MAX = 20
@@ -25,10 +25,10 @@ RUN = rf"{CAPITAL}(?: (?:(?:of|the|de|do|da|dos|das|del|la|le|les|am|an der) )?{
 LOCATED = re.compile(rf"\b(?:in|near|im|bei|en|em|à|près de)\s+({RUN})(?:,\s+({RUN}))?")
 
 
-class Said(NamedTuple):
+class MetadataValue(NamedTuple):
     """The metadata that some sources of a page have in common, and the number of these sources."""
 
-    told: Told
+    told: PlacementEvidence
     sources: int
 
 
@@ -45,7 +45,7 @@ class Candidate:
         return any(basis in OWN_PAGES for basis in self.bases)
 
 
-def candidates(card: PageCard, said: Sequence[Said]) -> list[Candidate]:
+def candidates(card: PageCard, said: Sequence[MetadataValue]) -> list[Candidate]:
     """Return the parents that two sources of the page name, or one that is about the page itself, or its summary."""
     summary = (("summary", name, normalise(name)) for name in by_summary(card))
     firm: dict[str, dict[str, str]] = {}
@@ -57,7 +57,7 @@ def candidates(card: PageCard, said: Sequence[Said]) -> list[Candidate]:
     ]
 
 
-def by_metadata(card: PageCard, said: Sequence[Said]) -> Iterator[tuple[str, str, str]]:
+def by_metadata(card: PageCard, said: Sequence[MetadataValue]) -> Iterator[tuple[str, str, str]]:
     """Yield (basis, name, alias) of what enough sources name; of its spellings the one that most sources write."""
     counts: Counter[tuple[str, str]] = Counter()
     forms: dict[tuple[str, str], Counter[str]] = {}
@@ -92,7 +92,7 @@ def topic_names(title: str) -> list[str]:
     return list(dict.fromkeys(alias for name in names if (alias := normalise(name))))
 
 
-def observed_tags(said: Sequence[Said]) -> tuple[str, ...]:
+def observed_tags(said: Sequence[MetadataValue]) -> tuple[str, ...]:
     """Return the tags of a page's sources, the commonest first."""
     counts: Counter[str] = Counter()
     for one in said:

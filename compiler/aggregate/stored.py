@@ -16,7 +16,7 @@ from resolvers.transactions.writer import Writer, record_each
 
 from .density import Aggregation, read
 from .listing import Child
-from .naming import Said, topic_names
+from .naming import MetadataValue, topic_names
 from .told import told_in
 
 PLACEMENTS = statements("placements")
@@ -85,10 +85,10 @@ async def find_lists(writer: Writer, page_ids: Collection[UUID]) -> set[Spot]:
     return {spot for one in await find_placements(writer, page_ids) if (spot := one.spot)}
 
 
-async def find_said(writer: Writer, page_ids: Collection[UUID]) -> Mapping[UUID, Sequence[Said]]:
-    found: dict[UUID, list[Said]] = defaultdict(list)
+async def find_said(writer: Writer, page_ids: Collection[UUID]) -> Mapping[UUID, Sequence[MetadataValue]]:
+    found: dict[UUID, list[MetadataValue]] = defaultdict(list)
     for row in await writer.all(PLACEMENTS["find_said"], page_ids=list(page_ids)):
-        found[row["page_id"]].append(Said(told_in(row["said"]), row["sources"]))
+        found[row["page_id"]].append(MetadataValue(told_in(row["said"]), row["sources"]))
     return found
 
 

@@ -16,7 +16,7 @@ KEPT_MAX = 4_000
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PlacementEvidence:
     """The metadata, read: `parents` are (basis, name, alias), each once; `tags` are as written, all else is aliases."""
 
     parents: tuple[tuple[str, str, str], ...] = ()
@@ -28,14 +28,14 @@ class Told:
     """The tags as words that may lead a page into a section."""
 
 
-def told_in(metadata: str) -> Told:
+def told_in(metadata: str) -> PlacementEvidence:
     """Return what metadata says, an object in JSON."""
     return _kept(metadata) if len(metadata) <= SHORT_MAX else told(orjson.loads(metadata))
 
 
-def told(metadata: Mapping[str, Any]) -> Told:
+def told(metadata: Mapping[str, Any]) -> PlacementEvidence:
     tags = tags_in(metadata)
-    return Told(
+    return PlacementEvidence(
         tuple((basis, name, normalise(name)) for basis, name in dict.fromkeys(named(metadata))),
         places=aliases(metadata, "place"),
         people=aliases(metadata, "person") | aliases(metadata, "people"),
@@ -46,7 +46,7 @@ def told(metadata: Mapping[str, Any]) -> Told:
 
 
 @lru_cache(KEPT_MAX)
-def _kept(metadata: str) -> Told:
+def _kept(metadata: str) -> PlacementEvidence:
     return told(orjson.loads(metadata))
 
 

@@ -109,7 +109,7 @@ ELIDED = re.compile(r"(?:[ldjnstmc]|qu)['’](?=\w)", re.IGNORECASE)
 WORD_OR_GAP = re.compile(f"({WORD.pattern})")
 
 
-class Run(NamedTuple):
+class CapitalRun(NamedTuple):
     """A name by its capitals. `opens` a sentence: then the capital of its first word says nothing."""
 
     name: str
@@ -129,7 +129,7 @@ class Parts(NamedTuple):
     gaps: list[str]
 
 
-def runs(sentence: str, language: str) -> Iterator[Run]:
+def runs(sentence: str, language: str) -> Iterator[CapitalRun]:
     """Yield the names of a sentence, left to right. `Austin, Texas` is two."""
     if sentence[1:].islower() and not _may_open(sentence, language):
         return
@@ -200,7 +200,7 @@ def _joined(parts: Parts, index: int) -> bool:
     return gap.isspace() or (gap.strip() == "." and parts.words[index - 1].lower() in HONORIFICS)
 
 
-def _run(parts: Parts, start: int, end: int, language: str) -> Run | None:
+def _run(parts: Parts, start: int, end: int, language: str) -> CapitalRun | None:
     words, gaps = parts
     before = gaps[start].rstrip()
     opens = before[-1] in OPENERS if before else start == 0
@@ -253,17 +253,17 @@ def _can_be_name(name: str) -> bool:
     return len(name) > 2 or (len(name) == 2 and name.isalpha())
 
 
-def _told(name: str, parts: Parts, first: int, last: int, *, opens: bool, language: str) -> Run:
+def _told(name: str, parts: Parts, first: int, last: int, *, opens: bool, language: str) -> CapitalRun:
     """Return a name with what the words around it say about it."""
     words = parts.words
     count = name.count(" ") + 1
     if count <= 3 and is_company(words, last):
-        return Run(name, False, True, True, False, True)
+        return CapitalRun(name, False, True, True, False, True)
     previous = words[first - 1].lower() if first else ""
     following = words[last].lower() if last < len(words) else ""
     is_person = count <= 3 and (is_told(previous, following) or _has_title(name))
     is_german = language == "de"
-    return Run(
+    return CapitalRun(
         name,
         opens,
         is_person,

@@ -56,7 +56,7 @@ def subject_of(type: str, title: str, names: frozenset[str]) -> Subject:
     return Subject(type, title, names)
 
 
-class Entry:
+class EvidenceLine:
     """One line: what a source says, in quotes. Of two with the same words the better score stays; `key` is compared."""
 
     def __init__(self, source: SourceText, texts: tuple[str, ...], score: float, key: str, about: str = "") -> None:
@@ -67,12 +67,12 @@ class Entry:
         return bullet(self.source, self.texts, self.about)
 
 
-Evidence = Callable[[Reading, Subject], tuple[Entry, ...]]
+Evidence = Callable[[Reading, Subject], tuple[EvidenceLine, ...]]
 
 
-def entries(slug: str, reading: Reading, subject: Subject) -> tuple[Entry, ...]:
+def entries(slug: str, reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
     """Return the lines of one source for one section; none where it has nothing to say there."""
-    found: tuple[Entry, ...] | None = reading.entries.get((slug, subject))
+    found: tuple[EvidenceLine, ...] | None = reading.entries.get((slug, subject))
     if found is None:
         found = reading.entries[slug, subject] = EVIDENCE.get(slug, _notes)(reading, subject)
     return found
@@ -118,71 +118,71 @@ def found_decision(reading: Reading, subject: Subject) -> Decision | None:
     return next((one for one in decisions(reading) if normalise(one.title) in subject.names), None)
 
 
-def _overview(reading: Reading, subject: Subject) -> tuple[Entry, ...]:
+def _overview(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
     found = [(definition(one, subject.names), one) for one in _quotable(naming(reading, subject.names))]
     if not found and subject.type == "topic":
         found = [(UNNAMED, one) for one in _quotable(reading.sentences)[:1]]
     if not found:
         return ()
     score, sentence = max(found, key=lambda one: one[0])
-    return (Entry(reading.source, (sentence.text,), score, sentence.words),)
+    return (EvidenceLine(reading.source, (sentence.text,), score, sentence.words),)
 
 
-def _notes(reading: Reading, subject: Subject) -> tuple[Entry, ...]:
+def _notes(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
     """Quote what a source says of the page, except for visits, which have a section of their own."""
     if subject.type == "entity" and is_tagged(reading, subject, "place"):
         return ()
     return _quotes(reading, naming(reading, subject.names))
 
 
-def _visits(reading: Reading, subject: Subject) -> tuple[Entry, ...]:
+def _visits(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
     if not is_tagged(reading, subject, "place"):
         return ()
     return _quotes(reading, reading.sentences, _circumstances(reading.source))
 
 
-def _highlights(reading: Reading, subject: Subject) -> tuple[Entry, ...]:
+def _highlights(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
     said = naming(reading, subject.names) or _tagged(reading, subject)
     scored = [(_worth(one), one) for one in _quotable(said)]
     score, best = max(scored, key=lambda one: one[0], default=(0.0, None))
-    return (Entry(reading.source, (best.text,), score, best.words),) if best and score >= HIGHLIGHT else ()
+    return (EvidenceLine(reading.source, (best.text,), score, best.words),) if best and score >= HIGHLIGHT else ()
 
 
-def _recent(reading: Reading, subject: Subject) -> tuple[Entry, ...]:
+def _recent(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
     said = naming(reading, subject.names) or _tagged(reading, subject)
     place = next(iter(metadata.texts(reading.source.metadata, "place")), "")
     return _quotes(reading, said[:1], place)
 
 
-def _context(reading: Reading, subject: Subject) -> tuple[Entry, ...]:
+def _context(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
     decision = found_decision(reading, subject)
     return _quotes(reading, decision.before) if decision else ()
 
 
-def _decision(reading: Reading, subject: Subject) -> tuple[Entry, ...]:
+def _decision(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
     decision = found_decision(reading, subject)
     return _quotes(reading, (decision.sentence,)) if decision else ()
 
 
-def _rationale(reading: Reading, subject: Subject) -> tuple[Entry, ...]:
+def _rationale(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
     decision = found_decision(reading, subject)
-    return (Entry(reading.source, (decision.why,), 0.0, decision.why),) if decision and decision.why else ()
+    return (EvidenceLine(reading.source, (decision.why,), 0.0, decision.why),) if decision and decision.why else ()
 
 
-def _consequences(reading: Reading, subject: Subject) -> tuple[Entry, ...]:
+def _consequences(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
     decision = found_decision(reading, subject)
     if decision:
         return _quotes(reading, decision.after)
     return _quotes(reading, [one for one in naming(reading, subject.names) if follows(one)])
 
 
-def _quotes(reading: Reading, said: Iterable[Sentence], about: str = "") -> tuple[Entry, ...]:
+def _quotes(reading: Reading, said: Iterable[Sentence], about: str = "") -> tuple[EvidenceLine, ...]:
     """Return one line with the first sentences."""
     chosen = (_quotable(said) or list(said))[:QUOTES_MAX]
     if not chosen:
         return ()
     texts = tuple(one.text for one in chosen)
-    return (Entry(reading.source, texts, 0.0, " ".join(one.words for one in chosen), about),)
+    return (EvidenceLine(reading.source, texts, 0.0, " ".join(one.words for one in chosen), about),)
 
 
 def _quotable(said: Iterable[Sentence]) -> list[Sentence]:

@@ -35,7 +35,7 @@ class ExtractivePlanner:
     async def plan(self, sources: Sequence[SourceText], knowledge: Knowledge) -> Plan:
         unique = {source.id: source for source in sources}.values()
         readings = [await read(source) for source in sorted(unique, key=lambda one: (one.captured_at, str(one.id)))]
-        batch = Batch(readings, knowledge)
+        batch = SourceBatch(readings, knowledge)
         await batch.look_up()
         batch.counts.add(readings)
         await batch.earn()
@@ -61,7 +61,7 @@ async def read(source: SourceText) -> Reading:
     return reading
 
 
-class Batch:
+class SourceBatch:
     """One call of the planner: what it was given, what it looked up, and the drafts that it makes of both."""
 
     def __init__(self, readings: Sequence[Reading], knowledge: Knowledge) -> None:

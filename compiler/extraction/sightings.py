@@ -12,12 +12,12 @@ from content.normalization import INVISIBLE
 
 from ..planner import SourceText
 from . import metadata
-from .capitals import HONORIFICS, PARTICLES, Run, runs
+from .capitals import HONORIFICS, PARTICLES, CapitalRun, runs
 from .german_nouns import has_inner_capitals
 from .language import DATES, EVERYWHERE, SAMPLE, STOPWORDS, language_of
 from .marked import GAP, marks, without
 from .spaceless import found, without_politeness
-from .text import WORD, Line, Sentence, clean, folded, lines, normalised, padded, split
+from .text import WORD, Sentence, TextLine, clean, folded, lines, normalised, padded, split
 
 NAMES_MAX = 300  # of one source
 WORDS_MAX = 6
@@ -45,7 +45,7 @@ class Reading:
 
     def __init__(self, source: SourceText) -> None:
         self.source = source
-        self.lines: tuple[Line, ...] = lines(source.content)
+        self.lines: tuple[TextLine, ...] = lines(source.content)
         self.phrases: frozenset[str] | None = None
         """Kept for `phrases`."""
         self.entries: dict[Any, Any] = {}
@@ -126,7 +126,7 @@ class Reading:
             _put_aside(seen.values())
         return seen
 
-    def _read(self, line: Line, seen: dict[str, Sighting]) -> None:
+    def _read(self, line: TextLine, seen: dict[str, Sighting]) -> None:
         sentences = tuple(sentence.text for sentence in line.sentences)
         for kind, name in marks(line.raw):
             if len(name.split()) <= WORDS_MAX and LETTERS.search(name):
@@ -145,7 +145,7 @@ class Reading:
         for name, is_person in found(sentence, self.language):
             _see(seen, name, "name", context=context, is_person=is_person)
 
-    def _kind(self, run: Run) -> str | None:
+    def _kind(self, run: CapitalRun) -> str | None:
         """Return `name` where a capital says that it is one, `open` where it may only begin a sentence."""
         name, opens, is_sure, acts = run.name, run.opens, run.is_sure, run.acts
         is_one = " " not in name

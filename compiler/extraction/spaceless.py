@@ -132,14 +132,14 @@ KO_PLACES = re.compile(
 TH_NAMES = re.compile(rf"({TH_HEAD})([\u0e01-\u0e4e]{{2,24}}?)(?={TH_CUT}|[^\u0e01-\u0e4e]|$)")
 
 
-class Found(NamedTuple):
+class SpacelessName(NamedTuple):
     """A name, and whether it is somebody's."""
 
     name: str
     is_person: bool
 
 
-def found(sentence: str, language: str) -> Iterator[Found]:
+def found(sentence: str, language: str) -> Iterator[SpacelessName]:
     """Return the names that a sentence of one of these languages gives away."""
     finder = FINDERS.get(language)
     return finder(sentence) if finder else iter(())
@@ -151,15 +151,15 @@ def without_politeness(name: str) -> str:
     return bare if len(bare) > 1 else name
 
 
-def _chinese(sentence: str) -> Iterator[Found]:
+def _chinese(sentence: str) -> Iterator[SpacelessName]:
     for match in ZH_PERSON.finditer(sentence):
         name = match[1] or match[2] or match[3]
         if not ZH_FALSE.match(name) and len(name) > 1:
-            yield Found(name, is_person=True)
+            yield SpacelessName(name, is_person=True)
     for match in ZH_PLACES.finditer(sentence):
         name = _shorn(match[1])
         if len(name) > 2 and not ZH_NOT.match(name):
-            yield Found(name, is_person=False)
+            yield SpacelessName(name, is_person=False)
 
 
 def _shorn(name: str) -> str:
@@ -170,33 +170,33 @@ def _shorn(name: str) -> str:
     return name
 
 
-def _japanese(sentence: str) -> Iterator[Found]:
+def _japanese(sentence: str) -> Iterator[SpacelessName]:
     people = set()
     for match in JA_PERSON.finditer(sentence):
         if match[1] not in JA_NOBODY:
             people.add(match[1])
-            yield Found(match[1] if match[2] in JA_POLITE else match[0], is_person=True)
+            yield SpacelessName(match[1] if match[2] in JA_POLITE else match[0], is_person=True)
     for match in JA_GIVEN.finditer(sentence):
         if match[1] not in JA_NO_NAME and not JA_FALSE.match(match[1]):
-            yield Found(match[1], is_person=True)
-    yield from (Found(match[1], is_person=True) for match in JA_FAMILY.finditer(sentence))
-    yield from (Found(match[1], is_person=False) for match in JA_KANA_PLACES.finditer(sentence))
+            yield SpacelessName(match[1], is_person=True)
+    yield from (SpacelessName(match[1], is_person=True) for match in JA_FAMILY.finditer(sentence))
+    yield from (SpacelessName(match[1], is_person=False) for match in JA_KANA_PLACES.finditer(sentence))
     for match in JA_PLACES.finditer(sentence):
         if len(match[1]) > 1 and not JA_FALSE.match(match[1]) and match[1] not in JA_COMMON:
-            yield Found(match[1], is_person=False)
+            yield SpacelessName(match[1], is_person=False)
     for match in JA_KATAKANA.finditer(sentence):
         if match[1] not in JA_COMMON and match[1] not in people:
-            yield Found(match[1], is_person=False)
+            yield SpacelessName(match[1], is_person=False)
 
 
-def _korean(sentence: str) -> Iterator[Found]:
-    yield from (Found(match[1], is_person=True) for match in KO_PERSON.finditer(sentence))
-    yield from (Found(match[1], is_person=False) for match in KO_PLACES.finditer(sentence))
+def _korean(sentence: str) -> Iterator[SpacelessName]:
+    yield from (SpacelessName(match[1], is_person=True) for match in KO_PERSON.finditer(sentence))
+    yield from (SpacelessName(match[1], is_person=False) for match in KO_PLACES.finditer(sentence))
 
 
-def _thai(sentence: str) -> Iterator[Found]:
+def _thai(sentence: str) -> Iterator[SpacelessName]:
     for match in TH_NAMES.finditer(sentence):
-        yield Found(match[1] + match[2], match[1] in TH_PERSON)
+        yield SpacelessName(match[1] + match[2], match[1] in TH_PERSON)
 
 
 FINDERS = {"zh": _chinese, "ja": _japanese, "ko": _korean, "th": _thai}

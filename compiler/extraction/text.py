@@ -130,14 +130,14 @@ class Sentence(NamedTuple):
     words: str
 
 
-class Line(NamedTuple):
+class TextLine(NamedTuple):
     """One line of prose: as written less what is no prose, and its sentences."""
 
     raw: str
     sentences: tuple[Sentence, ...]
 
 
-def lines(text: str) -> tuple[Line, ...]:
+def lines(text: str) -> tuple[TextLine, ...]:
     """Return the lines of prose; headings, code and tables are none."""
     return _short(text) if len(text) <= SHORT_MAX else _long(text) if len(text) <= LONG_MAX else _lines(text)
 
@@ -183,16 +183,16 @@ def _unmarked(line: str) -> str:
 
 
 @lru_cache(maxsize=4_000)
-def _short(text: str) -> tuple[Line, ...]:
+def _short(text: str) -> tuple[TextLine, ...]:
     return _lines(text)
 
 
 @lru_cache(maxsize=100)
-def _long(text: str) -> tuple[Line, ...]:
+def _long(text: str) -> tuple[TextLine, ...]:
     return _lines(text)
 
 
-def _lines(text: str) -> tuple[Line, ...]:
+def _lines(text: str) -> tuple[TextLine, ...]:
     text = CONTROL.sub(" ", text[:READ_MAX])
     text = text if text.isascii() else UNREAD.sub("", text)
     return tuple(line for line in map(_line, _prose_lines(text)) if line.sentences)
@@ -211,14 +211,14 @@ def _prose_lines(text: str) -> Iterator[str]:
             yield line
 
 
-def _line(line: str) -> Line:
+def _line(line: str) -> TextLine:
     if not MARK.search(line):
-        return Line(line, _sentences(_unmarked(line)))
+        return TextLine(line, _sentences(_unmarked(line)))
     raw, line = without_cuts(line), hidden(line)
     text = shown(without_cuts(line))
     if CUT not in text:
-        return Line(raw, _sentences(text))
-    return Line(raw, tuple(chain.from_iterable(_sentences(part.strip()) for part in text.split(CUT))))
+        return TextLine(raw, _sentences(text))
+    return TextLine(raw, tuple(chain.from_iterable(_sentences(part.strip()) for part in text.split(CUT))))
 
 
 def _sentences(text: str) -> tuple[Sentence, ...]:

@@ -11,7 +11,7 @@ from operator import attrgetter
 from rapidfuzz import fuzz
 
 from ..planner import SectionTask, SourceText
-from .evidence import DEFINITION, Entry, Subject, entries, subject_of
+from .evidence import DEFINITION, EvidenceLine, Subject, entries, subject_of
 from .quoting import MARK, bounded, kept_label, mark, marked_refs
 from .sightings import reading_of
 from .text import folded_name
@@ -62,7 +62,7 @@ def _lines(slug: str, sources: Sequence[SourceText], subject: Subject) -> list[s
     limit = SHOWN.get(slug, SHOWN_OTHERWISE)
     if slug in ("overview", "summary"):
         return _definitions(sources, subject, limit)
-    chosen: list[Entry] = []
+    chosen: list[EvidenceLine] = []
     for count, source in enumerate(sources[:READ_MAX]):
         if len(chosen) >= limit and slug != "highlights":
             return [*(entry.line for entry in chosen), f"- … (+{len(sources) - count})"]
@@ -77,7 +77,7 @@ def _lines(slug: str, sources: Sequence[SourceText], subject: Subject) -> list[s
 
 def _definitions(sources: Sequence[SourceText], subject: Subject, limit: int) -> list[str]:
     """Return the sentences that say what it is, the best first; the best other one where none does."""
-    chosen: list[Entry] = []
+    chosen: list[EvidenceLine] = []
     found = [entry for source in sources[:READ_MAX] for entry in entries("overview", reading_of(source), subject)]
     found.reverse()
     for entry in sorted(found, key=lambda entry: -entry.score):
@@ -86,7 +86,7 @@ def _definitions(sources: Sequence[SourceText], subject: Subject, limit: int) ->
     return [entry.line for entry in chosen[:limit]]
 
 
-def _is_new(entry: Entry, chosen: list[Entry]) -> bool:
+def _is_new(entry: EvidenceLine, chosen: list[EvidenceLine]) -> bool:
     """Return whether no chosen line said much the same before. A line with other numbers is another one."""
     return not any(
         fuzz.ratio(entry.key, other.key, score_cutoff=ALIKE) and NUMBER.findall(entry.key) == NUMBER.findall(other.key)

@@ -19,19 +19,19 @@ from ..planner import Knowledge, MentionCard, PageCard, Plan, SourceText
 from ..read.evidence import Gone, StoredKnowledge
 from ..read.stored import find_sources, source_of
 from ..rebuild.replan import said
-from .wanted import Wanted
+from .wanted import ForgetRequest
 
 FORGETTING = statements("forgetting")
 AT_ONCE = 50
 REREAD_MAX = 200  # sources that are planned again for the names which a forgotten one shared
 
 
-async def find_seen(reader: Writer, wanted: Wanted) -> list[Row]:
+async def find_seen(reader: Writer, wanted: ForgetRequest) -> list[Row]:
     """Find a few of these names, each with the other sources that say it."""
     return await reader.all(FORGETTING["find_seen"], source_ids=wanted.source_ids, size=AT_ONCE)
 
 
-async def find_shared(reader: Writer, wanted: Wanted) -> tuple[set[str], list[SourceText]]:
+async def find_shared(reader: Writer, wanted: ForgetRequest) -> tuple[set[str], list[SourceText]]:
     """Return the names with which a planner stores a cluster, and the other sources that say them."""
     shared = [row for row in await find_seen(reader, wanted) if row["has_cluster"] and row["source_ids"]]
     ids = list(dict.fromkeys(id for row in shared for id in row["source_ids"]))[:REREAD_MAX]
@@ -51,7 +51,7 @@ async def clusters_of(
 
 
 async def recount_names(
-    writer: Writer, wanted: Wanted, clusters: Mapping[str, Mapping[str, Any]], done: Metrics
+    writer: Writer, wanted: ForgetRequest, clusters: Mapping[str, Mapping[str, Any]], done: Metrics
 ) -> None:
     rows = await find_seen(writer, wanted)
     held = [row for row in rows if row["source_ids"]]

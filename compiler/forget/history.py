@@ -11,7 +11,7 @@ from resolvers.pages.revision_store import find_states
 from resolvers.transactions.writer import Writer
 
 from ..metrics import Metrics
-from .wanted import Wanted
+from .wanted import ForgetRequest
 
 FORGETTING = statements("forgetting")
 
@@ -28,7 +28,7 @@ async def erase_states(writer: Writer, page: Page, since: datetime, done: Metric
     done.add("states_erased", erased)
 
 
-async def last_quoting(reader: Writer, page_id: UUID, wanted: Wanted) -> int | None:
+async def last_quoting(reader: Writer, page_id: UUID, wanted: ForgetRequest) -> int | None:
     """Return the last version since then that quotes them; None when there is none."""
     rows = await reader.all(FORGETTING["find_versions_since"], page_id=page_id, since=wanted.since)
     for row in reversed(rows):
@@ -39,7 +39,7 @@ async def last_quoting(reader: Writer, page_id: UUID, wanted: Wanted) -> int | N
     return None
 
 
-async def erase_history(writer: Writer, page_id: UUID, wanted: Wanted, done: Metrics) -> None:
+async def erase_history(writer: Writer, page_id: UUID, wanted: ForgetRequest, done: Metrics) -> None:
     """Erase former states that quote forgotten sources.
 
     What a page says now, resting on nothing forgotten, belongs to whoever wrote it.
@@ -53,7 +53,7 @@ async def erase_history(writer: Writer, page_id: UUID, wanted: Wanted, done: Met
     await erase_states(writer, page, wanted.since, done)
 
 
-async def is_a_persons(reader: Writer, page: Page, wanted: Wanted) -> bool:
+async def is_a_persons(reader: Writer, page: Page, wanted: ForgetRequest) -> bool:
     """Return whether the page says of them what no other source of it does, nor one of the pages that it links to."""
     text = f"{page.body}\n{page.summary or ''}"
     others = [row["said"] for row in await reader.all(FORGETTING["find_said_besides"], page_id=page.id)]

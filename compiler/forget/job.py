@@ -12,7 +12,7 @@ from db.sql import statements
 from lib.threads import read_in_thread
 from resolvers.errors import Unavailable
 from resolvers.jobs.queue import advance, finish
-from resolvers.transactions.transaction import looking, writing
+from resolvers.transactions.transaction import read_connection, writing
 from resolvers.transactions.writer import Writer
 
 from ..authors import Authors
@@ -26,7 +26,7 @@ from .history import erase_history, last_quoting
 from .pages import find_citing
 from .rewriting import rewrite_pages
 from .traces import erase_traces
-from .wanted import Wanted
+from .wanted import ForgetRequest
 
 FORGETTING = statements("forgetting")
 PAGES_AT_ONCE, HISTORIES_AT_ONCE = 10, 20
@@ -36,7 +36,7 @@ FIRST = UUID(int=0)
 class Forgetting(Run):
     """One attempt at a job that forgets sources."""
 
-    wanted: Wanted | None = None
+    wanted: ForgetRequest | None = None
     scanned = FIRST
 
     async def step(self) -> bool:
@@ -49,7 +49,7 @@ class Forgetting(Run):
         if self.wanted is None and not await self.begin():
             return await self.close()
         assert self.wanted is not None
-        async with looking(self.database) as connection:
+        async with read_connection(self.database) as connection:
             reader = Writer(connection, self.scope)
             citing = await find_citing(reader, self.wanted, PAGES_AT_ONCE)
             seen = [] if citing else await find_seen(reader, self.wanted)
@@ -62,10 +62,10 @@ class Forgetting(Run):
         return False
 
     async def begin(self) -> bool:
-        async with looking(self.database) as connection:
+        async with read_connection(self.database) as connection:
             rows = await Writer(connection, self.scope).all(FORGETTING["find_forgettings"])
         if rows:
-            self.wanted = await read_in_thread(sum(len(row["said"]) for row in rows), Wanted.of, rows)
+            self.wanted = await read_in_thread(sum(len(row["said"]) for row in rows), ForgetRequest.of, rows)
             self.scanned = FIRST
         return bool(rows)
 
@@ -82,7 +82,7 @@ class Forgetting(Run):
         await advance(writer, self.job, total.stored)
         self.metrics = total
 
-    async def rewrite(self, page_ids: Sequence[UUID], wanted: Wanted) -> None:
+    async def rewrite(self, page_ids: Sequence[UUID], wanted: ForgetRequest) -> None:
         """Rewrite pages that rest on forgotten sources."""
         began, drafts = time.monotonic(), Drafts()
         for _ in range(ROUNDS):
@@ -93,7 +93,7 @@ class Forgetting(Run):
                 continue
         raise Unavailable(BUSY)
 
-    async def keep(self, page_ids: Sequence[UUID], drafts: Drafts, wanted: Wanted, began: float) -> None:
+    async def keep(self, page_ids: Sequence[UUID], drafts: Drafts, wanted: ForgetRequest, began: float) -> None:
         """Store all of these pages or none. Raises Stale and Lost."""
         done = Metrics()
         async with writing(self.database, self.scope) as writer:
@@ -104,9 +104,9 @@ class Forgetting(Run):
             done.add("seconds", round(time.monotonic() - began, 3))
             await self.kept(writer, done)
 
-    async def recount(self, wanted: Wanted) -> None:
+    async def recount(self, wanted: ForgetRequest) -> None:
         """Count again the names that were seen in forgotten sources."""
-        async with looking(self.database) as connection:
+        async with read_connection(self.database) as connection:
             aliases, sources = await find_shared(Writer(connection, self.scope), wanted)
         clusters = await clusters_of(self, aliases, sources, wanted.gone)
         done = Metrics()
@@ -114,12 +114,12 @@ class Forgetting(Run):
             await recount_names(writer, wanted, clusters, done)
             await self.kept(writer, done)
 
-    async def scan(self, wanted: Wanted) -> bool:
+    async def scan(self, wanted: ForgetRequest) -> bool:
         """Erase the states of a few pages that quote forgotten sources; return false at the end.
 
         These pages rest on the sources no more, or never did.
         """
-        async with looking(self.database) as connection:
+        async with read_connection(self.database) as connection:
             reader = Writer(connection, self.scope)
             given = {"after": self.scanned, "since": wanted.since, "size": HISTORIES_AT_ONCE}
             page_ids = [row["page_id"] for row in await reader.all(FORGETTING["find_revised"], **given)]
@@ -135,7 +135,7 @@ class Forgetting(Run):
             self.scanned = page_ids[-1]
         return bool(page_ids)
 
-    async def finish_off(self, wanted: Wanted) -> None:
+    async def finish_off(self, wanted: ForgetRequest) -> None:
         """Erase the rest of what tells of them; after it nothing knows any more what the sources said."""
         done = Metrics()
         async with writing(self.database, self.scope) as writer:

@@ -20,13 +20,13 @@ from ..link.evidence import parents
 from ..metrics import Metrics
 from ..rebuild.pages import Remade
 from .history import erase_states
-from .wanted import Wanted
+from .wanted import ForgetRequest
 
 FORGETTING = statements("forgetting")
 EDIT_SUMMARY = "Written anew: a source was forgotten"
 
 
-async def find_citing(reader: Writer, wanted: Wanted, most: int) -> list[UUID]:
+async def find_citing(reader: Writer, wanted: ForgetRequest, most: int) -> list[UUID]:
     rows = await reader.all(FORGETTING["find_citing"], source_ids=wanted.source_ids, size=most)
     return [row["page_id"] for row in rows]
 
@@ -36,7 +36,7 @@ def is_left(page: Page, with_children: Collection[UUID]) -> bool:
     return page.id in with_children or any(section.body.strip() for section in page.sections)
 
 
-async def store(writer: Writer, remade: Remade, wanted: Wanted, done: Metrics) -> None:
+async def store(writer: Writer, remade: Remade, wanted: ForgetRequest, done: Metrics) -> None:
     """Store the page as it is without them, under the names that it still has, and erase what it said meanwhile."""
     lost = await drop_names(writer, remade)
     after = replace(remade.after, last_compiled_at=writer.now)
@@ -85,7 +85,7 @@ async def remove(writer: Writer, page: Page, done: Metrics) -> None:
     done.add("pages_deleted")
 
 
-async def unfound(writer: Writer, page_ids: Sequence[UUID], wanted: Wanted) -> None:
+async def unfound(writer: Writer, page_ids: Sequence[UUID], wanted: ForgetRequest) -> None:
     """Remove these pages' citations of forgotten sources, and the links from the places of those sources."""
     ids = {"page_ids": list(page_ids)}
     await writer.run(FORGETTING["drop_citations"], **ids, source_ids=list(wanted.gone.ids))

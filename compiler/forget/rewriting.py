@@ -27,7 +27,7 @@ from ..metrics import Metrics
 from ..rebuild.pages import Remade
 from .history import erase_states
 from .pages import EDIT_SUMMARY, is_left, remove, store, unfound
-from .wanted import Wanted
+from .wanted import ForgetRequest
 
 FORGETTING = statements("forgetting")
 
@@ -62,7 +62,7 @@ def relisted(section: Section, pages: Mapping[str, tuple[Page, Page | None]]) ->
     return "\n".join(kept)
 
 
-async def clear(writer: Writer, above: Mapping[UUID, Page], wanted: Wanted, done: Metrics) -> None:
+async def clear(writer: Writer, above: Mapping[UUID, Page], wanted: ForgetRequest, done: Metrics) -> None:
     """Erase what pages that list others said before, and remove a topic made for its lists that says nothing now."""
     pages = await find_pages(writer, above)
     parents = {row["id"] for row in await writer.all(FORGETTING["find_with_children"], page_ids=list(pages))}
@@ -103,7 +103,7 @@ def other_name(rows: list[Row], lost: frozenset[str]) -> str | None:
     return max(names, key=lambda name: (len(name), name), default=None)
 
 
-async def respell(writer: Writer, remade: Remade, wanted: Wanted, done: Metrics) -> None:
+async def respell(writer: Writer, remade: Remade, wanted: ForgetRequest, done: Metrics) -> None:
     """Respell links that say the former name; that means the page no more."""
     before, after = remade.before, remade.after
     if before.title == after.title:
@@ -132,7 +132,7 @@ async def respell_page(
     targets: frozenset[str],
     name: NewName,
     labels: Mapping[str, str],
-    wanted: Wanted,
+    wanted: ForgetRequest,
     done: Metrics,
 ) -> None:
     sections = renamed(relabelled(page.sections, labels), targets, name)
@@ -161,7 +161,7 @@ def relabelled(sections: Outline, labels: Mapping[str, str]) -> Outline:
 
 
 async def rewrite_pages(
-    writer: Writer, page_ids: Sequence[UUID], pages: Sequence[Remade], wanted: Wanted, done: Metrics
+    writer: Writer, page_ids: Sequence[UUID], pages: Sequence[Remade], wanted: ForgetRequest, done: Metrics
 ) -> None:
     """Store the pages, or remove them. The lists they are in are read first: a page that goes takes that with it."""
     children = {row["id"] for row in await writer.all(FORGETTING["find_with_children"], page_ids=page_ids)}

@@ -21,7 +21,7 @@ from ..aggregate.promotion import about
 from ..aggregate.stored import AGGREGATION, Spot, keep, set_aggregations
 from ..metrics import Metrics
 from .history import erase_states
-from .wanted import Wanted, needles
+from .wanted import ForgetRequest, needles
 
 FORGETTING = statements("forgetting")
 
@@ -98,7 +98,7 @@ def without_tags(page: Page, lost: Collection[str]) -> Page:
 SLUGGED = re.compile(r"[-_]")
 
 
-async def erase_traces(writer: Writer, wanted: Wanted, done: Metrics) -> None:
+async def erase_traces(writer: Writer, wanted: ForgetRequest, done: Metrics) -> None:
     """Erase traces: tags before words, as what no page says any more is known after them."""
     await drop_reasons(writer, wanted)
     for page in await untag(writer, wanted.gone.words):
@@ -109,7 +109,7 @@ async def erase_traces(writer: Writer, wanted: Wanted, done: Metrics) -> None:
     await writer.run(FORGETTING["drop_answers"], since=wanted.since, needles=needles(wanted, unsaid))
 
 
-async def drop_reasons(writer: Writer, wanted: Wanted) -> None:
+async def drop_reasons(writer: Writer, wanted: ForgetRequest) -> None:
     """Remove links that nothing but forgotten sources gives."""
     reasons = [f"co_mention:{source_id}" for source_id in wanted.gone.ids]
     touched = await writer.all(FORGETTING["drop_reasons"], reasons=reasons)
@@ -117,7 +117,7 @@ async def drop_reasons(writer: Writer, wanted: Wanted) -> None:
     refresh_hubness(writer, [row["to_page_id"] for row in touched])
 
 
-async def clear_log(writer: Writer, wanted: Wanted, unsaid: frozenset[str]) -> None:
+async def clear_log(writer: Writer, wanted: ForgetRequest, unsaid: frozenset[str]) -> None:
     """Clear log entries with names that hold a word which nothing says any more."""
     logged = await writer.all(FORGETTING["find_logged_names"], since=wanted.since)
     ids = [row["id"] for row in logged if not unsaid.isdisjoint(words(SLUGGED.sub(" ", str(row["detail"]))))]

@@ -21,7 +21,7 @@ NEEDLES_MAX = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ForgetRequest:
     """The sources that one attempt takes out: those that were there when it began."""
 
     rows: tuple[Row, ...]
@@ -31,7 +31,7 @@ class Wanted:
     marks: tuple[str, ...]
 
     @classmethod
-    def of(cls, rows: Sequence[Row]) -> "Wanted":
+    def of(cls, rows: Sequence[Row]) -> "ForgetRequest":
         said = [words(row["said"]) for row in rows]
         runs = {run for text in said for run in runs_of(text)}
         gone = Gone(frozenset(row["source_id"] for row in rows), frozenset(word for text in said for word in text))
@@ -66,7 +66,7 @@ def marks_of(row: Row) -> tuple[str, str]:
     return mark(source), mark(replace(source, ref=str(source.id)))
 
 
-def needles(wanted: Wanted, unsaid: frozenset[str]) -> list[bytes]:
+def needles(wanted: ForgetRequest, unsaid: frozenset[str]) -> list[bytes]:
     """Return what shows one of them in an answer: its id, or a word of its own as it was written there."""
     tokens = {token for row in wanted.rows for token in TOKEN.findall(row["said"])}
     own = sorted((token for token in tokens if not unsaid.isdisjoint(words(token))), key=len, reverse=True)

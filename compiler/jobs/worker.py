@@ -18,7 +18,7 @@ from resolvers.sources.compile_requests import sweep_all
 from resolvers.transactions.db_errors import REFUSED, refusal
 from resolvers.transactions.transaction import writing
 
-from ..authors import Refused
+from ..authors import ModelRefused
 from ..compiler import Compiler
 from ..forget.job import Forgetting
 from ..leaf_pass import Run
@@ -147,7 +147,7 @@ async def run_attempt(database: Database, job: Job, attempt: Run) -> None:
         first = next(leaves(errors))
         log.warning("The job %s failed: %s", job.id, reason(first), exc_info=first)
         with suppress(Lost):
-            hopeless = isinstance(first, Refused)
+            hopeless = isinstance(first, ModelRefused)
             await fail(database, job, reason(first), attempt.metrics.stored, is_hopeless=hopeless)
 
 

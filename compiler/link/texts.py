@@ -17,7 +17,7 @@ BOLD = re.compile(r"\*\*(?=\S)((?:(?!\*\*)[^\r\n]){1,500})\*\*")
 TITLES_MAX = 2_000
 
 
-class Links:
+class PageLinks:
     """The pages that some texts name, read in two statements for all of them."""
 
     def __init__(self, guard: Guard, work: Collection[Work]) -> None:

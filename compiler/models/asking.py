@@ -35,7 +35,7 @@ from pydantic_ai.usage import RunUsage
 
 from resolvers.errors import CairnError, Unavailable
 
-from ..authors import Refused
+from ..authors import ModelRefused
 from .meter import Meter
 from .usage import Price, Usage
 
@@ -50,7 +50,7 @@ class Malformed(Unavailable):
     """The model was reached, and did not answer what it was asked for."""
 
 
-class Question(Generic[Answer]):
+class ModelQuestion(Generic[Answer]):
     """A question that is asked again and again about other texts: the instructions, and the schema of the answer."""
 
     def __init__(self, name: str, instructions: str, answer: type[Answer]) -> None:
@@ -75,7 +75,7 @@ class Asker:
         self.name, self.model, self.meter, self.turns, self.price = name, model, meter, turns, price
         self.settings = ModelSettings(request_timeout=timeout, max_tokens=ANSWER_MAX)
 
-    async def ask(self, question: Question[Answer], text: str, complaint: Complaint[Answer]) -> Answer:
+    async def ask(self, question: ModelQuestion[Answer], text: str, complaint: Complaint[Answer]) -> Answer:
         """Ask; `complaint` says what is wrong with an answer of the right form. Raises Malformed, Unavailable."""
         async with self.turns, self.noted() as usage:
             result = await question.agent.run(
@@ -111,7 +111,7 @@ class Asker:
         if isinstance(error, UnexpectedModelBehavior):
             return Malformed(f"{self.name} gave no answer that has the form asked for, {RETRIES + 1} times.")
         message = f"{self.name} {what_went_wrong(error)}"
-        return Refused(message) if isinstance(error, FOR_OPERATORS) else Unavailable(message)
+        return ModelRefused(message) if isinstance(error, FOR_OPERATORS) else Unavailable(message)
 
 
 FOR_OPERATORS = (ModelAuthenticationError, ModelQuotaExceededError, ModelNotFoundError)

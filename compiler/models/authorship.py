@@ -7,7 +7,7 @@ from content.plain import plain
 from db.database import Database
 from db.scope import Scope
 from db.sql import statements
-from resolvers.transactions.transaction import looking
+from resolvers.transactions.transaction import read_connection
 from resolvers.transactions.writer import Writer
 
 AUTHORSHIP, REVISIONS = statements("authorship"), statements("revisions")
@@ -26,7 +26,7 @@ class Authorship:
 
         A line belongs to who wrote it first, as far as the newest versions tell.
         """
-        async with looking(self.database) as connection:
+        async with read_connection(self.database) as connection:
             reader = Writer(connection, self.scope)
             found = await reader.all(AUTHORSHIP["find_versions"], page_id=page_id, most=VERSIONS_MAX)
             kinds = {row["version"]: row["author_kind"] for row in found}

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from db.database import Database
 from db.scope import Scope
 from db.sql import statements
-from resolvers.transactions.transaction import looking
+from resolvers.transactions.transaction import read_connection
 
 from ..authors import Stop
 from ..metrics import Metrics
@@ -42,7 +42,7 @@ class Meter:
         """Note usage immediately, in the job and for the day."""
         self.count(used.counted)
         values: dict[str, Any] = {**used._asdict(), "cost": used.cost or 0.0}
-        async with looking(self.database) as connection:
+        async with read_connection(self.database) as connection:
             await connection.run(
                 MODEL_USAGE["add_usage"],
                 tenant_id=self.scope.tenant_id,
@@ -74,7 +74,7 @@ class Meter:
 
     async def of_day(self, now: datetime) -> tuple[float, float]:
         """Return (tokens, US dollars) of the tenant, all owners and models together."""
-        async with looking(self.database) as connection:
+        async with read_connection(self.database) as connection:
             row = await connection.one(MODEL_USAGE["find_usage_of_day"], tenant_id=self.scope.tenant_id, day=now.date())
         return (row["tokens"], row["cost"]) if row else (0, 0.0)
 

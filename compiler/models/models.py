@@ -14,7 +14,7 @@ from db.scope import Scope
 from resolvers.errors import Unavailable
 from resolvers.jobs.queue import Job
 
-from ..authors import Authors, Refused
+from ..authors import Authors, ModelRefused
 from ..metrics import Metrics
 from ..planner import Planner, SectionWriter
 from .asking import Asker
@@ -66,7 +66,9 @@ class Models:
         if name == RULES:
             return Authors(self.planner, self.writer)
         if name not in self.made:
-            raise Refused(f"This service does not compile with {name!r:.100}. Give {' or '.join([*self.made, RULES])}.")
+            raise ModelRefused(
+                f"This service does not compile with {name!r:.100}. Give {' or '.join([*self.made, RULES])}."
+            )
         meter = Meter(database, scope, name, self.terms.budget, metrics)
         asker = Asker(
             name,

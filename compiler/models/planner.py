@@ -11,9 +11,9 @@ from ..extraction.phrases import phrases
 from ..extraction.sightings import Reading
 from ..planner import Knowledge, MentionCard, PageCard, Plan, SourceText
 from .answers import PlanAnswer
-from .asking import Asker, Question
+from .asking import Asker, ModelQuestion
 from .fencing import Fence, one_line
-from .plans import Group, Part, Shown, groups, joined, plan_of
+from .plans import Shown, SourceGroup, SourcePart, groups, joined, plan_of
 from .prompts import prompt
 from .writer import TITLE_MAX, headed
 
@@ -21,7 +21,7 @@ PAGES_MAX, MENTIONS_MAX, PROPOSED_MAX = 80, 80, 60  # shown in one request
 SUMMARY_MAX, ALIASES_MAX, METADATA_MAX = 200, 4, 300
 USUAL = "\n".join(f"- {type}: {', '.join(slug for slug, _ in sections)}" for type, sections in TEMPLATES.items())
 
-PLANNING = Question("planner", f"{prompt('planning')}\n# Usual sections\n\n{USUAL}\n", PlanAnswer)
+PLANNING = ModelQuestion("planner", f"{prompt('planning')}\n# Usual sections\n\n{USUAL}\n", PlanAnswer)
 
 
 class ModelPlanner:
@@ -45,7 +45,7 @@ class ModelPlanner:
             read += len(group.sources)
         return joined(plans, None if read == len(sources) else read)
 
-    async def plan_group(self, group: Group, knowledge: Knowledge, before: Sequence[Plan]) -> Plan:
+    async def plan_group(self, group: SourceGroup, knowledge: Knowledge, before: Sequence[Plan]) -> Plan:
         """Plan request after request, so that a name which a part has proposed is known to the next."""
         readings = {source.id: Reading(source) for source in group.sources}
         plans: list[Plan] = []
@@ -96,7 +96,7 @@ def proposed(plans: Iterable[Plan]) -> list[str]:
     ]
 
 
-def text_of(parts: Sequence[Part], shown: Shown, before: Sequence[str]) -> str:
+def text_of(parts: Sequence[SourcePart], shown: Shown, before: Sequence[str]) -> str:
     fence = Fence()
     pages = [page_line(handle, card) for handle, card in shown.pages.items()]
     held = [mention_line(handle, card) for handle, card in shown.mentions.items()]
@@ -133,7 +133,7 @@ def mention_line(handle: str, card: MentionCard) -> str:
     return f"{handle} | {one_line(card.name, TITLE_MAX)} | said by {len(card.source_ids)} earlier sources"
 
 
-def part_text(part: Part) -> str:
+def part_text(part: SourcePart) -> str:
     metadata = one_line(
         ", ".join(f"{name}: {value}" for name, value in sorted(part.source.metadata.items())), METADATA_MAX
     )

@@ -52,10 +52,10 @@ class Shown:
 
 def plan_of(answer: PlanAnswer, shown: Shown) -> Plan:
     """Return the plan that can stand of it; `dropped` counts the rest by the reason."""
-    return Reader(shown).plan(answer)
+    return PlanReader(shown).plan(answer)
 
 
-class Reader:
+class PlanReader:
     """A reader of one answer."""
 
     def __init__(self, shown: Shown) -> None:
@@ -212,7 +212,7 @@ READ_MAX = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SourcePart:
     """The part of a source that a request holds: all of it, or the `number`-th of `of` pieces."""
 
     source: SourceText
@@ -222,14 +222,14 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class SourceGroup:
     """Whole sources, and the requests that they take: a planner reads all of a group or nothing of it."""
 
     sources: tuple[SourceText, ...]
-    requests: tuple[tuple[Part, ...], ...]
+    requests: tuple[tuple[SourcePart, ...], ...]
 
 
-def groups(sources: Sequence[SourceText]) -> Iterator[Group]:
+def groups(sources: Sequence[SourceText]) -> Iterator[SourceGroup]:
     """Yield groups of sources, each source in one of them, in their order."""
     waiting: list[SourceText] = []
     size = 0
@@ -248,13 +248,15 @@ def groups(sources: Sequence[SourceText]) -> Iterator[Group]:
         yield together(waiting)
 
 
-def together(sources: Sequence[SourceText]) -> Group:
-    return Group(tuple(sources), (tuple(Part(source, source.content) for source in sources),))
+def together(sources: Sequence[SourceText]) -> SourceGroup:
+    return SourceGroup(tuple(sources), (tuple(SourcePart(source, source.content) for source in sources),))
 
 
-def alone(source: SourceText) -> Group:
+def alone(source: SourceText) -> SourceGroup:
     texts = list(pieces(source.content[:READ_MAX]))
-    return Group((source,), tuple((Part(source, text, n, len(texts)),) for n, text in enumerate(texts, start=1)))
+    return SourceGroup(
+        (source,), tuple((SourcePart(source, text, n, len(texts)),) for n, text in enumerate(texts, start=1))
+    )
 
 
 def pieces(text: str) -> Iterator[str]:

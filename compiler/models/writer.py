@@ -10,7 +10,7 @@ from ..extraction.quoting import CHARACTERS_MAX, bounded, mark, marked_refs
 from ..extraction.text import WORD
 from ..planner import SectionTask, SectionWriter, SourceText
 from .answers import SectionTextAnswer
-from .asking import Asker, Malformed, Question
+from .asking import Asker, Malformed, ModelQuestion
 from .authorship import Authorship, key_of
 from .fencing import Fence, one_line
 from .passages import shown
@@ -21,7 +21,7 @@ RELATED_MAX = 40
 TITLE_MAX = 120
 WORDS_MIN = 12  # of a text whose language can be told
 
-WRITING = Question("section-writer", prompt("writing"), SectionTextAnswer)
+WRITING = ModelQuestion("section-writer", prompt("writing"), SectionTextAnswer)
 
 
 class ModelWriter:

@@ -21,7 +21,7 @@ from ..read.stored import COMPILING, find_cards
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class NamedProposal:
     """A proposal by the names under which its page could be known, its title first."""
 
     page: NewPage
@@ -29,13 +29,13 @@ class Wanted:
     aliases: tuple[str, ...]
 
 
-def wanted(page: NewPage) -> Wanted:
+def wanted(page: NewPage) -> NamedProposal:
     """Return the proposal with its slug and aliases. Raises NoSlug for a title without letters."""
     aliases = dict.fromkeys(alias for name in (page.title, *page.aliases) if (alias := normalise(name)))
-    return Wanted(page, slugify(page.title), tuple(aliases))
+    return NamedProposal(page, slugify(page.title), tuple(aliases))
 
 
-async def match(reader: Writer, pages: Sequence[Wanted], metrics: Metrics) -> list[UUID | None]:
+async def match(reader: Writer, pages: Sequence[NamedProposal], metrics: Metrics) -> list[UUID | None]:
     """Return for each the active page of its type with one of its names, or its slug; or a name very like; or None.
 
     An archived page is matched by its slug alone. A page of another type is counted as a candidate and left alone.
@@ -56,7 +56,7 @@ async def match(reader: Writer, pages: Sequence[Wanted], metrics: Metrics) -> li
     return found
 
 
-def exact(page: Wanted, cards: Sequence[PageCard], metrics: Metrics) -> UUID | None:
+def exact(page: NamedProposal, cards: Sequence[PageCard], metrics: Metrics) -> UUID | None:
     """Return the oldest active page of the type; a title that is the same comes before other names."""
     named = [card for card in cards if not card.is_archived and card.aliases.intersection(page.aliases)]
     own = [card for card in named if card.type == page.page.type]
@@ -66,14 +66,14 @@ def exact(page: Wanted, cards: Sequence[PageCard], metrics: Metrics) -> UUID | N
     return own[0].id if own else None
 
 
-async def find_slugs(reader: Writer, pages: Sequence[Wanted]) -> Mapping[tuple[str, str], UUID]:
+async def find_slugs(reader: Writer, pages: Sequence[NamedProposal]) -> Mapping[tuple[str, str], UUID]:
     rows = await reader.all(
         COMPILING["find_by_slugs"], types=[page.page.type for page in pages], slugs=[page.slug for page in pages]
     )
     return {(row["type"], row["slug"]): row["id"] for row in rows}
 
 
-async def find_alike(reader: Writer, pages: Sequence[Wanted]) -> Mapping[int, UUID]:
+async def find_alike(reader: Writer, pages: Sequence[NamedProposal]) -> Mapping[int, UUID]:
     """Find by place in `pages` the page whose name is likest, unless the words that differ hold a digit."""
     names = [(n, page.page.type, alias) for n, page in enumerate(pages) for alias in page.aliases]
     if not names:
@@ -107,7 +107,7 @@ class Guard:
         log.info("Dropped from a plan (%s): %.200s", reason, what)
         self.metrics.drop(reason)
 
-    def new_pages(self, plan: Plan) -> list[Wanted]:
+    def new_pages(self, plan: Plan) -> list[NamedProposal]:
         return [wanted(page) for given in plan.new_pages if (page := self.new_page(given))]
 
     def new_page(self, page: NewPage) -> NewPage | None:

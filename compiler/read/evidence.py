@@ -11,7 +11,7 @@ from content.words import words
 from db.database import Database
 from db.scope import Scope
 from resolvers.model.pages import Page
-from resolvers.transactions.transaction import looking
+from resolvers.transactions.transaction import read_connection
 from resolvers.transactions.writer import Writer
 
 from ..extraction.quoting import marked_refs
@@ -144,7 +144,7 @@ class StoredKnowledge:
         self.database, self.scope = database, scope
 
     async def pages(self, aliases: Collection[str]) -> Mapping[str, Sequence[PageCard]]:
-        async with looking(self.database) as connection:
+        async with read_connection(self.database) as connection:
             reader = Writer(connection, self.scope)
             names = await names_among(reader, frozenset(aliases))
             cards = await find_cards(reader, aliases=names)
@@ -155,10 +155,10 @@ class StoredKnowledge:
         return dict(found)
 
     async def mentions(self, aliases: Collection[str]) -> Mapping[str, MentionCard]:
-        async with looking(self.database) as connection:
+        async with read_connection(self.database) as connection:
             return await find_mentions(Writer(connection, self.scope), aliases)
 
     async def sources(self, ids: Collection[UUID]) -> Mapping[UUID, SourceText]:
-        async with looking(self.database) as connection:
+        async with read_connection(self.database) as connection:
             rows = await find_sources(Writer(connection, self.scope), ids)
         return {id: source_of(row) for id, row in rows.items()}

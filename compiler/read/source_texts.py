@@ -14,7 +14,7 @@ from uuid import UUID
 
 from db.database import Database, Row
 from db.scope import Scope
-from resolvers.transactions.transaction import looking
+from resolvers.transactions.transaction import read_connection
 from resolvers.transactions.writer import Writer
 
 from ..planner import Planner, SourceText
@@ -26,7 +26,7 @@ Facts = Mapping[UUID, Row]
 """By id: kind, ref, version, captured_at of sources, and a digest of what they say."""
 
 
-class Kept(NamedTuple):
+class CachedText(NamedTuple):
     digest: int
     source: SourceText
 
@@ -36,7 +36,7 @@ class SourceTexts:
 
     def __init__(self, characters_max: int = CHARACTERS_MAX) -> None:
         self.characters_max, self.characters = characters_max, 0
-        self.kept: OrderedDict[UUID, Kept] = OrderedDict()
+        self.kept: OrderedDict[UUID, CachedText] = OrderedDict()
 
     async def of(self, reader: Writer, facts: Facts) -> dict[UUID, SourceText]:
         """Return the sources that these facts are about."""
@@ -55,7 +55,7 @@ class SourceTexts:
 
     def keep(self, source: SourceText, digest: int) -> None:
         self.drop(source.id)
-        self.kept[source.id] = Kept(digest, source)
+        self.kept[source.id] = CachedText(digest, source)
         self.characters += len(source.content)
         while self.characters > self.characters_max:
             self.drop(next(iter(self.kept)))
@@ -97,7 +97,7 @@ async def reading_ahead(
 
 
 async def read_next(database: Database, scope: Scope, read: Read, start: Cursor, size: int) -> None:
-    async with looking(database) as connection:
+    async with read_connection(database) as connection:
         batch = await find_batch(Writer(connection, scope), start, size)
     await read(batch.sources)
 

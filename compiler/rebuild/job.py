@@ -8,7 +8,7 @@ from uuid import UUID
 from resolvers.errors import Unavailable
 from resolvers.jobs.queue import advance, finish, follow_up
 from resolvers.pages.update import save
-from resolvers.transactions.transaction import looking, writing
+from resolvers.transactions.transaction import read_connection, writing
 from resolvers.transactions.writer import Writer, record
 
 from ..aggregate.aggregation_pass import list_anew
@@ -40,7 +40,7 @@ class Rebuilding(Run):
     async def next_pages(self) -> list[UUID]:
         if page_id := self.job.options.get("pageId"):
             return [UUID(page_id)]
-        async with looking(self.database) as connection:
+        async with read_connection(self.database) as connection:
             after = UUID(self.reached) if self.reached else FIRST
             reader = Writer(connection, self.scope)
             return [row["id"] for row in await reader.all(COMPILING["find_next_pages"], after=after, size=AT_ONCE)]

@@ -17,7 +17,7 @@ from resolvers.model.pages import Page, find_pages
 from resolvers.transactions.writer import Writer
 
 from ..extraction.quoting import bullet
-from ..link.texts import Links
+from ..link.texts import PageLinks
 from ..metrics import Metrics
 from ..plan.pages import Work
 from ..plan.validation import Guard
@@ -70,7 +70,7 @@ async def remake(reader: Writer, page_ids: Collection[UUID], drafts: Drafts, met
     unsummed = {key: (pages[id], evidence.of_page(id)) for id, key in sums.items() if key not in drafts.summaries}
     if missing or unsummed:
         return Remaking(missing, unsummed)
-    links = Links(Guard(evidence.sources, pages, metrics), [Work(page, False) for page in pages.values()])
+    links = PageLinks(Guard(evidence.sources, pages, metrics), [Work(page, False) for page in pages.values()])
     written = {place: drafts.texts[key_of(task)] for place, task in tasks.items()}
     await links.look_up(reader, written.values())
     remade = []
@@ -93,7 +93,7 @@ async def rewritten(
     page: Page,
     wanted: Collection[Place],
     written: Mapping[Place, str],
-    links: Links,
+    links: PageLinks,
     evidence: Evidence,
     gone: Gone,
 ) -> outline.Outline:

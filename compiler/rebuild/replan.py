@@ -9,7 +9,7 @@ from uuid import UUID
 from content.names import normalise
 from resolvers.errors import Unavailable
 from resolvers.model.pages import Page
-from resolvers.transactions.transaction import looking
+from resolvers.transactions.transaction import read_connection
 from resolvers.transactions.writer import Writer
 
 from ..authors import planned, written
@@ -27,7 +27,7 @@ async def redraft(run: Run, page_ids: Collection[UUID], drafts: Drafts, gone: Go
     """Write and sum up what these pages need: no connection is held meanwhile."""
     knowledge = StoredKnowledge(run.database, run.scope)
     for _ in range(ROUNDS):
-        async with looking(run.database) as connection:
+        async with read_connection(run.database) as connection:
             remaking = await remake(Writer(connection, run.scope), page_ids, drafts, Metrics(), gone)
         if not remaking.missing and not remaking.unsummed:
             return

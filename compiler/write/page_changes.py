@@ -22,7 +22,7 @@ from resolvers.model.drafts import SectionDraft
 from resolvers.model.pages import Page
 from resolvers.transactions.writer import Writer
 
-from ..link.texts import Links
+from ..link.texts import PageLinks
 from ..metrics import Metrics
 from ..plan.pages import Work, assign, leave_lists
 from ..plan.validation import Guard
@@ -89,7 +89,7 @@ async def compose(
     missing = {keys[place]: draft for place, draft in drafts.items() if keys[place] not in texts}
     if missing:
         return Composition(await tasks_of(reader, missing, facts), metrics=at_most(work.values()))
-    links = Links(guard, work.values())
+    links = PageLinks(guard, work.values())
     written = {place: texts[key] for place, key in keys.items()}
     await links.look_up(reader, written.values())
     compiled = await find_compiled_summaries(reader, [one.page.id for one in work.values() if one.page.summary])
@@ -132,7 +132,7 @@ def pages_in(plan: Plan) -> set[UUID]:
 
 
 async def changed(
-    one: Work, written: Mapping[tuple[UUID, str], str], links: Links, guard: Guard, *, has_own_summary: bool
+    one: Work, written: Mapping[tuple[UUID, str], str], links: PageLinks, guard: Guard, *, has_own_summary: bool
 ) -> PageChange | None:
     """Return the page with what was written; none for a new one of which nothing stands."""
     standing = {section.slug: section.body for section in one.page.sections}

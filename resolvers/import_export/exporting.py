@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
-from content.citations import Citation
+from content.citations import CitationMark
 from content.names import normalise
 from content.notes import BadNote, Note, from_fields
 from content.sections import slugs
@@ -18,10 +18,10 @@ from db.sql import statements
 
 from ..links.targets import PARENT, RELATED
 from ..permissions import Action, authorise
-from ..transactions.transaction import looking
+from ..transactions.transaction import read_connection
 from .formats import Format
-from .notes import Problem
-from .originals import Exported, Files, Place, exported
+from .notes import ImportProblem
+from .originals import Exported, FilePlace, Files, exported
 from .paths import HISTORY, MENTIONS, SOURCES, Paths
 from .problems import attempted
 from .temp_database import TempDatabase
@@ -66,7 +66,7 @@ class Export:
         self.connection, self.total, self.language = connection, total, language
         self.wiki = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
 
-    async def pages(self) -> AsyncIterator[PageFile | Problem]:
+    async def pages(self) -> AsyncIterator[PageFile | ImportProblem]:
         """Every page, by type and slug, or why it cannot be read, then redirects without a page.
 
         Takes no more memory for more of them.
@@ -119,13 +119,13 @@ class Export:
         found = await self.connection.all(IMPORTS["find_sources"], **self.wiki, refs=refs) if refs else ()
         return frozenset(row["ref"] for row in found)
 
-    async def sources(self) -> AsyncIterator[dict[str, Any] | Problem]:
+    async def sources(self) -> AsyncIterator[dict[str, Any] | ImportProblem]:
         """Every version of every source, an older one before a newer."""
         async for rows in self.batches("list_sources", SOURCES_AT_ONCE, {"kind": "", "ref": "", "version": 0}):
             for row in rows:
                 yield attempted(f"{SOURCES}: {row['kind']}/{row['ref']}", source, row)
 
-    async def mentions(self) -> AsyncIterator[dict[str, Any] | Problem]:
+    async def mentions(self) -> AsyncIterator[dict[str, Any] | ImportProblem]:
         """Every name that is held or ignored, with the sources that say it."""
         async for rows in self.batches("list_mentions", MENTIONS_AT_ONCE, {"alias": "", "status": ""}):
             for row in rows:
@@ -136,7 +136,7 @@ class Export:
         """Yield batches of the sources that say a name: one batch at least, though it be empty."""
         return self.batches("list_sightings", SIGHTINGS_AT_ONCE, {"kind": "", "ref": ""}, mention_id=mention_id)
 
-    async def histories(self) -> AsyncIterator[tuple[str, list[dict[str, Any] | Problem]]]:
+    async def histories(self) -> AsyncIterator[tuple[str, list[dict[str, Any] | ImportProblem]]]:
         """Some states of a page at once, oldest first, and where they lie in a folder."""
         with TempDatabase() as temp:
             paths = Paths(temp)
@@ -157,7 +157,7 @@ class Export:
 @asynccontextmanager
 async def exporting(database: Database, scope: Scope) -> AsyncIterator[Export]:
     """Open an export of the scope's wiki, for those who may read it."""
-    async with looking(database) as connection:
+    async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.READ)
         async with connection.raw.transaction(isolation="repeatable_read", readonly=True):
             wiki = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
@@ -172,7 +172,7 @@ def is_changed(original: Row, now: Row) -> bool:
 
 def page_files(
     rows: Sequence[Row], known: frozenset[str], originals: Mapping[UUID, Original], files: Files
-) -> list[PageFile | Problem]:
+) -> list[PageFile | ImportProblem]:
     """Return the files of some pages. A name can take a millisecond to compare: this belongs in a thread."""
     found = []
     for row in rows:
@@ -184,7 +184,7 @@ def page_files(
 
 def page_file(
     path: str, row: Row, known: frozenset[str], origin: Any, original: Original | None, files: Files
-) -> PageFile | Problem:
+) -> PageFile | ImportProblem:
     """The file of a page: the one that it came from, as far as it still says what the page does."""
 
     def make() -> PageFile:
@@ -192,7 +192,7 @@ def page_file(
         if original is None:
             return PageFile(path, said, origin)
         file, now, targets = original
-        place = Place(path, Format(file["format"]), files, targets)
+        place = FilePlace(path, Format(file["format"]), files, targets)
         return PageFile(path, said, origin, exported(said, file, now, place))
 
     return attempted(path, make)
@@ -241,10 +241,10 @@ def redirect(row: Row) -> Note:
     return replace(EMPTY, slug=row["slug"], title=row["slug"].replace("-", " "), redirect_to=row["target"])
 
 
-def cited_sources(citations: Any) -> Iterator[Citation]:
+def cited_sources(citations: Any) -> Iterator[CitationMark]:
     """Yield what the sections cite, each with its version where a newer one exists."""
     for one in citations:
-        yield Citation(
+        yield CitationMark(
             ref=one["ref"],
             kind=one["kind"],
             section=one["section"],
@@ -255,7 +255,7 @@ def cited_sources(citations: Any) -> Iterator[Citation]:
         )
 
 
-def uncited_sources(metadata: Mapping[str, Any]) -> tuple[Citation, ...]:
+def uncited_sources(metadata: Mapping[str, Any]) -> tuple[CitationMark, ...]:
     """Return the sources that a note named and the wiki did not know, if they read as they stand in the metadata."""
     named = metadata.get("sources")
     if not named or not isinstance(named, list):

@@ -17,10 +17,10 @@ from ..errors import BadInput, Unavailable
 from .exporting import MENTIONS_AT_ONCE, PAGES_AT_ONCE, SOURCES_AT_ONCE, PageFile, exporting
 from .folders import Folder
 from .importing import Progress, silent
-from .notes import Problem
+from .notes import ImportProblem
 from .paths import MENTIONS, SOURCES
 from .problems import Problems, attempted
-from .targets import FolderTarget, LinesTarget, Target, ZipTarget, line
+from .targets import ExportTarget, FolderTarget, LinesTarget, ZipTarget, line
 from .temp_database import TempDatabase, temp_statements
 
 T = TypeVar("T")
@@ -37,7 +37,7 @@ class ExportResult:
     pages: int
     sources: int
     failed: int = 0
-    errors: tuple[Problem, ...] = ()
+    errors: tuple[ImportProblem, ...] = ()
 
 
 async def export_path(
@@ -93,13 +93,15 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         Path(draft).unlink(missing_ok=True)
 
 
-async def written(database: Database, scope: Scope, target: Target, history: bool, report: Progress) -> ExportResult:
+async def written(
+    database: Database, scope: Scope, target: ExportTarget, history: bool, report: Progress
+) -> ExportResult:
     """Write everything into the target. Files are written in a thread. A part that cannot be written is listed as
     missing, and stops no other."""
     pages = sources = 0
     missing = Problems()
     async with exporting(database, scope) as export:
-        temp = Told()
+        temp = ExportRemainder()
         await put(target.begin, export.language)
         async for some in together(export.sources(), SOURCES_AT_ONCE):
             lines = await rendered(some, source_label, partial(target.record, "source"), missing)
@@ -130,24 +132,24 @@ async def written(database: Database, scope: Scope, target: Target, history: boo
 
 
 async def rendered(
-    parts: Sequence[T | Problem], label: Callable[[T], str], make: Callable[[T], bytes], missing: Problems
+    parts: Sequence[T | ImportProblem], label: Callable[[T], str], make: Callable[[T], bytes], missing: Problems
 ) -> list[tuple[str, bytes]]:
     """Yield label and bytes of each, made in a thread; the reason why one has none is added to what is missing."""
 
-    def render() -> list[tuple[str, bytes] | Problem]:
-        found: list[tuple[str, bytes] | Problem] = []
+    def render() -> list[tuple[str, bytes] | ImportProblem]:
+        found: list[tuple[str, bytes] | ImportProblem] = []
         for part in parts:
-            if isinstance(part, Problem):
+            if isinstance(part, ImportProblem):
                 found.append(part)
                 continue
             path = label(part)
             data = attempted(path, make, part)
-            found.append(data if isinstance(data, Problem) else (path, data))
+            found.append(data if isinstance(data, ImportProblem) else (path, data))
         return found
 
     found = await asyncio.to_thread(render)
-    missing.extend(one for one in found if isinstance(one, Problem))
-    return [one for one in found if not isinstance(one, Problem)]
+    missing.extend(one for one in found if isinstance(one, ImportProblem))
+    return [one for one in found if not isinstance(one, ImportProblem)]
 
 
 def page_label(page: PageFile) -> str:
@@ -166,7 +168,7 @@ def mention_label(mention: dict[str, Any]) -> str:
     return f"{MENTIONS}: {mention['name']}"
 
 
-class Told:
+class ExportRemainder:
     """A store of what the files of pages do not say, until all of these are written."""
 
     def __init__(self) -> None:

@@ -115,7 +115,7 @@ def has_wiki_links(file: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class FormatReader:
     """Reads the files of one folder as the tool meant them that made it."""
 
     format: Format

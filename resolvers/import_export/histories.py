@@ -22,7 +22,7 @@ from ..pages.revision_store import ELSEWHERE, NO_BASE, spared
 from ..subscriptions.changes import ChangeKind
 from ..transactions.transaction import writing
 from ..transactions.writer import Writer, record
-from .notes import Piece, Problem, read
+from .notes import ImportProblem, Piece, read
 from .paths import HISTORY
 from .problems import Problems
 from .temp_database import TempDatabase, temp_statements
@@ -65,13 +65,13 @@ class Histories:
         """Write each page's history in a transaction of its own; what was left out is added to the problems."""
         if (page := next(self.pages(), None)) and not scope.spans_tenant:
             message = "only admins bring histories along: they say who wrote what. The pages are there without them."
-            problems.append(Problem(HISTORY, Forbidden.code, message))
+            problems.append(ImportProblem(HISTORY, Forbidden.code, message))
             return
         for page in self.pages():
             try:
                 await self.write_page(database, scope, page)
             except (BadInput, BadNote, OSError) as error:
-                problems.append(Problem(page, BadInput.code, f"its history cannot be told: {error}"))
+                problems.append(ImportProblem(page, BadInput.code, f"its history cannot be told: {error}"))
 
     async def write_page(self, database: Database, scope: Scope, page: str) -> None:
         """Write the history of a page that has none. A text that differs from the last state is a new version."""

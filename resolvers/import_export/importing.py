@@ -27,21 +27,21 @@ from ..errors import BadInput, Conflict, LimitExceeded
 from ..pages.upsert import Prepared, count_new_words, prepared, upsert_pages
 from ..sources.sources import SourceDraft, add_source
 from ..transactions.transaction import check_may_write
-from .formats import SNIFFED_NOTES, Format, Reader, Survey
+from .formats import SNIFFED_NOTES, Format, FormatReader, Survey
 from .histories import Histories
 from .mentions import Told, hold
 from .names import Vault
-from .notes import NoteFile, Piece, Problem, Waiting, WikiRecord, about, pieces, read_all
+from .notes import ImportProblem, NoteFile, Piece, Waiting, WikiRecord, about, pieces, read_all
 from .originals import draft, keep_originals, records, told
-from .pages import Found, Kept, Placed, Places
+from .pages import NoteFound, NoteSaved, Placed, Places
 from .paths import ABOUT
 from .problems import Problems
 from .relations import Tied, Ties, Written, find_sources, problem, unknown_type, wiki
-from .staging import Given, NoteList, Spool
+from .staging import NoteList, OriginalFile, Spool
 from .temp_database import TempDatabase
 from .zips import unpacked
 
-__all__ = ["ImportResult", "Problem", "Progress", "import_path"]
+__all__ = ["ImportProblem", "ImportResult", "Progress", "import_path"]
 
 T = TypeVar("T")
 IMPORTS = statements("imports")
@@ -80,8 +80,8 @@ class ImportResult:
     links: int
     broken_links: int
     sources: int
-    errors: tuple[Problem, ...]
-    warnings: tuple[Problem, ...] = ()
+    errors: tuple[ImportProblem, ...]
+    warnings: tuple[ImportProblem, ...] = ()
     format: Format = Format.MARKDOWN
     left_out: Mapping[str, int] = field(default_factory=dict)
 
@@ -127,7 +127,7 @@ class Import:
         format: Format,
     ) -> None:
         self.database, self.scope, self.report, self.spool, self.problems = database, scope, report, spool, problems
-        self.survey, self.reader = survey, Reader(format, survey)
+        self.survey, self.reader = survey, FormatReader(format, survey)
         self.temp, self.list, self.places = temp, NoteList(temp), Places(temp)
         self.histories, self.warnings = Histories(temp), Problems()
         self.vault = Vault(temp)
@@ -224,12 +224,12 @@ class Import:
         try:
             note, given = told(read, self.vault.record(piece.label))
         except BadNote as error:
-            self.problems.append(Problem(piece.label, BadInput.code, str(error)))
+            self.problems.append(ImportProblem(piece.label, BadInput.code, str(error)))
         else:
             self.add(id, piece, note, given)
 
-    def add(self, id: int, piece: Piece, note: Note, given: Given | None) -> None:
-        found = Found(id, piece.label, note, not piece.is_line, self.reader.type_of_folder(piece.label))
+    def add(self, id: int, piece: Piece, note: Note, given: OriginalFile | None) -> None:
+        found = NoteFound(id, piece.label, note, not piece.is_line, self.reader.type_of_folder(piece.label))
         self.places.add(found, self.spool.keep(note, given))
         unknown = note.metadata.get("category") if note.type is None and not note.redirect_to else None
         if isinstance(unknown, str) and (unknown in self.unknown_types or len(self.unknown_types) < TYPES_TOLD):
@@ -252,8 +252,8 @@ class Import:
     async def place(self) -> None:
         some = self.places.place()
         while placed := await asyncio.to_thread(next, some, None):
-            self.problems.extend(one for one in placed if isinstance(one, Problem))
-            self.vault.place(one for one in placed if not isinstance(one, Problem))
+            self.problems.extend(one for one in placed if isinstance(one, ImportProblem))
+            self.vault.place(one for one in placed if not isinstance(one, ImportProblem))
 
     async def write(self) -> None:
         """Write some pages in one transaction, while the next ones are read."""
@@ -290,7 +290,8 @@ class Import:
             self.problems.append(problem(ready[0][0].label, error))
             return 0
         self.places.keep(
-            Kept(placed, one.page_id, one.created, one.changed) for (placed, _), one in zip(ready, saved, strict=True)
+            NoteSaved(placed, one.page_id, one.created, one.changed)
+            for (placed, _), one in zip(ready, saved, strict=True)
         )
         self.kept += len(saved)
         self.created += sum(one.created for one in saved)

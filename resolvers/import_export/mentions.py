@@ -17,7 +17,7 @@ from ..errors import BadInput
 from ..sources.mentions import Held, Sighted, find_held, find_standing, store
 from ..transactions.transaction import writing
 from ..transactions.writer import Writer, record
-from .notes import Problem
+from .notes import ImportProblem
 
 IMPORTS = statements("imports")
 IGNORED = "ignored"
@@ -26,15 +26,15 @@ Told = tuple[str, MentionRecord]
 """A record, and the label of its line."""
 
 
-async def hold(database: Database, scope: Scope, told: Sequence[Told]) -> list[Problem]:
+async def hold(database: Database, scope: Scope, told: Sequence[Told]) -> list[ImportProblem]:
     """Count every sighting that is not counted yet, in one transaction; return what cannot be held, and why."""
-    problems: list[Problem] = []
+    problems: list[ImportProblem] = []
     sound: list[Told] = []
     for label, one in told:
         try:
             sound.append((label, checked(one)))
         except BadInput as error:
-            problems.append(Problem(label, error.code, error.message))
+            problems.append(ImportProblem(label, error.code, error.message))
     async with writing(database, scope) as writer:
         sources = await find_sources(writer, [seen for _, one in sound for seen in one.sightings])
         problems += [lacking(label, one) for label, one in sound if not sources.keys() >= set(one.sightings)]
@@ -67,9 +67,9 @@ async def find_sources(writer: Writer, seen: Sequence[SightingRecord]) -> Source
     return {seen[row["n"] - 1]: row for row in rows}
 
 
-def lacking(label: str, one: MentionRecord) -> Problem:
+def lacking(label: str, one: MentionRecord) -> ImportProblem:
     message = f'the wiki does not have every source that says "{one.name}": import those sources too'
-    return Problem(label, BadInput.code, message)
+    return ImportProblem(label, BadInput.code, message)
 
 
 def known(one: MentionRecord, sources: Sources) -> list[Sighted]:

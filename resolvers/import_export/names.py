@@ -16,7 +16,7 @@ from content.prose import prose
 from content.slugs import NoSlug, slugify
 
 from .formats import MARKDOWN, Format
-from .pages import Found, Placed
+from .pages import NoteFound, Placed
 from .temp_database import TempDatabase, temp_statements
 
 NAMES = temp_statements("names")
@@ -48,7 +48,7 @@ class Vault:
     def is_export(self) -> bool:
         return self.format is Format.CAIRN
 
-    def add(self, found: Found) -> None:
+    def add(self, found: NoteFound) -> None:
         """A note that was read, with the slugs by which a link may mean it, but for the one that it will get."""
         if found.is_file:
             *folders, name = self.place_of(found.label, found.note)
@@ -65,7 +65,7 @@ class Vault:
             return words(label)
         return words(next((name for name in note.aliases if "/" in name and note.parent), note.title))
 
-    def marks(self, found: Found) -> Iterator[tuple[str, str]]:
+    def marks(self, found: NoteFound) -> Iterator[tuple[str, str]]:
         """The ids of a page of Notion and where it lies without any, or of the blocks of a page of Logseq."""
         if self.format is Format.NOTION:
             path = splitext(found.label)[0]
@@ -76,7 +76,7 @@ class Vault:
         elif self.format is Format.LOGSEQ:
             yield from blocks(found.note.body)
 
-    def file_name(self, note: Found | Placed) -> list[str]:
+    def file_name(self, note: NoteFound | Placed) -> list[str]:
         """The name of its file as people know it, without what it ends in, if it has one."""
         if not note.is_file or self.format is Format.LOGSEQ:
             return []

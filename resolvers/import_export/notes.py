@@ -28,7 +28,7 @@ from content.records import (
 )
 
 from ..errors import BadInput, LimitExceeded
-from .formats import MARKDOWN, Format, Reader, Survey
+from .formats import MARKDOWN, Format, FormatReader, Survey
 from .paths import ABOUT, ERRORS, HISTORY, MENTIONS, SOURCES, is_in_history
 from .temp_database import TempDatabase, temp_statements
 
@@ -89,7 +89,7 @@ Read = Note | NoteFile | SourceRecord | MentionRecord | RevisionRecord | WikiRec
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ImportProblem:
     """A reason why one note, or a part of it, was not imported."""
 
     path: str
@@ -97,7 +97,7 @@ class Problem:
     message: str
 
 
-def pieces(root: Path, waiting: Waiting, survey: Survey | None = None) -> Iterator[Piece | Problem]:
+def pieces(root: Path, waiting: Waiting, survey: Survey | None = None) -> Iterator[Piece | ImportProblem]:
     """Every note there is, and what is no note but looks like one: sources first, else as they come. The survey gets
     all that is passed over.
 
@@ -105,7 +105,9 @@ def pieces(root: Path, waiting: Waiting, survey: Survey | None = None) -> Iterat
     asked for, where there are none and it is no export of an empty wiki: as lines, that is an empty file.
     """
     if root.is_dir():
-        found: Iterator[Piece | Problem] = chain(exported(root, waiting), in_folder(root, waiting, survey or Survey()))
+        found: Iterator[Piece | ImportProblem] = chain(
+            exported(root, waiting), in_folder(root, waiting, survey or Survey())
+        )
     elif root.suffix == LINES and root.is_file():
         found = in_lines(str(root))
     elif root.exists():
@@ -137,10 +139,10 @@ def about(root: Path) -> WikiRecord | None:
         return None
 
 
-def error_from(value: Any) -> Problem:
+def error_from(value: Any) -> ImportProblem:
     """Return one of an export's errors as a problem: what the export lacks, the import lacks, too."""
     path, message = (value.get(name) if isinstance(value, dict) else None for name in ("path", "message"))
-    return Problem(str(path)[:1_000], MISSING, f"the export does not hold it: {str(message)[:1_000]}")
+    return ImportProblem(str(path)[:1_000], MISSING, f"the export does not hold it: {str(message)[:1_000]}")
 
 
 def wiki_from(value: Any) -> WikiRecord:
@@ -164,26 +166,26 @@ def exported(root: Path, waiting: Waiting) -> Iterator[Piece]:
                     yield from in_lines(entry.path)
 
 
-PLAIN = Reader(Format.MARKDOWN, Survey())
+PLAIN = FormatReader(Format.MARKDOWN, Survey())
 
 
-def read_all(pieces: Iterable[Piece], reader: Reader = PLAIN) -> list[Read | Problem]:
+def read_all(pieces: Iterable[Piece], reader: FormatReader = PLAIN) -> list[Read | ImportProblem]:
     return [readable(piece, reader) for piece in pieces]
 
 
-def readable(piece: Piece, reader: Reader = PLAIN) -> Read | Problem:
+def readable(piece: Piece, reader: FormatReader = PLAIN) -> Read | ImportProblem:
     """Return what the piece holds, or a problem that says why it cannot be read."""
     try:
         return read(piece, reader)
     except BadNote as error:
-        return Problem(piece.label, BadInput.code, str(error))
+        return ImportProblem(piece.label, BadInput.code, str(error))
     except LimitExceeded as error:
-        return Problem(piece.label, error.code, error.message)
+        return ImportProblem(piece.label, error.code, error.message)
     except OSError as error:
         return unreadable(piece.label, error)
 
 
-def read(piece: Piece, reader: Reader = PLAIN) -> Read | Problem:
+def read(piece: Piece, reader: FormatReader = PLAIN) -> Read | ImportProblem:
     """Return what the piece holds. Raises BadNote, LimitExceeded or OSError when that cannot be read.
 
     Anything too large to be stored is refused here, in a thread, before anything else works on it.
@@ -198,7 +200,7 @@ def read(piece: Piece, reader: Reader = PLAIN) -> Read | Problem:
     return found
 
 
-def parsed(piece: Piece, reader: Reader) -> Read | Problem:
+def parsed(piece: Piece, reader: FormatReader) -> Read | ImportProblem:
     if piece.size > NOTE_MAX:
         raise LimitExceeded(f"the note has {piece.size:,} bytes: at most {NOTE_MAX:,} are allowed")
     data = data_of(piece)
@@ -216,7 +218,7 @@ def data_of(piece: Piece) -> bytes:
         return file.read(piece.size)
 
 
-def from_line(piece: Piece, text: str) -> Read | Problem:
+def from_line(piece: Piece, text: str) -> Read | ImportProblem:
     """Read a line: a page, or another record, which has files of its own in an export and elsewhere says its kind."""
     try:
         value = orjson.loads(text)
@@ -243,7 +245,7 @@ def from_line(piece: Piece, text: str) -> Read | Problem:
     return from_record(value)
 
 
-def in_folder(root: Path, waiting: Waiting, survey: Survey) -> Iterator[Piece | Problem]:
+def in_folder(root: Path, waiting: Waiting, survey: Survey) -> Iterator[Piece | ImportProblem]:
     """Yield the notes of a folder. Hidden files and folders are not looked at; links to folders are not followed. No
     list is made of what a folder holds."""
     top, inside = os.path.join(root, ""), os.path.realpath(root)
@@ -273,12 +275,12 @@ def is_looked_at(entry: "os.DirEntry[str]") -> bool:
     return entry.name.lower().endswith(MARKDOWN) or (entry.is_symlink() and os.path.isdir(entry.path))
 
 
-def in_entry(entry: "os.DirEntry[str]", top: str, inside: str) -> Iterator[Piece | Problem]:
+def in_entry(entry: "os.DirEntry[str]", top: str, inside: str) -> Iterator[Piece | ImportProblem]:
     path, name = entry.path, label(top, entry.path)
     if entry.is_symlink() and not leads_inside(path, inside):
-        yield Problem(name, BadInput.code, "the link leads out of the folder: copy what it means")
+        yield ImportProblem(name, BadInput.code, "the link leads out of the folder: copy what it means")
     elif not is_utf_8(path.removeprefix(top)):
-        yield Problem(name, BadInput.code, "its path is not UTF-8: rename it")
+        yield ImportProblem(name, BadInput.code, "its path is not UTF-8: rename it")
     elif path.lower().endswith(MARKDOWN):
         yield in_file(entry, name)
 
@@ -297,13 +299,13 @@ def leads_inside(path: str, inside: str) -> bool:
     return os.path.commonpath((inside, end)) == inside and not os.path.islink(end)
 
 
-def in_file(entry: "os.DirEntry[str]", name: str) -> Piece | Problem:
+def in_file(entry: "os.DirEntry[str]", name: str) -> Piece | ImportProblem:
     try:
         if entry.is_file():
             return Piece(name, entry.path, 0, entry.stat().st_size)
     except OSError as error:
         return unreadable(name, error)
-    return Problem(name, BadInput.code, "this is not a file that could be read")
+    return ImportProblem(name, BadInput.code, "this is not a file that could be read")
 
 
 def in_lines(path: str) -> Iterator[Piece]:
@@ -323,8 +325,8 @@ def in_lines(path: str) -> Iterator[Piece]:
         yield Piece(f"{name}:{number}", path, start, size, is_line=True)
 
 
-def unreadable(path: str, error: OSError) -> Problem:
-    return Problem(path, "UNREADABLE", f"it cannot be read: {error.strerror or error}")
+def unreadable(path: str, error: OSError) -> ImportProblem:
+    return ImportProblem(path, "UNREADABLE", f"it cannot be read: {error.strerror or error}")
 
 
 def label(top: str, path: str) -> str:

@@ -18,8 +18,7 @@ from uuid import UUID
 import orjson
 
 from content.limits import TAGS
-from content.links import WIKI, written_links
-from content.links import Written as WrittenLink
+from content.links import WIKI, WrittenLink, written_links
 from content.logseq import file_page_name, journal_day, journal_title
 from content.names import normalise
 from content.note_texts import inline_tags, to_markdown, to_record
@@ -31,15 +30,15 @@ from db.sql import statements
 
 from ..model.drafts import PageDraft
 from ..transactions.transaction import writing
-from .formats import Format, Reader, Survey
+from .formats import Format, FormatReader, Survey
 from .names import Vault, joined, words
-from .notes import NOTE_MAX, NoteFile, Problem, data_of, in_lines
+from .notes import NOTE_MAX, ImportProblem, NoteFile, data_of, in_lines
 from .pages import Placed
 from .paths import ORIGINALS
 from .paths import is_own as is_own_path
 from .problems import Problems
-from .relations import REASON, Sources, Written, wiki
-from .staging import Given, Spool
+from .relations import REASON, SourceIds, Written, wiki
+from .staging import OriginalFile, Spool
 from .temp_database import TempDatabase, temp_statements
 
 EXPORTS = statements("exports")
@@ -66,10 +65,10 @@ def records(root: Path, problems: Problems) -> Iterator[tuple[str, bytes]]:
         try:
             yield str(orjson.loads(line)["path"]), line
         except (orjson.JSONDecodeError, TypeError, KeyError):
-            problems.append(Problem(piece.label, "BAD_USER_INPUT", "the line is not {path, sha256, …}"))
+            problems.append(ImportProblem(piece.label, "BAD_USER_INPUT", "the line is not {path, sha256, …}"))
 
 
-def told(read: NoteFile | Note, line: bytes | None) -> tuple[Note, Given | None]:
+def told(read: NoteFile | Note, line: bytes | None) -> tuple[Note, OriginalFile | None]:
     """The note of a file with what an export says of it besides, which counts while nobody has changed the file.
 
     Raises BadNote.
@@ -77,7 +76,7 @@ def told(read: NoteFile | Note, line: bytes | None) -> tuple[Note, Given | None]
     if isinstance(read, Note):
         return told_in_line(read)
     if line is None:
-        return read.note, Given(read.file, start_of(read))
+        return read.note, OriginalFile(read.file, start_of(read))
     record = orjson.loads(line)
     facts = {name: record.pop(name, None) for name in ("path", "sha256", "format", "body_start")}
     format = Format(facts["format"]) if facts["format"] in list(Format) else Format.MARKDOWN
@@ -87,9 +86,9 @@ def told(read: NoteFile | Note, line: bytes | None) -> tuple[Note, Given | None]
         start = start if isinstance(start, int) and 0 <= start <= len(read.file) else start_of(read)
         if body is None:
             note = replace(note, body=read.file[start:].decode(errors="replace"))
-        return note, Given(read.file, start, format, is_respelled=body is not None, says_all=True)
+        return note, OriginalFile(read.file, start, format, is_respelled=body is not None, says_all=True)
     if format in (Format.NOTION, Format.LOGSEQ):
-        read = NoteFile(Reader(format, Survey()).note(facts["path"], read.file.decode()), read.file)
+        read = NoteFile(FormatReader(format, Survey()).note(facts["path"], read.file.decode()), read.file)
     mended = replace(
         read.note,
         slug=read.note.slug or note.slug,
@@ -97,16 +96,16 @@ def told(read: NoteFile | Note, line: bytes | None) -> tuple[Note, Given | None]
         sources=read.note.sources or note.sources,
         former_slugs=read.note.former_slugs or note.former_slugs,
     )
-    return mended, Given(read.file, start_of(read), format)
+    return mended, OriginalFile(read.file, start_of(read), format)
 
 
-def told_in_line(note: Note) -> tuple[Note, Given | None]:
+def told_in_line(note: Note) -> tuple[Note, OriginalFile | None]:
     """The note of a line, and the file that its page once came from, if the line has it."""
     original = note.metadata.get(ORIGINAL)
     if not isinstance(original, dict) or not isinstance(original.get("file"), str):
         return note, None
     file, start, format = original["file"].encode(), original.get("body_start"), original.get("format")
-    given = Given(
+    given = OriginalFile(
         file,
         start if isinstance(start, int) and 0 <= start <= len(file) else None,
         Format(format) if format in list(Format) else Format.MARKDOWN,
@@ -128,7 +127,7 @@ def start_of(read: NoteFile) -> int | None:
     return len(read.file) - len(body) if read.file.endswith(body) else None
 
 
-def draft(placed: Placed, note: Note, given: Given | None, vault: Vault, sources: Sources) -> PageDraft:
+def draft(placed: Placed, note: Note, given: OriginalFile | None, vault: Vault, sources: SourceIds) -> PageDraft:
     """The page that a note asks for. What the note does not have stays as it is on the page.
 
     An export has told every name of its pages, in their files or beside them; of other files the name is one too.
@@ -154,7 +153,7 @@ def draft(placed: Placed, note: Note, given: Given | None, vault: Vault, sources
     )
 
 
-def says_all_of(placed: Placed, given: Given | None, vault: Vault) -> bool:
+def says_all_of(placed: Placed, given: OriginalFile | None, vault: Vault) -> bool:
     """Return whether an export says all of a page: in a file of its own, or beside one that is unchanged since."""
     return vault.is_export and (given is None or given.says_all or vault.record(placed.label) is None)
 
@@ -181,7 +180,7 @@ async def keep_originals(
     async with database.connection() as connection:
         rows = await connection.all(IMPORTS["find_file_hashes"], **wiki(scope), page_ids=page_ids)
     known = {(row["page_id"], row["file_hash"]) for row in rows}
-    some: list[tuple[Written, Given, bool]] = []
+    some: list[tuple[Written, OriginalFile, bool]] = []
     size = 0
     for note in notes:
         given = spool.take_given(note.placed.place)
@@ -199,7 +198,7 @@ async def keep_originals(
 
 
 async def write_originals(
-    database: Database, scope: Scope, vault: Vault, kept: Sequence[tuple[Written, Given, bool]]
+    database: Database, scope: Scope, vault: Vault, kept: Sequence[tuple[Written, OriginalFile, bool]]
 ) -> None:
     """Store files with what their pages are now, and whether the note of each says all of its page."""
     page_ids = [note.page_id for note, _, _ in kept]
@@ -219,7 +218,7 @@ async def write_originals(
         )
 
 
-def is_respelled(vault: Vault, note: Written, given: Given, says_all: bool) -> bool:
+def is_respelled(vault: Vault, note: Written, given: OriginalFile, says_all: bool) -> bool:
     """Return whether the text of the page has other links than the file."""
     if given.is_respelled is not None and says_all:
         return given.is_respelled
@@ -263,7 +262,7 @@ class Files:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FilePlace:
     """A file that is written: where it lies, the tool that reads it, and what the links of its page mean."""
 
     path: str
@@ -354,7 +353,7 @@ class Exported:
     record: dict[str, Any]
 
 
-def exported(note: Note, original: Row, now: Row, place: Place) -> Exported:
+def exported(note: Note, original: Row, now: Row, place: FilePlace) -> Exported:
     """The original file, if its page is what it was; else with its header, if only the text has changed."""
     is_kept = original["fields_hash"] == now["fields_hash"]
     has_text = original["body_hash"] == now["body_hash"]
@@ -368,7 +367,7 @@ def exported(note: Note, original: Row, now: Row, place: Place) -> Exported:
     return Exported(file, facts | ({} if start is None else {"body_start": start}) | record)
 
 
-def renewed(note: Note, original: Row, place: Place, *, keeps_header: bool) -> bytes:
+def renewed(note: Note, original: Row, place: FilePlace, *, keeps_header: bool) -> bytes:
     """The file of a page that was changed."""
     body, start = place.spelled(note.body), original["body_start"]
     file: bytes = original["file"]

@@ -12,7 +12,7 @@ from content.notion import without_id
 from content.slugs import NoSlug, numbered, slugify
 
 from ..errors import BadInput
-from .notes import Problem
+from .notes import ImportProblem
 from .temp_database import TempDatabase, temp_statements
 
 DEFAULT_TYPE = "reference"
@@ -21,7 +21,7 @@ PLACES = temp_statements("places")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class NoteFound:
     """A note as it was read. The label of one from a file is its path in the folder."""
 
     id: int
@@ -45,7 +45,7 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class NoteSaved:
     """A note that is a page now, and what became of that page when it was written."""
 
     placed: Placed
@@ -73,7 +73,7 @@ class Places:
         )
         self.temp.put_all(PLACES["know_page"], rows)
 
-    def add(self, found: Found, place: int) -> None:
+    def add(self, found: NoteFound, place: int) -> None:
         """Add a note that was found; what it says waits at `place`."""
         note, here = found.note, {"id": found.id, "label": found.label, "place": place}
         if note.redirect_to:
@@ -82,24 +82,24 @@ class Places:
         facts = {"type": note.type or self.known_type(found) or DEFAULT_TYPE, "slug": note.slug, "title": note.title}
         self.temp.put(PLACES["add_note"], **here, is_file=found.is_file, **facts)
 
-    def known_type(self, found: Found) -> str | None:
+    def known_type(self, found: NoteFound) -> str | None:
         """The type of the page that the file is already, else what its folder gives: a page's type never changes."""
         row = self.temp.first(PLACES["find_known_type"], label=found.label) if found.is_file else None
         return row[0] if row else found.folder_type
 
-    def place(self) -> Iterator[list[tuple[int, str] | Problem]]:
+    def place(self) -> Iterator[list[tuple[int, str] | ImportProblem]]:
         """Place the notes in their order, in batches: yield their numbers and slugs, or why one has none."""
         for rows in self.temp.some(PLACED_AT_ONCE, PLACES["list_notes"]):
             yield [self.placed(row) for row in rows]
 
-    def placed(self, row: Sequence[Any]) -> tuple[int, str] | Problem:
+    def placed(self, row: Sequence[Any]) -> tuple[int, str] | ImportProblem:
         id, label, is_file, type, given, title, place, known = row
         try:
             folder = without_id(basename(dirname(label)))[0] if is_file else ""
             slug = given or self.free(known, title, folder)
             self.check(type, slug)
         except (NoSlug, BadNote) as error:
-            return Problem(label, BadInput.code, str(error))
+            return ImportProblem(label, BadInput.code, str(error))
         self.temp.put(PLACES["take_slug"], id=id, label=label, is_file=is_file, type=type, slug=slug, place=place)
         return id, slug
 
@@ -136,7 +136,7 @@ class Places:
         for rows in self.temp.some(size, PLACES["list_placed"]):
             yield [placed(row) for row in rows]
 
-    def keep(self, kept: Iterable[Kept]) -> None:
+    def keep(self, kept: Iterable[NoteSaved]) -> None:
         """Store what became of some notes."""
         rows = (
             {"id": one.placed.id, "page_id": one.page_id.bytes, "created": one.created, "changed": one.changed}
@@ -144,10 +144,10 @@ class Places:
         )
         self.temp.put_all(PLACES["keep_page"], rows)
 
-    def to_tie(self, size: int) -> Iterator[list[Kept]]:
+    def to_tie(self, size: int) -> Iterator[list[NoteSaved]]:
         """Yield the notes that are pages now, in the same order, in batches of `size`."""
         for rows in self.temp.some(size, PLACES["list_pages"]):
-            yield [Kept(placed(row[:6]), UUID(bytes=row[6]), bool(row[7]), bool(row[8])) for row in rows]
+            yield [NoteSaved(placed(row[:6]), UUID(bytes=row[6]), bool(row[7]), bool(row[8])) for row in rows]
 
     def stubs(self, size: int) -> Iterator[list[tuple[str, int]]]:
         """Labels and places of those that are no pages, but say where a name leads."""

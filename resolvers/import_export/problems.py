@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Iterable
 from typing import ParamSpec, TypeVar
 
-from .notes import Problem
+from .notes import ImportProblem
 
 TOLD = 10_000
 UNWRITABLE = "UNWRITABLE"
@@ -18,15 +18,15 @@ class Problems:
     """The first ones, and how many there are in all."""
 
     def __init__(self) -> None:
-        self.told: list[Problem] = []
+        self.told: list[ImportProblem] = []
         self.count = 0
 
-    def append(self, problem: Problem) -> None:
+    def append(self, problem: ImportProblem) -> None:
         self.count += 1
         if len(self.told) < TOLD:
             self.told.append(problem)
 
-    def extend(self, problems: Iterable[Problem]) -> None:
+    def extend(self, problems: Iterable[ImportProblem]) -> None:
         for problem in problems:
             self.append(problem)
 
@@ -37,11 +37,11 @@ class Problems:
         self.count += others.count
 
 
-def attempted(path: str, make: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | Problem:
+def attempted(path: str, make: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | ImportProblem:
     """Return what `make` makes of one part of a wiki, or the reason why an export lacks it: the others are written."""
     try:
         return make(*args, **kwargs)
     except Exception as error:
         log.exception("An export lacks %s", path)
         reason = str(error) if isinstance(error, ValueError) else type(error).__name__
-        return Problem(path, UNWRITABLE, f"it could not be written out: {reason}")
+        return ImportProblem(path, UNWRITABLE, f"it could not be written out: {reason}")

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Protocol
 from uuid import UUID
 
-from content.citations import Citation
+from content.citations import CitationMark
 from content.names import normalise
 from content.notes import Note
 from content.sections import parse
@@ -18,21 +18,21 @@ from db.sql import statements
 
 from ..errors import BadInput, CairnError, Conflict, NotFound
 from ..links.links import link_pages
-from ..links.targets import PARENT, RELATED, Relation, write_redirect, write_relations
+from ..links.targets import PARENT, RELATED, NamedRelation, write_redirect, write_relations
 from ..model.names import title_slug
 from ..pages.hierarchy import set_parent
 from ..pages.lifecycle import add_former_slugs
 from ..sources.sources import cite_source
 from ..transactions.transaction import writing
 from .names import Vault
-from .notes import Problem
+from .notes import ImportProblem
 from .pages import Placed
 
 IMPORTS = statements("imports")
 LEAD = "overview"
 
 
-class Sources:
+class SourceIds:
     """The known ones, by ref, kind and version."""
 
     def __init__(self, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -41,16 +41,16 @@ class Sources:
         for row in rows:
             self.by_ref.setdefault(row["ref"], {}).setdefault(row["kind"], {})[row["version"]] = row["id"]
 
-    def find(self, citation: Citation) -> UUID | None:
+    def find(self, citation: CitationMark) -> UUID | None:
         """Return the source of that kind, or the only one of that ref; its newest version, if none is given."""
         kinds = self.by_ref.get(citation.ref, {})
         kind = citation.kind or next(iter(kinds), None) if citation.kind or len(kinds) == 1 else None
         versions = kinds.get(kind, {}) if kind else {}
         return versions.get(citation.version) if citation.version else next(reversed(versions.values()), None)
 
-    def cited(self, note: Note) -> dict[tuple[str, UUID], Citation]:
+    def cited(self, note: Note) -> dict[tuple[str, UUID], CitationMark]:
         """Return what can be cited, by section and source: a section rests on a source once."""
-        found: dict[tuple[str, UUID], Citation] = {}
+        found: dict[tuple[str, UUID], CitationMark] = {}
         for citation in note.sources:
             if source_id := self.find(citation):
                 found.setdefault((section(citation, note), source_id), citation)
@@ -62,20 +62,20 @@ class Sources:
         return [citation.fields() for citation in note.sources if citation not in cited]
 
 
-async def find_sources(database: Database, scope: Scope, notes: Iterable[Note]) -> Sources:
+async def find_sources(database: Database, scope: Scope, notes: Iterable[Note]) -> SourceIds:
     """Return the sources that these notes cite, as far as the wiki has them."""
     refs = {citation.ref for note in notes for citation in note.sources}
     if not refs:
-        return Sources(())
+        return SourceIds(())
     async with database.connection() as connection:
-        return Sources(await connection.all(IMPORTS["find_sources"], **wiki(scope), refs=sorted(refs)))
+        return SourceIds(await connection.all(IMPORTS["find_sources"], **wiki(scope), refs=sorted(refs)))
 
 
 def wiki(scope: Scope) -> Mapping[str, Any]:
     return {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
 
 
-def section(citation: Citation, note: Note) -> str:
+def section(citation: CitationMark, note: Note) -> str:
     """The section that it is for; a citation for the whole page stands at its beginning."""
     if citation.section:
         return section_slug(citation.section)
@@ -87,7 +87,7 @@ EXACT = "/wiki/"
 BROKEN_RELATION = "BROKEN_RELATION"
 
 
-class Change(Protocol):
+class RelationChange(Protocol):
     @property
     def changed(self) -> bool: ...
 
@@ -106,15 +106,15 @@ class Tied:
     """The result for one note: whether its page changed, what went wrong, which names nobody answers to yet."""
 
     changed: bool
-    problems: list[Problem]
-    broken: list[Problem]
+    problems: list[ImportProblem]
+    broken: list[ImportProblem]
 
 
 class Ties:
     """Ties the pages of one import to each other and to the rest of their wiki."""
 
     def __init__(self, database: Database, scope: Scope, vault: Vault) -> None:
-        self.database, self.scope, self.vault, self.sources = database, scope, vault, Sources(())
+        self.database, self.scope, self.vault, self.sources = database, scope, vault, SourceIds(())
         self.named: dict[str, UUID] = {}
         self.before: dict[UUID, Row] = {}
 
@@ -160,14 +160,14 @@ class Ties:
         async with writing(self.database, self.scope) as writer:
             return await write_relations(writer, page_ids, relations)
 
-    def relations(self, note: Written) -> Iterator[Relation]:
+    def relations(self, note: Written) -> Iterator[NamedRelation]:
         """Yield all relations except references that an export gives for other reasons: those are not the file's."""
         for relation, name in self.asked(note):
             reasons = note.note.reasons.get(name, (REASON,)) if relation == RELATED else (REASON,)
             if REASON in reasons or self.find(name, note) is None:
                 meant = None if name.startswith(EXACT) else self.vault.find(name, note.placed)
                 type, slug, alias = (meant.type, meant.slug, normalise(meant.slug)) if meant else address(name)
-                yield Relation(note.page_id, relation, name, type, slug, alias)
+                yield NamedRelation(note.page_id, relation, name, type, slug, alias)
 
     async def keep_dates(self, notes: Sequence[Written]) -> None:
         """A page that says what its file says is as old as its file."""
@@ -205,7 +205,7 @@ class Ties:
             await write_redirect(writer, slug, label, name, *address(name))
         return Tied(False, [], [unanswered(label, "redirectTo", name)])
 
-    def missing(self, note: Written) -> Iterator[Callable[[], Awaitable[Change]]]:
+    def missing(self, note: Written) -> Iterator[Callable[[], Awaitable[RelationChange]]]:
         """Yield the calls that would make the page as its note has it. Ties that exist already stay."""
         page_id, here = note.page_id, (self.database, self.scope)
         before, parent = self.before[page_id], self.parent(note)
@@ -264,19 +264,19 @@ def address(name: str) -> tuple[str | None, str, str]:
     return (type if typed else None), slug, normalise(bare)
 
 
-def unknown_type(type: str, count: int, first: str) -> Problem:
+def unknown_type(type: str, count: int, first: str) -> ImportProblem:
     files = "this file has it" if count == 1 else f"{count:,} files have it, this one first"
     message = (
         f'"{type[:80]}" is no type of Cairn\'s ({files}): the page is what its folder says, else a reference, and the '
         f"type is kept as category in its metadata. Types are {', '.join(TEMPLATES)}"
     )
-    return Problem(first, "UNKNOWN_TYPE", message)
+    return ImportProblem(first, "UNKNOWN_TYPE", message)
 
 
-def unanswered(path: str, relation: str, name: str) -> Problem:
+def unanswered(path: str, relation: str, name: str) -> ImportProblem:
     message = f'{relation}: no page answers to "{name[:200]}" yet; the tie is made when one does'
-    return Problem(path, BROKEN_RELATION, message)
+    return ImportProblem(path, BROKEN_RELATION, message)
 
 
-def problem(path: str, error: CairnError) -> Problem:
-    return Problem(path, error.code, error.message)
+def problem(path: str, error: CairnError) -> ImportProblem:
+    return ImportProblem(path, error.code, error.message)

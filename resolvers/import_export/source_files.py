@@ -13,39 +13,39 @@ from content.values import BadNote
 from ..errors import BadInput
 from ..sources.sources import SourceDraft
 from .formats import Survey
-from .notes import LINES, NOTE_MAX, Piece, Problem, Waiting, data_of, in_folder, in_lines
+from .notes import LINES, NOTE_MAX, ImportProblem, Piece, Waiting, data_of, in_folder, in_lines
 from .temp_database import TempDatabase
 
 DEFAULT_KIND = "document"
 
 
-def source_files(root: Path) -> Iterator[SourceDraft | Problem]:
+def source_files(root: Path) -> Iterator[SourceDraft | ImportProblem]:
     """Each source, or why a file or line is none, in the order of their names; read when asked for."""
     if not root.exists():
         raise BadInput(f"There is no {root}. Give a {LINES} file of sources, or a folder of texts.", "path")
     if not root.is_dir() and root.suffix != LINES:
         raise BadInput(f"{root} is neither a folder of texts nor a {LINES} file.", "path")
     found = by_place(root) if root.is_dir() else in_lines(str(root))
-    return (piece if isinstance(piece, Problem) else read(piece) for piece in found)
+    return (piece if isinstance(piece, ImportProblem) else read(piece) for piece in found)
 
 
-def by_place(root: Path) -> list[Piece | Problem]:
+def by_place(root: Path) -> list[Piece | ImportProblem]:
     with TempDatabase() as temp:
         return sorted(in_folder(root, Waiting(temp), Survey()), key=place_of)
 
 
-def place_of(piece: Piece | Problem) -> str:
-    return piece.path if isinstance(piece, Problem) else piece.label
+def place_of(piece: Piece | ImportProblem) -> str:
+    return piece.path if isinstance(piece, ImportProblem) else piece.label
 
 
-def read(piece: Piece) -> SourceDraft | Problem:
+def read(piece: Piece) -> SourceDraft | ImportProblem:
     try:
         text = text_of(piece)
         record = source_from_record(from_line(text) if piece.is_line else from_text(piece, text))
     except (BadNote, BadFrontmatter) as error:
-        return Problem(piece.label, BadInput.code, str(error))
+        return ImportProblem(piece.label, BadInput.code, str(error))
     except OSError as error:
-        return Problem(piece.label, "UNREADABLE", f"it cannot be read: {error.strerror or error}")
+        return ImportProblem(piece.label, "UNREADABLE", f"it cannot be read: {error.strerror or error}")
     return draft_of(record)
 
 

@@ -11,14 +11,14 @@ from typing import Any
 from content.notes import Note
 
 from .formats import Format
-from .notes import Piece, Problem
+from .notes import ImportProblem, Piece
 from .paths import is_in_history
 from .problems import Problems
 from .temp_database import TempDatabase, temp_statements
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class OriginalFile:
     """The unchanged file of a note. `says_all`: an export made it, and told the rest of its page beside it."""
 
     file: bytes
@@ -42,7 +42,7 @@ class Spool:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.file.close()
 
-    def keep(self, note: Note, given: Given | None = None) -> int:
+    def keep(self, note: Note, given: OriginalFile | None = None) -> int:
         """Store a note, and return its place."""
         place = self.file.seek(0, 2)
         pickle.dump(note, self.file, pickle.HIGHEST_PROTOCOL)
@@ -54,10 +54,10 @@ class Spool:
         note: Note = pickle.load(self.file)  # noqa: S301  nobody else has the file
         return note
 
-    def take_given(self, place: int) -> Given | None:
+    def take_given(self, place: int) -> OriginalFile | None:
         """The file of the note that is kept there; None where it came as a line."""
         self.take(place)
-        given: Given | None = pickle.load(self.file)  # noqa: S301  nobody else has the file
+        given: OriginalFile | None = pickle.load(self.file)  # noqa: S301  nobody else has the file
         return given
 
 
@@ -71,7 +71,7 @@ class NoteList:
         self.temp = temp
         temp.make(PIECES["make_tables"])
 
-    def fill(self, found: Iterable[Piece | Problem], problems: Problems) -> None:
+    def fill(self, found: Iterable[Piece | ImportProblem], problems: Problems) -> None:
         """Add all pieces that were found; what is no piece is added to the problems."""
         unsound = Problems()
         self.temp.put_all(PIECES["add_piece"], (row(one) for one in sound(found, unsound)))
@@ -108,9 +108,9 @@ def row(piece: Piece) -> dict[str, Any]:
     }
 
 
-def sound(found: Iterable[Piece | Problem], problems: Problems) -> Iterator[Piece]:
+def sound(found: Iterable[Piece | ImportProblem], problems: Problems) -> Iterator[Piece]:
     for one in found:
-        if isinstance(one, Problem):
+        if isinstance(one, ImportProblem):
             problems.append(one)
         else:
             yield one

@@ -11,7 +11,7 @@ from content.note_texts import to_markdown, to_record
 from ..auth.owners import ENGLISH
 from .exporting import ORIGIN, PageFile
 from .folders import Folder
-from .notes import Problem
+from .notes import ImportProblem
 from .originals import in_line
 from .paths import ABOUT, ERRORS, FORMAT, MENTIONS, ORIGINALS, SOURCES
 from .zips import GrowingZip
@@ -20,7 +20,7 @@ Files = Sequence[tuple[str, bytes]]
 Lines = Sequence[bytes]
 
 
-class Target(Protocol):
+class ExportTarget(Protocol):
     """A destination of an export. It gets the wiki's own facts first, then sources, names, pages, their histories, and
     what is missing."""
 
@@ -42,7 +42,7 @@ class Target(Protocol):
 
     def add_states(self, path: str, lines: Lines) -> None: ...
 
-    def add_errors(self, errors: Sequence[Problem], lines: Lines) -> None: ...
+    def add_errors(self, errors: Sequence[ImportProblem], lines: Lines) -> None: ...
 
     def finish(self) -> None: ...
 
@@ -85,7 +85,7 @@ class FolderTarget:
         for data in lines:
             self.folder.append(path, data)
 
-    def add_errors(self, errors: Sequence[Problem], lines: Lines) -> None:
+    def add_errors(self, errors: Sequence[ImportProblem], lines: Lines) -> None:
         """Write the list of what is missing; what an earlier export wrote of such a page stays."""
         for error in errors:
             self.folder.keep(error.path)
@@ -136,7 +136,7 @@ class ZipTarget:
     def add_states(self, path: str, lines: Lines) -> None:
         self.append(path, lines)
 
-    def add_errors(self, errors: Sequence[Problem], lines: Lines) -> None:
+    def add_errors(self, errors: Sequence[ImportProblem], lines: Lines) -> None:
         self.append(ERRORS, lines)
 
     def end(self) -> None:
@@ -182,7 +182,7 @@ class LinesTarget:
     def add_states(self, path: str, lines: Lines) -> None:
         self.file.writelines(lines)
 
-    def add_errors(self, errors: Sequence[Problem], lines: Lines) -> None:
+    def add_errors(self, errors: Sequence[ImportProblem], lines: Lines) -> None:
         self.file.writelines(lines)
 
     def finish(self) -> None:

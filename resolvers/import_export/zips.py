@@ -17,7 +17,7 @@ from zlib import error as BadStream
 
 from ..errors import BadInput, LimitExceeded
 from .formats import MARKDOWN, Survey
-from .notes import NOTE_MAX, Problem
+from .notes import NOTE_MAX, ImportProblem
 from .paths import OWN, is_history
 from .problems import Problems
 
@@ -161,7 +161,7 @@ def unpack(file: IO[bytes], unpacking: "Unpacking") -> None:
     unpacking.run(zip for some in lists(file, where) for zip in parts(file, where, some))
 
 
-def parts(file: IO[bytes], where: Directory, some: list[bytes]) -> Iterator[ZipFile | Problem]:
+def parts(file: IO[bytes], where: Directory, some: list[bytes]) -> Iterator[ZipFile | ImportProblem]:
     """The zip with these entries, or with each of them where one has a name that cannot be read."""
     try:
         yield part(file, where, some)
@@ -171,7 +171,7 @@ def parts(file: IO[bytes], where: Directory, some: list[bytes]) -> Iterator[ZipF
                 yield from parts(file, where, [one])
         else:
             name = bytes(error.object).decode(errors="replace")
-            yield Problem(name, BadInput.code, "its name is not UTF-8, though the zip says so: name it anew")
+            yield ImportProblem(name, BadInput.code, "its name is not UTF-8, though the zip says so: name it anew")
 
 
 class Unpacking:
@@ -182,9 +182,9 @@ class Unpacking:
         self.parts: list[str] = []
         self.is_inside = False
 
-    def run(self, parts: Iterable[ZipFile | Problem]) -> None:
+    def run(self, parts: Iterable[ZipFile | ImportProblem]) -> None:
         for zip in parts:
-            if isinstance(zip, Problem):
+            if isinstance(zip, ImportProblem):
                 self.problems.append(zip)
             else:
                 for info in zip.infolist():
@@ -203,9 +203,11 @@ class Unpacking:
             if self.left <= limit_of(info):
                 message = f"The zip unpacks to more than {self.most:,} bytes. Import it in parts."
                 raise LimitExceeded(message) from None
-            self.problems.append(Problem(info.filename, LimitExceeded.code, f"it has more than {NOTE_MAX:,} bytes"))
+            self.problems.append(
+                ImportProblem(info.filename, LimitExceeded.code, f"it has more than {NOTE_MAX:,} bytes")
+            )
         except UNREADABLE as error:
-            self.problems.append(Problem(info.filename, "UNREADABLE", f"it cannot be read from the zip: {error}"))
+            self.problems.append(ImportProblem(info.filename, "UNREADABLE", f"it cannot be read from the zip: {error}"))
 
     def pass_over(self, zip: ZipFile, info: ZipInfo) -> None:
         """A file that is no note. Databases are laid out for their first lines, parts of an export to be unpacked."""
@@ -234,7 +236,7 @@ class Unpacking:
                 with open(path, "rb") as file:
                     unpack(file, self)
             except (BadZipFile, NotImplementedError) as error:
-                self.problems.append(Problem(name, "UNREADABLE", f"it is no zip that can be read: {error}"))
+                self.problems.append(ImportProblem(name, "UNREADABLE", f"it is no zip that can be read: {error}"))
             os.unlink(path)
 
 
@@ -248,19 +250,19 @@ def is_wanted(name: str) -> bool:
     return is_own(name) or (name.lower().endswith(MARKDOWN) and not hidden)
 
 
-def refusal(info: ZipInfo, folder: str) -> Problem | None:
+def refusal(info: ZipInfo, folder: str) -> ImportProblem | None:
     """Return why an entry is not unpacked."""
     if leads_out(info.filename):
-        return Problem(info.filename, BadInput.code, "the path leads out of the zip")
+        return ImportProblem(info.filename, BadInput.code, "the path leads out of the zip")
     kind = stat.S_IFMT(info.external_attr >> 16)
     if kind not in (0, stat.S_IFREG, stat.S_IFLNK):
-        return Problem(info.filename, BadInput.code, "this is no file, but a device or a pipe")
+        return ImportProblem(info.filename, BadInput.code, "this is no file, but a device or a pipe")
     if kind == stat.S_IFLNK:
-        return Problem(info.filename, BadInput.code, "this is a link: zip what it means")
+        return ImportProblem(info.filename, BadInput.code, "this is a link: zip what it means")
     if info.flag_bits & 1:
-        return Problem(info.filename, BadInput.code, "it is encrypted: zip it without a password")
+        return ImportProblem(info.filename, BadInput.code, "it is encrypted: zip it without a password")
     if os.path.exists(os.path.join(folder, info.filename)):
-        return Problem(info.filename, BadInput.code, "the zip holds two files of this name")
+        return ImportProblem(info.filename, BadInput.code, "the zip holds two files of this name")
     return None
 
 

@@ -20,7 +20,7 @@ from ..errors import CairnError, Forbidden, NotFound
 from ..permissions import Action, authorise
 from ..subscriptions.changes import ChangeKind, announce_job
 from ..tenants.tenants import list_tenants
-from ..transactions.transaction import looking, transaction, writing
+from ..transactions.transaction import read_connection, transaction, writing
 from ..transactions.writer import Writer
 
 JOBS = statements("jobs")
@@ -250,14 +250,14 @@ async def release(database: Database, job: Job, metrics: dict[str, Any]) -> None
 
 async def find_open(database: Database, scope: Scope) -> list[Row]:
     """The jobs of the scope's wiki that are not over, oldest first, for admins."""
-    async with looking(database) as connection:
+    async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.ADMINISTER)
         return await connection.all(JOBS["find_open_of_wiki"], tenant_id=scope.tenant_id, owner_id=scope.owner_id)
 
 
 async def find_last_compiled(database: Database, scope: Scope) -> Row | None:
     """The newest job of the scope's wiki that has read sources, for admins; none where the last twenty read nothing."""
-    async with looking(database) as connection:
+    async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.ADMINISTER)
         return await connection.one(JOBS["find_last_compiled"], tenant_id=scope.tenant_id, owner_id=scope.owner_id)
 
@@ -278,7 +278,7 @@ async def find_job(database: Database, scope: Scope, job_id: UUID) -> Row:
     """A job as it stands, for admins."""
     if scope.role is not Role.ADMIN:
         raise Forbidden("This needs a credential with the role admin.")
-    async with looking(database) as connection:
+    async with read_connection(database) as connection:
         row = await connection.one(JOBS["find_job"], tenant_id=scope.tenant_id, id=job_id)
         if row is None:
             raise NotFound(NO_JOB)

@@ -23,7 +23,7 @@ USER, SEED, API = "user", "seed", "api"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TopicEntry:
     """A topic and what is known of it. Tags that are None were not given."""
 
     topic: str
@@ -31,7 +31,7 @@ class Entry:
     tags: Sequence[str] | None = None
 
 
-async def write_knowledge(database: Database, scope: Scope, entry: Entry) -> Saved:
+async def write_knowledge(database: Database, scope: Scope, entry: TopicEntry) -> Saved:
     """Make an entry or bring it up to date, also one that was deleted; its title and tags that are not given stay."""
     ready = await prepared(draft_of(entry))
     async with writing(database, scope) as writer:
@@ -55,7 +55,7 @@ async def delete_knowledge(database: Database, scope: Scope, topic: str) -> Save
 
 async def seed_knowledge(database: Database, scope: Scope, topic: str, seed: Seed) -> bool:
     """Make an entry and return True, unless there is one, or was and is deleted: that stays as it is."""
-    draft = draft_of(Entry(topic, seed.content, seed.tags))
+    draft = draft_of(TopicEntry(topic, seed.content, seed.tags))
     ready = await prepared(replace(draft, metadata={ORIGIN: SEED}))
     async with writing(database, scope) as writer:
         if await find_slug(writer, TYPE, ready.slug):
@@ -64,7 +64,7 @@ async def seed_knowledge(database: Database, scope: Scope, topic: str, seed: See
         return True
 
 
-def draft_of(entry: Entry) -> PageDraft:
+def draft_of(entry: TopicEntry) -> PageDraft:
     if not entry.content.strip():
         raise BadInput("An entry has to say something.", "content")
     return PageDraft(

@@ -8,7 +8,7 @@ from db.scope import Scope
 from db.sql import statements
 
 from ..permissions import Action, authorise
-from ..transactions.transaction import looking
+from ..transactions.transaction import read_connection
 from ..transactions.writer import Writer
 
 LINT = statements("lint")
@@ -70,7 +70,7 @@ class Report:
 
 async def lint(database: Database, scope: Scope, *, most: int = 20) -> list[Report]:
     """Run every check on the scope's wiki, a statement each, for those who may write in it."""
-    async with looking(database) as connection:
+    async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.WRITE)
         reader = Writer(connection, scope)
         return [await report(reader, check, max(1, min(most, FINDINGS_MAX))) for check in CHECKS]

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from uuid import UUID
 
-from content.knowledge import Entry, hottest
+from content.knowledge import PageUse, hottest
 from db.database import Database
 from db.scope import Scope
 from db.sql import statements
 
 from ..errors import NotFound
 from ..permissions import Action, authorise
-from ..transactions.transaction import looking
+from ..transactions.transaction import read_connection
 
 TOOL_CALLS = statements("tool_calls")
 NO_PAGE = UUID(int=0)
@@ -29,7 +29,7 @@ async def count_call(database: Database, scope: Scope, tool: str, page_ids: Sequ
     """Count a call in the scope's wiki, which gave the text of these pages. Old days go when a new one begins."""
     where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
     counted = [NO_PAGE, *dict.fromkeys(page_ids)]
-    async with looking(database) as connection:
+    async with read_connection(database) as connection:
         rows = await connection.all(TOOL_CALLS["count_calls"], **where, day=today(), tool=tool, page_ids=counted)
         if any(row["page_id"] == NO_PAGE and row["calls"] == 1 for row in rows):
             await connection.run(TOOL_CALLS["forget_calls"], **where, first=first_day())
@@ -38,7 +38,7 @@ async def count_call(database: Database, scope: Scope, tool: str, page_ids: Sequ
 async def hot_index(database: Database, scope: Scope, owner_id: UUID, size: int = HOT) -> list[tuple[UUID, int]]:
     """Return (page id, score) pairs, the hottest first; none of a wiki that may not be read."""
     where = {"tenant_id": scope.tenant_id, "owner_id": owner_id, "first": first_day(), "no_page": NO_PAGE}
-    async with looking(database) as connection:
+    async with read_connection(database) as connection:
         try:
             await authorise(connection, scope, owner_id, Action.READ)
         except NotFound:
@@ -46,7 +46,7 @@ async def hot_index(database: Database, scope: Scope, owner_id: UUID, size: int 
         tools = await connection.all(TOOL_CALLS["find_tools"], **where, most=TOOLS)
         rows = await connection.all(TOOL_CALLS["find_entries"], **where, most=ENTRIES)
     calls = {row["tool"]: int(row["calls"]) for row in tools}
-    entries = [Entry(row["id"], row["tags"], int(row["reads"])) for row in rows]
+    entries = [PageUse(row["id"], row["tags"], int(row["reads"])) for row in rows]
     return hottest(entries, calls, max(1, min(size, HOT_MOST)))
 
 

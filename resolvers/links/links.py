@@ -14,7 +14,7 @@ from db.sql import statements
 from .. import validation
 from ..errors import BadInput
 from ..permissions import Action
-from ..transactions.transaction import check_pair, writing, writing_beside
+from ..transactions.transaction import check_pair, writing, writing_near_page
 from ..transactions.writer import Writer, record
 from .references import refresh_hubness
 from .targets import IMPORTED, drop_related
@@ -48,7 +48,7 @@ async def link_pages(
     reason = named_reason(reason, restored=restored)
     if from_page_id == to_page_id:
         raise BadInput("A page cannot link to itself.", "toPageId")
-    async with writing_beside(database, scope, from_page_id) as writer:
+    async with writing_near_page(database, scope, from_page_id) as writer:
         reasons = await writer.value(
             LINKS["write_link"], id=new_id(), from_page_id=from_page_id, to_page_id=to_page_id, reason=reason
         )
@@ -71,7 +71,7 @@ async def unlink_pages(
     """Take back one reason, or all; the link goes with the last one. What the text says only the text can take back."""
     check_kind(kind)
     reason = None if reason is None else named_reason(reason, restored=True)
-    async with writing_beside(database, scope, from_page_id) as writer:
+    async with writing_near_page(database, scope, from_page_id) as writer:
         gone, left = await taken_back(writer, from_page_id, to_page_id, reason)
         if IMPORTED in gone:
             await drop_related(writer, from_page_id, to_page_id)

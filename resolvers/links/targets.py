@@ -29,7 +29,7 @@ TEXT, RELATED, PARENT, REDIRECT = "text", "related", "parent", "redirect"
 IMPORTED = "import"
 
 
-class Relation(NamedTuple):
+class NamedRelation(NamedTuple):
     """A page named in the header of a file: how it is related, the name as written, and the page that is meant by it.
 
     A name of text targets has no space in it, so `related: Barton Springs` is never the key of one.
@@ -74,7 +74,7 @@ async def add_targets(writer: Writer, texts: Mapping[UUID, Sequence[Target]]) ->
         )
 
 
-async def write_relations(writer: Writer, page_ids: Sequence[UUID], relations: Sequence[Relation]) -> set[UUID]:
+async def write_relations(writer: Writer, page_ids: Sequence[UUID], relations: Sequence[NamedRelation]) -> set[UUID]:
     """Store all that the files of these pages name, found or not; the pages that are tied to others by it."""
     keys = {"page_ids": [one.page_id for one in relations], "targets": [one.target for one in relations]}
     await writer.run(TARGETS["drop_relations"], changed=page_ids, **keys)

@@ -16,7 +16,7 @@ from db.tables import PAGE_TYPES
 from .. import validation
 from ..errors import BadInput, Conflict, NotFound
 from ..permissions import Action, authorise
-from ..transactions.transaction import NO_PAGE, looking
+from ..transactions.transaction import NO_PAGE, read_connection
 
 PAGES = statements("pages")
 
@@ -41,7 +41,7 @@ async def locate(database: Database, scope: Scope, address: PageAddress) -> UUID
         raise BadInput("Name the page by pageId, or else by type and slug.", "pageId")
     if address.page_id is not None and not address.in_wiki:
         return address.page_id
-    async with looking(database) as connection:
+    async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.READ)
         if address.page_id is not None:
             owner_id = await connection.value(PAGES["find_owner"], tenant_id=scope.tenant_id, id=address.page_id)
@@ -86,7 +86,7 @@ async def locate_slug(database: Database, scope: Scope, slug: str, type: str | N
     slug = composed(slug, SLUG)
     if not is_slug(slug) or len(slug) > SLUG.most:
         raise NotFound(NO_PAGE)
-    async with looking(database) as connection:
+    async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.READ)
         rows = await find_slugs(connection, scope, [slug])
     found = meant(rows, slug, type)

@@ -20,7 +20,7 @@ PAGES_MAX = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class BatchOutcome:
     """The outcome for the page at a position of the batch, from 0: it was saved, or why it was not."""
 
     position: int
@@ -28,19 +28,19 @@ class Outcome:
     error: CairnError | None = None
 
 
-async def archive_pages(database: Database, scope: Scope, page_ids: Sequence[UUID]) -> list[Outcome]:
+async def archive_pages(database: Database, scope: Scope, page_ids: Sequence[UUID]) -> list[BatchOutcome]:
     """Archive pages, a hundred at most."""
     return await each(page_ids, lambda page_id: archive_page(database, scope, page_id))
 
 
-async def unarchive_pages(database: Database, scope: Scope, page_ids: Sequence[UUID]) -> list[Outcome]:
+async def unarchive_pages(database: Database, scope: Scope, page_ids: Sequence[UUID]) -> list[BatchOutcome]:
     """Unarchive pages: they are in sight again."""
     return await each(page_ids, lambda page_id: unarchive_page(database, scope, page_id))
 
 
 async def tag_pages(
     database: Database, scope: Scope, page_ids: Sequence[UUID], *, add: Sequence[str] = (), remove: Sequence[str] = ()
-) -> list[Outcome]:
+) -> list[BatchOutcome]:
     """Put tags on every one of the pages, and take others off."""
     added, removed = tags(add, "add"), tags(remove, "remove")
     if both := sorted(set(added) & set(removed)):
@@ -62,14 +62,14 @@ async def retag_page(
         return saved
 
 
-async def each(page_ids: Sequence[UUID], change: Callable[[UUID], Awaitable[Saved]]) -> list[Outcome]:
+async def each(page_ids: Sequence[UUID], change: Callable[[UUID], Awaitable[Saved]]) -> list[BatchOutcome]:
     """Change one page after the other; what goes wrong with one does not touch the others."""
     outcomes = []
     for position, page_id in enumerate(validation.few(page_ids, PAGES_MAX, "pageIds")):
         try:
-            outcomes.append(Outcome(position, await change(page_id)))
+            outcomes.append(BatchOutcome(position, await change(page_id)))
         except CairnError as error:
-            outcomes.append(Outcome(position, error=error))
+            outcomes.append(BatchOutcome(position, error=error))
     return outcomes
 
 

@@ -33,7 +33,7 @@ class EditFailed(CairnError):
 
     code = "EDIT_FAILED"
 
-    def __init__(self, error: edits.EditFailed) -> None:
+    def __init__(self, error: edits.TextEditFailed) -> None:
         super().__init__(str(error))
         self.passes: tuple[str, ...] = error.passes
         self.nearest: Nearest | None = error.nearest
@@ -49,7 +49,7 @@ class EditAmbiguous(CairnError):
 
     code = "EDIT_AMBIGUOUS"
 
-    def __init__(self, error: edits.EditAmbiguous) -> None:
+    def __init__(self, error: edits.TextEditAmbiguous) -> None:
         super().__init__(str(error))
         self.count, self.lines, self.matched_by = error.count, error.lines, error.matched_by
 
@@ -140,9 +140,9 @@ async def edited_text(text: str, old: str, new: str, replace_all: bool) -> Edite
         return await read_in_thread(len(text) + len(old), edits.edit, text, old, new, replace_all=replace_all)
     except edits.NothingToFind as error:
         raise BadInput(str(error), "oldText") from None
-    except edits.EditFailed as error:
+    except edits.TextEditFailed as error:
         raise EditFailed(error) from None
-    except edits.EditAmbiguous as error:
+    except edits.TextEditAmbiguous as error:
         raise EditAmbiguous(error) from None
 
 

@@ -13,7 +13,7 @@ from ..errors import BadInput, NotFound
 from ..model import outline
 from ..model.pages import Saved
 from ..permissions import Action, authorise
-from ..transactions.transaction import NO_PAGE, check_version, looking, writing_page
+from ..transactions.transaction import NO_PAGE, check_version, read_connection, writing_page
 from ..transactions.writer import record
 from .insert import read_body
 from .revision_store import State, find_states
@@ -37,7 +37,7 @@ async def compare_states(database: Database, scope: Scope, page_id: UUID, old: i
     """Any two states of a page, in either order; NotFound where the caller may not read them or there are none."""
     if old not in VERSIONS or new not in VERSIONS:
         raise NotFound(NO_PAGE)
-    async with looking(database) as connection:
+    async with read_connection(database) as connection:
         owner_id = await connection.value(PAGES["find_owner"], tenant_id=scope.tenant_id, id=page_id)
         if owner_id is None:
             raise NotFound(NO_PAGE)

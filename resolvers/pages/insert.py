@@ -81,7 +81,7 @@ INSERT_REVISION = inserting(
 
 
 @dataclass(frozen=True, slots=True)
-class NewPage:
+class PageToInsert:
     """A page that is not there yet, what its sections say, and what it is called besides."""
 
     page: Page
@@ -92,7 +92,7 @@ class NewPage:
     edit_summary: str | None = None
 
 
-async def create(writer: Writer, *new: NewPage, later: bool = False) -> list[Saved]:
+async def create(writer: Writer, *new: PageToInsert, later: bool = False) -> list[Saved]:
     """Create all of these pages, at their first version. `later` when `count_words` follows after more of them."""
     new = tuple(replace(one, page=replace(one.page, version=1)) for one in new)
     made = [one.page for one in new]
@@ -112,12 +112,12 @@ async def create(writer: Writer, *new: NewPage, later: bool = False) -> list[Sav
 # -- their rows
 
 
-def page_row(writer: Writer, one: NewPage) -> dict[str, Any]:
+def page_row(writer: Writer, one: PageToInsert) -> dict[str, Any]:
     moments = {"created_at": writer.now, "updated_at": writer.now}
     return {"id": one.page.id, "type": one.page.type, **content_row(one.page, one.text.body), **moments}
 
 
-def first_revision(writer: Writer, one: NewPage, names: Names) -> dict[str, Any]:
+def first_revision(writer: Writer, one: PageToInsert, names: Names) -> dict[str, Any]:
     return revision_row(writer, one.page, one.edit_summary) | whole(one.page, one.text.body, names.aliases)
 
 
@@ -170,7 +170,7 @@ async def write_sections(writer: Writer, found: Sequence[tuple[UUID, int, Sectio
 # -- their names
 
 
-async def name(writer: Writer, new: Sequence[NewPage]) -> dict[UUID, Names]:
+async def name(writer: Writer, new: Sequence[PageToInsert]) -> dict[UUID, Names]:
     """Let each answer to its title, its aliases and its slug, and to those that it had and nobody else has."""
     called = await read_in_thread(sum(sum(map(len, one.aliases)) for one in new), aliases_of, new)
     await writer.later(ALIASES["write_aliases"], **alias_rows(called))
@@ -192,7 +192,7 @@ Called = dict[UUID, dict[str, tuple[str, str]]]
 """By page and alias: the name as it was written, and who gave it."""
 
 
-def aliases_of(new: Iterable[NewPage]) -> Called:
+def aliases_of(new: Iterable[PageToInsert]) -> Called:
     return {
         one.page.id: {**aliases(one.aliases, one.alias_source), **aliases([one.page.title], "compiler")} for one in new
     }

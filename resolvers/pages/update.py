@@ -20,8 +20,8 @@ from .insert import (
     IMPORTED,
     INSERT_REVISION,
     Called,
-    NewPage,
     PageText,
+    PageToInsert,
     alias_rows,
     aliases,
     content_row,
@@ -37,7 +37,7 @@ SECTIONS = statements("sections")
 
 
 @dataclass(slots=True)
-class Change:
+class PageChange:
     """A page before and after, what it is to be called besides, and its text, if that was read already."""
 
     before: Page
@@ -81,7 +81,7 @@ class Change:
         return ChangeKind.RENAMED if self.is_retitled else ChangeKind.UPDATED
 
 
-async def change(writer: Writer, *changes: Change) -> list[Saved]:
+async def change(writer: Writer, *changes: PageChange) -> list[Saved]:
     """Write what differs. A compile stamp alone does not count as a change. Each page stands there once."""
     for one in changes:
         one.after = replace(one.after, version=one.after.version + one.is_revised)
@@ -104,11 +104,11 @@ async def change(writer: Writer, *changes: Change) -> list[Saved]:
     return [saved(one) for one in changes]
 
 
-def saved(one: Change) -> Saved:
+def saved(one: PageChange) -> Saved:
     return Saved(one.after.id, one.after.version, changed=one.is_revised or one.is_named or one.is_restated)
 
 
-async def write_rows(writer: Writer, changes: Sequence[Change]) -> None:
+async def write_rows(writer: Writer, changes: Sequence[PageChange]) -> None:
     """Write the rows of the pages themselves. One takes up a slug that it had before."""
     if changes:
         rows = [content_row(one.after, one.after.body) | {"page_id": one.after.id} for one in changes]
@@ -117,7 +117,7 @@ async def write_rows(writer: Writer, changes: Sequence[Change]) -> None:
         await writer.each(PAGES["reclaim_slug"], [{"type": page.type, "slug": page.slug} for page in moved])
 
 
-async def write_texts(writer: Writer, changes: Sequence[Change]) -> None:
+async def write_texts(writer: Writer, changes: Sequence[PageChange]) -> None:
     """Write the sections that differ, and what the texts point at."""
     if not changes:
         return
@@ -128,18 +128,18 @@ async def write_texts(writer: Writer, changes: Sequence[Change]) -> None:
     await write_targets(writer, {one.after.id: one.text.targets for one in changes if one.text})
 
 
-def lost(one: Change) -> list[str]:
+def lost(one: PageChange) -> list[str]:
     """Slugs of sections that the page no longer has."""
     return sorted({section.slug for section in one.before.sections} - {section.slug for section in one.after.sections})
 
 
-def different(one: Change) -> list[tuple[int, Section]]:
+def different(one: PageChange) -> list[tuple[int, Section]]:
     """(place, section) of each that is not as it was, where it was."""
     before = dict(enumerate(one.before.sections))
     return [(place, section) for place, section in enumerate(one.after.sections) if before.get(place) != section]
 
 
-async def name(writer: Writer, changes: Sequence[Change], called: Called) -> None:
+async def name(writer: Writer, changes: Sequence[PageChange], called: Called) -> None:
     """Let the pages answer to their titles, to the slugs that they had, and to what else they are called."""
     before = [(one.after, one.before.slug) for one in changes if one.after.slug != one.before.slug]
     former = [(one.after, slug) for one in changes for slug in one.former_slugs]
@@ -161,14 +161,14 @@ async def name(writer: Writer, changes: Sequence[Change], called: Called) -> Non
         await write_names(writer, renamed)
 
 
-def called_of(changes: Iterable[Change]) -> Called:
+def called_of(changes: Iterable[PageChange]) -> Called:
     return {
         one.after.id: {**aliases(one.aliases, one.alias_source), **aliases([one.after.title], "compiler")}
         for one in changes
     }
 
 
-def known_states(writer: Writer, changes: Sequence[Change], called: Called) -> Known:
+def known_states(writer: Writer, changes: Sequence[PageChange], called: Called) -> Known:
     """Return what the pages will be and be called, if their names were read together with them; else nothing."""
     if not all(one.after.id in writer.named for one in changes):
         return {}
@@ -179,7 +179,7 @@ def known_states(writer: Writer, changes: Sequence[Change], called: Called) -> K
 
 
 async def write_revisions(
-    writer: Writer, changes: Sequence[Change], expected: Known, bases: Mapping[UUID, Row]
+    writer: Writer, changes: Sequence[PageChange], expected: Known, bases: Mapping[UUID, Row]
 ) -> None:
     """Write the states as they are now, for ever. `bases` are those that the expected ones rest on."""
     if not changes:
@@ -190,7 +190,7 @@ async def write_revisions(
     await writer.each(INSERT_REVISION, rows)
 
 
-async def write_words(writer: Writer, changes: Sequence[Change]) -> None:
+async def write_words(writer: Writer, changes: Sequence[PageChange]) -> None:
     """Write what search can find of the changed pages."""
     said = [one for one in changes if one.is_revised or one.is_named]
     if said:
@@ -199,7 +199,7 @@ async def write_words(writer: Writer, changes: Sequence[Change]) -> None:
     await restate_search(writer, [one.after for one in changes if one.is_restated and one not in said])
 
 
-async def connect(writer: Writer, changes: Sequence[Change]) -> None:
+async def connect(writer: Writer, changes: Sequence[PageChange]) -> None:
     """Update the links that follow from what the texts say now, and from what the pages are called."""
     texts = [one.after.id for one in changes if one.is_rewritten]
     names = everyone(one.names for one in changes if one.is_renamed)
@@ -207,7 +207,7 @@ async def connect(writer: Writer, changes: Sequence[Change]) -> None:
         await resolve(writer, names, texts, changed=texts)
 
 
-async def restate(writer: Writer, changes: Sequence[Change]) -> None:
+async def restate(writer: Writer, changes: Sequence[PageChange]) -> None:
     """Update what depends on who is to be seen. A page that was merged into another is one of its own again."""
     if back := [one.after.id for one in changes if one.after.status == "active"]:
         await writer.later(PAGES["drop_merged"], page_ids=back)
@@ -236,10 +236,10 @@ async def save(
     """
     if before is None:
         text = text if text and text.sections == after.sections else await read_sections(after.sections)
-        new = NewPage(after, text, aliases, alias_source, former_slugs, edit_summary)
+        new = PageToInsert(after, text, aliases, alias_source, former_slugs, edit_summary)
         (created,) = await create(writer, new)
         return created
-    known = Change(before, after, aliases, alias_source, former_slugs, edit_summary, text)
+    known = PageChange(before, after, aliases, alias_source, former_slugs, edit_summary, text)
     (changed,) = await change(writer, known)
     return changed
 
@@ -249,12 +249,12 @@ async def save_all(
 ) -> list[Saved]:
     """Save many pages as `save` does one, each once, in a fixed number of statements."""
     new = [
-        NewPage(after, await read_sections(after.sections), names, alias_source, edit_summary=edit_summary)
+        PageToInsert(after, await read_sections(after.sections), names, alias_source, edit_summary=edit_summary)
         for before, after, names in states
         if before is None
     ]
     known = [
-        Change(before, after, names, alias_source, edit_summary=edit_summary)
+        PageChange(before, after, names, alias_source, edit_summary=edit_summary)
         for before, after, names in states
         if before is not None
     ]

@@ -22,7 +22,7 @@ from ..search.index import count_words
 from ..transactions.transaction import check_version, writing
 from ..transactions.writer import Writer, record, record_each
 from .hierarchy import place
-from .insert import NewPage, PageText, create, read_body, read_sections
+from .insert import PageText, PageToInsert, create, read_body, read_sections
 from .update import save
 
 
@@ -176,11 +176,11 @@ async def create_new(writer: Writer, drafts: Sequence[Prepared]) -> dict[int, Sa
     return dict(zip(new, saved, strict=True))
 
 
-def new_page(page_id: UUID, ready: Prepared, text: PageText) -> NewPage:
+def new_page(page_id: UUID, ready: Prepared, text: PageText) -> PageToInsert:
     draft = ready.draft
     sections = outline.named(text.sections, draft.section_slugs) or text.sections
     page = replace(drafted(draft, ready.slug, sections), id=page_id)
-    return NewPage(page, text, draft.aliases, draft.alias_source, draft.former_slugs, draft.edit_summary)
+    return PageToInsert(page, text, draft.aliases, draft.alias_source, draft.former_slugs, draft.edit_summary)
 
 
 async def prepared(draft: PageDraft) -> Prepared:

@@ -35,7 +35,7 @@ class Edition:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class IndexedPage:
     """The text by which a page can be found; `words` are those of its body."""
 
     page_id: UUID
@@ -123,9 +123,9 @@ async def words_of(page: Page, analyser: int = ANALYSER) -> str:
     return await read_in_thread(len(page.body), searchable, page.body, analyser)
 
 
-def said_of(one: Findable, language: str) -> Said:
+def said_of(one: Findable, language: str) -> IndexedPage:
     page, names, words = one
-    return Said(
+    return IndexedPage(
         page_id=page.id,
         type=page.type,
         status=page.status,
@@ -139,14 +139,14 @@ def said_of(one: Findable, language: str) -> Said:
     )
 
 
-def rows_of(scope: Scope, analyser: int, pages: Sequence[Said]) -> dict[str, Any]:
+def rows_of(scope: Scope, analyser: int, pages: Sequence[IndexedPage]) -> dict[str, Any]:
     """Return the parameters of the statement, except the scope: lists with an item for each page."""
     letter = scope_letter(scope.tenant_id, scope.owner_id, analyser)
     rows = [row_of(letter, analyser, said) for said in pages]
     return {"analyser": analyser, "letter": letter, **{name: [row[name] for row in rows] for name in rows[0]}}
 
 
-def row_of(letter: str, analyser: int, said: Said) -> dict[str, Any]:
+def row_of(letter: str, analyser: int, said: IndexedPage) -> dict[str, Any]:
     """Return one page's item in each of the lists. Tags and marks hold no control characters, words no spaces."""
     analyse = ANALYSERS[analyser]
     title, summary = analyse(said.title), analyse(said.summary)

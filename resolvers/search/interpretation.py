@@ -91,7 +91,7 @@ class Option(NamedTuple):
 
 
 @dataclass(slots=True)
-class Reading:
+class ReadQuery:
     """A question as one wiki understands it, by what was counted there at a moment.
 
     `options` has an entry for each word of the question, in its order; `forms` is what else its last word may end in,
@@ -155,7 +155,7 @@ async def read(
     besides: str = "",
     statuses: Sequence[str] = ("active",),
     analyser: int = ANALYSER,
-) -> Reading | None:
+) -> ReadQuery | None:
     """Read a question; None when the wiki has no index yet. Of the words `besides` only the lexemes are found.
 
     A mistake is mended with words of pages of these statuses.
@@ -175,7 +175,7 @@ async def read(
     if rows[0]["analyser"] != analyser:
         return await read(connection, scope, text, besides, statuses, rows[0]["analyser"])
     pages, length = max(rows[0]["pages"], 1), max(rows[0]["words"], 1)
-    reading = Reading(letter, analyser, pages, length / pages, words, rows[0]["counted_at"])
+    reading = ReadQuery(letter, analyser, pages, length / pages, words, rows[0]["counted_at"])
     stems = reading.stems = lexemes_of(rows, reading.found)
     longer = [row for row in rows if row["origin"] == "longer"]
     reading.unknown = {word for word in words if word in stems and not any(map(reading.found.get, stems[word]))}
@@ -214,7 +214,7 @@ def lexemes_of(rows: Sequence[Row], found: dict[str, int]) -> dict[str, tuple[st
     return {word: tuple(lexemes) for word, lexemes in stems.items() if lexemes}
 
 
-def without_unsaid(reading: Reading) -> set[str]:
+def without_unsaid(reading: ReadQuery) -> set[str]:
     """The idle words of a question. Those that nobody has written in a language that knows them mean nothing."""
     idle = reading.idle_among(reading.words)
     for word in idle & reading.unknown:
@@ -223,7 +223,7 @@ def without_unsaid(reading: Reading) -> set[str]:
     return idle
 
 
-def open_options(reading: Reading, longer: Sequence[Row], stems: dict[str, tuple[str, ...]]) -> list[Option]:
+def open_options(reading: ReadQuery, longer: Sequence[Row], stems: dict[str, tuple[str, ...]]) -> list[Option]:
     """Return the words that the last one may become: the most common first, each lexeme once."""
     seen = set(stems.get(reading.words[-1], ()))
     options = []
@@ -243,7 +243,7 @@ def forms_of(last: str, longer: Sequence[Row], stems: dict[str, tuple[str, ...]]
     return tuple(dict.fromkeys(form for form in [*others, *(lexeme[1:] for lexeme in own)] if form != last))
 
 
-def is_wrong(word: str, reading: Reading, goes_on: bool) -> bool:
+def is_wrong(word: str, reading: ReadQuery, goes_on: bool) -> bool:
     """Return whether nobody in this wiki has written it, and it is long enough to be recognised."""
     if word not in reading.unknown or not word.isalpha() or (goes_on and word == reading.words[-1]):
         return False
@@ -252,7 +252,7 @@ def is_wrong(word: str, reading: Reading, goes_on: bool) -> bool:
 
 
 async def mend(
-    connection: Connection, where: dict[str, object], reading: Reading, wrong: Sequence[str], statuses: Sequence[str]
+    connection: Connection, where: dict[str, object], reading: ReadQuery, wrong: Sequence[str], statuses: Sequence[str]
 ) -> dict[str, list[Option]]:
     """Return for each word up to three that it may be a mistyped form of."""
     rows = await connection.all(WORDS["mend_words"], **where, analyser=reading.analyser, words=list(wrong))
@@ -272,7 +272,7 @@ async def mend(
     return fixes
 
 
-def corrections(reading: Reading, rows: Sequence[Row]) -> dict[str, list[Option]]:
+def corrections(reading: ReadQuery, rows: Sequence[Row]) -> dict[str, list[Option]]:
     near: defaultdict[str, dict[str, tuple[float, Option]]] = defaultdict(dict)
     stems = lexemes_of(rows, reading.found)
     for row in rows:
@@ -285,14 +285,14 @@ def corrections(reading: Reading, rows: Sequence[Row]) -> dict[str, list[Option]
     return {asked: [option for _, option in sorted(found.values())[:MOST_NEAR]] for asked, found in near.items()}
 
 
-def is_close(reading: Reading, asked: str, word: str, edits: int, in_names: bool) -> bool:
+def is_close(reading: ReadQuery, asked: str, word: str, edits: int, in_names: bool) -> bool:
     """Return whether one letter differs, or two in a word so long that chance does not find one."""
     if edits == 1:
         return True
     return edits == 2 and in_names and len(asked) >= two_edits_from(reading)
 
 
-def two_edits_from(reading: Reading) -> int:
+def two_edits_from(reading: ReadQuery) -> int:
     """Return how long a word with two edits has to be: longer in long questions and in large wikis, shorter where other
     words of the question are known."""
     words = set(reading.words)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from content.names import normalise
 from content.words import words
 
-from .interpretation import LAST, Reading
+from .interpretation import LAST, ReadQuery
 from .weights import ALMOST, AMONG, APART, LARGE, USUAL
 
 COMPOUND = re.compile(r"\w(?:::|->|[./\\])(\w+)\W*$")  # std::vector: its last part is a name, too
@@ -22,7 +22,7 @@ MOST_AMONG, LONGEST = 12, 4  # words of a question that is read for names among 
 LETTERS = 500  # of a question that is read so: nobody writes a dozen words with more
 
 
-class Key(NamedTuple):
+class NameRange(NamedTuple):
     """Names from `start` to before `end`. `worth` is the bonus of the name itself; none: the kind of name decides."""
 
     start: str
@@ -31,24 +31,24 @@ class Key(NamedTuple):
     worth: float | None = None
 
 
-def keys(reading: Reading, text: str, weights: Mapping[str, float]) -> list[Key]:
+def keys(reading: ReadQuery, text: str, weights: Mapping[str, float]) -> list[NameRange]:
     """Each name once, with what it is worth as the first of these."""
-    found: dict[str, Key] = {}
+    found: dict[str, NameRange] = {}
     for key in possible(reading, text, weights):
         if key.start:
             found.setdefault(key.start, key)
     return list(found.values())
 
 
-def possible(reading: Reading, text: str, weights: Mapping[str, float]) -> Iterator[Key]:
+def possible(reading: ReadQuery, text: str, weights: Mapping[str, float]) -> Iterator[NameRange]:
     whole, end = normalise(text), NEXT_WORD if text[-1:].isspace() else LAST
     if not SIGNED.fullmatch(text):
-        yield Key(whole, whole + end)
+        yield NameRange(whole, whole + end)
     if reading.mended:
-        yield Key(reading.mended_text, reading.mended_text + end, MENDED_TRUST)
+        yield NameRange(reading.mended_text, reading.mended_text + end, MENDED_TRUST)
     if part := COMPOUND.search(text):
         name = normalise(part[1])
-        yield Key(name, name + end, PART_TRUST, PART)
+        yield NameRange(name, name + end, PART_TRUST, PART)
     for form in reading.forms:
         if whole.endswith(reading.words[-1]):
             yield exactly(whole.removesuffix(reading.words[-1]) + form, FORM)
@@ -57,11 +57,11 @@ def possible(reading: Reading, text: str, weights: Mapping[str, float]) -> Itera
     yield from among(reading, text, weights)
 
 
-def exactly(name: str, worth: float) -> Key:
-    return Key(name, name + WHOLE, worth=worth)
+def exactly(name: str, worth: float) -> NameRange:
+    return NameRange(name, name + WHOLE, worth=worth)
 
 
-def among(reading: Reading, text: str, weights: Mapping[str, float]) -> Iterator[Key]:
+def among(reading: ReadQuery, text: str, weights: Mapping[str, float]) -> Iterator[NameRange]:
     """Names of a few words inside the question: worth a share of what their words weigh."""
     runs = said(text) if len(text) <= LETTERS else []
     if not 1 < sum(map(len, runs)) <= MOST_AMONG:
@@ -79,7 +79,7 @@ def among(reading: Reading, text: str, weights: Mapping[str, float]) -> Iterator
                     yield exactly(" ".join(name), AMONG * worth + APART * share * is_apart)
 
 
-def those_that_tell(reading: Reading) -> set[str]:
+def those_that_tell(reading: ReadQuery) -> set[str]:
     """Words of the question that tell pages apart: not those that most pages say, unless all are so."""
     known = {word: reading.stems[word] for word in reading.words if word in reading.stems}
     found = {word: max(reading.found[lexeme] for lexeme in lexemes) for word, lexemes in known.items()}
@@ -99,5 +99,5 @@ def said(text: str) -> list[list[str]]:
     return runs
 
 
-def weight_of(reading: Reading, place: int, weights: Mapping[str, float]) -> float:
+def weight_of(reading: ReadQuery, place: int, weights: Mapping[str, float]) -> float:
     return max((weights[lexeme] for option in reading.options[place][:1] for lexeme in option.lexemes), default=0.0)

@@ -10,9 +10,9 @@ from db.scope import Scope
 from db.sql import statements
 from lib.threads import read_in_thread
 
-from .interpretation import Option, Reading
-from .ranking_query import Question
-from .request import Hit
+from .interpretation import Option, ReadQuery
+from .ranking_query import RankedQuery
+from .request import SearchHit
 
 PASSAGES = statements("search_passages")
 LONGEST = 20_000  # characters of a section
@@ -21,8 +21,8 @@ Sections = list[tuple[str, str]]
 
 
 async def with_passages(
-    connection: Connection, scope: Scope, reading: Reading, asked: Question, hits: Sequence[Hit]
-) -> tuple[Hit, ...]:
+    connection: Connection, scope: Scope, reading: ReadQuery, asked: RankedQuery, hits: Sequence[SearchHit]
+) -> tuple[SearchHit, ...]:
     """Return the hits, each with its passage and the section where it stands."""
     where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
     rows = await connection.all(
@@ -56,10 +56,13 @@ def all_candidates(texts: Mapping[UUID, Sections], beginnings: set[str]) -> set[
 
 
 def all_passages(
-    texts: Mapping[UUID, Sections], weights: Mapping[str, float], meant: Mapping[str, str | None], hits: Sequence[Hit]
-) -> list[Hit]:
+    texts: Mapping[UUID, Sections],
+    weights: Mapping[str, float],
+    meant: Mapping[str, str | None],
+    hits: Sequence[SearchHit],
+) -> list[SearchHit]:
     return [hit._replace(passage=choose(texts.get(hit.page_id, []), weights, meant.get)) for hit in hits]
 
 
-def with_section(hit: Hit, sections: Sequence[Row]) -> Hit:
+def with_section(hit: SearchHit, sections: Sequence[Row]) -> SearchHit:
     return hit._replace(section_id=sections[hit.passage.section]["id"]) if hit.passage else hit

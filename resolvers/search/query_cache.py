@@ -11,16 +11,16 @@ from db.database import Database
 from db.scope import Scope
 from lib.lru import LRU
 
-from .interpretation import Reading
-from .ranking_query import CACHE_SIZE, LONGEST, Question
+from .interpretation import ReadQuery
+from .ranking_query import CACHE_SIZE, LONGEST, RankedQuery
 from .request import Filter
 
 
 class Understood(NamedTuple):
     """A question as a wiki understands it; `values` are the parameters of the statements that answer it."""
 
-    reading: Reading
-    question: Question
+    reading: ReadQuery
+    question: RankedQuery
     values: dict[str, Any]
 
 

@@ -12,10 +12,10 @@ from content.search_query import SearchQuery, understand
 from content.words import ANALYSERS, words
 from db.sql import Statement, statements
 
-from .interpretation import FEW_WORDS, Reading, is_contracted
+from .interpretation import FEW_WORDS, ReadQuery, is_contracted
 from .lexemes import MARK, heading_mark, one_of, quoted, tag_mark, type_mark
-from .names import COMPOUND, Key, keys
-from .request import Asked, Filter
+from .names import COMPOUND, NameRange, keys
+from .request import Filter, SearchRequest
 from .weights import BUDGET, FEEDBACK, FEEDBACK_PAGES, HEAVIEST, OPEN
 
 RANKING = statements("search_ranking")
@@ -24,11 +24,11 @@ FULL_QUESTION, SHORT_QUESTION, STOP_WORDS = 6, 5, 3  # from how many words on a 
 
 
 @dataclass(slots=True)
-class Question:
+class RankedQuery:
     """A missing tsquery is None and finds nothing. `wide` is for when `rare` asks for too much at once; `agreed` when
     pages are found, too, that say none of it, but to which the first ones link."""
 
-    keys: Sequence[Key]
+    keys: Sequence[NameRange]
     weights: dict[str, float]
     total: float
     rare: str | None = None
@@ -85,7 +85,7 @@ class Question:
         }
 
 
-def question(reading: Reading, text: str, required: str | None, title_only: bool) -> Question:
+def question(reading: ReadQuery, text: str, required: str | None, title_only: bool) -> RankedQuery:
     """`required` is a tsquery that a page must satisfy in any case."""
     groups = [tuple(dict.fromkeys(x for option in options for x in option.lexemes)) for options in reading.options]
     idle = reading.idle_among(reading.words)
@@ -94,7 +94,7 @@ def question(reading: Reading, text: str, required: str | None, title_only: bool
     every = "&".join(one_of(group) for _, group in spoken) or None
     rarest = sorted(weights, key=lambda lexeme: (max(1, reading.found[lexeme]), lexeme))
     rare, wide = rare_enough(reading, rarest), widest(reading, rarest)
-    asked = Question(
+    asked = RankedQuery(
         keys=keys(reading, text, weights),
         weights=weights,
         total=sum(max(weights[lexeme] for lexeme in group) for group in {group for _, group in spoken}) or 1.0,
@@ -117,7 +117,7 @@ def question(reading: Reading, text: str, required: str | None, title_only: bool
     return asked
 
 
-def weigh(reading: Reading) -> tuple[dict[str, float], list[dict[str, Any]]]:
+def weigh(reading: ReadQuery) -> tuple[dict[str, float], list[dict[str, Any]]]:
     """Return each lexeme's weight, rarity times its uses in the question times trust, and terms that explain it."""
     weights: defaultdict[str, float] = defaultdict(float)
     terms = []
@@ -135,7 +135,7 @@ def weigh(reading: Reading) -> tuple[dict[str, float], list[dict[str, Any]]]:
     return dict(weights), terms
 
 
-def rare_enough(reading: Reading, lexemes: Sequence[str]) -> str | None:
+def rare_enough(reading: ReadQuery, lexemes: Sequence[str]) -> str | None:
     """Return single lexemes, else pairs, else triples: as many as are expected in no more pages than can be weighed.
 
     What nobody has counted yet may still be in the newest pages, and costs nothing to look for.
@@ -145,7 +145,7 @@ def rare_enough(reading: Reading, lexemes: Sequence[str]) -> str | None:
     return "|".join([*combined(reading, known), *uncounted]) or None
 
 
-def widest(reading: Reading, lexemes: Sequence[str]) -> str | None:
+def widest(reading: ReadQuery, lexemes: Sequence[str]) -> str | None:
     """Return the rarest of them alone, if pages are looked for that have several of them; else None."""
     known = [lexeme for lexeme in lexemes if reading.found[lexeme] > 0]
     return quoted(known[0]) if len(known) > 1 and reading.found[known[0]] > BUDGET else None
@@ -155,7 +155,7 @@ def both(some: str | None, others: str | None) -> str | None:
     return "&".join(f"({part})" for part in (some, others) if part) or None
 
 
-def combined(reading: Reading, lexemes: Sequence[str]) -> list[str]:
+def combined(reading: ReadQuery, lexemes: Sequence[str]) -> list[str]:
     for size in (1, 2, 3):
         some = lexemes if size == 1 else lexemes[:MOST_COMBINED]
         is_last = size == min(3, len(lexemes))
@@ -170,13 +170,13 @@ def combined(reading: Reading, lexemes: Sequence[str]) -> list[str]:
     return []
 
 
-def expectation(reading: Reading, group: Sequence[str]) -> float:
+def expectation(reading: ReadQuery, group: Sequence[str]) -> float:
     """Pages that have all of them, if words that are asked together come together."""
     first, *others = (reading.found[lexeme] / reading.pages for lexeme in group)
     return reading.pages * first * prod(min(1.0, len(group) * share) for share in others)
 
 
-def phrase(reading: Reading) -> str | None:
+def phrase(reading: ReadQuery) -> str | None:
     """The words at their distances; those that stand for nothing leave their place open."""
     places = [
         (place, [lexeme for option in options if option.trust > OPEN for lexeme in option.lexemes])
@@ -189,7 +189,7 @@ def phrase(reading: Reading) -> str | None:
     return one_of(spoken[0][1]) + rest
 
 
-def unfinished(reading: Reading, text: str) -> tuple[str | None, str | None]:
+def unfinished(reading: ReadQuery, text: str) -> tuple[str | None, str | None]:
     """Names that go on where the question ends: any name, and the title."""
     if not 0 < len(reading.words) <= FEW_WORDS or not text[-1:].isalnum():
         return None, None
@@ -232,7 +232,7 @@ def common(some: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(one for one in some if one in others) or NOTHING if some and others else some or others
 
 
-def required(reading: Reading, wanted: Filter, query: SearchQuery) -> str | None:
+def required(reading: ReadQuery, wanted: Filter, query: SearchQuery) -> str | None:
     """Return the tsquery that a page must satisfy; None when any page that says the words will do. Without words
     there is always something that finds pages."""
     demands = list(positive(reading, wanted, query.phrases))
@@ -242,7 +242,7 @@ def required(reading: Reading, wanted: Filter, query: SearchQuery) -> str | None
     return "&".join([*demands, *(f"!{refusal}" for refusal in refusals)]) or None
 
 
-def positive(reading: Reading, wanted: Filter, phrases: Sequence[str]) -> Iterator[str]:
+def positive(reading: ReadQuery, wanted: Filter, phrases: Sequence[str]) -> Iterator[str]:
     if wanted.types:
         yield one_of(type_mark(reading.letter, type_) for type_ in wanted.types)
     for tag in wanted.tags:
@@ -251,7 +251,7 @@ def positive(reading: Reading, wanted: Filter, phrases: Sequence[str]) -> Iterat
         yield from adjoining(reading, text)
 
 
-def negative(reading: Reading, wanted: Filter, excluded: Sequence[str]) -> Iterator[str]:
+def negative(reading: ReadQuery, wanted: Filter, excluded: Sequence[str]) -> Iterator[str]:
     for type_ in wanted.excluded_types:
         yield quoted(type_mark(reading.letter, type_))
     for tag in wanted.excluded_tags:
@@ -260,7 +260,7 @@ def negative(reading: Reading, wanted: Filter, excluded: Sequence[str]) -> Itera
         yield from adjoining(reading, text)
 
 
-def adjoining(reading: Reading, text: str) -> Iterator[str]:
+def adjoining(reading: ReadQuery, text: str) -> Iterator[str]:
     """Yield a tsquery for these words at these distances, whatever stands where a word means nothing."""
     words = ANALYSERS[reading.analyser](text)
     idle = reading.idle_among(words)
@@ -290,7 +290,7 @@ class Meaning(NamedTuple):
         return self.words > 0 or self.narrows
 
 
-def meaning(asked: Asked) -> Meaning:
+def meaning(asked: SearchRequest) -> Meaning:
     """Return the meaning of a question; short ones are cached, because the same come again and again."""
     return (kept if len(asked.text) <= LONGEST else read)(asked.text, asked.filter)
 

@@ -20,7 +20,7 @@ from lib.threads import read_in_thread
 
 from ..transactions.transaction import lock_wiki, transaction
 from ..transactions.writer import Writer
-from .index import INDEX, Said, rows_of, searchable
+from .index import INDEX, IndexedPage, rows_of, searchable
 from .lexemes import fold
 
 REINDEXING = statements("search_reindexing")
@@ -153,8 +153,8 @@ def read_rows(scope: Scope, rows: list[Row]) -> dict[str, Any]:
     return rows_of(scope, ANALYSER, [said(row) for row in rows])
 
 
-def said(row: Row) -> Said:
-    return Said(
+def said(row: Row) -> IndexedPage:
+    return IndexedPage(
         page_id=row["id"],
         type=row["type"],
         status=row["status"],

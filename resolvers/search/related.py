@@ -10,9 +10,9 @@ from db.sql import statements
 
 from ..errors import NotFound
 from ..permissions import Action, authorise
-from .interpretation import Reading
+from .interpretation import ReadQuery
 from .lexemes import scope_letter
-from .ranking_query import Question, rare_enough
+from .ranking_query import RankedQuery, rare_enough
 from .request import MOST
 from .weights import WEIGHTS
 
@@ -40,7 +40,7 @@ async def near(connection: Connection, scope: Scope, page_id: UUID, limit: int) 
     if not topic:
         return []
     reading, weights = read_topic(scope, topic)
-    asked = Question(keys=(), weights=weights, total=sum(weights.values()))
+    asked = RankedQuery(keys=(), weights=weights, total=sum(weights.values()))
     asked.rare = rare_enough(reading, sorted(weights, key=lambda lexeme: (reading.found[lexeme], lexeme)))
     rows = await connection.all(
         asked.ranking, **where, **WEIGHTS | {"w_linked": 0.0}, **asked.values(), analyser=reading.analyser,
@@ -50,10 +50,10 @@ async def near(connection: Connection, scope: Scope, page_id: UUID, limit: int) 
     return [(row["page_id"], row["score"]) for row in rows if row["page_id"] != page_id][:limit]
 
 
-def read_topic(scope: Scope, topic: Sequence[Row]) -> tuple[Reading, dict[str, float]]:
+def read_topic(scope: Scope, topic: Sequence[Row]) -> tuple[ReadQuery, dict[str, float]]:
     """Return a reading as if someone had asked for these lexemes, and their weights."""
     analyser, pages, words = topic[0]["analyser"], max(topic[0]["pages"], 1), max(topic[0]["words"], 1)
     letter = scope_letter(scope.tenant_id, scope.owner_id, analyser)
-    reading = Reading(letter, analyser, pages, words / pages, [])
+    reading = ReadQuery(letter, analyser, pages, words / pages, [])
     reading.found = {row["lexeme"]: row["found"] for row in topic}
     return reading, {row["lexeme"]: float(row["weight"]) for row in topic}

@@ -25,7 +25,7 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SearchRequest:
     """One question. `text` is in the grammar of content.search_query; what it says and `filter` hold together."""
 
     text: str
@@ -39,7 +39,7 @@ class Asked:
     with_cursors: bool = True
 
 
-class Hit(NamedTuple):
+class SearchHit(NamedTuple):
     """A page that was found. `matched_alias` says by which name, `section_id` where the passage stands.
 
     `cursor` is empty where none was asked for.
@@ -55,10 +55,10 @@ class Hit(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResult:
     """Hits, the best first. When `total` is not exact there are at least so many."""
 
-    hits: tuple[Hit, ...] = ()
+    hits: tuple[SearchHit, ...] = ()
     has_next_page: bool = False
     did_you_mean: str | None = None
     total: int = 0

@@ -22,12 +22,12 @@ from db.scope import Scope
 from ..auth.owners import find_owner
 from ..errors import BadInput, NotFound
 from ..permissions import Action, authorise
-from .interpretation import Reading, read
+from .interpretation import ReadQuery, read
 from .passages import with_passages
 from .query_cache import Memory, Understood, memory_of
-from .ranking_query import RANKING, SHORT_QUESTION, Meaning, Question, meaning, question
+from .ranking_query import RANKING, SHORT_QUESTION, Meaning, RankedQuery, meaning, question
 from .ranking_query import required as required_query
-from .request import MOST, Asked, Found, Hit
+from .request import MOST, SearchHit, SearchRequest, SearchResult
 from .weights import COUNTED, WEIGHTS
 
 PARTS = ("in_text", "in_names", "named", "together", "heading", "begun", "linked", "topic")
@@ -35,22 +35,22 @@ ENOUGH = 10  # hits; with fewer a question is asked again in a wider way
 EVER = (datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC))
 
 
-async def search(database: Database, scope: Scope, asked: Asked) -> Found:
+async def search(database: Database, scope: Scope, asked: SearchRequest) -> SearchResult:
     """The best pages for a question; nothing, without SQL, for one that says nothing.
 
     A wiki that the caller may not read has no pages. Raises BadInput for a cursor of another search.
     """
     if not (meant := meaning(asked)).says_anything:
-        return Found()
+        return SearchResult()
     try:
         scope = await in_wiki(database, scope, asked, meant.query)
     except NotFound:
-        return Found()
+        return SearchResult()
     async with database.searching() as connection:
-        return await Search(connection, scope, asked, meant, memory_of(database)).found()
+        return await SearchRun(connection, scope, asked, meant, memory_of(database)).found()
 
 
-async def known_within(database: Database, scope: Scope, asked: Asked, again: bool) -> Mapping[str, Any] | None:
+async def known_within(database: Database, scope: Scope, asked: SearchRequest, again: bool) -> Mapping[str, Any] | None:
     """Return the parameters with which the statement that shows the hits finds them itself.
 
     None means that `search` has to run first. `again` says that the cached question is out of date.
@@ -63,14 +63,14 @@ async def known_within(database: Database, scope: Scope, asked: Asked, again: bo
     understood = None if again else memory.find(scope, asked.text, asked.filter)
     if understood is None:
         async with database.searching() as connection:
-            understood = await Search(connection, scope, asked, meant, memory).understood()
+            understood = await SearchRun(connection, scope, asked, meant, memory).understood()
     if understood is None or not understood.question.is_ranked_at_once:
         return None
     own = {"size": asked.first, "counted_at": understood.reading.counted_at}
     return ChainMap(own, understood.values)
 
 
-async def in_wiki(database: Database, scope: Scope, asked: Asked, query: SearchQuery) -> Scope:
+async def in_wiki(database: Database, scope: Scope, asked: SearchRequest, query: SearchQuery) -> Scope:
     """The scope in the wiki that is asked; raises NotFound for one that the caller may not read."""
     owner_id = asked.owner_id
     if query.owner is not None:
@@ -82,10 +82,12 @@ async def in_wiki(database: Database, scope: Scope, asked: Asked, query: SearchQ
     return scope.in_owner(owner_id)
 
 
-class Search:
+class SearchRun:
     """One question to one wiki."""
 
-    def __init__(self, connection: Connection, scope: Scope, asked: Asked, meant: Meaning, memory: Memory) -> None:
+    def __init__(
+        self, connection: Connection, scope: Scope, asked: SearchRequest, meant: Meaning, memory: Memory
+    ) -> None:
         self.connection, self.scope, self.asked, self.memory = connection, scope, asked, memory
         self.query, self.wanted = meant.query, meant.wanted
         self.size = max(1, min(asked.first, MOST))
@@ -104,7 +106,7 @@ class Search:
         """The marks of the pages that came before this one."""
         return self.behind.shown if self.behind else ()
 
-    async def found(self) -> Found:
+    async def found(self) -> SearchResult:
         """Return the hits, by the cached interpretation of the question if that still holds."""
         kept = None if self.behind else self.memory.find(self.scope, self.asked.text, self.asked.filter)
         if kept is not None:
@@ -112,7 +114,7 @@ class Search:
             if rows and rows[0]["counted_at"] == kept.reading.counted_at:
                 return await self.shown(kept, rows)
         understood = await self.understood()
-        return await self.shown(understood, await self.rows(understood)) if understood else Found()
+        return await self.shown(understood, await self.rows(understood)) if understood else SearchResult()
 
     async def understood(self) -> Understood | None:
         """Interpret the question; None when the wiki has no index yet."""
@@ -131,7 +133,7 @@ class Search:
             self.memory.keep(self.scope, self.asked.text, self.asked.filter, understood)
         return understood
 
-    def values(self, reading: Reading, asked: Question) -> dict[str, Any]:
+    def values(self, reading: ReadQuery, asked: RankedQuery) -> dict[str, Any]:
         """Return the parameters of every statement of this question, except where it goes on."""
         is_bounded = self.wanted.updated_after or self.wanted.updated_before
         return {
@@ -158,9 +160,9 @@ class Search:
         self.beside = beside(rows[0]) if rows else ()
         return [row for row in rows if page_mark(row["page_id"]) not in seen]
 
-    async def shown(self, understood: Understood, rows: Sequence[Row]) -> Found:
+    async def shown(self, understood: Understood, rows: Sequence[Row]) -> SearchResult:
         reading, asked, values = understood
-        found = Found(
+        found = SearchResult(
             hits=tuple(self.hits(reading, asked, rows[: self.size])),
             has_next_page=len(rows) > self.size,
             did_you_mean=reading.did_you_mean(self.query.words),
@@ -172,7 +174,7 @@ class Search:
             found = replace(found, hits=await with_passages(self.connection, self.scope, reading, asked, found.hits))
         return found
 
-    async def ranked(self, values: dict[str, Any], asked: Question) -> Sequence[Row]:
+    async def ranked(self, values: dict[str, Any], asked: RankedQuery) -> Sequence[Row]:
         """Rank the pages. If hardly any has several of the common words asked for, rank those that have one of them."""
         if not (self.behind and self.behind.is_wide):
             rows = await self.connection.all(asked.ranking, **values)
@@ -194,12 +196,12 @@ class Search:
                 return few
         return await self.connection.all(RANKING["list_many"], **values)
 
-    def hits(self, reading: Reading, asked: Question, rows: Sequence[Row]) -> Iterator[Hit]:
+    def hits(self, reading: ReadQuery, asked: RankedQuery, rows: Sequence[Row]) -> Iterator[SearchHit]:
         shown = list(self.shown_before)
         for row in rows:
             if asked.finds_words:
                 shown.append(page_mark(row["page_id"]))
-            yield Hit(
+            yield SearchHit(
                 page_id=row["page_id"],
                 score=row["score"] if asked.finds_words else 0.0,
                 cursor=self.cursor(reading, row, shown) if self.asked.with_cursors else "",
@@ -207,10 +209,10 @@ class Search:
                 explanation=explanation(asked, row) if self.asked.explained else None,
             )
 
-    def cursor(self, reading: Reading, row: Row, shown: Sequence[str]) -> str:
+    def cursor(self, reading: ReadQuery, row: Row, shown: Sequence[str]) -> str:
         return make_cursor(self.identity, reading, row["score"], row["page_id"], shown, is_wide=self.is_wide)
 
-    async def counted(self, found: Found, values: dict[str, Any]) -> Found:
+    async def counted(self, found: SearchResult, values: dict[str, Any]) -> SearchResult:
         row = await self.connection.one(RANKING["count_pages"], **values)
         assert row is not None
         return replace(
@@ -227,7 +229,7 @@ def beside(row: Row) -> Sequence[UUID]:
     return row.get("beside") or ()
 
 
-def explanation(asked: Question, row: Row) -> dict[str, Any]:
+def explanation(asked: RankedQuery, row: Row) -> dict[str, Any]:
     """Return what each part of the score was."""
     return {"parts": {part: row[part] for part in PARTS if part in row}, "terms": asked.terms}
 
@@ -237,7 +239,7 @@ MARK = 8  # hexadecimal digits of an id, all of them random: few hundred pages a
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SearchCursor:
     """A position behind the page with this score. `found` and `pages` are the statistics of the first question.
 
     `shown` are the marks of all pages so far, where words were asked for: a list is in an order of its own.
@@ -257,7 +259,7 @@ def page_mark(page_id: UUID) -> str:
 
 
 def make_cursor(
-    question: str, reading: Reading, score: float, page_id: UUID, shown: Sequence[str] = (), *, is_wide: bool = False
+    question: str, reading: ReadQuery, score: float, page_id: UUID, shown: Sequence[str] = (), *, is_wide: bool = False
 ) -> str:
     """`question` is all that was asked, filters included; `is_wide` when its words were not looked for together."""
     asked = crc32(question.encode(errors="surrogatepass"))
@@ -266,7 +268,7 @@ def make_cursor(
     return urlsafe_b64encode(orjson.dumps(state)).decode()
 
 
-def read_cursor(question: str, text: str) -> Place:
+def read_cursor(question: str, text: str) -> SearchCursor:
     """Return the place of a cursor. Raises BadInput for what is no cursor of this question."""
     try:
         if len(text) > LONGEST:
@@ -280,7 +282,7 @@ def read_cursor(question: str, text: str) -> Place:
         if not (is_count(pages) and pages > 0 and all(map(is_count, found.values()))):
             raise ValueError
         marks = tuple(shown[at : at + MARK] for at in range(0, len(shown), MARK))
-        behind = Place(score, UUID(page_id), pages, length, found, is_wide is True, marks)
+        behind = SearchCursor(score, UUID(page_id), pages, length, found, is_wide is True, marks)
     except (ValueError, TypeError, AttributeError, binascii.Error) as error:
         raise BadInput("This is not a cursor of a search.", "after") from error
     if asked != crc32(question.encode(errors="surrogatepass")):

@@ -15,7 +15,7 @@ from ..links.references import refresh_all_hubness
 from ..links.targets import resolve_all
 from ..permissions import Action
 from ..tenants.tenants import is_compiling, list_tenants
-from ..transactions.transaction import looking, writing, writing_page
+from ..transactions.transaction import read_connection, writing, writing_page
 from ..transactions.writer import Writer, record
 
 COMPILING = statements("compiling")
@@ -137,7 +137,7 @@ async def ask_for(writer: Writer, mention_id: UUID) -> UUID | None:
 async def sweep_all(database: Database, today: date) -> bool:
     """Sweep every wiki that nobody has swept on this day, each in a transaction; false when one was too busy."""
     wanted = [{"tenant_id": tenant.id, "today": today} for tenant in await list_tenants(database)]
-    async with looking(database) as connection:
+    async with read_connection(database) as connection:
         rows = await connection.all_of_each(SWEEPS["find_unswept"], wanted)
     done = [await sweep_once(database, row["tenant_id"], row["owner_id"], today) for row in rows]
     return all(done)

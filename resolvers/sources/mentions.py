@@ -18,7 +18,7 @@ from db.tables import mentions as table
 from .. import validation
 from ..errors import BadInput, NotFound
 from ..permissions import Action, authorise
-from ..transactions.transaction import looking, writing, writing_row
+from ..transactions.transaction import read_connection, writing, writing_row
 from ..transactions.writer import Writer, record
 from .compile_requests import EARNED_LEAST, ask_for
 from .sources import find_source
@@ -41,7 +41,7 @@ class SavedMention:
 
 async def find_nearest(database: Database, scope: Scope, size: int) -> list[Row]:
     """The held names of the scope's wiki that most sources say, each with the `total` of held names."""
-    async with looking(database) as connection:
+    async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.READ)
         wanted = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
         return await connection.all(MENTIONS["find_nearest"], **wanted, size=size)

@@ -17,7 +17,7 @@ from .. import validation
 from ..errors import BadInput, NotFound
 from ..jobs.queue import enqueue
 from ..permissions import Action, authorise
-from ..transactions.transaction import looking, writing, writing_page, writing_row
+from ..transactions.transaction import read_connection, writing, writing_page, writing_row
 from ..transactions.writer import Writer, record
 
 SECTIONS = statements("sections")
@@ -176,7 +176,7 @@ async def cite_source(
 async def locate_source(database: Database, scope: Scope, name: str) -> UUID:
     """The newest version of a source by `KIND/REF`, or the one with that id."""
     kind, _, ref = name.partition("/")
-    async with looking(database) as connection:
+    async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.READ)
         given = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "checksum": b""}
         row = await connection.one(SOURCES["find_current"], **given, kind=kind, ref=ref)
@@ -253,7 +253,7 @@ async def forget_source(database: Database, scope: Scope, source_id: UUID, reaso
 
 async def find_repeating(database: Database, scope: Scope, job_id: UUID) -> list[str]:
     """The pages (`entity/momofuku`) which the job found to say still, as people wrote it, what is forgotten."""
-    async with looking(database) as connection:
+    async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.MANAGE)
         rows = await Writer(connection, scope).all(FORGETTING["find_repeating"], job_id=job_id)
     return [f"{row['type']}/{row['slug']}" for row in rows]

@@ -49,7 +49,7 @@ OF_PAGES: Mapping[str, ChangeKind] = {
 }
 
 
-class Change(NamedTuple):
+class ChangeEvent(NamedTuple):
     """Something that happened in a wiki. Without an id it happened to the wiki as a whole."""
 
     tenant_id: UUID
@@ -61,22 +61,22 @@ class Change(NamedTuple):
     at: datetime
 
 
-def merged(earlier: Change, later: Change) -> Change:
+def merged(earlier: ChangeEvent, later: ChangeEvent) -> ChangeEvent:
     """Return two changes of one thing as one."""
     kind = later.kind if WEIGHTS[later.kind] >= WEIGHTS[earlier.kind] else earlier.kind
     version = earlier.version if later.version is None else later.version
     return later._replace(kind=kind, version=version)
 
 
-class Changes:
+class ChangeLog:
     """The changes of one transaction so far, each page once."""
 
     def __init__(self, tenant_id: UUID, owner_id: UUID, at: datetime) -> None:
         self.tenant_id, self.owner_id, self.at = tenant_id, owner_id, at
-        self.found: dict[UUID | None, Change] = {}
+        self.found: dict[UUID | None, ChangeEvent] = {}
 
     def add(self, kind: ChangeKind, page_id: UUID | None, version: int | None = None) -> None:
-        change = Change(self.tenant_id, self.owner_id, Topic.PAGES, kind, page_id, version, self.at)
+        change = ChangeEvent(self.tenant_id, self.owner_id, Topic.PAGES, kind, page_id, version, self.at)
         before = self.found.get(page_id)
         self.found[page_id] = merged(before, change) if before else change
 
@@ -84,10 +84,10 @@ class Changes:
         """Add a change by the name under which it is logged: `page.created`."""
         self.add(kind_of(action, page_id is not None), page_id, version)
 
-    def all(self) -> list[Change]:
+    def all(self) -> list[ChangeEvent]:
         """Return the changes. More than anybody would follow one by one are told as one: read the wiki anew."""
         if len(self.found) > MOST:
-            return [Change(self.tenant_id, self.owner_id, Topic.PAGES, ChangeKind.RESYNC, None, None, self.at)]
+            return [ChangeEvent(self.tenant_id, self.owner_id, Topic.PAGES, ChangeKind.RESYNC, None, None, self.at)]
         return list(self.found.values())
 
 
@@ -100,7 +100,7 @@ def kind_of(action: str, is_of_page: bool) -> ChangeKind:
     return OF_PAGES.get(verb, ChangeKind.UPDATED) if noun in ("page", "wiki") else ChangeKind.UPDATED
 
 
-def announce(connection: Connection, changes: Iterable[Change]) -> None:
+def announce(connection: Connection, changes: Iterable[ChangeEvent]) -> None:
     """Tell every process, in order, once the transaction commits: it goes along with the COMMIT."""
     for text in payloads(changes):
         connection.finally_run(NOTIFY, payload=text)
@@ -110,10 +110,10 @@ def announce_job(
     connection: Connection, tenant_id: UUID, owner_id: UUID, job_id: UUID, kind: ChangeKind = ChangeKind.UPDATED
 ) -> None:
     """Announce that a compile job was made or came further, in the transaction that writes its row."""
-    announce(connection, [Change(tenant_id, owner_id, Topic.JOBS, kind, job_id, None, datetime.now(UTC))])
+    announce(connection, [ChangeEvent(tenant_id, owner_id, Topic.JOBS, kind, job_id, None, datetime.now(UTC))])
 
 
-def payloads(changes: Iterable[Change]) -> list[str]:
+def payloads(changes: Iterable[ChangeEvent]) -> list[str]:
     """Return the changes as notifications carry them: one heading for those that have it in common."""
     headed: dict[tuple[Any, ...], list[Any]] = {}
     for change in changes:
@@ -126,14 +126,15 @@ def payloads(changes: Iterable[Change]) -> list[str]:
     ]
 
 
-def read_payload(text: str) -> list[Change]:
+def read_payload(text: str) -> list[ChangeEvent]:
     """Return the changes of a notification. Raises ValueError when it is not one of changes."""
     try:
         topic, tenant_id, owner_id, at, told = orjson.loads(text)
         place = UUID(tenant_id), UUID(owner_id), Topic(topic)
         moment = datetime.fromisoformat(at)
         return [
-            Change(*place, ChangeKind(kind), UUID(id) if id else None, version, moment) for kind, id, version in told
+            ChangeEvent(*place, ChangeKind(kind), UUID(id) if id else None, version, moment)
+            for kind, id, version in told
         ]
     except (TypeError, AttributeError) as error:
         raise ValueError("not a notification of changes") from error

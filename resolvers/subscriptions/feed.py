@@ -14,30 +14,30 @@ from db.sql import statements
 
 from ..errors import NotFound
 from ..permissions import Action, authorise
-from ..transactions.transaction import NO_PAGE, looking
-from .changes import Change, ChangeKind, Topic, merged
+from ..transactions.transaction import NO_PAGE, read_connection
+from .changes import ChangeEvent, ChangeKind, Topic, merged
 
 WAITING_MAX = 256  # changes that wait for one watcher
 Place = tuple[Topic, UUID, UUID]
 
 
-class Watcher:
+class Subscriber:
     """The changes of one wiki, or of one page in it, from the moment it is made. Iterated until the feed closes."""
 
     def __init__(self, feed: "Feed", place: Place, page_id: UUID | None = None) -> None:
         self.feed, self.place, self.page_id = feed, place, page_id
-        self.waiting: dict[UUID | None, Change] = {}
+        self.waiting: dict[UUID | None, ChangeEvent] = {}
         self.heard, self.ended = Event(), False
         feed.watchers[place].add(self)
 
     def resync(self) -> None:
         """Replace whatever waits and whatever was missed by one change: read anew."""
         topic, tenant_id, owner_id = self.place
-        told = Change(tenant_id, owner_id, topic, ChangeKind.RESYNC, self.page_id, None, datetime.now(UTC))
+        told = ChangeEvent(tenant_id, owner_id, topic, ChangeKind.RESYNC, self.page_id, None, datetime.now(UTC))
         self.waiting = {self.page_id: told}
         self.heard.set()
 
-    def hear(self, change: Change) -> None:
+    def hear(self, change: ChangeEvent) -> None:
         if not self.concerns(change):
             return
         key = self.page_id or change.id
@@ -48,16 +48,16 @@ class Watcher:
             self.resync()
         self.heard.set()
 
-    def concerns(self, change: Change) -> bool:
+    def concerns(self, change: ChangeEvent) -> bool:
         """Return whether it concerns the page: what happens to the whole wiki does, except evidence alone."""
         if self.page_id is None or change.id == self.page_id:
             return True
         return change.id is None and change.kind is not ChangeKind.EVIDENCE
 
-    def __aiter__(self) -> "Watcher":
+    def __aiter__(self) -> "Subscriber":
         return self
 
-    async def __anext__(self) -> Change:
+    async def __anext__(self) -> ChangeEvent:
         """Return the next change. A page that was deleted has no more changes."""
         while not (self.waiting or self.ended or self.feed.closed):
             self.heard.clear()
@@ -79,10 +79,10 @@ class Feed:
     """A feed of changes to all watchers of a process."""
 
     def __init__(self) -> None:
-        self.watchers: defaultdict[Place, set[Watcher]] = defaultdict(set)
+        self.watchers: defaultdict[Place, set[Subscriber]] = defaultdict(set)
         self.closed = False
 
-    def tell(self, change: Change) -> None:
+    def tell(self, change: ChangeEvent) -> None:
         place = change.topic, change.tenant_id, change.owner_id
         for watcher in self.watchers.get(place, ()):
             watcher.hear(change)
@@ -98,7 +98,7 @@ class Feed:
         for watcher in self.all():
             watcher.heard.set()
 
-    def all(self) -> list[Watcher]:
+    def all(self) -> list[Subscriber]:
         return [watcher for watchers in self.watchers.values() for watcher in watchers]
 
 
@@ -108,10 +108,10 @@ if TYPE_CHECKING:
 PAGES = statements("pages")
 
 
-async def watch_page(context: "Context", page_id: UUID, *, initial: bool) -> Watcher:
+async def watch_page(context: "Context", page_id: UUID, *, initial: bool) -> Subscriber:
     """Watch the changes of one page. One that may not be seen is as unknown as any."""
     scope = context.scope
-    async with looking(context.database) as connection:
+    async with read_connection(context.database) as connection:
         owner_id = await connection.value(PAGES["find_owner"], tenant_id=scope.tenant_id, id=page_id)
         if owner_id is None:
             raise NotFound(NO_PAGE)
@@ -124,18 +124,20 @@ async def watch_page(context: "Context", page_id: UUID, *, initial: bool) -> Wat
 
 async def watch_wiki(
     context: "Context", owner_id: UUID | None, *, initial: bool, topic: Topic = Topic.PAGES
-) -> Watcher:
+) -> Subscriber:
     """Watch the changes of a wiki, the caller's own when none is named, or those of its compile jobs."""
     owner_id = context.scope.owner_id if owner_id is None else owner_id
-    async with looking(context.database) as connection:
+    async with read_connection(context.database) as connection:
         await authorise(connection, context.scope, owner_id, Action.READ)
     return watcher(context, topic, owner_id, initial=initial)
 
 
-def watcher(context: "Context", topic: Topic, owner_id: UUID, page_id: UUID | None = None, *, initial: bool) -> Watcher:
+def watcher(
+    context: "Context", topic: Topic, owner_id: UUID, page_id: UUID | None = None, *, initial: bool
+) -> Subscriber:
     """Return a watcher that hears from now on; with `initial` it begins with a RESYNC, and misses nothing after it."""
     assert context.feed is not None, "whoever may follow has a feed"
-    made = Watcher(context.feed, (topic, context.scope.tenant_id, owner_id), page_id)
+    made = Subscriber(context.feed, (topic, context.scope.tenant_id, owner_id), page_id)
     if initial:
         made.resync()
     return made

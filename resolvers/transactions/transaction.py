@@ -25,7 +25,7 @@ from ..model.pages import Page, find_page
 from ..permissions import Action, authorise, is_at_home
 from ..subscriptions.changes import ChangeKind, announce
 from .db_errors import translated_db_errors
-from .writer import Line, Writer
+from .writer import LogLine, Writer
 
 PATIENCE = 10.0  # seconds
 BUSY = "This wiki is being written by others. Try again in a moment."
@@ -33,7 +33,7 @@ BUSY = "This wiki is being written by others. Try again in a moment."
 Place = tuple[Database, UUID, UUID]
 
 
-class Queue:
+class WriteQueue:
     """A queue of those who hold or await the lock of one wiki."""
 
     __slots__ = ("length", "lock")
@@ -42,10 +42,10 @@ class Queue:
         self.lock, self.length = asyncio.Lock(), 0
 
 
-QUEUES: dict[Place, Queue] = {}
+QUEUES: dict[Place, WriteQueue] = {}
 
 
-class turn:
+class process_lock:
     """The only writer of the scope's wiki in this process, first come, first served."""
 
     __slots__ = ("place", "queue")
@@ -61,7 +61,7 @@ class turn:
     async def __aenter__(self) -> None:
         if self.place is None:
             return
-        queue = self.queue = QUEUES.setdefault(self.place, Queue())
+        queue = self.queue = QUEUES.setdefault(self.place, WriteQueue())
         queue.length += 1
         try:
             await (wait_for(queue.lock) if queue.length > 1 else queue.lock.acquire())  # at once: nobody else has it
@@ -95,7 +95,7 @@ MOST = 10_000  # pages of one database
 REMEMBERED: WeakKeyDictionary[Database, LRU[UUID]] = WeakKeyDictionary()
 
 
-def places(database: Database) -> LRU[UUID]:
+def page_owners(database: Database) -> LRU[UUID]:
     """Return the cached owners of pages by (tenant, page). A page may be gone already: look before you write."""
     if isinstance(database, OneTransaction):
         database = database.database
@@ -106,7 +106,7 @@ def places(database: Database) -> LRU[UUID]:
 CLOSING = statements("closing")
 
 
-async def close(writer: Writer) -> None:
+async def finish(writer: Writer) -> None:
     """Write everything that ends a write in one statement; on Citus a notification has to be one by itself."""
     found = writer.changes.found
     if None in found and found[None].kind is ChangeKind.ARCHIVED:
@@ -126,7 +126,7 @@ async def close(writer: Writer) -> None:
     announce(writer, writer.changes.all())
 
 
-def shown(line: Line) -> dict[str, Any]:
+def shown(line: LogLine) -> dict[str, Any]:
     return {"id": line.id, "action": line.action, "page_id": line.page_id, "detail": line.detail}
 
 
@@ -140,9 +140,9 @@ NO_PAGE = "There is no such page, or none that you may see."
 @asynccontextmanager
 async def writing(database: Database, scope: Scope, action: Action = Action.WRITE) -> AsyncIterator[Writer]:
     """Open a transaction in the scope's wiki, allowed and alone. Callers who may not write never wait for others."""
-    async with looking(database) as connection:
+    async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, action)
-    async with alone(database, scope, action) as writer:
+    async with locked_transaction(database, scope, action) as writer:
         yield writer
 
 
@@ -151,14 +151,14 @@ async def writing_page(
     database: Database, scope: Scope, page_id: UUID, action: Action = Action.WRITE
 ) -> AsyncIterator[tuple[Writer, Page]]:
     """Open a transaction as `writing` does in the page's wiki, with the page as it is now that nobody can change it."""
-    async with writing_beside(database, scope, page_id, action) as writer:
+    async with writing_near_page(database, scope, page_id, action) as writer:
         page = await find_page(writer, page_id)
         if page is None:
             raise NotFound(NO_PAGE)
         yield writer, page
 
 
-class writing_beside:
+class writing_near_page:
     """A transaction as of `writing`, in the wiki where a page lay when it was last seen: it may be gone by now."""
 
     __slots__ = ("action", "alone", "database", "page_id", "scope")
@@ -167,7 +167,7 @@ class writing_beside:
         self.database, self.scope, self.page_id, self.action = database, scope, page_id, action
 
     async def __aenter__(self) -> Writer:
-        self.alone = alone(self.database, self.scope.in_owner(await self.owner()), self.action)
+        self.alone = locked_transaction(self.database, self.scope.in_owner(await self.owner()), self.action)
         return await self.alone.__aenter__()
 
     async def __aexit__(
@@ -176,11 +176,11 @@ class writing_beside:
         return await self.alone.__aexit__(kind, error, at)
 
     async def owner(self) -> UUID:
-        known, key = places(self.database), (self.scope.tenant_id, self.page_id)
+        known, key = page_owners(self.database), (self.scope.tenant_id, self.page_id)
         owner_id = known.find(key)
         if owner_id is not None and is_at_home(self.scope, owner_id, self.action):
             return owner_id
-        found = await place_of(self.database, self.scope, PAGES["find_owner"], self.page_id, NO_PAGE, self.action)
+        found = await find_owner_of(self.database, self.scope, PAGES["find_owner"], self.page_id, NO_PAGE, self.action)
         return known.keep(key, found)
 
 
@@ -189,16 +189,16 @@ async def writing_row(
     database: Database, scope: Scope, find_owner: Statement, row_id: UUID, missing: str, action: Action = Action.WRITE
 ) -> AsyncIterator[Writer]:
     """Open a transaction as `writing` does in a row's wiki; one out of sight is `missing` as if it were not there."""
-    owner_id = await place_of(database, scope, find_owner, row_id, missing, action)
-    async with alone(database, scope.in_owner(owner_id), action) as writer:
+    owner_id = await find_owner_of(database, scope, find_owner, row_id, missing, action)
+    async with locked_transaction(database, scope.in_owner(owner_id), action) as writer:
         yield writer
 
 
-async def place_of(
+async def find_owner_of(
     database: Database, scope: Scope, find_owner: Statement, row_id: UUID, missing: str, action: Action
 ) -> UUID:
     """Return the owner of the wiki in which a row lies, where the caller may do this."""
-    async with looking(database) as connection:
+    async with read_connection(database) as connection:
         owner_id: UUID | None = await connection.value(find_owner, tenant_id=scope.tenant_id, id=row_id)
         if owner_id is None:
             raise NotFound(missing)
@@ -211,12 +211,12 @@ async def place_of(
 
 async def check_may_write(database: Database, scope: Scope) -> None:
     """Refuse a caller who would send much before a write could refuse it."""
-    async with looking(database) as connection:
+    async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.WRITE)
 
 
 @asynccontextmanager
-async def looking(database: Database) -> AsyncIterator[Connection]:
+async def read_connection(database: Database) -> AsyncIterator[Connection]:
     """Open a connection for what has to be known before a write."""
     with translated_db_errors():
         async with database.connection() as connection:
@@ -232,20 +232,20 @@ async def transaction(database: Database) -> AsyncIterator[Connection]:
 
 
 @asynccontextmanager
-async def alone(database: Database, scope: Scope, action: Action) -> AsyncIterator[Writer]:
+async def locked_transaction(database: Database, scope: Scope, action: Action) -> AsyncIterator[Writer]:
     """Open a transaction as the wiki's one writer, until it ends. After waiting, permissions are checked anew."""
     with translated_db_errors():
-        async with turn(database, scope), locking(database, scope) as connection:
+        async with process_lock(database, scope), wiki_lock(database, scope) as connection:
             if connection.begun != FOUND:
                 raise NotFound(NO_WIKI)
             await authorise(connection, scope, scope.owner_id, action)
             writer = Writer(connection, scope)
             yield writer
-            await close(writer)
+            await finish(writer)
             await writer.flush()
 
 
-class locking:
+class wiki_lock:
     """A transaction that begins by waiting for the writer of another process, as long as a statement may take."""
 
     __slots__ = ("transaction",)

@@ -10,13 +10,13 @@ from db.ids import new_id
 from db.scope import Scope
 from db.sql import Statement, combined, is_independent, touched
 
-from ..subscriptions.changes import Changes
+from ..subscriptions.changes import ChangeLog
 
 if TYPE_CHECKING:
     from ..model.pages import Saved
 
 
-class Line(NamedTuple):
+class LogLine(NamedTuple):
     """A line that the log will have of a write, besides who did it and when."""
 
     id: UUID
@@ -53,10 +53,10 @@ class Writer(Connection):
         """What pages answer to, where that was read already and nothing was written of it since."""
         self.editions: tuple[str, list[tuple[int, str]]] | None = None
         """The language of the wiki, and the analysers that index it with their states, where that was read already."""
-        self.changes = Changes(scope.tenant_id, scope.owner_id, self.now)
+        self.changes = ChangeLog(scope.tenant_id, scope.owner_id, self.now)
         self.gathered: dict[UUID, Any] | None = None
         """What can be found of pages by their ids, where `search.gathering` writes it later."""
-        self.lines: list[Line] = []
+        self.lines: list[LogLine] = []
         self.touched: set[UUID] = set()
         """Pages of which something changed that is not their content."""
         self.counted: set[UUID] = set()
@@ -133,7 +133,7 @@ class Writer(Connection):
 
 async def record(writer: Writer, action: str, page_id: UUID | None = None, **detail: Any) -> None:
     """Add to the log who did what, now. `action` is a noun and a verb in the past: `page.created`."""
-    writer.lines.append(Line(new_id(), action, page_id, detail))
+    writer.lines.append(LogLine(new_id(), action, page_id, detail))
     writer.changes.add_action(action, page_id, detail.get("version") if page_id else None)
 
 

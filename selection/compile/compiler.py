@@ -24,12 +24,12 @@ from ..declare import json_format
 from ..declare.arguments import Argument, bind, read_arguments
 from ..declare.contract import is_connection, mapping_of, object_type, python_name
 from ..declare.mapping import Column, Computed, Expression, Known, Paging, Part, Relation, Source, Step, Within
-from ..declare.paging import PAGING, Page, length
+from ..declare.paging import PAGING, PageArgs, length
 from ..declare.rows import OuterRow
 from ..errors import NotCompilable
 from ..limits.cost import Cost
 from .collect import Collector
-from .connection import Connection
+from .connection import ConnectionSelection
 from .parameters import Binds, Fixed, Getter
 from .tenancy import in_tenant
 
@@ -50,7 +50,7 @@ Arguments = dict[str, Argument]
 Item = Callable[[FromClause], ColumnElement[Any]]
 
 
-class Finding(NamedTuple):
+class StepUse(NamedTuple):
     """One step of a plan: what is wanted of it, and its arguments."""
 
     step: Step
@@ -58,7 +58,7 @@ class Finding(NamedTuple):
     arguments: Arguments
 
 
-class Compiler:
+class QueryCompiler:
     """Builds one statement. For values, the columns that Python fields need are fetched under `$name`."""
 
     def __init__(self, collector: Collector, mode: Mode, *, within: bool = False) -> None:
@@ -68,7 +68,7 @@ class Compiler:
         self.within = within
         self.binds = Binds()
         self.cost = Cost()
-        self.steps: list[Finding] = []
+        self.steps: list[StepUse] = []
         self.checks: list[tuple[Callable[..., None], Arguments]] = []
 
     # -- objects and their fields
@@ -131,7 +131,7 @@ class Compiler:
     def known(self, field: GraphQLField, nodes: Nodes, known: Known) -> ColumnElement[Any]:
         """Return an object of values that are bound: no table is read for them."""
         type_, columns = object_type(get_named_type(field.type)), list(known.step.columns)
-        step, pairs = self.adds(Finding(known.step, frozenset(), {})), Pairs()
+        step, pairs = self.adds(StepUse(known.step, frozenset(), {})), Pairs()
         for key, same in self.collector.below(type_, nodes).items():
             if (name := same[0].name.value) == "__typename":
                 pairs[key] = literal(type_.name)
@@ -158,7 +158,7 @@ class Compiler:
             query = source.query(**owner, **self.bound(own))
         else:
             wanted = self.collector.wanted(nodes)
-            finding = Finding(source.step, wanted, self.read(field, nodes))
+            finding = StepUse(source.step, wanted, self.read(field, nodes))
             query = source.query(self.found_within(finding) if self.within else self.found(finding))
         query = in_tenant(query)
         if source.variants is not None:
@@ -183,11 +183,11 @@ class Compiler:
         return func.coalesce(*found)
 
     def rows(
-        self, field: GraphQLField, nodes: Nodes, query: Select[Any], page: Page | None, item: Item | None = None
+        self, field: GraphQLField, nodes: Nodes, query: Select[Any], page: PageArgs | None, item: Item | None = None
     ) -> ColumnElement[Any]:
         type_ = get_named_type(field.type)
         if page is not None and is_connection(type_):
-            return Connection(self, query, page).build(object_type(type_), nodes)
+            return ConnectionSelection(self, query, page).build(object_type(type_), nodes)
         if is_list_type(get_nullable_type(field.type)):
             return self.many(type_, nodes, query, page, item)
         # An object that takes `first` holds a list of that size.
@@ -195,7 +195,7 @@ class Compiler:
             return self.guarded(field.type, self.one(type_, nodes, query, item).scalar_subquery())
 
     def many(
-        self, type_: GraphQLNamedType, nodes: Nodes, query: Select[Any], page: Page | None, item: Item | None
+        self, type_: GraphQLNamedType, nodes: Nodes, query: Select[Any], page: PageArgs | None, item: Item | None
     ) -> ColumnElement[Any]:
         with self.list_of(page.size, page.per_row) if page else nullcontext():
             shown = self.one(type_, nodes, query, item)
@@ -214,12 +214,12 @@ class Compiler:
 
     # -- arguments, steps and cost
 
-    def split(self, field: GraphQLField, nodes: Nodes, paging: Paging | None) -> tuple[Page | None, Arguments]:
+    def split(self, field: GraphQLField, nodes: Nodes, paging: Paging | None) -> tuple[PageArgs | None, Arguments]:
         """Return the page that is asked for, and the declaration's own arguments."""
         read = self.read(field, nodes)
         if paging is None:
             return None, read
-        page = Page({name: read.pop(name) for name in PAGING & read.keys()}, paging)
+        page = PageArgs({name: read.pop(name) for name in PAGING & read.keys()}, paging)
         if paging.each_of is not None:
             page.size = length(read[paging.each_of])
         return page, read
@@ -230,7 +230,7 @@ class Compiler:
     def bound(self, arguments: Arguments) -> dict[str, Any]:
         return {name: bind(argument, self.binds) for name, argument in arguments.items()}
 
-    def found(self, finding: Finding) -> FromClause:
+    def found(self, finding: StepUse) -> FromClause:
         """Return what a step finds, as rows in the order it found them: unnest(arrays) WITH ORDINALITY."""
         index, types = self.adds(finding), finding.step.columns
         arrays = [self.binds.add(found_column(index, i), ARRAY(type_)) for i, type_ in enumerate(types.values())]
@@ -238,12 +238,12 @@ class Compiler:
         rows = func.unnest(*arrays).table_valued(*columns, with_ordinality="ordinality")
         return rows.render_derived()
 
-    def found_within(self, finding: Finding) -> FromClause:
+    def found_within(self, finding: StepUse) -> FromClause:
         """Return the rows that a step finds, by the step's own select."""
         self.adds(finding)
         return within_of(finding).rows.subquery()
 
-    def adds(self, finding: Finding) -> int:
+    def adds(self, finding: StepUse) -> int:
         """Add a step, and return its place among those of the plan."""
         self.steps.append(finding)
         if cost := finding.step.cost:
@@ -257,12 +257,12 @@ class Compiler:
         self.cost = outer
 
 
-def within_of(finding: Finding) -> Within:
+def within_of(finding: StepUse) -> Within:
     assert finding.step.within is not None
     return finding.step.within
 
 
-def is_within(findings: Sequence[Finding]) -> bool:
+def is_within(findings: Sequence[StepUse]) -> bool:
     """Return whether there is one step, and the statement can find all that is wanted of it."""
     return len(findings) == 1 and all(one.step.within and not one.step.within.lacks & one.wanted for one in findings)
 

@@ -24,12 +24,12 @@ from ..declare import json_format
 from ..declare.arguments import Argument, sendable
 from ..declare.contract import mapping_of, object_type
 from ..declare.mapping import Relation
-from ..declare.paging import Page
+from ..declare.paging import PageArgs
 from ..errors import BadInput, NotCompilable
 from .parameters import Binds, Getter
 
 
-class Key(NamedTuple):
+class OrderTerm(NamedTuple):
     """One term of an order."""
 
     value: ColumnElement[Any]
@@ -39,33 +39,33 @@ class Key(NamedTuple):
         return self.value.desc() if self.descending != backward else self.value.asc()
 
 
-def keys_of(query: Select[Any]) -> list[Key]:
+def keys_of(query: Select[Any]) -> list[OrderTerm]:
     """Return the ORDER BY of a connection's query: not null, and the last key unique."""
     clauses = query._order_by_clauses
     assert clauses, "a connection needs an order"
-    return [Key(getattr(clause, "element", clause), descending(clause)) for clause in clauses]
+    return [OrderTerm(getattr(clause, "element", clause), descending(clause)) for clause in clauses]
 
 
 def descending(clause: ColumnElement[Any]) -> bool:
     return getattr(clause, "modifier", None) is desc_op
 
 
-def signature(keys: Sequence[Key]) -> str:
+def signature(keys: Sequence[OrderTerm]) -> str:
     """Return the order that a cursor belongs to: "-hubness_score,id"."""
     return ",".join(f"{'-' if key.descending else ''}{name_of(key)}" for key in keys)
 
 
-def name_of(key: Key) -> str:
+def name_of(key: OrderTerm) -> str:
     name: str = getattr(key.value, "name")  # noqa: B009  mypy knows the columns only
     return name
 
 
-def cursor(keys: Sequence[Key]) -> ColumnElement[Any]:
+def cursor(keys: Sequence[OrderTerm]) -> ColumnElement[Any]:
     values = cast(func.json_build_array(signature(keys), *(key.value for key in keys)), Text)
     return func.translate(func.encode(func.convert_to(values, "utf8"), "base64"), "\n", "")
 
 
-def beyond(keys: Sequence[Key], get: Getter, backward: bool, binds: Binds) -> ColumnElement[bool]:
+def beyond(keys: Sequence[OrderTerm], get: Getter, backward: bool, binds: Binds) -> ColumnElement[bool]:
     """Return the rows strictly after the cursor, or before it."""
     limits = [binds.add(cursor_value(get, keys, i), key.value.type) for i, key in enumerate(keys)]
     falling = [key.descending != backward for key in keys]
@@ -82,11 +82,11 @@ def beyond(keys: Sequence[Key], get: Getter, backward: bool, binds: Binds) -> Co
     return and_(starts, or_(*(and_(*same[:i], step) for i, step in enumerate(steps))))
 
 
-def cursor_value(get: Getter, keys: Sequence[Key], index: int) -> Getter:
+def cursor_value(get: Getter, keys: Sequence[OrderTerm], index: int) -> Getter:
     return lambda request: decode(get(request), keys)[index]
 
 
-def check_cursor(keys: Sequence[Key], scope: Any, text: str) -> None:
+def check_cursor(keys: Sequence[OrderTerm], scope: Any, text: str) -> None:
     """Refuse a bad one even where nothing of its page is selected."""
     decode(text, keys)
 
@@ -95,7 +95,7 @@ READERS: dict[type, Callable[[Any], Any]] = {UUID: UUID, datetime: datetime.from
 INT_MAX = 2**31 - 1
 
 
-def decode(text: str, keys: Sequence[Key]) -> list[Any]:
+def decode(text: str, keys: Sequence[OrderTerm]) -> list[Any]:
     try:
         name, *values = json.loads(base64.b64decode(text, validate=True))
         if name != signature(keys):
@@ -117,16 +117,16 @@ def read(type_: type, value: Any) -> Any:
 
 
 if TYPE_CHECKING:
-    from .compiler import Compiler
+    pass
 
 Nodes = list[FieldNode]
 Outer = Callable[[Subquery], ColumnElement[Any]]
 
 
-class Connection:
+class ConnectionSelection:
     """One connection of one statement."""
 
-    def __init__(self, compiler: "Compiler", query: Select[Any], page: Page) -> None:
+    def __init__(self, compiler: "QueryCompiler", query: Select[Any], page: PageArgs) -> None:
         self.compiler, self.query, self.page = compiler, query, page
         self.row = query.columns_clause_froms[0]
         self.keys = keys_of(query)

@@ -24,21 +24,21 @@ from sqlalchemy.types import TypeEngine
 from ..declare.mapping import Choice
 
 
-class Bound(BindParameter[Any]):
+class BoundParameter(BindParameter[Any]):
     """A parameter that is never rendered into the SQL."""
 
     __visit_name__ = "bound"
     inherit_cache = False
-    derive: "Callable[[Callable[[Any], Any]], Bound]"
+    derive: "Callable[[Callable[[Any], Any]], BoundParameter]"
     """Another parameter: what a function makes of this one's value in each request."""
-    decide: "Callable[[], Bound]"
+    decide: "Callable[[], BoundParameter]"
     """The same one, and the best plan depends on its value: the statement is planned anew in each request."""
     fixed: Any = None
     """Its value, where every request has the same one: the document says it, or it is a default."""
 
 
-@compiles(Bound)
-def render(bound: Bound, compiler: Any, **options: Any) -> str:
+@compiles(BoundParameter)
+def render(bound: BoundParameter, compiler: Any, **options: Any) -> str:
     options.pop("literal_binds", None)
     rendered: str = compiler.visit_bindparam(bound, **options)
     return rendered
@@ -75,16 +75,16 @@ class OfStep(NamedTuple):
 SCOPE = "scope_"
 
 
-def scope_value(name: str, type_: TypeEngine[Any]) -> Bound:
+def scope_value(name: str, type_: TypeEngine[Any]) -> BoundParameter:
     """Return an attribute of the caller's scope, as a parameter."""
-    return Bound(SCOPE + name, type_=type_)
+    return BoundParameter(SCOPE + name, type_=type_)
 
 
 def own_values(sql: str) -> TextClause:
     """Return the values of a step's own select: what the step says they are, but the tenant is the caller's."""
     statement = text(sql.replace(":tenant_id", f":{SCOPE}tenant_id"))
     compiled: Any = statement.compile()
-    return statement.bindparams(*map(Bound, compiled.params))
+    return statement.bindparams(*map(BoundParameter, compiled.params))
 
 
 class Binds:
@@ -94,16 +94,16 @@ class Binds:
         self.getters: dict[str, Getter] = {}
         self.decides = False
 
-    def add(self, getter: Getter, type_: TypeEngine[Any]) -> Bound:
+    def add(self, getter: Getter, type_: TypeEngine[Any]) -> BoundParameter:
         name = f"v{len(self.getters)}"
         self.getters[name] = getter
-        bound = Bound(name, type_=type_)
+        bound = BoundParameter(name, type_=type_)
         bound.derive = lambda make: self.add(lambda request: make(getter(request)), type_)
         bound.decide = lambda: self.decided_by(bound)
         bound.fixed = getter.value if isinstance(getter, Fixed) else None
         return bound
 
-    def decided_by(self, bound: Bound) -> Bound:
+    def decided_by(self, bound: BoundParameter) -> BoundParameter:
         self.decides = True
         return bound
 

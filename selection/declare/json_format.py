@@ -10,7 +10,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.elements import BindParameter
 from sqlalchemy.sql.functions import FunctionElement
 
-from ..compile.parameters import Bound
+from ..compile.parameters import BoundParameter
 
 EMPTY = cast(literal("[]"), JSON)
 
@@ -36,7 +36,7 @@ def render(element: json_object, compiler: Any, **options: Any) -> str:
 def is_sure(value: ColumnElement[Any]) -> bool:
     """Return whether it is known without looking that this is not null."""
     if isinstance(value, BindParameter):
-        return not isinstance(value, Bound) and value.value is not None
+        return not isinstance(value, BoundParameter) and value.value is not None
     return isinstance(value, Column) and not value.nullable
 
 

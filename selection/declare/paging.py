@@ -10,7 +10,7 @@ from .mapping import Paging
 PAGING = {"limit", "first", "after", "last", "before"}
 
 
-class Page:
+class PageArgs:
     """The asked part of one list."""
 
     def __init__(self, arguments: dict[str, Argument], paging: Paging) -> None:

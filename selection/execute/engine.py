@@ -11,12 +11,12 @@ from graphql import ExecutionResult, Executor, GraphQLError, GraphQLSchema, Oper
 from graphql.execution.values import VariableValues
 from sqlalchemy import ColumnElement, case
 
-from lib.lru import Tally
+from lib.lru import CacheStats
 from lib.threads import compile_in_thread
 from observability.trace import record_error, record_operation, record_values
 
 from ..compile.collect import Collector
-from ..compile.compiler import Compiler, Mode, is_within, within_of
+from ..compile.compiler import Mode, QueryCompiler, is_within, within_of
 from ..compile.constant import Constant, is_constant
 from ..compile.parameters import Request
 from ..declare.contract import lists_what_a_step_finds
@@ -24,7 +24,7 @@ from ..declare.json_format import json_object
 from ..errors import Final, MoreErrors, NotCompilable, TurnedAway
 from ..limits.document import Limits
 from .operation import Document, Invalid, Operation, coerced, large, too_long
-from .plan import Context, Plan
+from .plan import Context, QueryPlan
 from .plan_cache import DocumentCache
 from .resolve import PassingOn
 from .subscription import check_has_event
@@ -56,7 +56,7 @@ class Engine:
         """Set up; `formatter` shows an error to the client: it is where internal ones are masked."""
         self.schema, self.limits, self.formatter = schema, limits or Limits(), formatter
         self.documents: DocumentCache[Document | Invalid] = DocumentCache(documents, lambda key, _: key[0], "parse")
-        self.plans = Tally()  # of all operations
+        self.plans = CacheStats()  # of all operations
 
     async def execute(self, text: str, variables: dict[str, Any] | None, name: str | None, context: Context) -> Answer:
         try:
@@ -109,11 +109,11 @@ class Engine:
         data = await plan.run(context, Request(variables, context.scope, []))
         return COMPILED % (data or b"null", context.spent, context.budget)
 
-    async def planned(self, operation: Operation, given: dict[str, Any]) -> tuple[VariableValues, Plan | Constant]:
+    async def planned(self, operation: Operation, given: dict[str, Any]) -> tuple[VariableValues, QueryPlan | Constant]:
         """Return the variables as the operation declares them, and the plan for their shape. Raises NotCompilable."""
         variables = await self.coerced(operation, given)
         shape = operation.shape(variables)
-        plan: Plan | Constant | NotCompilable = operation.plans.find(shape) or await operation.plans.get_apart(
+        plan: QueryPlan | Constant | NotCompilable = operation.plans.find(shape) or await operation.plans.get_apart(
             shape, lambda: self.whole_plan(operation, variables)
         )
         if isinstance(plan, NotCompilable):
@@ -145,7 +145,7 @@ class Engine:
         result = await compile_in_thread(run) if document.only_introspects else run()
         return self.answer(await result if isawaitable(result) else result, context)
 
-    def whole_plan(self, operation: Operation, variables: VariableValues) -> Plan | Constant | NotCompilable:
+    def whole_plan(self, operation: Operation, variables: VariableValues) -> QueryPlan | Constant | NotCompilable:
         """Return the plan of the whole operation, or why there is none."""
         try:
             if is_constant(operation.definition, operation.fragments):
@@ -179,14 +179,14 @@ def not_introspected() -> Invalid:
     return Invalid([GraphQLError(message)], "FORBIDDEN")
 
 
-def compile_operation(schema: GraphQLSchema, operation: Operation, variables: VariableValues) -> Plan:
+def compile_operation(schema: GraphQLSchema, operation: Operation, variables: VariableValues) -> QueryPlan:
     root = schema.get_root_type(operation.definition.operation)
     if operation.definition.operation is OperationType.MUTATION or root is None:
         raise NotCompilable(operation.definition.operation.value)
     collector = Collector(schema, operation.fragments, variables)
     fields = collector.collect(root, [operation.definition.selection_set])
 
-    def pairs(compiler: Compiler) -> ColumnElement[Any]:
+    def pairs(compiler: QueryCompiler) -> ColumnElement[Any]:
         found: dict[str, ColumnElement[Any]] = {}
         for key, nodes in fields.items():
             found |= compiler.root(root, key, nodes)
@@ -194,10 +194,10 @@ def compile_operation(schema: GraphQLSchema, operation: Operation, variables: Va
 
     found = [root.fields.get(nodes[0].name.value) for nodes in fields.values()]
     nothing = orjson.dumps({key: [] for key in fields}) if all(map(lists_what_a_step_finds, found)) else None
-    compiler = Compiler(collector, Mode.BYTES)
-    plan = Plan(compiler, pairs(compiler), nothing)
+    compiler = QueryCompiler(collector, Mode.BYTES)
+    plan = QueryPlan(compiler, pairs(compiler), nothing)
     if is_within(compiler.steps):
-        compiler = Compiler(collector, Mode.BYTES, within=True)
+        compiler = QueryCompiler(collector, Mode.BYTES, within=True)
         shown = pairs(compiler)
-        plan.whole = Plan(compiler, case((within_of(compiler.steps[0]).holds, shown)))
+        plan.whole = QueryPlan(compiler, case((within_of(compiler.steps[0]).holds, shown)))
     return plan

@@ -18,7 +18,7 @@ from ..errors import NotCompilable
 from ..limits.cost import OPERATION
 from .engine import Engine
 from .operation import Document, Invalid
-from .plan import Plan
+from .plan import QueryPlan
 from .resolve import source_plan
 from .sql_format import format_sql
 
@@ -38,7 +38,7 @@ class Parameter(NamedTuple):
     is_constant: bool = False
 
 
-class Statement(NamedTuple):
+class ExplainedStatement(NamedTuple):
     """A compiled statement. `field` is the root field that sends it, or None where it answers the whole operation."""
 
     field: str | None
@@ -87,11 +87,11 @@ class Explanation(NamedTuple):
     """This is its type and its name, like `query Page`."""
     cost: int
     """It is counted in rows, as docs/limits.md says."""
-    statements: tuple[Statement, ...]
-    otherwise: Statement | None = None
+    statements: tuple[ExplainedStatement, ...]
+    otherwise: ExplainedStatement | None = None
     """This statement is sent where the only one of `statements` cannot do what its step does."""
 
-    def statement(self, sql: str) -> Statement | None:
+    def statement(self, sql: str) -> ExplainedStatement | None:
         """Return the statement with this text, as it was sent."""
         known = (*self.statements, *filter(None, [self.otherwise]))
         return next((one for one in known if one.sql == sql), None)
@@ -142,9 +142,9 @@ def operation_label(definition: OperationDefinitionNode) -> str:
     return f"{definition.operation.value} {definition.name.value if definition.name else '(without a name)'}"
 
 
-def explained(plan: Plan, request: Request, field: str | None) -> Statement:
+def explained(plan: QueryPlan, request: Request, field: str | None) -> ExplainedStatement:
     parameters = tuple(parameter(plan, get, request) for get in plan.getters)
-    return Statement(field, plan.sql, parameters, plan.anew, bool(plan.steps))
+    return ExplainedStatement(field, plan.sql, parameters, plan.anew, bool(plan.steps))
 
 
 def as_json(value: Any) -> str:
@@ -154,7 +154,7 @@ def as_json(value: Any) -> str:
 # A parameter is named after what its getter reads of a request. The classes below note that.
 
 
-def parameter(plan: Plan, get: Any, request: Request) -> Parameter:
+def parameter(plan: QueryPlan, get: Any, request: Request) -> Parameter:
     if isinstance(get, Fixed):
         return Parameter(as_json(get.value), get.value, True)
     if isinstance(get, OfStep):

@@ -32,7 +32,7 @@ from graphql.execution.values import VariableValues, VariableValueSource, get_va
 from graphql.pyutils import Undefined
 
 from content.limits import quoted
-from lib.lru import Tally
+from lib.lru import CacheStats
 
 from ..compile.introspection import ABOUT, fields, introspected
 from ..compile.parameters import ABSENT, is_plain, shape
@@ -73,7 +73,7 @@ class Operation:
         schema: GraphQLSchema,
         definition: OperationDefinitionNode,
         fragments: Fragments,
-        plans: Tally | None = None,
+        plans: CacheStats | None = None,
     ) -> None:
         self.definition, self.fragments = definition, fragments
         self.is_mutation = definition.operation is OperationType.MUTATION
@@ -172,7 +172,7 @@ class Document:
     """The document that a client sent, ready for graphql-core and for the compiler."""
 
     def __init__(
-        self, schema: GraphQLSchema, text: str, name: str | None, limits: Limits, plans: Tally | None = None
+        self, schema: GraphQLSchema, text: str, name: str | None, limits: Limits, plans: CacheStats | None = None
     ) -> None:
         self.ast = parsed(schema, text, limits)
         definition = get_operation_ast(self.ast, name)

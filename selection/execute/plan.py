@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from sqlalchemy import ColumnElement, Dialect, Select, case, func, literal, select
 from sqlalchemy.dialects.postgresql import asyncpg
 
-from ..compile.compiler import Compiler, Finding, within_of
+from ..compile.compiler import QueryCompiler, StepUse, within_of
 from ..compile.parameters import Fixed, OfStep, Request
 from ..compile.tenancy import unbound_tables
 from ..declare.arguments import Argument
@@ -45,10 +45,10 @@ def bounded(result: ColumnElement[Any]) -> Select[Any]:
     return select(case((size <= ANSWER_MAX, answer.c.answer)).label("answer"), size.label("size"))
 
 
-class Plan:
+class QueryPlan:
     """One statement for one operation and one shape of its variables."""
 
-    def __init__(self, compiler: Compiler, result: ColumnElement[Any], nothing: bytes | None = None) -> None:
+    def __init__(self, compiler: QueryCompiler, result: ColumnElement[Any], nothing: bytes | None = None) -> None:
         """Make a plan; `nothing` is the answer when no step found anything, known without asking Postgres."""
         statement = bounded(result)
         if tables := unbound_tables(statement):
@@ -67,7 +67,7 @@ class Plan:
         self.cost = compiler.cost
         self.cost.fold()
         self.nothing = nothing
-        self.whole: Plan | None = None
+        self.whole: QueryPlan | None = None
         """The same, where the statement finds what the step would."""
 
     async def run(self, context: Context, request: Request, parent: Any = None) -> bytes | None:
@@ -126,7 +126,7 @@ def in_places(getters: Sequence[Any]) -> Callable[[tuple[Any, ...]], tuple[Any, 
     return itemgetter(*(next(behind) if isinstance(get, OfStep) else place for place, get in enumerate(getters)))
 
 
-async def run_step(finding: Finding, context: Context, request: Request, parent: Any) -> list[tuple[Any, ...]]:
+async def run_step(finding: StepUse, context: Context, request: Request, parent: Any) -> list[tuple[Any, ...]]:
     step, wanted, arguments = finding
     return await step.run(context, parent, wanted, **values(arguments, request))
 

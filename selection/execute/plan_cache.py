@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable
 from itertools import islice
 from typing import Any, TypeVar
 
-from lib.lru import LRU, Tally
+from lib.lru import LRU, CacheStats
 
 V = TypeVar("V")
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\w+|[^\w\s]')
@@ -22,14 +22,16 @@ PLANS_PER_OPERATION = 16
 class PlanCache(LRU[Any]):
     """The plans of one operation by the shape of its variables, beside reasons why there is none."""
 
-    def __init__(self, tally: Tally | None = None) -> None:
+    def __init__(self, tally: CacheStats | None = None) -> None:
         super().__init__(PLANS_PER_OPERATION, "plan", tally)
 
 
 class DocumentCache(LRU[V]):
     """A cache of at most `size` documents, `most` tokens together; the newest is kept whatever its size."""
 
-    def __init__(self, size: int, text: Callable[[Any, V], str], making: str = "", tally: Tally | None = None) -> None:
+    def __init__(
+        self, size: int, text: Callable[[Any, V], str], making: str = "", tally: CacheStats | None = None
+    ) -> None:
         """Make a cache; `text` returns what an entry was made of."""
         super().__init__(size, making, tally)
         self.text, self.most, self.held = text, MAX_TOKENS, 0

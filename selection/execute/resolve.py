@@ -24,13 +24,13 @@ from graphql.execution.values import VariableValues
 from observability.trace import record_values
 
 from ..compile.collect import Collector
-from ..compile.compiler import TYPE, Compiler, Mode, Nodes
+from ..compile.compiler import TYPE, Mode, Nodes, QueryCompiler
 from ..compile.parameters import Request
 from ..declare.contract import lists_what_a_step_finds, mapping_of, python_name
 from ..declare.mapping import Computed, Known, Source
 from ..errors import NotCompilable
 from .operation import Operation
-from .plan import Plan
+from .plan import QueryPlan
 from .plan_cache import DocumentCache
 
 Info = GraphQLResolveInfo[Any]
@@ -80,11 +80,11 @@ class Resolvers:
 
         return resolve
 
-    async def plan(self, field: GraphQLField, source: Source, info: Info, mode: Mode) -> Plan:
+    async def plan(self, field: GraphQLField, source: Source, info: Info, mode: Mode) -> QueryPlan:
         operation, variables = self.operation(info), variables_of(info)
         keys = tuple(key for key in info.path.as_list() if isinstance(key, str))
 
-        def make() -> Plan | NotCompilable:
+        def make() -> QueryPlan | NotCompilable:
             collector = Collector(self.schema, info.fragments, variables)
             try:
                 return source_plan(collector, field, list(info.field_nodes), source, mode)
@@ -94,7 +94,7 @@ class Resolvers:
         plan = await operation.plans.get_apart((mode, keys, operation.shape(variables)), make)
         if isinstance(plan, NotCompilable):
             raise NotCompilable(*plan.args)
-        found: Plan = plan
+        found: QueryPlan = plan
         return found
 
     def operation(self, info: Info) -> Operation:
@@ -102,11 +102,11 @@ class Resolvers:
         return self.operations.get(id(info.operation), lambda: Operation(self.schema, info.operation, info.fragments))
 
 
-def source_plan(collector: Collector, field: GraphQLField, nodes: Nodes, source: Source, mode: Mode) -> Plan:
+def source_plan(collector: Collector, field: GraphQLField, nodes: Nodes, source: Source, mode: Mode) -> QueryPlan:
     """Return the statement of one source and everything below it. Raises NotCompilable."""
-    compiler = Compiler(collector, mode)
+    compiler = QueryCompiler(collector, mode)
     nothing = b"[]" if lists_what_a_step_finds(field) else None
-    return Plan(compiler, compiler.source(field, nodes, source), nothing)
+    return QueryPlan(compiler, compiler.source(field, nodes, source), nothing)
 
 
 def completed(data: bytes | None) -> orjson.Fragment | None:

@@ -42,7 +42,7 @@ class Token(NamedTuple):
         return self.text
 
 
-class Group:
+class Brackets:
     """A pair of brackets, or CASE and END, with the items between them."""
 
     def __init__(self, opening: str, spaced: bool) -> None:
@@ -55,7 +55,7 @@ class Group:
         self.flat = f"{self.opening}{space}{flat(self.items)}{space}{self.closing}"
 
 
-Item = Token | Group
+Item = Token | Brackets
 
 
 def format_sql(sql: str) -> str:
@@ -64,7 +64,7 @@ def format_sql(sql: str) -> str:
 
 
 def parse(sql: str) -> list[Item]:
-    outer = Group("(", False)
+    outer = Brackets("(", False)
     groups, spaced = [outer], False
     for found in TOKEN.finditer(sql):
         text = found[0]
@@ -72,7 +72,7 @@ def parse(sql: str) -> list[Item]:
             spaced = True
             continue
         if text in CLOSING:
-            groups.append(Group(text, spaced))
+            groups.append(Brackets(text, spaced))
             groups[-2].items.append(groups[-1])
         elif text == groups[-1].closing and len(groups) > 1:
             groups.pop().close()
@@ -135,12 +135,12 @@ def length_of_head(items: Sequence[Item]) -> int:
 def opened(items: Sequence[Item], indent: str) -> Iterator[str]:
     """Put one item after another; the longest group, and any other that does not fit, is broken at its brackets."""
     line = indent
-    longest = max((len(item.flat) for item in items if isinstance(item, Group)), default=0)
+    longest = max((len(item.flat) for item in items if isinstance(item, Brackets)), default=0)
     for item in items:
         line += " " if item.spaced and line != indent else ""
-        if isinstance(item, Group) and len(item.flat) >= min(longest, max(WIDTH - len(line), NARROW)):
+        if isinstance(item, Brackets) and len(item.flat) >= min(longest, max(WIDTH - len(line), NARROW)):
             opening, closing = item.opening, item.closing
-            while item.opening == "(" and len(item.items) == 1 and isinstance(inner := item.items[0], Group):
+            while item.opening == "(" and len(item.items) == 1 and isinstance(inner := item.items[0], Brackets):
                 item, opening, closing = inner, opening + inner.opening, inner.closing + closing
             yield line + opening
             yield from lines(item.items, indent + INDENT)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from content import sequences
 from content.differences import LINES_MAX, delta, difference, restored, unified
-from content.sequences import Change, changes
+from content.sequences import SequenceChange, changes
 
 PIECES = st.lists(st.sampled_from(["alpha", "é日本", "🐘", "\n", "\r\n", "\r", " beta", "\n\n"]), max_size=40).map(
     "".join
@@ -48,7 +48,7 @@ def test_changes_lead_from_one_sequence_to_the_other(old: list[int], new: list[i
 
 def test_what_is_too_much_to_compare_is_one_change(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sequences, "CELLS_MAX", 5)
-    assert changes("axbxc", "aybyc") == [Change(1, 4, 1, 4)]
+    assert changes("axbxc", "aybyc") == [SequenceChange(1, 4, 1, 4)]
 
 
 def test_a_changed_line_says_which_words_changed() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from content import edits, likeness
-from content.edits import EditAmbiguous, EditFailed, NothingToFind, edit
+from content.edits import NothingToFind, TextEditAmbiguous, TextEditFailed, edit
 from content.likeness import nearest
 
 PAGE = "# Coffee\n\n- beans\n    - washed\n    - natural\n\nHarbour opened in 2019\nand closed on Mondays.\n"
@@ -115,7 +115,7 @@ def test_the_final_newline_stays_as_it_is() -> None:
     ],
 )
 def test_an_ambiguous_match_is_refused_with_its_places(text: str, old: str, count: int, lines: tuple[int, ...]) -> None:
-    with pytest.raises(EditAmbiguous) as refused:
+    with pytest.raises(TextEditAmbiguous) as refused:
         edit(text, old, "y")
     assert (refused.value.count, refused.value.lines) == (count, lines)
     assert f"{count} times" in str(refused.value)
@@ -133,7 +133,7 @@ def test_an_empty_old_text_is_refused() -> None:
 
 
 def test_a_failure_names_the_passes_and_the_nearest_text() -> None:
-    with pytest.raises(EditFailed) as failed:
+    with pytest.raises(TextEditFailed) as failed:
         edit(PAGE, "Harbor closed in 2018\nand opens on Fridays, always and ever, whatever the weather.", "x")
     assert failed.value.passes == ("exact", "lines", "whitespace", "indentation", "block")
     near = failed.value.nearest
@@ -145,7 +145,7 @@ def test_a_failure_names_the_passes_and_the_nearest_text() -> None:
 
 def test_passes_that_cannot_look_for_a_text_are_not_tried() -> None:
     for old, passes in (("zz", 4), ("zz\nyy", 5)):
-        with pytest.raises(EditFailed) as failed:
+        with pytest.raises(TextEditFailed) as failed:
             edit(PAGE, old, "x")
         assert len(failed.value.passes) == passes
 
@@ -266,7 +266,7 @@ def test_the_same_again_changes_nothing(drawn: tuple[str, str, str, str]) -> Non
 def test_any_texts_are_edited_or_refused(text: str, old: str, new: str, replace_all: bool) -> None:
     try:
         found = edit(text, old, new, replace_all=replace_all)
-    except (EditFailed, EditAmbiguous, NothingToFind):
+    except (TextEditFailed, TextEditAmbiguous, NothingToFind):
         return
     if found.matched_by == "exact" and "\n" not in new and "\r" not in new and replace_all:
         assert found.text == text.replace(old, new)
@@ -285,6 +285,6 @@ def test_looking_for_a_block_has_a_bound_whatever_the_text(monkeypatch: pytest.M
     text = "\n".join(["ab"] * 20_000)
     for old in ("ab\n" * 9_000 + "ac", "\n".join(["ab", *["xyz"] * 9_000, "ab"])):
         looks = 0
-        with pytest.raises(EditFailed):
+        with pytest.raises(TextEditFailed):
             edit(text, old, "x")
         assert 0 < looks <= likeness.EFFORT // likeness.GLANCE + 10

@@ -2,21 +2,21 @@
 
 from uuid import UUID
 
-from content.knowledge import Entry, hottest
+from content.knowledge import PageUse, hottest
 
 A, B, C = (UUID(int=n) for n in (1, 2, 3))
 
 
 def test_a_tag_speaks_of_a_tool_whose_name_has_all_of_its_words() -> None:
     calls = {"discord_send": 4, "wiki_read": 2, "DISCORD-bot": 1}
-    entries = [Entry(A, ["Discord"], 0), Entry(B, ["discord bot"], 0), Entry(C, ["disc", "—"], 0)]
+    entries = [PageUse(A, ["Discord"], 0), PageUse(B, ["discord bot"], 0), PageUse(C, ["disc", "—"], 0)]
     assert hottest(entries, calls, 5) == [(A, 5), (B, 1)]
 
 
 def test_two_tags_of_one_tool_count_once_and_reads_are_added() -> None:
-    assert hottest([Entry(A, ["wiki", "read"], 3)], {"wiki_read": 2}, 5) == [(A, 5)]
+    assert hottest([PageUse(A, ["wiki", "read"], 3)], {"wiki_read": 2}, 5) == [(A, 5)]
 
 
 def test_the_highest_come_first_and_no_more_than_asked() -> None:
-    entries = [Entry(A, [], 1), Entry(B, [], 3), Entry(C, [], 1)]
+    entries = [PageUse(A, [], 1), PageUse(B, [], 3), PageUse(C, [], 1)]
     assert hottest(entries, {}, 2) == [(B, 3), (A, 1)]

@@ -8,7 +8,7 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.citations import Citation
+from content.citations import CitationMark
 from content.note_texts import to_markdown, to_record
 from content.notes import Note, from_markdown, from_record
 from content.values import jsonable, moment, written
@@ -26,7 +26,7 @@ WORDS = LINES | st.sampled_from(["#tag", "a, b", "[[Page|text]]", "no", "1.5", "
 MOMENTS = st.datetimes(datetime(2, 1, 1), datetime(9998, 12, 31), timezones=st.just(UTC))
 SLUGS = st.sampled_from(["a", "austin-texas", "2026", "北京"])
 CITATIONS = st.builds(
-    Citation,
+    CitationMark,
     ref=LINES,
     kind=st.none() | st.just("document"),
     section=st.none() | LINES,
@@ -34,7 +34,7 @@ CITATIONS = st.builds(
     line_end=st.none(),
     summary=st.none() | LINES,
     version=st.none() | st.integers(1, 9),
-) | st.builds(Citation, ref=LINES, line_start=st.just(3), line_end=st.integers(3, 9))
+) | st.builds(CitationMark, ref=LINES, line_start=st.just(3), line_end=st.integers(3, 9))
 TITLED = st.sampled_from(["# Title\n\nText.", "#  Title #\nText.", "## Notes\n\nText.", "", "---\na: b\n---\nText."])
 NOTES = st.builds(
     Note,
@@ -97,7 +97,7 @@ def test_a_page_is_a_file_that_people_can_edit() -> None:
         parent="/wiki/topic/travel",
         status="archived",
         links=(),
-        sources=(Citation("memory/1.md", "daily_note", "notes", 3, 9),),
+        sources=(CitationMark("memory/1.md", "daily_note", "notes", 3, 9),),
         metadata={"confidence": "high", "category": "place", "status": "draft"},
         created=datetime(2026, 2, 15, tzinfo=UTC),
         former_slugs=("austin",),

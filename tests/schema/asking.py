@@ -7,7 +7,7 @@ from uuid import UUID
 import orjson
 
 from resolvers.context import Context
-from resolvers.search.request import Asked, Found
+from resolvers.search.request import SearchRequest, SearchResult
 from selection import Engine
 
 
@@ -15,7 +15,7 @@ class Recorder(Context):
     """A context that keeps the texts of its compiled reads, and what its steps asked."""
 
     statements: list[str]
-    searches: list[Asked | UUID | None]
+    searches: list[SearchRequest | UUID | None]
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -25,7 +25,7 @@ class Recorder(Context):
         self.statements.append(sql)
         return await super().fetch(sql, arguments, anew)
 
-    async def search(self, asked: Asked) -> Found:
+    async def search(self, asked: SearchRequest) -> SearchResult:
         self.searches.append(asked)
         return await super().search(asked)
 

@@ -17,7 +17,7 @@ from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
 from resolvers.context import Context
 from schema.root import make_engine
-from selection.execute.explain import Statement, explain
+from selection.execute.explain import ExplainedStatement, explain
 from tests.listening import ListeningDatabase, Sent
 from tests.plans.measuring import CONTROL, OTHERS, SMALL
 
@@ -92,7 +92,7 @@ def comment(lines: list[str]) -> str:
     return "".join(f"-- {line}".rstrip() + "\n" for line in lines)
 
 
-def label(sent: Sent, found: Statement | None) -> str:
+def label(sent: Sent, found: ExplainedStatement | None) -> str:
     """Return the name of a statement of db/queries, or say which of the compiled ones it is."""
     if found is not None:
         return f"the field {found.field}, below" if found.field else "the compiled one, below"
@@ -106,7 +106,7 @@ NAMED_STATEMENTS = {
 }
 
 
-async def shape(database: Database, sent: Sent, statement: Statement) -> list[str]:
+async def shape(database: Database, sent: Sent, statement: ExplainedStatement) -> list[str]:
     """Return the nodes of the plan with their tables and indexes: no conditions, and nothing that is estimated."""
     async with database.explaining() as connection:
         for setting, value in PLANNER.items():

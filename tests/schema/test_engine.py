@@ -10,7 +10,7 @@ from graphql import GraphQLNonNull, execute_sync, get_introspection_query, parse
 from db.database import Database
 from db.relations import graph, hierarchy, links, pages, references
 from db.scope import Role
-from resolvers.search.request import Asked
+from resolvers.search.request import SearchRequest
 from schema.root import GRAPHQL, make_engine
 from selection import Engine
 from tests.schema.asking import Recorder, ask, code, data
@@ -96,7 +96,7 @@ async def test_eight_at_once(engine: Engine, context: Recorder) -> None:
 async def test_search_keeps_the_order_of_its_step(engine: Engine, context: Recorder) -> None:
     text = 'query($t: ID!) { wikiSearch(tenantId: $t, query: "latte", limit: 50) { score page { id status } } }'
     hits = (await data(engine, context, text, t=str(context.scope.tenant_id)))["wikiSearch"]
-    found = await context.search(Asked("latte", 50))
+    found = await context.search(SearchRequest("latte", 50))
     assert [(hit["page"]["id"], hit["score"]) for hit in hits] == [(str(hit.page_id), hit.score) for hit in found.hits]
     assert len(hits) > 2
     assert len(context.statements) == 1

@@ -9,7 +9,7 @@ from db.scope import Role
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from resolvers.search import reindexing
-from resolvers.search.request import Asked
+from resolvers.search.request import SearchRequest
 from resolvers.search.search import search
 from schema.root import make_engine
 from tests.compiler.story import compile_all
@@ -49,7 +49,9 @@ async def test_a_wiki_changes_its_language_and_a_job_reads_it_again(
     assert (job["id"], job["trigger"], job["status"]) == (done["compileJobId"], "reindex", "SUCCEEDED")
     assert job["metrics"]["pages_reindexed"] == 4
     assert await found(wiki, "haus") == ids
-    assert [hit.matched_alias for hit in (await search(wiki.database, wiki.scope, Asked("running"))).hits] == [None]
+    assert [hit.matched_alias for hit in (await search(wiki.database, wiki.scope, SearchRequest("running"))).hits] == [
+        None
+    ]
     counts = await wiki.counts()
     assert (counts["haus"], counts["run"], counts["nicht"]) == (3, 1, 0)
     assert (await wiki.actions())[-1] == "wiki.language_set"

@@ -27,7 +27,7 @@ from schema.root import GRAPHQL, build, make_engine
 from selection import Engine, Resolvers, Source
 from selection.compile.compiler import Mode
 from selection.errors import NotCompilable
-from selection.execute.plan import Plan
+from selection.execute.plan import QueryPlan
 from selection.execute.resolve import Info
 from tests.schema.mutation_documents import MutationDocuments
 from tests.schema.world import CALLERS, World
@@ -56,7 +56,7 @@ class Failing(Context):
 class ValuesOnly(Resolvers):
     """Resolvers that leave all of a payload to graphql-core, field by field."""
 
-    async def plan(self, field: GraphQLField, source: Source, info: Info, mode: Mode) -> Plan:
+    async def plan(self, field: GraphQLField, source: Source, info: Info, mode: Mode) -> QueryPlan:
         if mode is Mode.BYTES:
             raise NotCompilable("the reference")
         return await super().plan(field, source, info, mode)

@@ -9,7 +9,7 @@ import pytest
 from content.snippets import Passage
 from db.database import Database
 from db.scope import Role
-from resolvers.search.request import Asked, Filter, Found, Hit
+from resolvers.search.request import Filter, SearchHit, SearchRequest, SearchResult
 from selection import Engine
 from tests.schema.asking import Recorder, ask, code, data
 from tests.schema.world import CALLERS, World, caller
@@ -50,8 +50,8 @@ async def test_only_what_is_selected_is_found(
     assert (asked.with_snippets, asked.with_counts) == (snippets, counts)
 
 
-def asked_of(context: Recorder) -> list[Asked]:
-    return [asked for asked in context.searches if isinstance(asked, Asked)]
+def asked_of(context: Recorder) -> list[SearchRequest]:
+    return [asked for asked in context.searches if isinstance(asked, SearchRequest)]
 
 
 async def test_the_lists_find_snippets_only_where_they_are_selected(engine: Engine, context: Recorder) -> None:
@@ -223,8 +223,8 @@ async def test_a_found_page_that_may_not_be_read_is_not_shown(
     ids = [strangers[0], own[2], strangers[1], own[0], strangers[2], own[1]]
     passage = Passage(0, "What it says", ((0, 4),))
 
-    async def search(asked: Asked) -> Found:
-        return Found(tuple(Hit(id, 1.0, f"c{place}", passage=passage) for place, id in enumerate(ids)))
+    async def search(asked: SearchRequest) -> SearchResult:
+        return SearchResult(tuple(SearchHit(id, 1.0, f"c{place}", passage=passage) for place, id in enumerate(ids)))
 
     async def related(page_id: UUID, limit: int | None) -> list[tuple[UUID, float]]:
         return [(id, 1.0) for id in ids]
@@ -255,8 +255,8 @@ async def test_a_section_of_another_page_is_not_shown(
     sections = world.rows("sections", 1, "alice")
     one, other = sections[0], next(row for row in sections if row["page_id"] != sections[0]["page_id"])
 
-    async def search(asked: Asked) -> Found:
-        return Found(tuple(Hit(one["page_id"], 1.0, "c", section_id=row["id"]) for row in (one, other)))
+    async def search(asked: SearchRequest) -> SearchResult:
+        return SearchResult(tuple(SearchHit(one["page_id"], 1.0, "c", section_id=row["id"]) for row in (one, other)))
 
     monkeypatch.setattr(context, "search", search)
     found = await data(engine, context, results("{ edges { section { id } } }"), q="x")

@@ -8,7 +8,7 @@ import pytest
 
 from db.scope import Role, Scope
 from resolvers.context import Context
-from resolvers.subscriptions.changes import Change, ChangeKind, Topic
+from resolvers.subscriptions.changes import ChangeEvent, ChangeKind, Topic
 from schema.root import GRAPHQL
 from selection import Engine
 from tests.listening import ListeningDatabase
@@ -42,7 +42,7 @@ def showing(
     database: ListeningDatabase, scope: Scope, page_id: UUID | None, owner: str = "alice", kind: str = "updated"
 ) -> Context:
     at = datetime(2026, 11, 20, 10, tzinfo=UTC)
-    event = Change(tenant_id(1), owner_id(1, owner), Topic.PAGES, ChangeKind(kind), page_id, 7, at)
+    event = ChangeEvent(tenant_id(1), owner_id(1, owner), Topic.PAGES, ChangeKind(kind), page_id, 7, at)
     context = Context(database, scope)
     context.event = event
     return context

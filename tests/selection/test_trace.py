@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lib.lru import LRU, Tally
+from lib.lru import LRU, CacheStats
 from observability.trace import MOST_PARTS, REQUEST_TRACE, RequestTrace, record_error, request_id, span
 
 
@@ -59,7 +59,7 @@ async def test_tasks_of_one_request_write_into_one_trail_and_requests_into_their
 
 
 async def test_a_cache_tells_how_often_it_helped_and_only_a_miss_is_a_part(trace: RequestTrace) -> None:
-    tally = Tally()
+    tally = CacheStats()
     cache: LRU[int] = LRU(2, "plan", tally)
     for key in (1, 1, 2, 3, 1):
         assert await cache.get_apart(key, lambda: 7) == 7

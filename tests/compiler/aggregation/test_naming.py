@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from compiler.aggregate.kinds import kind_of
-from compiler.aggregate.naming import Said, by_summary, candidates, observed_tags, topic_names
+from compiler.aggregate.naming import MetadataValue, by_summary, candidates, observed_tags, topic_names
 from compiler.aggregate.told import told
 from compiler.planner import PageCard
 from content.names import normalise
@@ -16,11 +16,11 @@ def card(title: str = "Momofuku", summary: str | None = None, type: str = "entit
     return PageCard(new_id(), type, "x", title, summary, frozenset({normalise(title)}), **more)
 
 
-def said(sources: int = 1, **metadata: Any) -> Said:
-    return Said(told(metadata), sources)
+def said(sources: int = 1, **metadata: Any) -> MetadataValue:
+    return MetadataValue(told(metadata), sources)
 
 
-def aliases(*given: Said, summary: str | None = None) -> dict[str, tuple[str, ...]]:
+def aliases(*given: MetadataValue, summary: str | None = None) -> dict[str, tuple[str, ...]]:
     return {one.alias: one.bases for one in candidates(card(summary=summary), given)}
 
 
@@ -90,5 +90,5 @@ def test_tags_are_counted_by_sources_and_the_commonest_comes_first() -> None:
         (card("Tram 28"), (), "others"),
     ],
 )
-def test_what_kind_of_thing_a_page_is(given: PageCard, evidence: tuple[Said, ...], kind: str) -> None:
+def test_what_kind_of_thing_a_page_is(given: PageCard, evidence: tuple[MetadataValue, ...], kind: str) -> None:
     assert kind_of(given, evidence) == kind

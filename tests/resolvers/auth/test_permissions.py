@@ -18,13 +18,13 @@ from db.sql import Statement
 from db.tables import owners
 from resolvers.auth.owners import Grant, OwnerKind, create_owner, grant, revoke
 from resolvers.errors import CairnError, Forbidden, NotFound
-from resolvers.permissions import Action, Relation, allowed, authorise
+from resolvers.permissions import Action, WikiRelation, allowed, authorise
 from resolvers.tenants.tenants import create_tenant
 from selection import in_tenant
 from selection.execute.plan import DIALECT
 
 ROLES = list(Role)
-ANY_ROLE, ANY_RELATION, ANY_ACTION = st.sampled_from(ROLES), st.sampled_from(Relation), st.sampled_from(Action)
+ANY_ROLE, ANY_RELATION, ANY_ACTION = st.sampled_from(ROLES), st.sampled_from(WikiRelation), st.sampled_from(Action)
 
 TABLE = """
          stranger reader   member   own      admin
@@ -40,10 +40,10 @@ class Wikis:
     """For each relation a wiki of one tenant to which the owner of the OWN one has it."""
 
     tenant_id: UUID
-    by: Mapping[Relation, UUID]
+    by: Mapping[WikiRelation, UUID]
 
     def scope(self, role: Role, *more_owners: UUID) -> Scope:
-        own = self.by[Relation.OWN]
+        own = self.by[WikiRelation.OWN]
         return Scope(self.tenant_id, own, role, Actor(ActorKind.USER, str(own)), (own, *more_owners))
 
 
@@ -52,12 +52,12 @@ async def wikis(database: Database) -> Wikis:
     tenant = await create_tenant(database, "harbour", "Harbour Coffee")
     made = {
         relation: await create_owner(database, tenant.id, OwnerKind.SHARED, relation.name.lower(), relation.name)
-        for relation in Relation
+        for relation in WikiRelation
     }
     by = {relation: owner.id for relation, owner in made.items()}
     for role in Grant:
-        owner_id = by[Relation[role.name]]
-        await grant(database, tenant.id, owner_id=owner_id, grantee_id=by[Relation.OWN], role=role)
+        owner_id = by[WikiRelation[role.name]]
+        await grant(database, tenant.id, owner_id=owner_id, grantee_id=by[WikiRelation.OWN], role=role)
     return Wikis(tenant.id, by)
 
 
@@ -71,18 +71,18 @@ async def refusal(database: Database, scope: Scope, owner_id: UUID, action: Acti
 
 
 def test_the_rules_are_these() -> None:
-    def cell(role: Role, relation: Relation) -> str:
+    def cell(role: Role, relation: WikiRelation) -> str:
         return "".join(action.name[0] for action in Action if allowed(role, relation, action)) or "-"
 
-    header = ["", *(relation.name.lower() for relation in Relation)]
-    rows = [header, *([role.value, *(cell(role, relation) for relation in Relation)] for role in Role)]
+    header = ["", *(relation.name.lower() for relation in WikiRelation)]
+    rows = [header, *([role.value, *(cell(role, relation) for relation in WikiRelation)] for role in Role)]
     lines = ("".join(f"{text:9}" for text in row).rstrip() for row in rows)
     assert "\n".join(lines) == TABLE.strip("\n")
 
 
 @given(ANY_ROLE, ANY_ROLE, ANY_RELATION, ANY_RELATION, ANY_ACTION, ANY_ACTION)
 def test_more_never_allows_less(
-    role: Role, stronger: Role, relation: Relation, closer: Relation, action: Action, lesser: Action
+    role: Role, stronger: Role, relation: WikiRelation, closer: WikiRelation, action: Action, lesser: Action
 ) -> None:
     role, stronger = sorted((role, stronger), key=ROLES.index)
     relation, closer = sorted((relation, closer))
@@ -92,7 +92,7 @@ def test_more_never_allows_less(
 
 
 async def test_each_refusal_says_no_more_than_the_caller_may_know(database: Database, wikis: Wikis) -> None:
-    for role, relation, action in product(Role, Relation, Action):
+    for role, relation, action in product(Role, WikiRelation, Action):
         scope = wikis.scope(role)
         refused = await refusal(database, scope, wikis.by[relation], action)
         if allowed(role, relation, action):
@@ -115,7 +115,7 @@ async def test_another_tenants_owner_answers_as_an_unknown_one(database: Databas
 
 async def test_a_wiki_that_may_not_be_read_answers_as_an_unknown_one(database: Database, wikis: Wikis) -> None:
     scope = wikis.scope(Role.MEMBER)
-    stranger = await refusal(database, scope, wikis.by[Relation.STRANGER], Action.READ)
+    stranger = await refusal(database, scope, wikis.by[WikiRelation.STRANGER], Action.READ)
     unknown = await refusal(database, scope, new_id(), Action.READ)
     assert str(stranger) == str(unknown)
 
@@ -129,7 +129,7 @@ async def test_ones_own_wiki_costs_no_statement() -> None:
 
 
 async def test_the_strongest_grant_of_all_owners_of_a_credential_counts(database: Database, wikis: Wikis) -> None:
-    shared, second = wikis.by[Relation.READER], wikis.by[Relation.STRANGER]
+    shared, second = wikis.by[WikiRelation.READER], wikis.by[WikiRelation.STRANGER]
     both = wikis.scope(Role.MEMBER, second)
     assert isinstance(await refusal(database, both, shared, Action.WRITE), Forbidden)
     await grant(database, wikis.tenant_id, owner_id=shared, grantee_id=second, role=Grant.ADMIN)
@@ -138,7 +138,7 @@ async def test_the_strongest_grant_of_all_owners_of_a_credential_counts(database
 
 async def test_a_revoked_grant_counts_no_more(database: Database, wikis: Wikis) -> None:
     scope = wikis.scope(Role.MEMBER)
-    wiki = wikis.by[Relation.MEMBER]
+    wiki = wikis.by[WikiRelation.MEMBER]
     assert await revoke(database, scope.tenant_id, owner_id=wiki, grantee_id=scope.owner_id)
     assert isinstance(await refusal(database, scope, wiki, Action.READ), NotFound)
 
@@ -152,4 +152,4 @@ async def test_reads_by_selection_see_what_the_table_lets_them(database: Databas
         values = {name: getattr(scope, name.removeprefix("scope_")) for name in statement.parameters}
         async with database.connection() as connection:
             seen = {row["id"] for row in await connection.all(statement, **values)}
-        assert seen == {wikis.by[relation] for relation in Relation if allowed(role, relation, Action.READ)}
+        assert seen == {wikis.by[relation] for relation in WikiRelation if allowed(role, relation, Action.READ)}

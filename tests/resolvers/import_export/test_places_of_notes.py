@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from content.notes import from_markdown
-from resolvers.import_export.notes import Problem
-from resolvers.import_export.pages import Found, Places
+from resolvers.import_export.notes import ImportProblem
+from resolvers.import_export.pages import NoteFound, Places
 from resolvers.import_export.temp_database import TempDatabase
 
 paths = st.lists(st.sampled_from(["a", "b", "A", "ä", "note"]), min_size=1, max_size=3).map(
@@ -16,15 +16,15 @@ paths = st.lists(st.sampled_from(["a", "b", "A", "ä", "note"]), min_size=1, max
 )
 
 
-def placed(found: Iterable[str], known: Mapping[str, str]) -> tuple[dict[str, str], list[Problem]]:
+def placed(found: Iterable[str], known: Mapping[str, str]) -> tuple[dict[str, str], list[ImportProblem]]:
     """The slug of each note, and what could not be placed."""
     with TempDatabase() as temp:
         places = Places(temp)
         places.know({"type": "reference", "path": path, "slug": slug, "id": uuid4()} for path, slug in known.items())
         for number, path in enumerate(sorted(found)):
             note = from_markdown(path.rpartition("/")[2], "Text.")
-            places.add(Found(number, f"{path}.md", note, is_file=True), 0)
-        problems = [one for some in places.place() for one in some if isinstance(one, Problem)]
+            places.add(NoteFound(number, f"{path}.md", note, is_file=True), 0)
+        problems = [one for some in places.place() for one in some if isinstance(one, ImportProblem)]
         return {note.label: note.slug for some in places.to_write(50) for note in some}, problems
 
 
@@ -42,7 +42,7 @@ def test_many_notes_of_one_title_are_numbered_without_asking_for_each_number() -
     with TempDatabase() as temp:
         places = Places(temp)
         for number in range(300):
-            places.add(Found(number, f"lines:{number}", from_markdown("Untitled", "Text.")), 0)
+            places.add(NoteFound(number, f"lines:{number}", from_markdown("Untitled", "Text.")), 0)
         asked: list[str] = []
         temp.connection.set_trace_callback(asked.append)
         assert sum(map(len, places.place())) == 300

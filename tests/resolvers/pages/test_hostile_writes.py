@@ -16,7 +16,7 @@ from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.pages.sections import move_section, patch_section, remove_section
 from resolvers.pages.upsert import upsert_page
 from resolvers.search.index import searchable
-from resolvers.search.request import Asked
+from resolvers.search.request import SearchRequest
 from resolvers.search.search import search
 from resolvers.sources.mentions import record_mention
 from resolvers.sources.sources import SourceDraft, add_source
@@ -222,5 +222,5 @@ async def test_what_is_too_long_is_not_repeated_to_the_caller(wiki: Wiki) -> Non
 async def test_a_question_is_cut_before_it_is_read(wiki: Wiki, monkeypatch) -> None:
     lengths = []
     monkeypatch.setattr("resolvers.search.ranking_query.words", lambda text: lengths.append(len(text)) or ["x"])
-    await search(wiki.database, wiki.scope, Asked("word " * 200_000))
+    await search(wiki.database, wiki.scope, SearchRequest("word " * 200_000))
     assert max(lengths) <= 10_000

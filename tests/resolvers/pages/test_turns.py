@@ -9,7 +9,7 @@ from db.scope import Role
 from resolvers.errors import NotFound, Unavailable
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import archive_page, create_page
-from resolvers.search.request import Asked, Found
+from resolvers.search.request import SearchRequest, SearchResult
 from resolvers.search.search import search
 from resolvers.transactions import transaction
 from resolvers.transactions.transaction import writing
@@ -41,7 +41,7 @@ async def test_a_busy_wiki_leaves_the_connections_to_others(busy: Wiki, dsn: str
     stranger = await open_wiki(dsn)
     try:
         async with asyncio.timeout(2):
-            assert await search(busy.database, stranger.scope, Asked("word")) == Found()
+            assert await search(busy.database, stranger.scope, SearchRequest("word")) == SearchResult()
             await create_page(busy.database, stranger.scope, page)
     finally:
         await close_wiki(stranger)

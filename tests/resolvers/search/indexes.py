@@ -9,7 +9,7 @@ import pytest
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.search.reindexing import reindex, unread
-from resolvers.search.request import Asked
+from resolvers.search.request import SearchRequest
 from resolvers.search.search import search
 from tests.wiki import Wiki
 
@@ -35,7 +35,7 @@ async def reindexed(wiki: Wiki, **options: Any) -> int:
 
 
 async def found(wiki: Wiki, text: str) -> set[UUID]:
-    return {hit.page_id for hit in (await search(wiki.database, wiki.scope, Asked(text, first=50))).hits}
+    return {hit.page_id for hit in (await search(wiki.database, wiki.scope, SearchRequest(text, first=50))).hits}
 
 
 async def indexes(wiki: Wiki) -> dict[int, str]:

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from resolvers.search.request import Asked, Found
+from resolvers.search.request import SearchRequest, SearchResult
 from resolvers.search.search import search
 from tests.wiki import Wiki
 
 
-async def ask(wiki: Wiki, text: str, **how: Any) -> Found:
-    return await search(wiki.database, wiki.scope, Asked(text, **how))
+async def ask(wiki: Wiki, text: str, **how: Any) -> SearchResult:
+    return await search(wiki.database, wiki.scope, SearchRequest(text, **how))
 
 
 async def titles(wiki: Wiki, text: str, **how: Any) -> list[str]:

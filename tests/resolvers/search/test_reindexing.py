@@ -14,7 +14,7 @@ from resolvers.search.index import count_words
 from resolvers.search.interpretation import read
 from resolvers.search.lexemes import scope_letter
 from resolvers.search.reindexing import has_unsearchable, unread
-from resolvers.search.request import Asked
+from resolvers.search.request import SearchRequest
 from resolvers.search.search import search
 from resolvers.transactions.transaction import writing
 from tests.resolvers.search.indexes import (
@@ -169,7 +169,7 @@ async def test_a_wiki_in_another_language_is_due_and_then_stems_by_it(wiki: Wiki
     assert "haus" in await lexemes(wiki)
     assert "nicht" not in await lexemes(wiki)
     assert (await wiki.row("search_scopes"))["languages"] == ["german"], "questions are no longer read as English"
-    asked = await search(wiki.database, wiki.scope, Asked("nicht ein einziges haus"))
+    asked = await search(wiki.database, wiki.scope, SearchRequest("nicht ein einziges haus"))
     assert len(asked.hits) == 1
     await set_language(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id, "english")
     assert await reindexed(wiki) == 1

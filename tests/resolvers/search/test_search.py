@@ -11,7 +11,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.aliases import add_alias
 from resolvers.pages.lifecycle import archive_page, create_page
 from resolvers.pages.upsert import upsert_page
-from resolvers.search.request import Asked, Found
+from resolvers.search.request import SearchRequest, SearchResult
 from resolvers.search.search import search
 from tests.wiki import Wiki, close_wiki, open_wiki
 
@@ -23,7 +23,7 @@ async def make(wiki: Wiki, title: str, body: str = "", *aliases: str) -> str:
 
 
 async def found(wiki: Wiki, query: str, limit: int | None = None) -> list[str]:
-    asked = Asked(query) if limit is None else Asked(query, first=limit)
+    asked = SearchRequest(query) if limit is None else SearchRequest(query, first=limit)
     return [str(hit.page_id) for hit in (await search(wiki.database, wiki.scope, asked)).hits]
 
 
@@ -42,7 +42,7 @@ async def test_every_beginning_of_a_word_finds_it(wiki: Wiki) -> None:
 
 async def test_a_page_comes_once_however_many_names_match(wiki: Wiki) -> None:
     page = await make(wiki, "Austin", "Austin.", "Austin TX", "Austin Texas", "City of Austin")
-    (hit,) = (await search(wiki.database, wiki.scope, Asked("austin"))).hits
+    (hit,) = (await search(wiki.database, wiki.scope, SearchRequest("austin"))).hits
     assert str(hit.page_id) == page
     assert hit.matched_alias is None, "it is the title"
 
@@ -86,7 +86,7 @@ async def test_archived_pages_and_other_wikis_are_not_found(wiki: Wiki) -> None:
 @pytest.mark.parametrize("query", ["", "   ", "?!", "…", "—", "\u200b"])
 async def test_nothing_to_look_for_asks_nobody(wiki: Wiki, query: str) -> None:
     await wiki.database.close()
-    assert await search(wiki.database, wiki.scope, Asked(query)) == Found()
+    assert await search(wiki.database, wiki.scope, SearchRequest(query)) == SearchResult()
     await wiki.database.open()
 
 
@@ -111,7 +111,7 @@ async def test_equal_scores_keep_one_order(wiki: Wiki) -> None:
 async def test_of_equal_scores_the_last_compiled_leads_and_never_compiled_is_last(wiki: Wiki, query: str) -> None:
     """Whatever the ids say: the pages are made in another order than they are compiled."""
     pages = {name: await make(wiki, f"Kiln {name}", "The old kiln on the hill.") for name in ("none", "west", "east")}
-    scores = {hit.score for hit in (await search(wiki.database, wiki.scope, Asked(query))).hits}
+    scores = {hit.score for hit in (await search(wiki.database, wiki.scope, SearchRequest(query))).hits}
     assert len(scores) == 1, "otherwise this test says nothing"
     for name in ("east", "west"):
         draft = PageDraft(type="topic", title=f"Kiln {name}", slug=f"kiln-{name}")
@@ -136,7 +136,7 @@ def test_no_query_is_an_error(shared_dsn: str) -> None:
         @profile(max_examples=300)
         @given(st.one_of(st.text(max_size=300), st.text("&|!()<->:*'\"\\%_ ab", max_size=60), long_words()))
         def harmless(query: str) -> None:
-            for hit in runner.run(search(wiki.database, wiki.scope, Asked(query, with_snippets=True))).hits:
+            for hit in runner.run(search(wiki.database, wiki.scope, SearchRequest(query, with_snippets=True))).hits:
                 assert hit.score >= 0
                 assert hit.page_id
 

@@ -7,7 +7,7 @@ import pytest
 
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import archive_page, create_page
-from resolvers.search.request import Asked, Filter, Found
+from resolvers.search.request import Filter, SearchRequest, SearchResult
 from resolvers.search.search import known_within, search
 from tests.wiki import Wiki
 
@@ -33,8 +33,8 @@ async def make(wiki: Wiki, title: str, body: str, **more: Any) -> UUID:
     return (await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body, **more))).page_id
 
 
-async def ask(wiki: Wiki, text: str, **how: Any) -> Found:
-    return await search(wiki.database, wiki.scope, Asked(text, **how))
+async def ask(wiki: Wiki, text: str, **how: Any) -> SearchResult:
+    return await search(wiki.database, wiki.scope, SearchRequest(text, **how))
 
 
 async def titles(wiki: Wiki, text: str, **how: Any) -> list[str]:
@@ -64,7 +64,7 @@ async def test_it_is_counted_with_the_others(vault: Wiki) -> None:
 
 async def test_it_is_found_by_the_statement_that_shows_hits(vault: Wiki) -> None:
     """Which finds them itself."""
-    asked = Asked("frontmatter", with_cursors=False)
+    asked = SearchRequest("frontmatter", with_cursors=False)
     known = await known_within(vault.database, vault.scope, asked, again=False)
     assert known is not None
     assert known["agreed"]

@@ -6,7 +6,7 @@ import pytest
 
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import archive_page, create_page
-from resolvers.search.request import Asked
+from resolvers.search.request import SearchRequest
 from resolvers.search.search import search
 from tests.wiki import Wiki
 
@@ -28,7 +28,7 @@ async def make(wiki: Wiki, title: str, body: str, **more: Any) -> None:
 async def found(wiki: Wiki, text: str, **how: Any) -> list[tuple[str, str | None]]:
     """(title, matched alias) of each hit."""
     named = {row["id"]: row["title"] for row in await wiki.rows("pages")}
-    hits = (await search(wiki.database, wiki.scope, Asked(text, **how))).hits
+    hits = (await search(wiki.database, wiki.scope, SearchRequest(text, **how))).hits
     return [(named[hit.page_id], hit.matched_alias) for hit in hits]
 
 
@@ -47,7 +47,7 @@ async def test_another_form_or_a_name_or_two_are_no_family(errors: Wiki, code: s
 
 
 async def test_a_code_is_counted_and_filtered_like_any_name(errors: Wiki) -> None:
-    counted = await search(errors.database, errors.scope, Asked("LNK2014", with_counts=True))
+    counted = await search(errors.database, errors.scope, SearchRequest("LNK2014", with_counts=True))
     assert (counted.total, counted.types) == (1, (("topic", 1),))
     assert await found(errors, "LNK2014 type:entity") == []
 

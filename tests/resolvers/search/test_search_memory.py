@@ -5,7 +5,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import archive_page, create_page, delete_page, update_page
 from resolvers.search.query_cache import memory_of
 from resolvers.search.reindexing import reindex
-from resolvers.search.request import Asked, Filter
+from resolvers.search.request import Filter, SearchRequest
 from resolvers.search.search import search
 from tests.wiki import Wiki
 
@@ -13,7 +13,7 @@ ANYTHING = Filter()
 
 
 async def slugs(wiki: Wiki, text: str, wanted: Filter = ANYTHING) -> list[str]:
-    found = await search(wiki.database, wiki.scope, Asked(text, filter=wanted))
+    found = await search(wiki.database, wiki.scope, SearchRequest(text, filter=wanted))
     named = {row["id"]: row["slug"] for row in await wiki.rows("pages")}
     return [named[hit.page_id] for hit in found.hits]
 

@@ -15,7 +15,7 @@ from resolvers.pages.aliases import add_alias, remove_alias
 from resolvers.pages.lifecycle import archive_page, create_page, delete_page, unarchive_page, update_page
 from resolvers.search.lexemes import MOST, SHARE, fold, fold_when_due, tolerated
 from resolvers.search.reindexing import reindex
-from resolvers.search.request import Asked
+from resolvers.search.request import SearchRequest
 from resolvers.search.search import search
 from resolvers.transactions.transaction import writing
 from tests.wiki import Wiki
@@ -238,5 +238,5 @@ async def test_the_first_page_of_another_language_is_found_by_other_forms_of_its
         await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Pier {number}", body="Ropes and gulls."))
     draft = PageDraft("topic", "Библиотека", body="Здесь стоят книги.", metadata={"lang": "ru"})
     page = (await create_page(wiki.database, wiki.scope, draft)).page_id
-    found = await search(wiki.database, wiki.scope, Asked("книга"))
+    found = await search(wiki.database, wiki.scope, SearchRequest("книга"))
     assert [hit.page_id for hit in found.hits] == [page]

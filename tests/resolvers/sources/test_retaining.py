@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from resolvers.errors import BadInput
-from resolvers.import_export.notes import Problem
+from resolvers.import_export.notes import ImportProblem
 from resolvers.import_export.source_files import source_files
 from resolvers.sources.retain import BATCH_MAX, retain_sources
 from resolvers.sources.sources import SourceDraft, add_source
@@ -96,7 +96,7 @@ def test_files_are_sources_as_their_frontmatter_or_their_path_says(tmp_path: Pat
         {"city": "Austin"},
     )
     assert (second.kind, second.ref) == ("document", "b.md")
-    assert [type(one) for one in broken] == [Problem, Problem]
+    assert [type(one) for one in broken] == [ImportProblem, ImportProblem]
 
 
 def test_lines_are_sources(tmp_path: Path) -> None:
@@ -104,6 +104,6 @@ def test_lines_are_sources(tmp_path: Path) -> None:
     path.write_text('{"kind": "url", "ref": "u", "content": "x"}\n\nno json\n{"source": {"kind": "url", "ref": "v"}}\n')
     first, *broken = source_files(path)
     assert isinstance(first, SourceDraft)
-    assert [one.path for one in broken if isinstance(one, Problem)] == ["all.jsonl:3", "all.jsonl:4"]
+    assert [one.path for one in broken if isinstance(one, ImportProblem)] == ["all.jsonl:3", "all.jsonl:4"]
     with pytest.raises(BadInput):
         source_files(tmp_path / "none")

@@ -21,9 +21,9 @@ from resolvers.pages.upsert import upsert_page
 from resolvers.subscriptions.changes import (
     IN_ONE,
     MOST,
-    Change,
+    ChangeEvent,
     ChangeKind,
-    Changes,
+    ChangeLog,
     Topic,
     announce,
     announce_job,
@@ -44,7 +44,7 @@ class Ear:
     def __init__(self, connection: asyncpg.Connection) -> None:
         self.connection, self.heard, self.fence = connection, list[str](), asyncio.Event()
 
-    async def changes(self) -> list[Change]:
+    async def changes(self) -> list[ChangeEvent]:
         self.fence.clear()
         await self.connection.execute("NOTIFY fence")
         async with asyncio.timeout(5):
@@ -190,7 +190,7 @@ async def test_a_job_writer_announces_the_job_with_its_row(wiki: Wiki, ear: Ear)
 
 
 async def test_many_pages_fit_into_notifications_and_too_many_are_one_resync(wiki: Wiki, ear: Ear) -> None:
-    changes = Changes(wiki.scope.tenant_id, wiki.scope.owner_id, change(wiki, None).at)
+    changes = ChangeLog(wiki.scope.tenant_id, wiki.scope.owner_id, change(wiki, None).at)
     for _ in range(MOST):
         changes.add(ChangeKind.RENAMED, new_id(), 2**31 - 1)
     texts = payloads(changes.all())
@@ -203,9 +203,9 @@ async def test_many_pages_fit_into_notifications_and_too_many_are_one_resync(wik
     assert [(told.kind, told.id) for told in changes.all()] == [(ChangeKind.RESYNC, None)]
 
 
-def change(wiki: Wiki, id: UUID | None) -> Change:
+def change(wiki: Wiki, id: UUID | None) -> ChangeEvent:
     at = datetime.now(UTC)
-    return Change(wiki.scope.tenant_id, wiki.scope.owner_id, Topic.PAGES, ChangeKind.UPDATED, id, None, at)
+    return ChangeEvent(wiki.scope.tenant_id, wiki.scope.owner_id, Topic.PAGES, ChangeKind.UPDATED, id, None, at)
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "null", '["pages", 1, 2, 3, 4]', '["pages", "a", "b", "c", []]'])

@@ -8,18 +8,18 @@ from uuid import UUID
 import pytest
 
 from db.ids import new_id
-from resolvers.subscriptions.changes import Change, ChangeKind, Topic, merged
-from resolvers.subscriptions.feed import WAITING_MAX, Feed, Watcher
+from resolvers.subscriptions.changes import ChangeEvent, ChangeKind, Topic, merged
+from resolvers.subscriptions.feed import WAITING_MAX, Feed, Subscriber
 
 TENANT, OWNER, PAGE = new_id(), new_id(), new_id()
 PLACE = (Topic.PAGES, TENANT, OWNER)
 
 
-def happened(kind: ChangeKind = ChangeKind.UPDATED, id: UUID | None = PAGE, version: int | None = None) -> Change:
-    return Change(TENANT, OWNER, Topic.PAGES, kind, id, version, datetime.now(UTC))
+def happened(kind: ChangeKind = ChangeKind.UPDATED, id: UUID | None = PAGE, version: int | None = None) -> ChangeEvent:
+    return ChangeEvent(TENANT, OWNER, Topic.PAGES, kind, id, version, datetime.now(UTC))
 
 
-async def told(watcher: Watcher) -> list[tuple[ChangeKind, UUID | None]]:
+async def told(watcher: Subscriber) -> list[tuple[ChangeKind, UUID | None]]:
     """All that waits."""
     found = []
     while watcher.waiting:
@@ -29,7 +29,7 @@ async def told(watcher: Watcher) -> list[tuple[ChangeKind, UUID | None]]:
 
 
 async def test_one_who_is_slow_is_told_of_every_page_once(feed: Feed) -> None:
-    watcher, pages = Watcher(feed, PLACE), [new_id() for _ in range(3)]
+    watcher, pages = Subscriber(feed, PLACE), [new_id() for _ in range(3)]
     for version in range(1000):
         for page in pages:
             feed.tell(happened(id=page, version=version))
@@ -38,7 +38,7 @@ async def test_one_who_is_slow_is_told_of_every_page_once(feed: Feed) -> None:
 
 
 async def test_one_who_is_too_slow_is_told_to_read_anew(feed: Feed) -> None:
-    watcher = Watcher(feed, PLACE)
+    watcher = Subscriber(feed, PLACE)
     for _ in range(WAITING_MAX * 3 + 1):
         feed.tell(happened(id=new_id()))
         assert len(watcher.waiting) <= WAITING_MAX
@@ -48,7 +48,7 @@ async def test_one_who_is_too_slow_is_told_to_read_anew(feed: Feed) -> None:
 
 
 async def test_what_happens_to_the_wiki_happens_to_each_page(feed: Feed) -> None:
-    watcher = Watcher(feed, PLACE, PAGE)
+    watcher = Subscriber(feed, PLACE, PAGE)
     feed.tell(happened(ChangeKind.EVIDENCE, None))
     feed.tell(happened(ChangeKind.UPDATED, new_id()))
     assert await told(watcher) == []
@@ -59,7 +59,7 @@ async def test_what_happens_to_the_wiki_happens_to_each_page(feed: Feed) -> None
 
 
 async def test_other_wikis_tenants_and_topics_are_not_heard(feed: Feed) -> None:
-    watcher = Watcher(feed, PLACE)
+    watcher = Subscriber(feed, PLACE)
     for change in (
         happened()._replace(tenant_id=new_id()),
         happened()._replace(owner_id=new_id()),
@@ -70,7 +70,7 @@ async def test_other_wikis_tenants_and_topics_are_not_heard(feed: Feed) -> None:
 
 
 async def test_a_feed_that_closes_ends_every_watcher(feed: Feed) -> None:
-    watcher = Watcher(feed, PLACE)
+    watcher = Subscriber(feed, PLACE)
     waiting = asyncio.create_task(anext(watcher))
     await asyncio.sleep(0)
     feed.close()
@@ -79,7 +79,7 @@ async def test_a_feed_that_closes_ends_every_watcher(feed: Feed) -> None:
 
 
 async def test_one_who_leaves_is_forgotten(feed: Feed) -> None:
-    watchers = [Watcher(feed, PLACE), Watcher(feed, PLACE)]
+    watchers = [Subscriber(feed, PLACE), Subscriber(feed, PLACE)]
     for watcher in watchers:
         await watcher.aclose()
         await watcher.aclose()

@@ -8,7 +8,7 @@ from content.names import normalise
 from content.snippets import Passage, html
 from content.words import words
 from resolvers.context import Context
-from resolvers.search.request import Asked, Filter, Found, Hit
+from resolvers.search.request import Filter, SearchHit, SearchRequest, SearchResult
 from tests.schema.reference.rows import Row, Rows
 from tests.schema.reference.times import moment
 
@@ -25,13 +25,15 @@ class Searches:
 
     async def hits(self, named: UUID | None, text: str, size: int, given: Row | None) -> list[Row]:
         """`named` is the wiki that is asked for, whether or not it may be read."""
-        asked = Asked(text, size, None, narrowed(given or {}), named, with_snippets=True, with_counts=True)
+        asked = SearchRequest(text, size, None, narrowed(given or {}), named, with_snippets=True, with_counts=True)
         return self.shown(await self.context.search(asked))
 
     async def results(
         self, named: UUID | None, text: str, size: int, given: Row | None, after: Any, explain: bool
     ) -> Row:
-        found = await self.context.search(Asked(text, size, after, narrowed(given or {}), named, True, True, explain))
+        found = await self.context.search(
+            SearchRequest(text, size, after, narrowed(given or {}), named, True, True, explain)
+        )
         edges = self.shown(found)
         return {
             "edges": edges,
@@ -48,7 +50,7 @@ class Searches:
             },
         }
 
-    def shown(self, found: Found) -> list[Row]:
+    def shown(self, found: SearchResult) -> list[Row]:
         hits = [hit_row(hit, self.rows.page(hit.page_id)) for hit in found.hits]
         return [hit for hit in hits if hit["page"] and self.rows.readable(hit["page"]["owner_id"])]
 
@@ -131,7 +133,7 @@ def narrowed(given: Row) -> Filter:
     )
 
 
-def hit_row(hit: Hit, page: Row | None) -> Row:
+def hit_row(hit: SearchHit, page: Row | None) -> Row:
     return {
         "page": page,
         "node": page,
