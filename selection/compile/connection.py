@@ -117,7 +117,7 @@ def read(type_: type, value: Any) -> Any:
 
 
 if TYPE_CHECKING:
-    pass
+    from .compiler import QueryCompiler
 
 Nodes = list[FieldNode]
 Outer = Callable[[Subquery], ColumnElement[Any]]
