@@ -44,7 +44,7 @@ class PageCard:
 
 @dataclass(frozen=True, slots=True)
 class MentionCard:
-    """A name that is held: seen in `source_ids`, oldest first. `cluster` is whatever the planner kept with it."""
+    """A mention: seen in `source_ids`, oldest first. `cluster` is whatever the planner kept with it."""
 
     alias: str
     name: str
@@ -62,7 +62,7 @@ class Knowledge(Protocol):
         """Return the pages of each name, active before archived, the oldest first."""
 
     async def mentions(self, aliases: Collection[str]) -> Mapping[str, MentionCard]:
-        """Return the held name of each, open, promoted or ignored."""
+        """Return the mention of each, open, promoted or ignored."""
 
     async def sources(self, ids: Collection[UUID]) -> Mapping[UUID, SourceText]:
         """Return sources of this wiki that were read before."""

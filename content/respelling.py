@@ -97,7 +97,7 @@ class Line(NamedTuple):
 
     indent: str
     content: str
-    trail: str
+    trailing: str
     end: str
 
 
@@ -169,7 +169,9 @@ class LineWish:
             return wanted._replace(indent=shift(wanted.indent))
         told, own = self.old[like], lines[like]
         indent = own.indent if told.indent == wanted.indent else shift(wanted.indent)
-        return Line(indent, wanted.content, own.trail if told.trail == wanted.trail else wanted.trail, own.end)
+        return Line(
+            indent, wanted.content, own.trailing if told.trailing == wanted.trailing else wanted.trailing, own.end
+        )
 
 
 def line_end(text: str) -> str | None:

@@ -134,7 +134,7 @@ class Database:
 
     @asynccontextmanager
     async def explaining(self) -> AsyncIterator["Explaining"]:
-        """Lend a connection of compiled reads in a transaction that is read-only and is rolled back."""
+        """Acquire a connection of compiled reads in a transaction that is read-only and is rolled back."""
         async with acquire(self.read_pool) as connection:
             transaction = connection.transaction(readonly=True)
             await transaction.start()
@@ -150,18 +150,18 @@ class Database:
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator["Connection"]:
-        """Lend a connection for single statements; each commits by itself."""
+        """Acquire a connection for single statements; each commits by itself."""
         async with acquire(self.pool) as connection:
             yield Connection(connection)
 
     @asynccontextmanager
     async def searching(self) -> AsyncIterator["Connection"]:
-        """Lend a connection for statements with one plan for all values, which takes longer to make than to run."""
+        """Acquire a connection for statements with one plan for all values, which takes longer to make than to run."""
         async with acquire(self.read_pool) as connection:
             yield Connection(connection)
 
     def transaction(self, first: str = "") -> AbstractAsyncContextManager["Connection"]:
-        """Lend a transaction, all of it or nothing. `first` is SQL without parameters to send along with the BEGIN."""
+        """Begin a transaction, all of it or nothing. `first` is SQL without parameters to send along with the BEGIN."""
         return transacting(self.pool, first)
 
 
@@ -184,7 +184,7 @@ def opened(part: T | None) -> T:
 
 
 class acquire:
-    """Lend a connection for the length of a block. Each write passes here: a generator would take longer."""
+    """Acquire a connection for the length of a block. Each write passes here: a generator would take longer."""
 
     __slots__ = ("connection", "pool")
 
@@ -202,7 +202,7 @@ class acquire:
 
 
 class transacting:
-    """Lend a connection with a transaction in it for the length of a block."""
+    """Acquire a connection with a transaction in it for the length of a block."""
 
     __slots__ = ("acquired", "committing", "first")
 

@@ -72,7 +72,7 @@ class OneTransaction(Database):
 
     @asynccontextmanager
     async def used(self) -> AsyncIterator[Connection]:
-        """Lend the connection to one at a time. After a failure outside of a write, Postgres refuses all statements."""
+        """Share the connection, one at a time. After a failure outside of a write, Postgres refuses all statements."""
         assert self.inside is not None
         async with self.reading:
             try:

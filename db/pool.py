@@ -1,9 +1,9 @@
 """Connections to one server, each lent to one task at a time.
 
 Taking an idle one and giving it back are two plain calls: no round trip, no task, no timer. Only a connection that
-comes back in doubt, from a task that was cancelled or in an open transaction, is made clean before it is lent again.
+comes back in doubt, from a task that was cancelled or in an open transaction, is reset before it is lent again.
 
-What holds at any moment: there are never more than `size`, those being opened or made clean included; nobody waits
+What holds at any moment: there are never more than `size`, those being opened or reset included; nobody waits
 while one is idle that they may have; and for everybody who waits, one more is being opened as long as there is room.
 """
 
@@ -38,7 +38,7 @@ class Waiter:
     """A task that waits for a connection."""
 
     borrower: Hashable = field(default_factory=BORROWER.get)
-    coming: asyncio.Future[asyncpg.Connection] = field(
+    future: asyncio.Future[asyncpg.Connection] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
 
@@ -87,8 +87,8 @@ class Pool:
         await asyncio.gather(*adding)
 
     @asynccontextmanager
-    async def lend(self) -> AsyncIterator[asyncpg.Connection]:
-        """Lend a connection for the length of a block. Raises Exhausted, or why none could be opened."""
+    async def acquire(self) -> AsyncIterator[asyncpg.Connection]:
+        """Acquire a connection for the length of a block. Raises Exhausted, or why none could be opened."""
         connection = await self.take()
         try:
             yield connection
@@ -100,7 +100,7 @@ class Pool:
     # -- the two calls
 
     async def take(self) -> asyncpg.Connection:
-        """Lend a connection without the block of `lend`: whoever takes one must give it back, whatever happens."""
+        """Acquire a connection without a block: whoever takes one must give it back, whatever happens."""
         return self.take_idle() or await self.wait()
 
     def take_idle(self) -> asyncpg.Connection | None:
@@ -148,29 +148,29 @@ class Pool:
     async def wait(self) -> asyncpg.Connection:
         self.check_room()
         waiter = Waiter()
-        coming = waiter.coming
+        future = waiter.future
         self.waiting.add(waiter, PATIENCE)
         self.grow()
         try:
             with span("wait"):
-                return await coming
+                return await future
         except asyncio.CancelledError:
             self.waiting.remove(waiter)
-            if not coming.cancelled() and coming.exception() is None:  # it came, and then its task was cancelled
-                self.give(coming.result())
+            if not future.cancelled() and future.exception() is None:  # it came, and then its task was cancelled
+                self.give(future.result())
             raise
 
     def refuse(self, waiter: Waiter) -> None:
-        if not waiter.coming.done():
+        if not waiter.future.done():
             self.refused += 1
-            waiter.coming.set_exception(Exhausted())
+            waiter.future.set_exception(Exhausted())
 
     def offer(self, connection: asyncpg.Connection) -> None:
-        """Lend a connection to the borrower who has the fewest, and of its tasks to the one that has waited longest."""
+        """Give a connection to the borrower who has the fewest, and of its tasks to the one that has waited longest."""
         while waiter := self.next_waiter():
             self.waiting.remove(waiter)
-            if not waiter.coming.done():
-                waiter.coming.set_result(self.lending(connection, waiter.borrower))
+            if not waiter.future.done():
+                waiter.future.set_result(self.lending(connection, waiter.borrower))
                 return
         self.idle.append(connection)
 
@@ -208,8 +208,8 @@ class Pool:
             connection = await self.connect()
         except Exception as error:
             self.opening -= 1
-            if self.waiting and not (waiter := self.waiting.pop()).coming.done():
-                waiter.coming.set_exception(error)
+            if self.waiting and not (waiter := self.waiting.pop()).future.done():
+                waiter.future.set_exception(error)
             self.leave()
             return
         self.opening -= 1
@@ -258,11 +258,11 @@ class Pool:
         self.idle.clear()
 
     async def close(self) -> None:
-        """Lend no more connections; those that are lent have PATIENCE seconds to come back."""
+        """Refuse more acquisitions; those that are lent have PATIENCE seconds to come back."""
         self.closed = asyncio.Event()
         while self.waiting:
-            if not (waiter := self.waiting.pop()).coming.done():
-                waiter.coming.set_exception(asyncpg.InterfaceError("the pool is closed"))
+            if not (waiter := self.waiting.pop()).future.done():
+                waiter.future.set_exception(asyncpg.InterfaceError("the pool is closed"))
         self.end_idle()
         try:
             async with asyncio.timeout(PATIENCE):

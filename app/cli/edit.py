@@ -42,8 +42,8 @@ def given(text: str) -> str:
 
 def edit(
     name: PageName,
-    old: Annotated[str, typer.Argument(metavar="OLD", help="What stands there; whitespace may differ. - for stdin.")],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="What shall stand there; empty to take it out.")],
+    old: Annotated[str, typer.Argument(metavar="OLD", help="Text to replace; whitespace may differ. - for stdin.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="Replacement text; empty to remove it. - for stdin.")],
     tenant: Tenant,
     owner: Owner,
     section: Section = None,

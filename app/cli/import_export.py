@@ -132,7 +132,7 @@ def export_notes(
     history: Annotated[bool, typer.Option("--history", help="Every earlier version of each page, too.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write a wiki out, with archived pages, sources and the names that are held. `cairn import` of it gives the same
+    """Write a wiki out, with archived pages, sources and the mentions. `cairn import` of it gives the same
     wiki again. Exits with 1 when something could not be written; all else is in the export then."""
     from db.scope import Role
     from resolvers.import_export.files import export_path

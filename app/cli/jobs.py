@@ -25,7 +25,7 @@ PAUSE = 0.2  # seconds between two looks, while another worker is at it
 RETRY_PAUSE = 1.0  # the same while a job waits for its next attempt
 PUT_OFF = timedelta(seconds=30)
 """A job that is due later than this, and not because it failed, is left to a worker."""
-NEAREST = 3  # held names that are told
+NEAREST = 3  # mentions that are told
 
 
 def add_compiling(parent: typer.Typer) -> None:
@@ -132,7 +132,7 @@ async def summed(database: "Database", scope: "Scope", job_ids: "Iterable[UUID]"
 
 
 async def standing(database: "Database", scope: "Scope", done: dict[str, Any]) -> dict[str, Any]:
-    """Return the state of the wiki after a compile: names that are held, work that is put off, and, where nothing was
+    """Return the state of the wiki after a compile: mentions, work that is put off, and, where nothing was
     left to read, the job that a worker did before."""
     from resolvers.jobs.queue import find_last_compiled, find_open
     from resolvers.sources.mentions import find_nearest

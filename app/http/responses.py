@@ -30,7 +30,7 @@ def matches(if_none_match: str | None, own: str) -> bool:
 LEVEL = 1
 """The fastest. On pages of the sample the slowest saves up to a sixth more for up to five times the time."""
 AT_ONCE = 64_000
-"""Bytes that take under a millisecond. More are compressed beside the event loop."""
+"""Bytes that take under a millisecond. More are compressed in a thread."""
 
 
 def takes_gzip(accept_encoding: str | None) -> bool:
@@ -65,7 +65,7 @@ REVALIDATED: Headers = (
     (b"vary", b"Authorization, Accept, Accept-Encoding, X-Cairn-Owner"),
 )
 COMPRESSED_INLINE_MAX = 1_000_000
-"""Bytes that are hashed in a millisecond or two. More are hashed beside the event loop."""
+"""Bytes that are hashed in a millisecond or two. More are hashed in a thread."""
 GZIP: Headers = ((b"content-encoding", b"gzip"),)
 PIECE = 262_144
 """Bytes of a large answer that are handed to the connection at once; the next ones when the client has taken these."""

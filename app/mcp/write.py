@@ -239,7 +239,7 @@ WIKI_CREATE = Tool(
 WIKI_EDIT = Tool(
     "wiki_edit",
     "Edit a page",
-    "Replace a piece of a page's text by another: quote what stands there, and say what shall stand there. "
+    "Replace a piece of a page's text by another: quote the text to replace, and give its replacement. "
     "Everything else stays as it is, and the version before stays in the history.",
     Editing,
     Edited,

@@ -31,7 +31,7 @@ A_ZIP: dict[int | str, dict[str, Any]] = {
 
 @routes.get("/export.zip", operation_id="exportWiki", response_class=Response, responses={**A_ZIP, **problems()})
 async def export(call: Caller, history: bool = False) -> Response:
-    """Export pages, sources and held names, archived ones too; `cairn import` of it gives the same wiki again. With
+    """Export pages, sources and mentions, archived ones too; `cairn import` of it gives the same wiki again. With
     `history` every earlier version of each page is in it. What cannot be written does not keep the rest from being
     exported: the answer is a 207 then, and `.cairn/errors.jsonl` says what is missing and why."""
     file = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  open until it is sent

@@ -1,4 +1,4 @@
-"""Pages: listing, reading, making, putting away and bringing back."""
+"""Pages: listing, reading, creating, archiving and restoring."""
 
 from typing import Annotated, Any, Literal
 from uuid import UUID

@@ -18,7 +18,7 @@ from ..read.stored import COMPILING, find_cards, find_mentions
 
 
 class Claim(NamedTuple):
-    """The topic before, if there is one, and as it will stand; `promotes` is the held name that it is made of."""
+    """The topic before, if there is one, and as it will stand; `promotes` is the mention that it is made of."""
 
     before: Page | None
     page: Page

@@ -58,7 +58,7 @@ class Counts:
         return both if set(both.marks) & NUMBERED else None
 
     def held(self, drafted: Collection[str]) -> Iterator[HeldName]:
-        """Yield a held name for each source that saw a name without a page for the first time."""
+        """Yield a mention for each source that saw a name without a page for the first time."""
         for key, seen in self.sighted.items():
             card, tally = self.known.held.get(key), self.tallies[key]
             if key in drafted:

@@ -77,7 +77,7 @@ class SourceBatch:
         self.named: list[Named] = []
 
     async def look_up(self) -> None:
-        """Look up pages by every phrase of the texts, and held names by what was sighted."""
+        """Look up pages by every phrase of the texts, and mentions by what was sighted."""
         sighted = {key for reading in self.readings.values() for key in reading.sightings}
         others = {other for key in sighted if (other := other_number(key))}
         titles = {normalise(one.title) for reading in self.readings.values() for one in decisions(reading)}

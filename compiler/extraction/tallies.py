@@ -1,4 +1,4 @@
-"""The tally that is stored with a held name, and when that has earned a page.
+"""The tally that is stored with a mention, and when that has earned a page.
 
 A tally is a sum over sources, and the verdict only ever turns from no to yes as it grows: so the same sources earn the
 same names their pages, in any order and in batches of any size.

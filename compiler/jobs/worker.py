@@ -57,14 +57,14 @@ class Reindexing(Run):
         return True
 
 
-ERRANDS: Mapping[str, type[Run]] = {
+RUNNERS: Mapping[str, type[Run]] = {
     "forget": Forgetting, "rebuild": Rebuilding, "reindex": Reindexing, "sweep": Promotion
 }  # fmt: skip
 
 
-def errand(database: Database, job: Job, compiler: Compiler) -> Run:
+def runner_for(database: Database, job: Job, compiler: Compiler) -> Run:
     """Return one attempt at the job."""
-    return ERRANDS.get(job.trigger, Run)(database, job, compiler)
+    return RUNNERS.get(job.trigger, Run)(database, job, compiler)
 
 
 def now() -> datetime:
@@ -123,7 +123,7 @@ async def work_once(database: Database, compiler: Compiler, name: str) -> bool:
 
 async def run(database: Database, job: Job, compiler: Compiler) -> None:
     """Run a claimed job to its end: done, tried again later, or lost to another."""
-    attempt = errand(database, job, compiler)
+    attempt = runner_for(database, job, compiler)
     if job.attempt > ATTEMPTS_MAX and job.is_last_attempt:
         return await fail(database, job, "Every worker that had it fell silent.", job.metrics)
     try:

@@ -1,6 +1,6 @@
 """Answers that a model is asked for: the schema that it sees, and nothing that could reach the wiki unchecked.
 
-It names sources, pages and held names by the short handles under which it was shown them (`s1`, `p2`, `m3`), so it
+It names sources, pages and mentions by the short handles under which it was shown them (`s1`, `p2`, `m3`), so it
 cannot name what it was not shown.
 """
 
@@ -39,7 +39,7 @@ class PageAnswer(BaseModel):
     aliases: list[str] = Field([], description="Other names that the sources use.")
     tags: list[str] = []
     sections: list[SectionAnswer] = []
-    promotes: list[str] = Field([], description="Handles of the held names that it is about: m1.")
+    promotes: list[str] = Field([], description="Handles of the mentions that it is about: m1.")
 
 
 class UpdateAnswer(BaseModel):

@@ -103,7 +103,7 @@ def text_of(parts: Sequence[SourcePart], shown: Shown, before: Sequence[str]) ->
     return "\n\n".join(
         (
             fence.around("pages that are there", "\n".join(pages) or "none of these names"),
-            fence.around("held names", "\n".join(held) or "none of these"),
+            fence.around("mentions", "\n".join(held) or "none of these"),
             *(
                 [fence.around("pages proposed before: propose one again to add to it", "\n".join(before))]
                 if before

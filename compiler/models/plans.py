@@ -136,7 +136,7 @@ class PlanReader:
         return LinkProposal(start, end, sources)
 
     def sections(self, answers: Sequence[SectionAnswer], earlier: Iterable[UUID] = ()) -> tuple[SectionProposal, ...]:
-        """Return the sections that cite something; the first rests on the `earlier` sources of a held name, too."""
+        """Return the sections that cite something; the first rests on the `earlier` sources of a mention, too."""
         cited = [(one, ids) for one in self.first(answers, SECTIONS_MAX) if (ids := self.known(one.sources))]
         self.dropped["no_sources"] += len(answers[:SECTIONS_MAX]) - len(cited)
         more = tuple(earlier)

@@ -105,7 +105,7 @@ async def hold(writer: Writer, composition: Composition, metrics: Metrics) -> No
 
 
 async def promote(writer: Writer, changes: Sequence[PageChange], metrics: Metrics) -> None:
-    """Promote held names that became pages."""
+    """Promote mentions that became pages."""
     promoted = {alias: change.after.id for change in changes for alias in change.promotes}
     if promoted:
         await writer.run(COMPILING["absorb_sightings"], aliases=list(promoted))

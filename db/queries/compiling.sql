@@ -94,7 +94,7 @@ JOIN old_slugs AS o
     ON o.tenant_id = :tenant_id AND o.owner_id = :owner_id AND o.type = given.type AND o.slug = given.slug;
 
 -- name: find_mentions
--- The held name of each alias: ignored before promoted before open, as a sighting would count for it.
+-- The mention of each alias: ignored before promoted before open, as a sighting would count for it.
 SELECT DISTINCT ON (m.alias) m.id, m.alias, m.name, m.status, m.suggested_type, m.cluster,
     ARRAY(
         SELECT seen.source_id FROM sightings AS seen

@@ -81,7 +81,7 @@ ORDER BY kind, ref, version
 LIMIT :size;
 
 -- name: list_mentions
--- The next names that are held without a page: those that somebody ignores, and those that a source still says.
+-- The next mentions without a page: those that somebody ignores, and those that a source still says.
 SELECT m.id, m.alias, m.status, m.name, m.suggested_type, m.first_seen_at, m.last_seen_at FROM mentions AS m
 WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.status <> 'promoted'
   AND (m.alias, m.status) > (:after_alias, :after_status)

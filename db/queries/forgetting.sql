@@ -303,7 +303,7 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = CAST(:analy
   AND words && CAST(:words AS text[]);
 
 -- name: drop_empty_words
--- Shelves of the vocabulary on which nothing stands.
+-- Partitions of the vocabulary without words.
 DELETE FROM search_vocabulary
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = CAST(:analyser AS smallint) AND words = '{}';
 

@@ -90,7 +90,7 @@ ORDER BY named.pages DESC, named.slug
 LIMIT :most;
 
 -- name: earned_names
--- Held names that were seen often enough for a page, which the next sweep makes.
+-- Mentions that were seen often enough for a page, which the next sweep makes.
 SELECT CAST(NULL AS uuid) AS id, m.suggested_type AS type, CAST(NULL AS text) AS slug, m.name AS title,
        'seen in ' || m.mention_count || ' sources' AS detail, count(*) OVER () AS total
 FROM mentions AS m

@@ -3,7 +3,7 @@
 SELECT owner_id FROM mentions WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: find_nearest
--- The held names that most sources say, and how many names are held.
+-- The mentions that most sources say, and how many names are held.
 SELECT name, mention_count, count(*) OVER () AS total FROM mentions
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'open'
 ORDER BY mention_count DESC, name

@@ -1,6 +1,6 @@
 -- name: fold_terms
 -- Take what waits: in how many pages each lexeme is now, how long pages are, and the words that people may mean: by
--- initials, of large scripts by 256 of them, and words of names by final letters, but for pairs, which nobody mends. What
+-- initials, of large scripts by 256 of them, and words of names by final letters, but for pairs, which are never corrected. What
 -- concerns pages that were recounted already goes into the other edition, too. What an older release counted is taken
 -- along, into as many shelves as it needs. On its shelves a lexeme has no letter. Answers with the bytes of a shelf, and
 -- with the other analysers that have an index of the wiki.

@@ -126,7 +126,7 @@ def showing_pages(source: OuterRow) -> Select[Any]:
 
 
 def naming_mentions(source: OuterRow) -> Select[Any]:
-    """Select held names that any version of it was seen to use."""
+    """Select mentions that any version of it was seen to use."""
     mention, seen = mentions.alias(), sightings.alias()
     ids = select(seen.c.mention_id).where(seen.c.source_id == any_(versions(source)))
     query = select(mention).where(among(mention, ids))

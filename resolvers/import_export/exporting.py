@@ -126,7 +126,7 @@ class Export:
                 yield attempted(f"{SOURCES}: {row['kind']}/{row['ref']}", source, row)
 
     async def mentions(self) -> AsyncIterator[dict[str, Any] | ImportProblem]:
-        """Every name that is held or ignored, with the sources that say it."""
+        """Every mention or ignored, with the sources that say it."""
         async for rows in self.batches("list_mentions", MENTIONS_AT_ONCE, {"alias": "", "status": ""}):
             for row in rows:
                 async for some in self.sightings(row["id"]):

@@ -1,4 +1,4 @@
-"""Names that are held, as an export told them: seen in the same sources again, and ignored where they were."""
+"""Mentions as an export has them: seen in the same sources again, and ignored where they were."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

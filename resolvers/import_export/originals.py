@@ -89,14 +89,14 @@ def told(read: NoteFile | Note, line: bytes | None) -> tuple[Note, OriginalFile 
         return note, OriginalFile(read.file, start, format, is_respelled=body is not None, says_all=True)
     if format in (Format.NOTION, Format.LOGSEQ):
         read = NoteFile(FormatReader(format, Survey()).note(facts["path"], read.file.decode()), read.file)
-    mended = replace(
+    updated = replace(
         read.note,
         slug=read.note.slug or note.slug,
         type=read.note.type or note.type,
         sources=read.note.sources or note.sources,
         former_slugs=read.note.former_slugs or note.former_slugs,
     )
-    return mended, OriginalFile(read.file, start_of(read), format)
+    return updated, OriginalFile(read.file, start_of(read), format)
 
 
 def told_in_line(note: Note) -> tuple[Note, OriginalFile | None]:

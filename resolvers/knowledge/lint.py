@@ -35,7 +35,7 @@ CHECKS = (
     Check("missing_sources", "warning", "Pages that say something and cite nothing."),
     Check("decision_shape", "warning", "Decisions that do not say what was decided."),
     Check("missing_pages", "info", "Names that three pages link to and none has."),
-    Check("earned_names", "info", "Held names that have earned a page: cairn lint --sweep makes it."),
+    Check("earned_names", "info", "Mentions that have earned a page: cairn lint --sweep makes it."),
     Check("orphans", "info", "Pages that no other leads to."),
     Check("stale", "info", "Pages that nobody has changed for 90 days."),
     Check("oversize", "info", "Pages of more than 20,000 characters."),

@@ -23,7 +23,7 @@ INDEX = statements("search_index")
 APART = "\x1f"
 VECTOR_MAX = 900_000  # bytes; Postgres refuses a tsvector of 1 MiB
 LETTER_BYTES = 3
-SHORTEST, LONGEST = 2, 32  # characters of a word that can be completed or mended
+SHORTEST, LONGEST = 2, 32  # characters of a word that can be completed or corrected
 
 
 @dataclass(frozen=True, slots=True)

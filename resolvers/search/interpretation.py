@@ -18,7 +18,7 @@ from db.scope import Scope
 from db.sql import statements
 
 from .lexemes import scope_letter
-from .weights import BUDGET, IDLE, MENDED, OPEN
+from .weights import BUDGET, CORRECTED, IDLE, OPEN
 
 WORDS = statements("search_words")
 CODE = re.compile(r"([^\W\d_]+-?)([0-9]{2,9})")
@@ -77,7 +77,7 @@ MOST_WORDS, MOST_BESIDES = 64, 1_000  # of a question are read; of what must be 
 FEW_WORDS, SOME_WORDS = 6, 8  # up to here the last word may be unfinished; two letters be wrong in a short word
 MOST_LONGER, MOST_OPEN, FEW_OPEN = 24, 5, 2  # words that go on: fetched, and used for a last word unknown or known
 COMMON = 50  # pages: who types a word that so many have is not looking for a longer one
-MOST_WRONG = 4  # words that are mended
+MOST_WRONG = 4  # words that are corrected
 MOST_NEAR, MOST_FIXES = 6, 3  # words that each may be: looked up, and used
 SHORTEST_WRONG, LONGEST_WRONG = 4, 32  # characters; one less where other words of the question are known
 
@@ -108,7 +108,7 @@ class ReadQuery:
     stems: dict[str, tuple[str, ...]] = field(default_factory=dict)
     options: list[list[Option]] = field(default_factory=list)
     found: dict[str, int] = field(default_factory=dict)
-    mended: dict[str, str] = field(default_factory=dict)
+    corrected: dict[str, str] = field(default_factory=dict)
     unknown: set[str] = field(default_factory=set)
     idle: set[str] = field(default_factory=set)
     forms: tuple[str, ...] = ()
@@ -121,7 +121,7 @@ class ReadQuery:
 
     def meant(self, word: str) -> tuple[str, ...]:
         """The lexemes of a word, and of what it may be a mistyped form of."""
-        if word not in self.mended:
+        if word not in self.corrected:
             return self.stems.get(word, ())
         options = self.options[self.words.index(word)]
         return tuple(dict.fromkeys(lexeme for one in options if one.trust > OPEN for lexeme in one.lexemes))
@@ -133,16 +133,16 @@ class ReadQuery:
 
     @property
     def mended_text(self) -> str:
-        """The words of the question with those that were mended."""
-        return " ".join(self.mended.get(word, word) for word in self.words)
+        """The words of the question with those that were corrected."""
+        return " ".join(self.corrected.get(word, word) for word in self.words)
 
     def did_you_mean(self, text: str) -> str | None:
-        """The question with its mended words in the place of those that were typed; nothing when none was."""
-        if not self.mended:
+        """The question with its corrected words in the place of those that were typed; nothing when none was."""
+        if not self.corrected:
             return None
         made, at = [], 0
         for word in spans(text):
-            if fix := self.mended.get(word.text):
+            if fix := self.corrected.get(word.text):
                 made += [text[at : word.start], fix]
                 at = word.end
         return "".join([*made, text[at:]])
@@ -158,7 +158,7 @@ async def read(
 ) -> ReadQuery | None:
     """Read a question; None when the wiki has no index yet. Of the words `besides` only the lexemes are found.
 
-    A mistake is mended with words of pages of these statuses.
+    A mistake is corrected with words of pages of these statuses.
     """
     analyse = ANALYSERS[analyser]
     words, others = analyse(text)[:MOST_WORDS], analyse(besides)[:MOST_BESIDES]
@@ -186,7 +186,7 @@ async def read(
     reading.relative = await find_relative(connection, where, text, reading.unknown, statuses)
     fixes = {}
     if wrong := [word for word in dict.fromkeys(words) if is_wrong(word, reading, bool(going_on))][:MOST_WRONG]:
-        fixes = await mend(connection, where, reading, wrong, statuses)
+        fixes = await correct_words(connection, where, reading, wrong, statuses)
     for place, word in enumerate(words):
         own = [Option(word, IDLE if word in idle else 1.0, stems[word])] if word in stems else []
         is_last = place == len(words) - 1
@@ -251,7 +251,7 @@ def is_wrong(word: str, reading: ReadQuery, goes_on: bool) -> bool:
     return SHORTEST_WRONG - others_are_known <= len(word) <= LONGEST_WRONG
 
 
-async def mend(
+async def correct_words(
     connection: Connection, where: dict[str, object], reading: ReadQuery, wrong: Sequence[str], statuses: Sequence[str]
 ) -> dict[str, list[Option]]:
     """Return for each word up to three that it may be a mistyped form of."""
@@ -268,7 +268,7 @@ async def mend(
     kept = {word: [one for one in options if not one.lexemes or set(one.lexemes) - hidden]
             for word, options in near.items()}  # fmt: skip
     fixes = {word: options[:MOST_FIXES] for word, options in kept.items() if options}
-    reading.mended = {word: options[0].word for word, options in fixes.items()}
+    reading.corrected = {word: options[0].word for word, options in fixes.items()}
     return fixes
 
 
@@ -281,7 +281,7 @@ def corrections(reading: ReadQuery, rows: Sequence[Row]) -> dict[str, list[Optio
         is_there = row["found"] or (row["in_names"] and row["lexeme"] is None)
         if is_there and is_close(reading, asked, word, edits, row["in_names"]):
             doubt = edits - 0.1 * log10(1 + row["found"]) - 0.5 * row["in_names"]
-            near[asked][word] = (doubt, Option(word, MENDED[edits], stems.get(word, ())))
+            near[asked][word] = (doubt, Option(word, CORRECTED[edits], stems.get(word, ())))
     return {asked: [option for _, option in sorted(found.values())[:MOST_NEAR]] for asked, found in near.items()}
 
 

@@ -50,7 +50,7 @@ def one_of(lexemes: Iterable[str], tag: str = "") -> str:
 
 STATISTICS = statements("search_statistics")
 SHARE, MOST = 10, 400  # a tenth of the pages, and never more than so many
-USUAL, LARGE = 500, 1_500  # bytes of a shelf when shelves were made, and when there are too few
+USUAL, LARGE = 500, 1_500  # bytes of a partition of counts when made, and when there are too few
 
 
 def tolerated(pages: int) -> int:

@@ -44,7 +44,7 @@ def possible(reading: ReadQuery, text: str, weights: Mapping[str, float]) -> Ite
     whole, end = normalise(text), NEXT_WORD if text[-1:].isspace() else LAST
     if not SIGNED.fullmatch(text):
         yield NameRange(whole, whole + end)
-    if reading.mended:
+    if reading.corrected:
         yield NameRange(reading.mended_text, reading.mended_text + end, MENDED_TRUST)
     if part := COMPOUND.search(text):
         name = normalise(part[1])

@@ -34,8 +34,8 @@ class Memory:
         return self.understood.find(key_of(scope, text, wanted))
 
     def keep(self, scope: Scope, text: str, wanted: Filter, understood: Understood) -> None:
-        """Keep it unless it is long, or was mended: whether a page still has what was meant is to be asked again."""
-        if len(text) > LONGEST or understood.reading.mended or understood.reading.relative:
+        """Keep it unless it is long, or was corrected: whether a page still has what was meant is to be asked again."""
+        if len(text) > LONGEST or understood.reading.corrected or understood.reading.relative:
             self.understood.entries.pop(key_of(scope, text, wanted), None)
         else:
             self.understood.keep(key_of(scope, text, wanted), understood)

@@ -105,7 +105,7 @@ def question(reading: ReadQuery, text: str, required: str | None, title_only: bo
         all=every if len(spoken) > 1 else None,
         phrase=phrase(reading),
         heading=quoted(heading_mark(reading.letter, reading.mended_text)) if reading.words else None,
-        agreed=not (title_only or reading.mended),
+        agreed=not (title_only or reading.corrected),
         terms=terms,
     )
     if title_only and weights:

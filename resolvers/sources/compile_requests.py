@@ -1,4 +1,4 @@
-"""Jobs that a caller may ask of the compiler: now, from the start, of a journal, of a page, or of held names."""
+"""Jobs that a caller may ask of the compiler: now, from the start, of a journal, of a page, or of mentions."""
 
 from dataclasses import dataclass
 from datetime import date

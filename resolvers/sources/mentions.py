@@ -40,7 +40,7 @@ class SavedMention:
 
 
 async def find_nearest(database: Database, scope: Scope, size: int) -> list[Row]:
-    """The held names of the scope's wiki that most sources say, each with the `total` of held names."""
+    """The mentions of the scope's wiki that most sources say, each with the `total` of mentions."""
     async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.READ)
         wanted = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}

@@ -1,4 +1,4 @@
-"""Pages: making, changing, placing, putting away."""
+"""Pages: creating, updating, placing and archiving."""
 
 from typing import Any, cast
 

@@ -141,7 +141,7 @@ async def retained(wiki: Wiki, seed: int) -> None:
     await keep(wiki, tale(seed))
 
 
-ERRANDS: Mapping[str, Callable[[Wiki, int], Awaitable[None]]] = {
+RUNS: Mapping[str, Callable[[Wiki, int], Awaitable[None]]] = {
     "retain": retained,
     "sweep": to_be_swept,
     "rebuild": to_be_rebuilt,
@@ -156,18 +156,18 @@ async def run_all_but(wiki: Wiki, trigger: str) -> None:
         await work_once(wiki.database, story(scribe=Scribe(), caps=CAPS), "calm")
 
 
-async def undisturbed(wiki: Wiki, seed: int, errand: str = "retain") -> dict[str, list[tuple[Any, ...]]]:
-    await ERRANDS[errand](wiki, seed)
+async def undisturbed(wiki: Wiki, seed: int, trigger: str = "retain") -> dict[str, list[tuple[Any, ...]]]:
+    await RUNS[trigger](wiki, seed)
     await compile_all(wiki, story(scribe=Scribe(), caps=CAPS))
     return await rows(wiki)
 
 
 async def killed(
-    wiki: Wiki, seed: int, kills: int, errand: str = "retain", longest: float = 0.25
+    wiki: Wiki, seed: int, kills: int, trigger: str = "retain", longest: float = 0.25
 ) -> tuple[dict[str, list[tuple[Any, ...]]], int]:
     """The same with workers that are killed; and how many of them had a job when they were."""
     chance, struck = random.Random(seed), 0
-    await ERRANDS[errand](wiki, seed)
+    await RUNS[trigger](wiki, seed)
     for _ in range(kills):
         process = FORKS.Process(target=run_worker, args=(wiki.database.dsn, 0.002))
         process.start()
@@ -184,12 +184,12 @@ async def killed(
     return await rows(wiki), struck
 
 
-async def main(dsn: str, kills: int, errand: str = "retain") -> None:
+async def main(dsn: str, kills: int, trigger: str = "retain") -> None:
     seed = total = 0
     while total < kills:
         calm, wild = await open_wiki(dsn), await open_wiki(dsn)
-        expected = await undisturbed(calm, seed, errand)
-        found, struck = await killed(wild, seed, 30, errand)
+        expected = await undisturbed(calm, seed, trigger)
+        found, struck = await killed(wild, seed, 30, trigger)
         assert found == expected, f"seed {seed}"
         total, seed = total + struck, seed + 1
         print(f"seed {seed}: {struck} workers were killed at work, {total} in all; the wikis are the same", flush=True)

@@ -9,19 +9,19 @@ from compiler.compiler import Caps
 from compiler.jobs.worker import run, work
 from db.database import Database
 from resolvers.jobs.queue import claim
-from tests.compiler.crashes import CAPS, ERRANDS, RECLAIM, keep, killed, rows, tale, undisturbed
+from tests.compiler.crashes import CAPS, RECLAIM, RUNS, keep, killed, rows, tale, undisturbed
 from tests.compiler.story import Scribe, Story, compile_all, story
 from tests.wiki import Wiki, close_wiki, open_wiki
 
 
-@pytest.mark.parametrize(("errand", "kills"), [("retain", 24), ("sweep", 8), ("rebuild", 8), ("forget", 8)])
-async def test_killed_workers_make_the_same_wiki(dsn: str, wiki: Wiki, errand: str, kills: int) -> None:
+@pytest.mark.parametrize(("trigger", "kills"), [("retain", 24), ("sweep", 8), ("rebuild", 8), ("forget", 8)])
+async def test_killed_workers_make_the_same_wiki(dsn: str, wiki: Wiki, trigger: str, kills: int) -> None:
     calm = await open_wiki(dsn)
     try:
-        expected = await undisturbed(calm, 1, errand)
+        expected = await undisturbed(calm, 1, trigger)
     finally:
         await close_wiki(calm)
-    found, struck = await killed(wiki, 1, kills, errand)
+    found, struck = await killed(wiki, 1, kills, trigger)
     assert struck >= 1, "how many it hits depends on how fast the machine is"
     assert found == expected
     assert all(len(table) > 3 for table in expected.values())
@@ -139,13 +139,13 @@ async def test_workers_at_once_compile_each_wiki_alone_and_lose_nothing(dsn: str
         await close_wiki(alone)
 
 
-@pytest.mark.parametrize("errand", ["sweep", "rebuild", "forget"])
-async def test_an_end_at_any_statement_of_an_errand_makes_the_same_wiki(
-    dsn: str, wiki: Wiki, monkeypatch: pytest.MonkeyPatch, errand: str
+@pytest.mark.parametrize("trigger", ["sweep", "rebuild", "forget"])
+async def test_an_end_at_any_statement_of_a_run_makes_the_same_wiki(
+    dsn: str, wiki: Wiki, monkeypatch: pytest.MonkeyPatch, trigger: str
 ) -> None:
     calm = await open_wiki(dsn)
     try:
-        await ERRANDS[errand](calm, 3)
+        await RUNS[trigger](calm, 3)
         before = await rows(calm)
         await compile_all(calm, story(caps=CAPS))
         expected = await rows(calm)
@@ -153,7 +153,7 @@ async def test_an_end_at_any_statement_of_an_errand_makes_the_same_wiki(
         await close_wiki(calm)
     assert len(expected["pages"]) > 3
     assert expected != before
-    await ERRANDS[errand](wiki, 3)
+    await RUNS[trigger](wiki, 3)
     assert await die_at_every_statement(dsn, wiki, monkeypatch, 11) >= 5
     assert await rows(wiki) == expected
     assert not await wiki.rows("forgettings", "source_id")

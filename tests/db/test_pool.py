@@ -42,14 +42,14 @@ async def cancelled(task: "asyncio.Task[None]", after: float = 0.1) -> None:
 
 async def test_it_grows_as_it_is_used_and_keeps_what_it_has(pool: Pool) -> None:
     assert (pool.total, len(pool.idle)) == (1, 1)
-    async with pool.lend() as one, pool.lend() as other:
+    async with pool.acquire() as one, pool.acquire() as other:
         assert await one.fetchval(WHO) != await other.fetchval(WHO)
     assert (pool.total, len(pool.idle), pool.opened) == (2, 2, 2)
 
 
 async def lent_to(pool: Pool, borrower: str, order: list[str], release: asyncio.Event) -> None:
     BORROWER.set(borrower)
-    async with pool.lend():
+    async with pool.acquire():
         order.append(borrower)
         await release.wait()
 
@@ -87,7 +87,7 @@ async def test_one_borrower_leaves_connections_to_the_others(shared_dsn: str) ->
     while len(order) < 3 or len(pool.waiting) < 3 or pool.opening:
         await asyncio.sleep(0.01)
     await asyncio.wait_for(asyncio.create_task(lent_to_one(pool, "modest")), 5)
-    async with pool.lend():
+    async with pool.acquire():
         assert order == ["greedy"] * 3
     release.set()
     await asyncio.gather(*tasks)
@@ -113,7 +113,7 @@ async def test_the_only_borrower_has_all_connections(shared_dsn: str) -> None:
 
 async def lent_to_one(pool: Pool, borrower: str) -> None:
     BORROWER.set(borrower)
-    async with pool.lend() as connection:
+    async with pool.acquire() as connection:
         await connection.fetchval("SELECT 1")
 
 
@@ -124,7 +124,7 @@ async def test_one_borrower_fills_half_of_the_queue(shared_dsn: str) -> None:
     assert pool is not None
     order: list[str] = []
     release = asyncio.Event()
-    async with pool.lend():
+    async with pool.acquire():
         tasks = [asyncio.create_task(lent_to(pool, "greedy", order, release)) for _ in range(5)]
         modest = asyncio.create_task(lent_to(pool, "modest", order, release))
         done, _ = await asyncio.wait(tasks, timeout=5, return_when=asyncio.FIRST_COMPLETED)
@@ -137,11 +137,11 @@ async def test_one_borrower_fills_half_of_the_queue(shared_dsn: str) -> None:
 
 
 async def test_lending_costs_no_round_trip(pool: Pool) -> None:
-    async with pool.lend() as connection:
+    async with pool.acquire() as connection:
         sent: list[str] = []
         connection.add_query_logger(lambda record: sent.append(record.query))
     for _ in range(3):
-        async with pool.lend() as connection:
+        async with pool.acquire() as connection:
             await connection.fetchval(WHO)
     await asyncio.sleep(0)
     assert sent == [WHO] * 3
@@ -149,12 +149,12 @@ async def test_lending_costs_no_round_trip(pool: Pool) -> None:
 
 async def test_a_cancelled_statement_is_ended_before_its_connection_is_lent_again(pool: Pool) -> None:
     async def ask() -> None:
-        async with pool.lend() as connection:
+        async with pool.acquire() as connection:
             await connection.fetchval(LONG)
 
     for _ in range(3):
         await cancelled(asyncio.create_task(ask()), after=0.05)
-    async with asyncio.timeout(10), pool.lend() as one, pool.lend() as other:
+    async with asyncio.timeout(10), pool.acquire() as one, pool.acquire() as other:
         assert await one.fetchval("SELECT 1") == await other.fetchval("SELECT 1") == 1
         count = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query = $1"
         assert await one.fetchval(count, LONG) == 0
@@ -165,7 +165,7 @@ async def test_a_transaction_that_is_cancelled_at_any_moment_leaves_nothing(pool
     """While it begins, in it, while it commits: the next one is a transaction of its own."""
 
     async def write() -> None:
-        async with pool.lend() as connection, connection.transaction():
+        async with pool.acquire() as connection, connection.transaction():
             await connection.execute("SELECT 1")
             await connection.execute("SELECT 2")
 
@@ -173,7 +173,7 @@ async def test_a_transaction_that_is_cancelled_at_any_moment_leaves_nothing(pool
     for _ in range(moment):
         await asyncio.sleep(0)
     await cancelled(task, after=0)
-    async with pool.lend() as one, pool.lend() as other:
+    async with pool.acquire() as one, pool.acquire() as other:
         for connection in (one, other):
             assert not connection.is_in_transaction()
             async with connection.transaction():
@@ -181,49 +181,49 @@ async def test_a_transaction_that_is_cancelled_at_any_moment_leaves_nothing(pool
 
 
 async def test_what_an_error_of_postgres_ends_is_lent_on_as_it_is(pool: Pool) -> None:
-    async with pool.lend() as connection:
+    async with pool.acquire() as connection:
         backend = await connection.fetchval(WHO)
     with pytest.raises(asyncpg.DivisionByZeroError):
-        async with pool.lend() as connection:
+        async with pool.acquire() as connection:
             await connection.fetchval("SELECT 1 / 0")
     assert not pool.tasks
-    async with pool.lend() as connection:
+    async with pool.acquire() as connection:
         assert await connection.fetchval(WHO) == backend
 
 
 async def test_a_session_is_forgotten_when_its_task_was_cancelled(pool: Pool) -> None:
     async def change() -> None:
-        async with pool.lend() as connection:
+        async with pool.acquire() as connection:
             await connection.execute("SET statement_timeout = 1234567")
             await connection.fetchval(LONG)
 
     await cancelled(asyncio.create_task(change()))
-    async with pool.lend() as one, pool.lend() as other:
+    async with pool.acquire() as one, pool.acquire() as other:
         for connection in (one, other):
             assert await connection.fetchval("SHOW statement_timeout") == "10s"
 
 
 async def test_terminated_backends_are_replaced(pool: Pool) -> None:
     end = "SELECT pg_terminate_backend($1)"
-    async with pool.lend() as one, pool.lend() as other:
+    async with pool.acquire() as one, pool.acquire() as other:
         assert await other.fetchval(end, await one.fetchval(WHO))
         with pytest.raises((asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)):
             await one.fetchval(WHO)
-    async with pool.lend() as one, pool.lend() as other:  # and one that dies while it is idle
+    async with pool.acquire() as one, pool.acquire() as other:  # and one that dies while it is idle
         backend = await one.fetchval(WHO)
         await other.fetchval(WHO)
-    async with pool.lend() as connection:
+    async with pool.acquire() as connection:
         if await connection.fetchval(WHO) != backend:
             await connection.fetchval(end, backend)
     await asyncio.sleep(0.1)
     for _ in range(4):
-        async with pool.lend() as one, pool.lend() as other:
+        async with pool.acquire() as one, pool.acquire() as other:
             assert await one.fetchval("SELECT 1") == await other.fetchval("SELECT 1") == 1
     assert pool.total == 2
 
 
 async def test_more_than_may_wait_are_told_at_once(database: Database, pool: Pool) -> None:
-    async with pool.lend(), pool.lend():
+    async with pool.acquire(), pool.acquire():
         waiting = [asyncio.create_task(database.ping()) for _ in range(3)]
         await asyncio.sleep(0)
         with pytest.raises(Unavailable, match="busy"), translated_db_errors():
@@ -305,7 +305,7 @@ async def test_closing_does_not_wait_for_ever(shared_dsn: str, monkeypatch: pyte
     assert pool is not None
 
     async def hold() -> None:
-        async with pool.lend() as connection:
+        async with pool.acquire() as connection:
             await connection.fetchval(LONG)
 
     holding = asyncio.create_task(hold())

@@ -74,7 +74,7 @@ class Server:
 
 async def use(pool: Pool, server: Server) -> str:
     """A task as there are many: it takes one, works, and may meet any accident."""
-    async with pool.lend() as line:
+    async with pool.acquire() as line:
         assert not line.is_closed()
         assert not any((line.is_used, line.is_running, line.in_transaction))
         line.is_used = line.is_running = True
@@ -152,11 +152,11 @@ async def test_those_who_wait_are_served_in_the_order_they_came() -> None:
     served: list[int] = []
 
     async def visit(number: int) -> None:
-        async with pool.lend():
+        async with pool.acquire():
             served.append(number)
             await asyncio.sleep(0)
 
-    async with pool.lend(), pool.lend():
+    async with pool.acquire(), pool.acquire():
         visits = [asyncio.create_task(visit(number)) for number in range(20)]
         await asyncio.sleep(0)
         visits.pop(7).cancel()
