@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.notes import BadNote, Citation, Note, check_size, from_fields, from_markdown, from_record
+from content.notes import BadNote, CitationMark, Note, check_size, from_fields, from_markdown, from_record
 from tests.content.strategies import JSON, TEXTS
 
 PAGE = """---
@@ -60,8 +60,8 @@ def test_a_whole_page_is_read() -> None:
         status="archived",
         links=("compliance-review", "jwt-rotation"),
         sources=(
-            Citation("memory/2026-01-15.md", "daily_note", "timeline", 3, 9, "First decision"),
-            Citation("memory/2026-03-22.md", line_start=5, line_end=5),
+            CitationMark("memory/2026-01-15.md", "daily_note", "timeline", 3, 9, "First decision"),
+            CitationMark("memory/2026-03-22.md", line_start=5, line_end=5),
         ),
         metadata={"confidence": "high", "supersedes": []},
         created=datetime(2026, 2, 15, tzinfo=UTC),
@@ -118,7 +118,7 @@ def test_unquoted_wiki_links_are_understood() -> None:
 
 def test_sources_may_be_texts() -> None:
     assert note("sources: [a.md, {ref: b.md}]\nsource_refs: [c.md, a.md]").sources == (
-        Citation("a.md"), Citation("b.md"), Citation("c.md"),
+        CitationMark("a.md"), CitationMark("b.md"), CitationMark("c.md"),
     )  # fmt: skip
 
 

@@ -53,7 +53,8 @@ async def test_a_request_does_not_wait_for_a_connection_for_ever(dsn: str, monke
 
 
 async def test_json_comes_as_postgres_wrote_it(database: Database) -> None:
-    assert await database.json("""SELECT '{"b" :  1, "a": "é"}'::json""", ()) == '{"b" :  1, "a": "é"}'.encode()
+    sql = """SELECT '{"b" :  1, "a": "é"}'::json AS answer, 20 AS size"""
+    assert await database.json(sql, ()) == '{"b" :  1, "a": "é"}'.encode()
     async with database.connection() as connection:
         assert await connection.raw.fetchval("SELECT '{\"b\": [1, null]}'::jsonb") == {"b": [1, None]}
     await database.close()

@@ -25,7 +25,7 @@ FAULTS = [
     Fault("selection/compile/parameters.py", "return value is None\n", "return False\n"),
     Fault("selection/declare/json_format.py", "return func.upper(value)", "return value"),
     Fault("selection/declare/json_format.py", "return cast(value, JSON)", "return value"),
-    Fault("selection/compile/compiler.py", "wire.required(value) if self.mode", "value if self.mode"),
+    Fault("selection/compile/compiler.py", "json_format.required(value) if self.mode", "value if self.mode"),
     Fault("selection/execute/plan.py", "await context.spend(self.checked_cost(request))", "pass"),
     Fault("selection/limits/cost.py", "+ child.size.value * child.fixed", ""),
     Fault("selection/execute/plan.py", "if tables := unbound_tables(statement):", "if tables := None:"),
@@ -73,6 +73,6 @@ FAULTS = [
     Fault("db/relations/suggestions.py", "is_within, func.length(found.c.name), ", "is_within, "),
     Fault("db/relations/suggestions.py", "(name.c.name != start, is_within, case(", "(is_within, case("),
     Fault("db/relations/suggestions.py", "query.ext(distinct_on(name.c.page_id)).order_by", "query.order_by"),
-    Fault("schema/search_hits.py", 'COUNTED = {"totalCount", "totalIsExact", "facets"}', 'COUNTED = {"totalCount"}'),
-    Fault("schema/search_hits.py", 'SHOWN = {"snippet", "section"}', 'SHOWN = {"snippet"}'),
+    Fault("schema/search_rows.py", 'COUNTED = {"totalCount", "totalIsExact", "facets"}', 'COUNTED = {"totalCount"}'),
+    Fault("schema/search_rows.py", 'SHOWN = {"snippet", "section"}', 'SHOWN = {"snippet"}'),
 ]  # fmt: skip
