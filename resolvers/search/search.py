@@ -23,11 +23,11 @@ from ..auth.owners import find_owner
 from ..errors import BadInput, NotFound
 from ..permissions import Action, authorise
 from .interpretation import ReadQuery, read
-from .passages import with_passages
 from .query_cache import Memory, Understood, memory_of
 from .ranking_query import RANKING, SHORT_QUESTION, Meaning, RankedQuery, meaning, question
 from .ranking_query import required as required_query
 from .request import MOST, SearchHit, SearchRequest, SearchResult
+from .snippets import with_snippets
 from .weights import COUNTED, WEIGHTS
 
 PARTS = ("in_text", "in_names", "named", "together", "heading", "begun", "linked", "topic")
@@ -171,7 +171,7 @@ class SearchRun:
             rare = asked.wide if self.is_wide else asked.rare
             found = await self.counted(found, values | {"rare": rare, "beside": self.beside})
         if self.asked.with_snippets:
-            found = replace(found, hits=await with_passages(self.connection, self.scope, reading, asked, found.hits))
+            found = replace(found, hits=await with_snippets(self.connection, self.scope, reading, asked, found.hits))
         return found
 
     async def ranked(self, values: dict[str, Any], asked: RankedQuery) -> Sequence[Row]:

@@ -1,4 +1,4 @@
-"""The passage of each hit that shows why it was found."""
+"""The snippet of each hit that shows why it was found."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -14,19 +14,19 @@ from .interpretation import Option, ReadQuery
 from .ranking_query import RankedQuery
 from .request import SearchHit
 
-PASSAGES = statements("search_passages")
+SNIPPETS = statements("search_snippets")
 LONGEST = 20_000  # characters of a section
 
 Sections = list[tuple[str, str]]
 
 
-async def with_passages(
+async def with_snippets(
     connection: Connection, scope: Scope, reading: ReadQuery, asked: RankedQuery, hits: Sequence[SearchHit]
 ) -> tuple[SearchHit, ...]:
-    """Return the hits, each with its passage and the section where it stands."""
+    """Return the hits, each with its snippet and the section where it stands."""
     where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
     rows = await connection.all(
-        PASSAGES["find_passages"], **where, page_ids=[hit.page_id for hit in hits], longest=LONGEST
+        SNIPPETS["find_texts"], **where, page_ids=[hit.page_id for hit in hits], longest=LONGEST
     )
     pages: defaultdict[UUID, list[Row]] = defaultdict(list)
     for row in rows:
@@ -35,10 +35,10 @@ async def with_passages(
     beginnings = {word for options in reading.options for option in options for word in beginnings_of(option)}
     written = await read_in_thread(length(texts), all_candidates, texts, beginnings)
     stems = await connection.all(
-        PASSAGES["stem_words"], **where, letter=reading.letter, analyser=reading.analyser, words=sorted(written)
+        SNIPPETS["stem_words"], **where, letter=reading.letter, analyser=reading.analyser, words=sorted(written)
     ) if written else []  # fmt: skip
     meant = {row["word"]: next((lexeme for lexeme in row["lexemes"] if lexeme in asked.weights), None) for row in stems}
-    shown = await read_in_thread(length(texts), all_passages, texts, asked.weights, meant, hits)
+    shown = await read_in_thread(length(texts), all_snippets, texts, asked.weights, meant, hits)
     return tuple(with_section(hit, pages[hit.page_id]) for hit in shown)
 
 
@@ -55,14 +55,14 @@ def all_candidates(texts: Mapping[UUID, Sections], beginnings: set[str]) -> set[
     return {word for sections in texts.values() for word in candidates(sections, beginnings)}
 
 
-def all_passages(
+def all_snippets(
     texts: Mapping[UUID, Sections],
     weights: Mapping[str, float],
     meant: Mapping[str, str | None],
     hits: Sequence[SearchHit],
 ) -> list[SearchHit]:
-    return [hit._replace(passage=choose(texts.get(hit.page_id, []), weights, meant.get)) for hit in hits]
+    return [hit._replace(snippet=choose(texts.get(hit.page_id, []), weights, meant.get)) for hit in hits]
 
 
 def with_section(hit: SearchHit, sections: Sequence[Row]) -> SearchHit:
-    return hit._replace(section_id=sections[hit.passage.section]["id"]) if hit.passage else hit
+    return hit._replace(section_id=sections[hit.snippet.section]["id"]) if hit.snippet else hit

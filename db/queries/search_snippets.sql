@@ -1,5 +1,5 @@
--- name: find_passages
--- The sections of these pages, in order, as far as a passage is looked for in them.
+-- name: find_texts
+-- The sections of these pages, in order, as far as a snippet is looked for in them.
 SELECT s.page_id, s.id, s.heading, left(s.body_md, CAST(:longest AS integer)) AS body
 FROM sections AS s
 WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = CAST(:owner_id AS uuid)
