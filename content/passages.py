@@ -22,12 +22,16 @@ TURN = re.compile(
 )
 NAME_WORDS = 4  # that the name of a speaker has at most
 SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]{0,3}(?=\s)|[。！？]")
+QUESTION = re.compile(r"[?？؟][\"'”’)\]]{0,3}\s*(?:\[[^\[\]]{0,300}\]\s*)?$")  # a note on a photo may stand behind it
 VISIBLE = re.compile(r"\S")
 NEAR_END = 0.5  # of the room; before that a cut after a sentence is worse than one between words
 
 
 class Passage(NamedTuple):
-    """Characters `start` to `end` of a source, from 0, and its lines, from 1, both included."""
+    """Characters `start` to `end` of a source, from 0, and its lines, from 1, both included.
+
+    The text of a turn begins with the speaker; `said_from` is the character where what is said begins.
+    """
 
     start: int
     end: int
@@ -35,6 +39,7 @@ class Passage(NamedTuple):
     line_end: int
     heading: str = ""
     speaker: str = ""
+    said_from: int = 0
 
 
 class Line(NamedTuple):
@@ -43,6 +48,18 @@ class Line(NamedTuple):
     text: str
     start: int
     number: int
+
+
+def asks(text: str) -> bool:
+    """Return whether a passage ends in a question."""
+    return QUESTION.search(text[-400:]) is not None
+
+
+class Turn(NamedTuple):
+    """The beginning of a turn: who speaks, and how long the line is before it says something."""
+
+    speaker: str
+    length: int
 
 
 def passages(text: str) -> list[Passage]:
@@ -81,11 +98,12 @@ def blocks(text: str) -> Iterator[Passage]:
             yield from filter(None, (block,))
             block = None
             continue
-        said = speaker_of(line.text)
+        said = turn_of(line.text)
         if block is None or said or ITEM.match(line.text):
             yield from filter(None, (block,))
-            speaker = said or ("" if block is None else speaker)
+            speaker = said.speaker if said else "" if block is None else speaker
             block, alone = one_line(line, heading, speaker), None
+            block = block._replace(said_from=line.start + said.length) if said else block
         else:
             block = extended(block, line)
         if mark := FENCE.match(line.text):
@@ -95,7 +113,7 @@ def blocks(text: str) -> Iterator[Passage]:
 
 def one_line(line: Line, heading: str, speaker: str = "") -> Passage:
     start = line.start + len(line.text) - len(line.text.lstrip())
-    return Passage(start, line.start + len(line.text.rstrip()), line.number, line.number, heading, speaker)
+    return Passage(start, line.start + len(line.text.rstrip()), line.number, line.number, heading, speaker, start)
 
 
 def extended(block: Passage, line: Line) -> Passage:
@@ -112,11 +130,12 @@ def lines(text: str) -> Iterator[Line]:
         start += len(line) + 1
 
 
-def speaker_of(line: str) -> str:
-    """Return who says a line of a conversation; nothing for any other line."""
+def turn_of(line: str) -> Turn | None:
+    """Return who says a line of a conversation; None for any other line."""
     found = TURN.match(line)
-    name = found["name"].strip() if found else ""
-    return name if 0 < len(name.split()) <= NAME_WORDS else ""
+    if found is None or len(found["name"].split()) > NAME_WORDS:
+        return None
+    return Turn(found["name"].strip(), found.end() - 1)
 
 
 def pieces(text: str, block: Passage) -> Iterator[Passage]:
@@ -131,6 +150,7 @@ def pieces(text: str, block: Passage) -> Iterator[Passage]:
         assert following is not None, "a block ends with something to see"
         number = last + text.count("\n", end, following.start())
         start = following.start()
+        block = block._replace(said_from=start)
     yield block._replace(start=start, line_start=number)
 
 

@@ -20,8 +20,8 @@ RETURNING state;
 
 -- name: write_passages
 -- The passages of sources, and what they change in the statistics of the index: one line of the log for each source.
--- The names are those of the speaker and the heading, analysed like the text; each lexeme is written with the letter of
--- its scope before it. Answers with what waited to be counted before, and whether a source is in a language that
+-- Words of the speaker have the weight A, of the heading C, of the text D; each lexeme is written with the letter of its
+-- scope before it. Answers with what waited to be counted before, and whether a source is in a language that
 -- questions are not read in yet. A language that this Postgres has no stemmer for is `simple`.
 WITH source AS MATERIALIZED (
     SELECT
@@ -37,7 +37,8 @@ WITH source AS MATERIALIZED (
     SELECT
         given.*, CAST(replace(
             ' ' || CAST(
-                setweight(to_tsvector(source.language, given.names), 'B')
+                setweight(to_tsvector(source.language, given.speaker_words), 'A')
+                    || setweight(to_tsvector(source.language, given.heading_words), 'C')
                     || setweight(to_tsvector(source.language, given.bodies), 'D') AS text
             ),
             ' ''', ' ''' || CAST(:letter AS text)
@@ -45,11 +46,11 @@ WITH source AS MATERIALIZED (
     FROM unnest(
         CAST(:owners_of AS uuid[]), CAST(:positions AS integer[]), CAST(:start_offsets AS integer[]),
         CAST(:end_offsets AS integer[]), CAST(:line_starts AS integer[]), CAST(:line_ends AS integer[]),
-        CAST(:headings AS text[]), CAST(:speakers AS text[]), CAST(:texts AS text[]), CAST(:names AS text[]),
-        CAST(:bodies AS text[]), CAST(:words AS integer[])
+        CAST(:headings AS text[]), CAST(:speakers AS text[]), CAST(:asked AS boolean[]), CAST(:texts AS text[]), CAST(:speaker_words AS text[]),
+        CAST(:heading_words AS text[]), CAST(:bodies AS text[]), CAST(:words AS integer[])
     ) AS given (
-        source_id, position, start_offset, end_offset, line_start, line_end, heading, speaker, text, names, bodies,
-        words
+        source_id, position, start_offset, end_offset, line_start, line_end, heading, speaker, asks, text,
+        speaker_words, heading_words, bodies, words
     )
     JOIN source ON source.source_id = given.source_id
 ), scope AS MATERIALIZED (
@@ -64,12 +65,12 @@ WITH source AS MATERIALIZED (
 ), saved AS (
     INSERT INTO search_passages (
         tenant_id, owner_id, source_id, position, analyser, status, kind, captured_at, start_offset, end_offset,
-        line_start, line_end, heading, speaker, text, words, tsv
+        line_start, line_end, heading, speaker, asks, text, words, tsv
     )
     SELECT
         CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), p.source_id, p.position, CAST(:analyser AS smallint),
         s.status, s.kind, s.captured_at, p.start_offset, p.end_offset, p.line_start, p.line_end, p.heading, p.speaker,
-        p.text, p.words, p.tsv
+        p.asks, p.text, p.words, p.tsv
     FROM passage AS p JOIN source AS s ON s.source_id = p.source_id
 ), counted AS (
     SELECT p.source_id, count(*) AS passages, sum(p.words) AS words

@@ -82,6 +82,7 @@ search_passages = Table(
     number("line_end"),
     words("heading"),
     words("speaker"),
+    Column("asks", Boolean, nullable=False),  # it ends in a question mark: what follows may answer it
     words("text"),
     number("words"),
     Column("tsv", TSVECTOR, nullable=False),

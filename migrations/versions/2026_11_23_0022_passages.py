@@ -19,7 +19,7 @@ def upgrade() -> None:
         *one_of("search_passages", "status", "current", "superseded"),
         text("kind"), moment("captured_at"),
         integer("start_offset"), integer("end_offset"), integer("line_start"), integer("line_end"),
-        text("heading"), text("speaker"), text("text"), integer("words"),
+        text("heading"), text("speaker"), sa.Column("asks", sa.Boolean, nullable=False), text("text"), integer("words"),
         sa.Column("tsv", pg.TSVECTOR, nullable=False),
         sa.PrimaryKeyConstraint("source_id", "position", "tenant_id", "analyser", name="search_passages_pk"),
         refers("search_passages", "source_id", "sources"),

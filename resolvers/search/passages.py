@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from content.languages import language_of
-from content.passages import Passage, passages
+from content.passages import Passage, asks, passages
 from content.words import ANALYSER, ANALYSERS
 from db.database import Database
 from db.ids import new_id
@@ -101,32 +101,31 @@ def rows_of(scope: Scope, number: int, sources: Sequence[IndexedSource], languag
         "kinds": [source.kind for source in sources],
         "captured_ats": [source.captured_at for source in sources],
         "languages": [language_of(source.metadata, language) for source in sources],
-        "text_words": [
-            " ".join(vocabulary([word for row in own for word in row["bodies"].split()])) for _, own in rows
-        ],
-        "name_words": [" ".join(vocabulary([word for row in own for word in row["names"].split()])) for _, own in rows],
+        "text_words": [words_in(own, "heading_words", "bodies") for _, own in rows],
+        "name_words": [words_in(own, "speaker_words") for _, own in rows],
         "owners_of": [source.id for source, own in rows for _ in own],
         "positions": [position for _, own in rows for position, _ in enumerate(own)],
         **{name: [row[name] for row in each] for name in ROW},
     }
 
 
-def words_in(rows: Sequence[dict[str, Any]], name: str) -> str:
+def words_in(rows: Sequence[dict[str, Any]], *names: str) -> str:
     """Return the words of these rows that people may complete or mistype."""
-    return " ".join(vocabulary([word for row in rows for word in row[name].split()]))
+    return " ".join(vocabulary([word for row in rows for name in names for word in row[name].split()]))
 
 
 ROW = (
-    "start_offsets", "end_offsets", "line_starts", "line_ends", "headings", "speakers", "texts", "names", "bodies",
-    "words",
+    "start_offsets", "end_offsets", "line_starts", "line_ends", "headings", "speakers", "asked", "texts",
+    "speaker_words", "heading_words", "bodies", "words",
 )  # fmt: skip
 
 
 def row_of(source: IndexedSource, passage: Passage, number: int) -> dict[str, Any]:
     analyse = ANALYSERS[number - PASSAGES]
+    speaker, heading = analyse(passage.speaker), analyse(passage.heading)
+    body = analyse(source.content[passage.said_from : passage.end])
     text = source.content[passage.start : passage.end]
-    names, body = analyse(f"{passage.speaker} {passage.heading}"), analyse(text)
-    values = (*passage[:6], text, " ".join(names), " ".join(body), len(names) + len(body))
+    values = (*passage[:6], asks(text), text, " ".join(speaker), " ".join(heading), " ".join(body), len(body))
     return dict(zip(ROW, values, strict=True))
 
 

@@ -43,7 +43,7 @@ async def search(database: Database, scope: Scope, asked: SearchRequest) -> Sear
     if not (meant := meaning(asked)).says_anything:
         return SearchResult()
     try:
-        scope = await in_wiki(database, scope, asked, meant.query)
+        scope = await in_wiki(database, scope, asked.owner_id, meant.query)
     except NotFound:
         return SearchResult()
     async with database.searching() as connection:
@@ -70,9 +70,8 @@ async def known_within(database: Database, scope: Scope, asked: SearchRequest, a
     return ChainMap(own, understood.values)
 
 
-async def in_wiki(database: Database, scope: Scope, asked: SearchRequest, query: SearchQuery) -> Scope:
-    """The scope in the wiki that is asked; raises NotFound for one that the caller may not read."""
-    owner_id = asked.owner_id
+async def in_wiki(database: Database, scope: Scope, owner_id: UUID | None, query: SearchQuery) -> Scope:
+    """Return the scope in the wiki that is asked: raises NotFound for one that the caller may not read."""
     if query.owner is not None:
         owner_id = (await find_owner(database, scope.tenant_id, query.owner)).id
     if owner_id in (None, scope.owner_id):

@@ -1,10 +1,11 @@
 """The snippet of each hit that shows why it was found."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TypeVar
 from uuid import UUID
 
-from content.snippets import candidates, choose
+from content.snippets import Snippet, candidates, choose
 from db.database import Connection, Row
 from db.scope import Scope
 from db.sql import statements
@@ -18,6 +19,7 @@ SNIPPETS = statements("search_snippets")
 LONGEST = 20_000  # characters of a section
 
 Sections = list[tuple[str, str]]
+Key = TypeVar("Key", bound=Hashable)
 
 
 async def with_snippets(
@@ -32,14 +34,26 @@ async def with_snippets(
     for row in rows:
         pages[row["page_id"]].append(row)
     texts = {page_id: [(row["heading"], row["body"]) for row in sections] for page_id, sections in pages.items()}
+    shown = await snippets_of(connection, scope, reading, asked.weights, texts)
+    return tuple(with_section(hit._replace(snippet=shown.get(hit.page_id)), pages[hit.page_id]) for hit in hits)
+
+
+async def snippets_of(
+    connection: Connection,
+    scope: Scope,
+    reading: ReadQuery,
+    weights: Mapping[str, float],
+    texts: Mapping[Key, Sections],
+) -> dict[Key, Snippet | None]:
+    """Return the snippet of each text: its words are stemmed in the languages of the wiki, by one statement."""
     beginnings = {word for options in reading.options for option in options for word in beginnings_of(option)}
     written = await read_in_thread(length(texts), all_candidates, texts, beginnings)
     stems = await connection.all(
-        SNIPPETS["stem_words"], **where, letter=reading.letter, analyser=reading.analyser, words=sorted(written)
+        SNIPPETS["stem_words"], tenant_id=scope.tenant_id, owner_id=scope.owner_id, letter=reading.letter,
+        analyser=reading.analyser, words=sorted(written),
     ) if written else []  # fmt: skip
-    meant = {row["word"]: next((lexeme for lexeme in row["lexemes"] if lexeme in asked.weights), None) for row in stems}
-    shown = await read_in_thread(length(texts), all_snippets, texts, asked.weights, meant, hits)
-    return tuple(with_section(hit, pages[hit.page_id]) for hit in shown)
+    meant = {row["word"]: next((lexeme for lexeme in row["lexemes"] if lexeme in weights), None) for row in stems}
+    return await read_in_thread(length(texts), all_snippets, texts, weights, meant)
 
 
 def beginnings_of(option: Option) -> list[str]:
@@ -47,21 +61,18 @@ def beginnings_of(option: Option) -> list[str]:
     return [option.word, *(lexeme[1:] for lexeme in option.lexemes)]
 
 
-def length(texts: Mapping[UUID, Sections]) -> int:
+def length(texts: Mapping[Key, Sections]) -> int:
     return sum(len(body) for sections in texts.values() for _, body in sections)
 
 
-def all_candidates(texts: Mapping[UUID, Sections], beginnings: set[str]) -> set[str]:
+def all_candidates(texts: Mapping[Key, Sections], beginnings: set[str]) -> set[str]:
     return {word for sections in texts.values() for word in candidates(sections, beginnings)}
 
 
 def all_snippets(
-    texts: Mapping[UUID, Sections],
-    weights: Mapping[str, float],
-    meant: Mapping[str, str | None],
-    hits: Sequence[SearchHit],
-) -> list[SearchHit]:
-    return [hit._replace(snippet=choose(texts.get(hit.page_id, []), weights, meant.get)) for hit in hits]
+    texts: Mapping[Key, Sections], weights: Mapping[str, float], meant: Mapping[str, str | None]
+) -> dict[Key, Snippet | None]:
+    return {key: choose(sections, weights, meant.get) for key, sections in texts.items()}
 
 
 def with_section(hit: SearchHit, sections: Sequence[Row]) -> SearchHit:

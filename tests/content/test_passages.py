@@ -83,3 +83,4 @@ def test_passages_are_apart_in_order_and_leave_out_nothing_but_white_space(text:
 def test_a_passage_of_nothing_is_none() -> None:
     assert passages(" \n\n\t") == []
     assert passages("a") == [Passage(0, 1, 1, 1)]
+    assert [one.said_from for one in passages("a\n\n**Mara**: Hello")] == [0, 13]

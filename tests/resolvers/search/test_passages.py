@@ -21,8 +21,8 @@ async def test_a_source_is_kept_with_its_passages(wiki: Wiki) -> None:
     await retain(wiki, SourceDraft("daily_note", "a", TALK, metadata={"language": "german"}))
     rows = await wiki.rows("search_passages", "position")
     assert [(row["text"], row["speaker"], row["line_start"], row["words"]) for row in rows] == [
-        ("Mara: The kiln broke.", "Mara", 1, 5),
-        ("Jon: We need a new kiln.", "Jon", 2, 7),
+        ("Mara: The kiln broke.", "Mara", 1, 3),
+        ("Jon: We need a new kiln.", "Jon", 2, 5),
     ]
     assert (await wiki.counts("search_passages"))["kiln"] == 2
     (index,) = [row for row in await wiki.rows("search_scopes", "1") if row["analyser"] >= PASSAGES]
