@@ -26,6 +26,7 @@ class Reindexed(NamedTuple):
 
     wikis: int
     pages: int
+    sources: int
     seconds: float
 
 
@@ -41,7 +42,9 @@ async def due(
     for each in tenants:
         owner_id = (await find_owner(database, each.id, owner)).id if owner else None
         wikis += await unread(database, each.id, owner_id)
-    return [wiki for wiki in wikis if wiki["is_due"] or wiki["has_older"] or (again and wiki["pages"])]
+    return [
+        wiki for wiki in wikis if wiki["is_due"] or wiki["has_older"] or (again and (wiki["pages"] or wiki["sources"]))
+    ]
 
 
 async def read(database: Database, wikis: Sequence[Row], *, again: bool = False, keep_older: bool = False) -> Reindexed:
@@ -57,14 +60,18 @@ async def read(database: Database, wikis: Sequence[Row], *, again: bool = False,
         raise
     except CairnError as error:
         raise Unavailable(f"{error} {GO_ON}") from error
-    return Reindexed(len(wikis), pages, round(monotonic() - began, 2))
+    sources = sum(wiki["sources" if again and not wiki["is_begun"] else "unread_sources"] for wiki in wikis)
+    return Reindexed(len(wikis), pages, sources, round(monotonic() - began, 2))
 
 
 async def read_together(
     database: Database, wikis: Sequence[Row], report: "Progress", *, again: bool, keep_older: bool
 ) -> int:
     """Read the wikis, several at a time, and return how many pages were read. The first error ends it."""
-    bar = Bar(report, sum(wiki["pages" if again and not wiki["is_begun"] else "unread"] for wiki in wikis))
+    wanted = [(again and not wiki["is_begun"], wiki) for wiki in wikis]
+    pages = sum(wiki["pages" if whole else "unread"] for whole, wiki in wanted)
+    bar = Bar(report, pages + sum(wiki["sources" if whole else "unread_sources"] for whole, wiki in wanted))
+    counts: list[int] = []
     if again:  # of all before any is read: whoever goes on need not know what was asked
         for wiki in wikis:
             await demand_again(database, wiki["tenant_id"], wiki["owner_id"])
@@ -74,7 +81,7 @@ async def read_together(
         for wiki in queue:
             name = f"{wiki['tenant']}/{wiki['owner']}"
             ids = wiki["tenant_id"], wiki["owner_id"]
-            await reindex(database, *ids, partial(bar.move, name), keep_older=keep_older)
+            counts.append(await reindex(database, *ids, partial(bar.move, name), keep_older=keep_older))
 
     try:
         async with asyncio.TaskGroup() as group:
@@ -82,11 +89,11 @@ async def read_together(
                 group.create_task(work())
     except ExceptionGroup as failed:
         raise failed.exceptions[0] from None
-    return bar.done
+    return sum(counts)
 
 
 class Bar:
-    """A progress bar over all wikis together, which shows how many pages are read, and of which wiki."""
+    """A progress bar over all wikis together, which shows how many pages and sources are read, and of which wiki."""
 
     def __init__(self, report: "Progress", total: int) -> None:
         self.report, self.total, self.done = report, total, 0
@@ -108,8 +115,11 @@ async def catch_up(database: Database) -> None:
 
 def amount(wikis: Sequence[Row]) -> str:
     """Return an amount such as `1,234 pages of 2 wikis`."""
-    return counted(sum(wiki["unread"] for wiki in wikis), len(wikis))
+    sources = sum(wiki["unread_sources"] for wiki in wikis)
+    return counted(sum(wiki["unread"] for wiki in wikis), sources, len(wikis))
 
 
-def counted(pages: int, wikis: int) -> str:
-    return f"{pages:,} page{'' if pages == 1 else 's'} of {wikis:,} wiki{'' if wikis == 1 else 's'}"
+def counted(pages: int, sources: int, wikis: int) -> str:
+    some = [(pages, "page")] * (pages > 0 or not sources) + [(sources, "source")] * (sources > 0)
+    read = " and ".join(f"{number:,} {name}{'' if number == 1 else 's'}" for number, name in some)
+    return f"{read} of {wikis:,} wiki{'' if wikis == 1 else 's'}"

@@ -259,7 +259,7 @@ def reindex(
     again: Annotated[bool, typer.Option("--again", help="Also read what was read before.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Let search read the pages that it has not read. In all wikis, or in some.
+    """Let search read the pages and sources that it has not read. In all wikis, or in some.
 
     Others may read and write meanwhile. Ctrl-C loses nothing: run it again, and it goes on.
     """
@@ -275,9 +275,9 @@ def reindex(
     if as_json:
         show(done._asdict())
     elif done.wikis:
-        say(f"Search has read {counted(done.pages, done.wikis)} in {done.seconds:,} s.")
+        say(f"Search has read {counted(done.pages, done.sources, done.wikis)} in {done.seconds:,} s.")
     else:
-        say("Search has read every page already. To read them anyway: cairn reindex --again")
+        say("Search has read every page and source already. To read them anyway: cairn reindex --again")
 
 
 if TYPE_CHECKING:

@@ -114,13 +114,19 @@ async def caught_up(database: "Database") -> dict[str, Any]:
 
 
 async def left(database: "Database") -> dict[str, Any]:
-    """Return how many wikis and pages search has yet to read."""
+    """Return how many wikis, pages and sources search has yet to read."""
     from .indexes import amount, due
 
     wikis = [wiki for wiki in await due(database) if wiki["is_due"]]
     if wikis:
         tell(f"Search has yet to read {amount(wikis)}. Run: cairn reindex")
-    return {"unread": {"wikis": len(wikis), "pages": sum(wiki["unread"] for wiki in wikis)}}
+    return {
+        "unread": {
+            "wikis": len(wikis),
+            "pages": sum(wiki["unread"] for wiki in wikis),
+            "sources": sum(wiki["unread_sources"] for wiki in wikis),
+        }
+    }
 
 
 WORDS = {

@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime
 from datetime import time as clock
+from uuid import UUID
 
 from db.database import Database
 from resolvers.errors import CairnError
 from resolvers.jobs import queue
 from resolvers.jobs.queue import ATTEMPTS_MAX, Job, Lost, beat, claim, fail, release
+from resolvers.search.passages import finish_passages, read_sources
 from resolvers.search.reindexing import FIRST, begin, finish, read_batch
 from resolvers.sources.compile_requests import sweep_all
 from resolvers.transactions.db_errors import REFUSED, refusal
@@ -32,21 +34,29 @@ class Reindexing(Run):
     The wiki itself stores how far it was read, so that any reindexing goes on from there.
     """
 
-    after = FIRST
+    page: UUID | None = FIRST
+    source = FIRST
     is_begun = False
 
     async def step(self) -> bool:
-        """Reindex a batch of pages; return true when search has read them all."""
+        """Reindex a batch of pages, or after the last one of sources; return true when search has read them all."""
         if not self.is_begun:
             await begin(self.database, self.scope)
             self.is_begun = True
-        page_ids = await read_batch(self.database, self.scope, self.after)
-        if not page_ids:
-            await finish(self.database, self.scope)
-            return await self.close()
-        self.after = page_ids[-1]
+        if self.page is not None:
+            page_ids = await read_batch(self.database, self.scope, self.page)
+            self.page = page_ids[-1] if page_ids else None
+            self.metrics.add("pages_reindexed", len(page_ids))
+            if not page_ids:
+                await finish(self.database, self.scope)
+        else:
+            source_ids = await read_sources(self.database, self.scope, self.source)
+            if not source_ids:
+                await finish_passages(self.database, self.scope)
+                return await self.close()
+            self.source = source_ids[-1]
+            self.metrics.add("sources_reindexed", len(source_ids))
         self.metrics.add("batches")
-        self.metrics.add("pages_reindexed", len(page_ids))
         async with writing(self.database, self.scope) as writer:
             await queue.advance(writer, self.job, self.metrics.stored)
         return False

@@ -150,6 +150,12 @@ JOIN owners AS o ON o.tenant_id = CAST(:tenant_id AS uuid) AND o.id = s.owner_id
 WHERE m.before < CAST(:characters AS bigint)
 ORDER BY s.id;
 
+-- name: has_sources
+-- Whether the wiki has a source that search may find.
+SELECT EXISTS (
+    SELECT FROM sources WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND forgotten_at IS NULL
+);
+
 -- name: begin_building
 -- The index of this number is made for a wiki; whatever was made of it already counts.
 INSERT INTO search_scopes (tenant_id, owner_id, analyser, state, pages, words)

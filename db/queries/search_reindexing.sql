@@ -1,7 +1,7 @@
 -- name: list_wikis
--- The wikis of a tenant, or one: their pages, those that the analyser has yet to read, whether a second reading of all
--- has begun, whether their index is due: not whole, not switched to, or counted by an older release; and whether older
--- ones stand beside it.
+-- The wikis of a tenant, or one: their pages, those that the analyser has yet to read, the same of their sources, whether
+-- a second reading of all has begun, whether their index is due: not whole, not switched to, or counted by an older
+-- release; and whether older ones stand beside it.
 WITH counted AS MATERIALIZED (
     SELECT p.owner_id, count(*) AS pages, count(*) FILTER (WHERE r.page_id IS NULL OR p.id > s.reached) AS unread
     FROM pages AS p
@@ -12,12 +12,26 @@ WITH counted AS MATERIALIZED (
     WHERE p.tenant_id = CAST(:tenant_id AS uuid)
       AND (CAST(:owner_id AS uuid) IS NULL OR p.owner_id = CAST(:owner_id AS uuid))
     GROUP BY p.owner_id
+), retained AS MATERIALIZED (
+    SELECT s.owner_id, count(*) AS sources, count(*) FILTER (WHERE s.id > i.reached OR NOT EXISTS (
+        SELECT FROM search_passages AS p
+        WHERE p.source_id = s.id AND p.tenant_id = CAST(:tenant_id AS uuid) AND p.position = 0
+          AND p.analyser = 100 + CAST(:analyser AS smallint)
+    )) AS unread
+    FROM sources AS s
+    LEFT JOIN search_scopes AS i
+        ON i.tenant_id = s.tenant_id AND i.owner_id = s.owner_id AND i.analyser = 100 + CAST(:analyser AS smallint)
+    WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.forgotten_at IS NULL
+      AND (CAST(:owner_id AS uuid) IS NULL OR s.owner_id = CAST(:owner_id AS uuid))
+    GROUP BY s.owner_id
 )
 SELECT t.slug AS tenant, o.slug AS owner, o.tenant_id, o.id AS owner_id,
     coalesce(c.pages, 0) AS pages,
     coalesce(c.unread, 0) AS unread,
+    coalesce(e.sources, 0) AS sources,
+    coalesce(e.unread, 0) AS unread_sources,
     s.reached IS NOT NULL AS is_begun,
-    coalesce(c.unread, 0) > 0 OR s.state IS NOT DISTINCT FROM 'building' OR s.reached IS NOT NULL OR EXISTS (
+    coalesce(c.unread, 0) > 0 OR coalesce(e.unread, 0) > 0 OR s.state IS NOT DISTINCT FROM 'building' OR s.reached IS NOT NULL OR EXISTS (
         SELECT FROM search_terms AS older
         WHERE older.tenant_id = CAST(:tenant_id AS uuid) AND older.owner_id = o.id
           AND older.analyser = CAST(:analyser AS smallint)
@@ -32,12 +46,13 @@ JOIN tenants AS t ON t.tenant_id = o.tenant_id
 LEFT JOIN search_scopes AS s
     ON s.tenant_id = o.tenant_id AND s.owner_id = o.id AND s.analyser = CAST(:analyser AS smallint)
 LEFT JOIN counted AS c ON c.owner_id = o.id
+LEFT JOIN retained AS e ON e.owner_id = o.id
 WHERE o.tenant_id = CAST(:tenant_id AS uuid)
   AND (CAST(:owner_id AS uuid) IS NULL OR o.id = CAST(:owner_id AS uuid))
 ORDER BY o.slug;
 
 -- name: has_unsearchable
--- Is there a wiki with pages in this tenant for which the analyser has no whole index?
+-- Is there a wiki with pages, or with sources, in this tenant for which the analyser has no whole index of them?
 SELECT EXISTS (
     SELECT FROM owners AS o
     WHERE o.tenant_id = CAST(:tenant_id AS uuid)
@@ -46,6 +61,18 @@ SELECT EXISTS (
           SELECT FROM search_scopes AS s
           WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = o.id
             AND s.analyser = CAST(:analyser AS smallint) AND s.state = 'ready'
+      )
+) OR EXISTS (
+    SELECT FROM owners AS o
+    WHERE o.tenant_id = CAST(:tenant_id AS uuid)
+      AND EXISTS (
+          SELECT FROM sources AS e
+          WHERE e.tenant_id = CAST(:tenant_id AS uuid) AND e.owner_id = o.id AND e.forgotten_at IS NULL
+      )
+      AND NOT EXISTS (
+          SELECT FROM search_scopes AS s
+          WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = o.id
+            AND s.analyser = 100 + CAST(:analyser AS smallint) AND s.state = 'ready'
       )
 );
 

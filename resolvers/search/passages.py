@@ -4,7 +4,7 @@ It stands in the tables of the index of pages, under numbers of its own: that of
 """
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -132,41 +132,52 @@ def row_of(source: IndexedSource, passage: Passage, number: int) -> dict[str, An
 Progress = Callable[[int], None]
 
 
-async def reindex_passages(
-    database: Database, scope: Scope, progress: Progress = lambda _: None, *, again: bool = False
-) -> int:
-    """Read the sources whose passages today's index lacks, or all `again`, and let questions read it.
-
-    Any number of times, stopped anywhere: what has been read stays read. Returns how many sources that were.
-    """
-    number = PASSAGES + ANALYSER
-    values = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "analyser": number, "now": datetime.now(UTC)}
+async def demand_passages_again(database: Database, scope: Scope) -> None:
+    """Let whoever reindexes the wiki next read every source again."""
     async with transaction(database) as connection:
         await lock_wiki(connection, scope)
-        await connection.run(INDEX["begin_building"], **values)
-        if again:
-            await connection.run(INDEX["read_again"], **values)
+        await Writer(connection, scope).run(INDEX["read_again"], analyser=PASSAGES + ANALYSER)
+
+
+async def reindex_passages(
+    database: Database, scope: Scope, progress: Progress = lambda _: None, *, keep_older: bool = False
+) -> int:
+    """Read the sources whose passages today's index lacks, and let questions read it.
+
+    Any number of times, stopped anywhere: what has been read stays read. Returns how many sources that were.
+    `keep_older` while servers of the release before still answer by the index that it made.
+    """
     done, after = 0, FIRST
-    while True:
-        async with transaction(database) as connection:
-            await lock_wiki(connection, scope)
-            writer = Writer(connection, scope)
-            rows = await writer.all(
-                INDEX["find_unread"], after=after, size=BATCH, characters=CHARACTERS, analyser=number
-            )
-            if not rows:
-                await fold(writer, number)
-                await writer.run(INDEX["end_building"], analyser=number)
-                break
-            after = rows[-1]["id"]
-            await drop_passages(writer, [row["id"] for row in rows], number)
-            await insert(writer, number, [indexed(row) for row in rows], rows[0]["language"])
-            await fold(writer, number)
-            await writer.run(INDEX["reach_source"], analyser=number, source_id=after)
-        done += len(rows)
-        progress(len(rows))
-    await drop_older(database, scope, number)
+    while source_ids := await read_sources(database, scope, after):
+        done += len(source_ids)
+        after = source_ids[-1]
+        progress(len(source_ids))
+    if not keep_older:
+        await finish_passages(database, scope)
     return done
+
+
+async def read_sources(database: Database, scope: Scope, after: UUID) -> list[UUID]:
+    """Read a batch of sources behind that one and return them, all or none. After the last one questions read the
+    index, and there is nothing to return."""
+    number = PASSAGES + ANALYSER
+    async with transaction(database) as connection:
+        await lock_wiki(connection, scope)
+        writer = Writer(connection, scope)
+        if not await writer.value(INDEX["has_sources"]):
+            return []
+        await writer.run(INDEX["begin_building"], analyser=number)
+        rows = await writer.all(INDEX["find_unread"], analyser=number, after=after, size=BATCH, characters=CHARACTERS)
+        source_ids = [row["id"] for row in rows]
+        if rows:
+            await drop_passages(writer, source_ids, number)
+            await insert(writer, number, [indexed(row) for row in rows], rows[0]["language"])
+        await fold(writer, number)
+        if rows:
+            await writer.run(INDEX["reach_source"], analyser=number, source_id=source_ids[-1])
+        else:
+            await writer.run(INDEX["end_building"], analyser=number)
+    return source_ids
 
 
 def indexed(row: Any) -> IndexedSource:
@@ -174,9 +185,9 @@ def indexed(row: Any) -> IndexedSource:
     return IndexedSource(row["id"], row["kind"], row["content"], row["captured_at"], row["metadata"], is_current)
 
 
-async def drop_older(database: Database, scope: Scope, number: int) -> None:
-    """Drop the indexes of passages before this one, some rows at a time."""
-    values = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "analyser": number}
+async def finish_passages(database: Database, scope: Scope) -> None:
+    """Drop the indexes of passages that older analysers made, some rows at a time."""
+    values = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "analyser": PASSAGES + ANALYSER}
     is_left = True
     while is_left:
         async with transaction(database) as connection:

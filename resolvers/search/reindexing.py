@@ -22,6 +22,7 @@ from ..transactions.transaction import lock_wiki, transaction
 from ..transactions.writer import Writer
 from .index import INDEX, IndexedPage, rows_of, searchable
 from .lexemes import fold
+from .passages import demand_passages_again, reindex_passages
 
 REINDEXING = statements("search_reindexing")
 OLDER = ("drop_older_terms", "drop_older_counts", "drop_older_vocabulary", "drop_older_changes", "drop_older_scopes")
@@ -33,8 +34,8 @@ Progress = Callable[[int], None]
 
 
 async def unread(database: Database, tenant_id: UUID, owner_id: UUID | None = None) -> list[Row]:
-    """The wikis of a tenant, or one: how many of their `pages` are `unread`, whether a reindexing `is_due`, and whether
-    one `has_older` indexes that it would drop."""
+    """The wikis of a tenant, or one: how many of their `pages` are `unread`, how many of their `sources` are
+    `unread_sources`, whether a reindexing `is_due`, and whether one `has_older` indexes that it would drop."""
     async with database.connection() as connection:
         return await connection.all(REINDEXING["list_wikis"], tenant_id=tenant_id, owner_id=owner_id, analyser=ANALYSER)
 
@@ -55,12 +56,16 @@ async def reindex(
     again: bool = False,
     keep_older: bool = False,
 ) -> int:
-    """Read what has not been read, or everything `again`; how many pages that were. `progress` hears of each batch.
+    """Read the pages and sources that have not been read, or all `again`, and return how many pages that were.
+
+    `progress` hears how many pages or sources each batch has.
 
     `keep_older` while servers of the release before still answer by the index that it made.
     """
     scope = scope_of(tenant_id, owner_id)
     await begin(database, scope, again)
+    if again:
+        await demand_passages_again(database, scope)
     (wiki,) = await unread(database, tenant_id, owner_id)
     await measure(database, READ, owner_id, wiki["pages"])
     done, after = 0, FIRST
@@ -69,12 +74,14 @@ async def reindex(
         after = batch[-1]
         progress(len(batch))
     await finish(database, scope, keep_older=keep_older)
+    await reindex_passages(database, scope, progress, keep_older=keep_older)
     return done
 
 
 async def demand_again(database: Database, tenant_id: UUID, owner_id: UUID) -> None:
     """Let whoever reindexes the wiki next read everything again."""
     await begin(database, scope_of(tenant_id, owner_id), again=True)
+    await demand_passages_again(database, scope_of(tenant_id, owner_id))
 
 
 def scope_of(tenant_id: UUID, owner_id: UUID) -> Scope:

@@ -75,6 +75,12 @@ RESULTS = """{
     nodes { id slug }
     pageInfo { endCursor hasNextPage } totalCount facets { types { value count } tags { value count } } didYouMean
 }"""
+PASSAGES = """{
+    edges {
+        cursor score snippet { html } node { text lineStart source { ref } sections(first: 3) { nodes { heading } } }
+    }
+    pageInfo { endCursor hasNextPage } totalCount
+}"""
 WORDS = {"search_pages_words_ix", "page_names_owner_ix"}
 
 
@@ -204,6 +210,13 @@ CASES = {
     ),
     "explained": Case(
         "wikiSearchResults", "query: $rare, explain: true", "{ edges { explanation { parts { name } } } }", WORDS
+    ),
+    "source search": Case(
+        "wikiSearchSources", "query: $rare, first: 10", PASSAGES, {"search_passages_words_ix", "search_passages_pk"}
+    ),
+    # As many passages as a search may weigh, and their neighbours.
+    "source search by a common word": Case(
+        "wikiSearchSources", "query: $common, first: 10", PASSAGES, {"search_passages_words_ix"}, per_page=1
     ),
     # Each lexeme of the page is looked up, to find those that say what it is about.
     "related": Case("relatedWikiPages", "pageId: $page", HITS, {"search_pages_words_ix"}, per_page=1.2),

@@ -46,7 +46,9 @@ CURSORS: dict[str, tuple[str, tuple[str, ...]]] = {
     "spaceLinks": ("link_targets", ("target",)),
     "revisions": ("revisions", ("-version",)),
 }
-LIFTED = ("wikiSearch", "mobileWikiSearch", "wikiSearchResults", "relatedWikiPages", "wikiHotIndex")
+LIFTED = (
+    "wikiSearch", "mobileWikiSearch", "wikiSearchResults", "wikiSearchSources", "relatedWikiPages", "wikiHotIndex"
+)  # fmt: skip
 """Fields that lift a size below one to one."""
 SIZES = [0, 1, 2, 3, 5, 30, 200]
 QUERIES = [

@@ -8,6 +8,7 @@ import orjson
 
 from resolvers.context import Context
 from resolvers.search.request import SearchRequest, SearchResult
+from resolvers.search.source_search import SourceSearchRequest, SourceSearchResult
 from selection import Engine
 
 
@@ -15,7 +16,7 @@ class Recorder(Context):
     """A context that keeps the texts of its compiled reads, and what its steps asked."""
 
     statements: list[str]
-    searches: list[SearchRequest | UUID | None]
+    searches: list[SearchRequest | SourceSearchRequest | UUID | None]
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -28,6 +29,10 @@ class Recorder(Context):
     async def search(self, asked: SearchRequest) -> SearchResult:
         self.searches.append(asked)
         return await super().search(asked)
+
+    async def search_sources(self, asked: SourceSearchRequest) -> SourceSearchResult:
+        self.searches.append(asked)
+        return await super().search_sources(asked)
 
     async def related(self, page_id: UUID, limit: int) -> list[tuple[UUID, float]]:
         self.searches.append(page_id)

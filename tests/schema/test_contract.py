@@ -93,6 +93,7 @@ def test_the_names_that_clients_know_are_there() -> None:
         "wikiSearch": "tenantId! ownerId userId query! limit",
         "mobileWikiSearch": "tenantId ownerId userId agentId query! limit",
         "wikiSearchResults": "tenantId ownerId userId agentId query! filter first after explain!",
+        "wikiSearchSources": "tenantId ownerId userId agentId query! filter first after",
         "relatedWikiPages": "pageId! limit",
         "diffWikiRevisions": "pageId! from! to!",
         "wikiNamedPages": "tenantId ownerId userId agentId name! type includeArchived! limit",

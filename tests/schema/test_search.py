@@ -9,10 +9,15 @@ import pytest
 from content.snippets import Snippet
 from db.database import Database
 from db.scope import Role
+from resolvers.context import Context
+from resolvers.model.drafts import PageDraft, SectionDraft
+from resolvers.pages.lifecycle import create_page
 from resolvers.search.request import Filter, SearchHit, SearchRequest, SearchResult
+from resolvers.sources.sources import cite_source
 from selection import Engine
 from tests.schema.asking import Recorder, ask, code, data
 from tests.schema.world import CALLERS, World, caller
+from tests.wiki import Wiki
 
 ADMIN = caller(1, "alice", Role.ADMIN)
 COUNTS = "{ types { value count } tags { value count } }"
@@ -276,3 +281,40 @@ async def test_a_page_is_not_like_itself(engine: Engine, context: Recorder, worl
     assert str(page["id"]) not in {one["page"]["id"] for one in found}
     assert {one["page"]["status"] for one in found} == {"ACTIVE"}
     assert [one["score"] for one in found] == sorted((one["score"] for one in found), reverse=True)
+
+
+# -- passages of sources
+
+
+async def test_passages_come_with_their_source_and_what_cites_them(wiki: Wiki, engine: Engine) -> None:
+    source_id = await wiki.add_source("document", "kiln.md", "# Kiln\n\nThe kiln cracked.\n\nA new one came.\n")
+    sections = [SectionDraft("x", heading="Damage"), SectionDraft("y", heading="Repair")]
+    page = await create_page(wiki.database, wiki.scope, PageDraft("topic", "Kiln", sections=sections))
+    for slug, line in (("damage", 3), ("repair", 5)):
+        cited = {"page_id": page.page_id, "section_slug": slug, "source_id": source_id, "line_start": line}
+        await cite_source(wiki.database, wiki.scope, **cited)
+    text = """{ wikiSearchSources(query: "cracked kiln") {
+        pageInfo { hasNextPage } edges { snippet { html } node {
+            text heading speaker lineStart lineEnd startOffset endOffset position
+            source { ref } sections { nodes { heading page { title } } }
+        } }
+    } }"""
+    found = (await data(engine, Context(wiki.database, wiki.scope), text))["wikiSearchSources"]
+    assert found["pageInfo"] == {"hasNextPage": False}
+    assert found["edges"][0] == {
+        "snippet": {"html": "The <mark>kiln</mark> <mark>cracked</mark>."},
+        "node": {
+            "text": "The kiln cracked.", "heading": "Kiln", "speaker": "", "lineStart": 3, "lineEnd": 3,
+            "startOffset": 8, "endOffset": 25, "position": 0, "source": {"ref": "kiln.md"},
+            "sections": {"nodes": [{"heading": "Damage", "page": {"title": "Kiln"}}]},
+        },
+    }  # fmt: skip
+
+
+async def test_the_evidence_of_a_foreign_wiki_is_not_found(engine: Engine, world: World, database: Database) -> None:
+    text = 'query ($o: ID) { wikiSearchSources(query: "ref", ownerId: $o) { totalCount nodes { text } } }'
+    stranger = caller(2, "alice", Role.MEMBER)
+    own = await data(engine, Recorder(database, caller(1, "alice", Role.MEMBER)), text)
+    assert own["wikiSearchSources"]["totalCount"] > 0
+    foreign = await data(engine, Recorder(database, stranger), text, o=str(caller(1, "alice", Role.MEMBER).owner_id))
+    assert foreign["wikiSearchSources"] == {"totalCount": 0, "nodes": []}

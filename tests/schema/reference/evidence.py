@@ -56,6 +56,21 @@ class Promotions(Evidence):
         return str(section["heading"])
 
 
+class Passages(Evidence):
+    def source(self, passage: Row) -> Row | None:
+        return self.rows.one("sources", id=passage["source_id"])
+
+    def sections(self, passage: Row, **paging: Any) -> Row:
+        ids = {
+            row["section_id"]
+            for row in self.rows.where("section_sources", source_id=passage["source_id"])
+            if row["line_start"] is None
+            or (row["line_start"] <= passage["line_end"] and row["line_end"] >= passage["line_start"])
+        }
+        found = [row for row in self.rows.tables["sections"] if row["id"] in ids]
+        return Paged(self.rows, found, "page_id", "id").part(**paging)
+
+
 class Sources(Evidence):
     def checksum(self, source: Row) -> str:
         return bytes(source["checksum"]).hex()

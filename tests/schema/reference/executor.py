@@ -34,6 +34,7 @@ TYPES: Mapping[str, type[Any]] = {
     "WikiSpaceLink": pages.SpaceLinks,
     "WikiSection": evidence.Sections,
     "WikiPromotion": evidence.Promotions,
+    "WikiPassage": evidence.Passages,
     "WikiSource": evidence.Sources,
     "WikiBlastRadius": evidence.BlastRadii,
     "WikiCitation": evidence.Citations,

@@ -9,6 +9,7 @@ from content.snippets import Snippet, html
 from content.words import words
 from resolvers.context import Context
 from resolvers.search.request import Filter, SearchHit, SearchRequest, SearchResult
+from resolvers.search.source_search import SourceFilter, SourceSearchRequest
 from tests.schema.reference.rows import Row, Rows
 from tests.schema.reference.times import moment
 
@@ -42,6 +43,36 @@ class Searches:
             "total_is_exact": found.total_is_exact,
             "did_you_mean": found.did_you_mean,
             "facets": {"types": counted(found.types), "tags": counted(found.tags)},
+            "page_info": {
+                "has_next_page": found.has_next_page,
+                "has_previous_page": after is not None,
+                "start_cursor": found.hits[0].cursor if found.hits else None,
+                "end_cursor": found.hits[-1].cursor if found.hits else None,
+            },
+        }
+
+    async def passages(self, named: UUID | None, text: str, size: int, given: Row | None, after: Any) -> Row:
+        wanted = given or {}
+        since, until = wanted.get("capturedAfter"), wanted.get("capturedBefore")
+        filter = SourceFilter(
+            kinds=tuple(kind.lower() for kind in wanted.get("kinds") or ()),
+            refs=tuple(wanted.get("refs") or ()),
+            captured_after=since and moment(since),
+            captured_before=until and moment(until),
+        )
+        found = await self.context.search_sources(SourceSearchRequest(text, size, after, filter, named, True))
+        edges = [
+            {"node": node, "cursor": hit.cursor, "score": hit.score, "snippet": hit.snippet and snippet(hit.snippet)}
+            for hit in found.hits
+            if (node := self.rows.one("search_passages", source_id=hit.source_id, position=hit.position))
+            and self.rows.readable(node["owner_id"])
+        ]
+        return {
+            "edges": edges,
+            "nodes": [edge["node"] for edge in edges],
+            "total_count": found.total,
+            "total_is_exact": found.total_is_exact,
+            "did_you_mean": found.did_you_mean,
             "page_info": {
                 "has_next_page": found.has_next_page,
                 "has_previous_page": after is not None,
