@@ -60,6 +60,42 @@ def row(source: dict[str, Any]) -> tuple[object, ...]:
     return f"{source['kind'].lower()}/{source['ref']}", source["version"], title, source["capturedAt"], source["id"]
 
 
+@app.command("search", epilog="Example: cairn sources search 'why was the kiln replaced' --tenant acme --owner mara")
+def search_sources(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help='Words, "a phrase", -word, dates.')],
+    tenant: Tenant,
+    owner: Owner,
+    kinds: Annotated[
+        list[Kind] | None, typer.Option("--kind", help="Of this kind; several are possible: any of them.")
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=50, help="How many at most.")] = 10,
+    after: After = None,
+    as_json: AsJson = False,
+) -> None:
+    """Search in the evidence of a wiki, the best passages first."""
+    wanted = [kind.upper() for kind in kinds] if kinds else None
+    asked = {"query": query, "kinds": wanted, "limit": limit, "after": after}
+    found = ask("source_search", "wikiSearchSources", tenant, owner, **asked)
+    if as_json:
+        show(found)
+        return
+    if found["didYouMean"]:
+        say(f"Did you mean: {found['didYouMean']}")
+    if not found["edges"]:
+        say("Nothing found.")
+        return
+    table(["score", "source", "lines", "passage"], [passage_row(edge) for edge in found["edges"]])
+    at_least = "" if found["totalIsExact"] else "at least "
+    say(f"{len(found['edges'])} of {at_least}{found['totalCount']}")
+
+
+def passage_row(edge: dict[str, Any]) -> tuple[object, ...]:
+    node, source = edge["node"], edge["node"]["source"]
+    text = edge["snippet"]["text"] if edge["snippet"] else node["text"]
+    lines = f"{node['lineStart']}-{node['lineEnd']}"
+    return f"{edge['score']:.2f}", f"{source['kind'].lower()}/{source['ref']}", lines, text
+
+
 @app.command(
     "forget",
     epilog="Example: cairn sources forget daily_note/2026-02-15 --reason 'asked for' --tenant acme --owner mara --wait",

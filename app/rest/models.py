@@ -258,6 +258,59 @@ class Sources(Listed):
     items: list[SourceItem]
 
 
+class Highlight(ResponseModel):
+    """A stretch of a text that says what was asked for, in Unicode code points."""
+
+    start: int
+    length: int
+
+
+class Snippet(ResponseModel):
+    text: str
+    highlights: list[Highlight]
+
+
+class SourceName(ResponseModel):
+    """The source that a passage is a part of."""
+
+    id: UUID
+    kind: WikiSourceKind
+    ref: str
+    version: int
+    title: str | None
+    captured_at: datetime
+
+
+class CitingSection(ResponseModel):
+    """A section that cites the passage."""
+
+    slug: str
+    heading: str
+    page: PageName
+
+
+class PassageHit(ResponseModel):
+    """A passage of a source that a search found. Scores are comparable within one search."""
+
+    score: float
+    position: int
+    text: str
+    heading: str
+    speaker: str
+    line_start: int
+    line_end: int
+    snippet: Snippet | None
+    source: SourceName
+    cited_by: list[CitingSection]
+
+
+class PassageHits(Listed):
+    """`did_you_mean` is what was searched for instead, when a word had to be corrected."""
+
+    items: list[PassageHit]
+    did_you_mean: str | None
+
+
 class Retained(ResponseModel):
     """The result for one source of a batch, by its place from 0; it is kept, or `code` and `detail` say why not."""
 

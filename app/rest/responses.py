@@ -98,6 +98,13 @@ def hit(edge: Row) -> Row:
     return named(found) | edge
 
 
+def passage(edge: Row) -> Row:
+    found = edge.pop("node")
+    citing = [section | {"page": named(section["page"])} for section in found.pop("sections")["nodes"]]
+    shown: Row = {**edge, **found, "source": named(found["source"]), "cited_by": citing}
+    return shown
+
+
 def source(row: Row) -> Row:
     citing = row.pop("pages")["nodes"]
     return named(row) | {"cited_by": [named(page) for page in citing]}

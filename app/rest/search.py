@@ -7,23 +7,11 @@ from starlette.responses import Response
 
 from . import responses
 from .endpoint import WikiRoute
-from .models import Listed, PageItem, ResponseModel
+from .models import Listed, PageItem, ResponseModel, Snippet
 from .operations import read
 from .pages import capitals
 from .parameters import Caller, Cursor, Tags, Types, UpdatedSince, reading
 from .responses import answer
-
-
-class Highlight(ResponseModel):
-    """A stretch of a text that says what was asked for, in Unicode code points."""
-
-    start: int
-    length: int
-
-
-class Snippet(ResponseModel):
-    text: str
-    highlights: list[Highlight]
 
 
 class SectionName(ResponseModel):

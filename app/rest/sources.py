@@ -1,5 +1,6 @@
 """Evidence: listing, reading and retaining it."""
 
+from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -17,7 +18,7 @@ from schema.enums import WikiSourceKind
 from ..http.request import parse_in_thread
 from . import responses
 from .endpoint import Call, WikiRoute
-from .models import Forgotten, NewSource, NewSources, Retention, Source, Sources
+from .models import Forgotten, NewSource, NewSources, PassageHits, Retention, Source, Sources
 from .operations import read, write
 from .pages import capitals
 from .parameters import SENT, Caller, Cursor, Limit, problems, reading
@@ -37,6 +38,30 @@ async def list_sources(call: Caller, kinds: Kinds = None, limit: Limit = 50, cur
     """List the evidence of the wiki, the newest first."""
     found = (await read(call, "sources", "RestSources", kinds=capitals(kinds), first=limit, after=cursor))["found"]
     return await answer(call, responses.listed(found, [responses.named(source) for source in found["nodes"]]))
+
+
+@routes.get("/sources/search", operation_id="searchSources", response_model=PassageHits, responses=reading())
+async def search_sources(
+    call: Caller,
+    q: Annotated[str, Query(description='Words, "a phrase", -word. Dates in it prefer evidence from then.')],
+    kinds: Kinds = None,
+    refs: Annotated[list[str] | None, Query(alias="ref", max_length=100, description="With one of these refs.")] = None,
+    captured_after: Annotated[datetime | None, Query(description="Captured then or later.")] = None,
+    captured_before: Annotated[datetime | None, Query(description="Captured before then.")] = None,
+    limit: Annotated[int, Query(ge=1, le=50)] = 20,
+    cursor: Cursor = None,
+) -> Response:
+    """Search in the evidence of the wiki, the best passages first."""
+    wanted = {
+        "kinds": capitals(kinds),
+        "refs": refs,
+        "capturedAfter": captured_after and captured_after.isoformat(),
+        "capturedBefore": captured_before and captured_before.isoformat(),
+    }
+    given: dict[str, Any] = {"query": q, "filter": wanted, "first": limit, "after": cursor}
+    found = (await read(call, "source_search", "RestSourceSearch", **given))["found"]
+    hits = [responses.passage(edge) for edge in found["edges"]]
+    return await answer(call, responses.listed(found, hits, did_you_mean=found["did_you_mean"]))
 
 
 @routes.get("/sources/{id}", operation_id="getSource", response_model=Source, responses=reading(404, 410))

@@ -27,7 +27,7 @@ SELECT p.id, p.type, p.slug, p.title, p.summary, p.tags, p.metadata, p.status, p
        o.language,
        (
            SELECT json_agg(json_build_array(s.analyser, s.state)) FROM search_scopes AS s
-           WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id
+           WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.analyser < 100
        ) AS editions
 FROM pages AS p
 JOIN owners AS o ON o.tenant_id = :tenant_id AND o.id = :owner_id
@@ -93,7 +93,7 @@ SELECT
     o.language,
     (
         SELECT json_agg(json_build_array(s.analyser, s.state)) FROM search_scopes AS s
-        WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id
+        WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.analyser < 100
     ) AS editions
 FROM owners AS o
 WHERE o.tenant_id = :tenant_id AND o.id = :owner_id;

@@ -116,10 +116,10 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id
   AND s.page_id = p.id AND s.tenant_id = :tenant_id AND s.status = 'active';
 
 -- name: find_analysers
--- The language of a wiki, and which analysers' rows it has, with what is known of each.
+-- The language of a wiki, and which analysers' rows of pages it has, with what is known of each.
 SELECT o.language, s.analyser, s.state, s.pages
 FROM owners AS o
-LEFT JOIN search_scopes AS s ON s.tenant_id = o.tenant_id AND s.owner_id = o.id
+LEFT JOIN search_scopes AS s ON s.tenant_id = o.tenant_id AND s.owner_id = o.id AND s.analyser < 100
 WHERE o.tenant_id = :tenant_id AND o.id = :owner_id;
 
 -- name: open_scope
