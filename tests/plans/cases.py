@@ -144,6 +144,11 @@ CASES = {
         "revisions(first: 5) { nodes { version bodyMd } } revision(version: 1) { title bodyMd }",
         {"revisions_version_uq"},
     ),
+    "superseded claims": of_page(
+        "$page",
+        "supersededClaims { nodes { fact statedBy { ref } overriddenBy { ref } } }",
+        {"superseded_claims_page_ix"},
+    ),
     "versions compared": Case(
         "diffWikiRevisions",
         "pageId: $page, from: 1, to: 1",
