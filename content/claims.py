@@ -1,5 +1,6 @@
 """Claims that a page used to make: how one is recognised, and how readers are told of it."""
 
+import re
 from collections.abc import Iterable
 from datetime import datetime
 from hashlib import sha256
@@ -43,3 +44,47 @@ def said(text: str) -> str:
 def says(text: str, claim: str) -> bool:
     """Return whether a text has the claim in it, word for word, whatever its spaces."""
     return bool(claim.split()) and " ".join(claim.split()) in " ".join(text.split())
+
+
+# -- claims in the texts that a compile writes: quotes in curly quotation marks, with the marks of their sources
+
+QUOTED = re.compile(r"“((?:[^“”\\]|\\.)*)”")
+ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+MARKED = re.compile(r"(?<!\\)\[\^([^\[\]\s^\\]{1,1000})\]")
+
+
+class Statement(NamedTuple):
+    """Something that a section says and cites: the number of its line, the text of the quote, and the labels."""
+
+    line: int
+    text: str
+    labels: tuple[str, ...]
+
+
+def statements(body: str) -> list[Statement]:
+    """Return what the lines of a section quote, each quote by itself."""
+    found = []
+    for number, line in enumerate(body.split("\n")):
+        labels = tuple(MARKED.findall(line)) if "[^" in line else ()
+        if labels:
+            found += [Statement(number, unescaped(quote), labels) for quote in QUOTED.findall(line)]
+    return found
+
+
+def without_statement(body: str, wrong: Statement, instead: str | None = None) -> str:
+    """Return the text without the quote; a line that quotes nothing else goes, or makes way for another line."""
+    lines = body.split("\n")
+    line = lines[wrong.line]
+    left = QUOTED.sub(lambda found: "" if unescaped(found[1]) == wrong.text else found[0], line, count=0)
+    if QUOTED.search(left):
+        lines[wrong.line] = re.sub(r"(?<=\S)  +", " ", left)
+        added = [] if instead is None else [instead]
+        lines[wrong.line + 1 : wrong.line + 1] = added
+    else:
+        lines[wrong.line : wrong.line + 1] = [] if instead is None else [instead]
+    return "\n".join(lines)
+
+
+def unescaped(text: str) -> str:
+    """Return a quote as its source says it: without the backslashes before what could be markup."""
+    return ESCAPE.sub(r"\1", text)

@@ -1,4 +1,4 @@
-"""How each language that pages are planned in says that something changed: the forms that `corrections` looks for.
+"""The forms in which each language that pages are planned in says that something changed.
 
 `a` is what no longer holds, `b` what holds now. Every form begins with words of its own, so that most texts are passed
 over by their stems alone.
@@ -44,7 +44,7 @@ FROM_TO = (
     rf"\b(?:pass|migr|cambi|trasfer|spost)\w+ {OBJECT}(?:da|dal|dalla) {A} (?:a|al|alla) {B_END}",
     rf"\bsostitui\w+ {A} con {B_END}",
     rf"\bvan {A} naar {B} (?:overgestapt|verhuisd|gegaan|verplaatst|overgegaan|verzet)",
-    rf"\b{A} (?:is |door )?vervangen door {B_END}",
+    rf"\b{A} (?:is )?vervangen \w+ {B_END}",
     rf"\b(?:пере[а-яё]+|смени[а-яё]+|мигрир[а-яё]+) {OBJECT}(?:с|со|из) {A} (?:на|в) {B_END}",
     rf"\bзамени[а-яё]+ {A} на {B_END}",
     rf"\b(?P<b>{PART}{{1,60}}?) вместо {A_END}",

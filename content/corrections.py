@@ -1,4 +1,4 @@
-"""Whether a newer sentence overrides an older one, by rules that would rather miss a correction than make one up.
+"""A judge of a newer sentence beside an older one, by rules that would rather miss a correction than make one up.
 
 An older sentence is overridden when the newer one speaks of the same subject and says, in one of the forms of
 `correction_forms`, that what the older says has ended or become something else.
@@ -21,7 +21,7 @@ def word_set(text: str) -> frozenset[str]:
 
 
 class Verdict(StrEnum):
-    """What a newer sentence does to an older one."""
+    """The effect of a newer sentence on an older one."""
 
     OVERRIDES = "overrides"
     ADDS = "adds"
@@ -29,7 +29,7 @@ class Verdict(StrEnum):
 
 
 class Change(NamedTuple):
-    """What a sentence says has changed, in words: from `old` to `new`, either of which may be unsaid."""
+    """A change that a sentence tells of, in words: from `old` to `new`, either of which may be unsaid."""
 
     old: tuple[str, ...]
     new: tuple[str, ...]
@@ -186,6 +186,8 @@ def kind_of(value: tuple[str, ...]) -> str | None:
 
 def is_same_subject(older: str, newer: str, values: frozenset[str], about: frozenset[str]) -> bool:
     """Return whether no sentence names somebody or something whom the other does not, but for the values."""
+    if (first := beginning(older)) and first == beginning(newer):
+        return True
     mine, theirs = names_in(older) - values - about, names_in(newer) - values - about
     if mine and theirs:
         return not mine.isdisjoint(theirs)
@@ -205,7 +207,7 @@ def is_named_alike(older: str, newer: str, about: frozenset[str]) -> bool:
 
 def beginning(text: str) -> tuple[str, ...]:
     """Return the first words of a sentence up to its verb: a name, or a pronoun; none where another thing is told."""
-    found = []
+    found: list[str] = []
     for word in re.findall(r"[\w'’-]+", text):
         folded = word.casefold().removesuffix("'s").removesuffix("’s")
         if (word[0].isupper() and not found) or (found and word[0].isupper()) or (not found and folded in PRONOUNS):

@@ -101,11 +101,11 @@ def asked(document: str, name: str, tenant: str, owner: str, **variables: Any) -
     return found
 
 
-wiki_app = typer.Typer(help="What the wiki says: claims that no longer hold.", no_args_is_help=True)
+wiki_app = typer.Typer(help="Claims of pages that no longer hold.", no_args_is_help=True)
 
 
 class Mode(StrEnum):
-    """How the text is rewritten, repeated here because resolvers.pages.claims is slow to import."""
+    """The ways of rewriting the text, repeated here because resolvers.pages.claims is slow to import."""
 
     REPLACE = "replace"
     MERGE = "merge"
@@ -115,7 +115,7 @@ class Mode(StrEnum):
 
 @wiki_app.callback()
 def group() -> None:
-    """What the wiki says: claims that no longer hold."""
+    """Claims of pages that no longer hold."""
 
 
 def source_name(text: str) -> str:

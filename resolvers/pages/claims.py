@@ -1,9 +1,10 @@
 """Claims that pages no longer make: superseded by hand, kept with their sources, and withdrawn."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 from uuid import UUID
 
 from content import claims
@@ -33,7 +34,7 @@ NO_CLAIM = "There is no such superseded claim, or none that you may see."
 
 
 class Mode(StrEnum):
-    """How a section is rewritten when a claim in it is superseded."""
+    """The ways in which a section is rewritten when a claim in it is superseded."""
 
     REPLACE = "replace"
     MERGE = "merge"
@@ -193,7 +194,7 @@ def changed_section(page: Page, after: Page) -> str | None:
     return next((one.slug for one in after.sections if before.get(one.slug) != one.body), None)
 
 
-async def write_claims(writer: Writer, rows: Sequence[dict[str, object]]) -> int:
+async def write_claims(writer: Writer, rows: Sequence[Mapping[str, Any]]) -> int:
     """Write claims, each as a row by the names of its columns; return how many are new."""
     columns = {
         "ids": "id", "page_ids": "page_id", "section_slugs": "section_slug", "headings": "heading", "facts": "fact",
