@@ -139,6 +139,12 @@ class WikiPage(Node):
     superseded_claims: Connection[Annotated["WikiSupersededClaim", strawberry.lazy(".claims")]] = relation(
         relations.claims.of_page, "What it used to say and does not say any more, newest first."
     )
+    trajectory: list[Annotated["WikiSupersededClaim", strawberry.lazy(".claims")]] = relation(
+        relations.claims.trajectory,
+        "How it came to say what it says: its superseded claims, oldest first, from two of them on; else empty.",
+        limit=50,
+        per_row=3,
+    )
     revisions: Connection[Annotated["WikiRevision", strawberry.lazy(".revisions")]] = relation(
         relations.revisions.of_page, "Every state it had, newest first."
     )

@@ -2,12 +2,15 @@
 
 from typing import Any
 
-from sqlalchemy import Select, select
+from sqlalchemy import Integer, Select, func, literal, select
 
+from selection import in_tenant
 from selection.declare.rows import OuterRow
 
 from ..tables import pages, sources, superseded_claims
 from .references import found, referred
+
+TRAJECTORY_LEAST = literal(2, Integer)
 
 by_ids = found(superseded_claims)
 page = referred(pages, "page_id")
@@ -21,4 +24,20 @@ def of_page(page: OuterRow) -> Select[Any]:
         select(claim)
         .where(claim.c.page_id == page.c.id, claim.c.withdrawn_at.is_(None))
         .order_by(claim.c.superseded_on.desc(), claim.c.id.desc())
+    )
+
+
+def trajectory(page: OuterRow) -> Select[Any]:
+    """Select what a page said before, oldest first, once it was corrected twice: before that there is no way to show."""
+    claim, other = superseded_claims.alias(), superseded_claims.alias()
+    known = select(func.count()).select_from(other)
+    known = known.where(other.c.page_id == page.c.id, other.c.withdrawn_at.is_(None))
+    return (
+        select(claim)
+        .where(
+            claim.c.page_id == page.c.id,
+            claim.c.withdrawn_at.is_(None),
+            in_tenant(known).scalar_subquery() >= TRAJECTORY_LEAST,
+        )
+        .order_by(claim.c.superseded_on, claim.c.id)
     )

@@ -149,6 +149,7 @@ CASES = {
         "supersededClaims { nodes { fact statedBy { ref } overriddenBy { ref } } }",
         {"superseded_claims_page_ix"},
     ),
+    "trajectory": of_page("$page", "trajectory { fact replacement }", {"superseded_claims_page_ix"}),
     "versions compared": Case(
         "diffWikiRevisions",
         "pageId: $page, from: 1, to: 1",

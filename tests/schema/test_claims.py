@@ -56,10 +56,17 @@ async def test_a_claim_is_superseded_and_read_newest_first(wiki: Wiki, ask: Ask,
     assert (claim["overriddenBy"], claim["authorKind"], claim["authorId"]) == ({"ref": "doc-1"}, "USER", "marco")
     again = (await ask(SUPERSEDE, input={"pageId": page_id, **given, "overriddenBy": NEWER}))["data"]["done"]
     assert (again["changed"], again["claim"]["id"]) == (False, claim["id"])
+    alone = "query ($id: ID!) { node(id: $id) { ... on WikiPage { trajectory { fact } } } }"
+    assert (await ask(alone, id=page_id))["data"]["node"]["trajectory"] == []
     late = {"fact": "in Lisbon", "replacement": "in Faro", "type": "ENTITY", "slug": "ana-ruiz"}
     await ask(SUPERSEDE, input={**late, "supersededOn": "2026-05-02T00:00:00Z"})
     found = (await ask(CLAIMS, id=page_id))["data"]["node"]["supersededClaims"]
     assert found == {"totalCount": 2, "nodes": [{"fact": "in Lisbon"}], "pageInfo": {"hasNextPage": True}}
+    way = "query ($id: ID!) { node(id: $id) { ... on WikiPage { trajectory { fact replacement } } } }"
+    assert (await ask(way, id=page_id))["data"]["node"]["trajectory"] == [
+        {"fact": "lives in Porto", "replacement": "lives in Lisbon"},
+        {"fact": "in Lisbon", "replacement": "in Faro"},
+    ]
     node = "query ($id: ID!) { node(id: $id) { __typename ... on WikiSupersededClaim { fact page { slug } } } }"
     assert (await ask(node, id=claim["id"]))["data"]["node"] == {
         "__typename": "WikiSupersededClaim", "fact": "lives in Porto", "page": {"slug": "ana-ruiz"},
