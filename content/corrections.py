@@ -5,8 +5,9 @@ An older sentence is overridden when the newer one speaks of the same subject an
 """
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from enum import StrEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 from .correction_forms import ADDING, BECAME_FORMS, ENDED_FORMS, FROM_TO_FORMS, OPEN, PAST, STEMS
@@ -92,16 +93,17 @@ def may_correct(text: str) -> bool:
     return any(stem in folded for stem in STEMS)
 
 
-def changes(text: str) -> list[Change]:
+@lru_cache(maxsize=4096)
+def changes(text: str) -> tuple[Change, ...]:
     """Return what a sentence says has changed; nothing for one that asks, wishes, plans or denies."""
     if len(text) > SENTENCE_MAX or not may_correct(text) or OPEN.search(text):
-        return []
-    return list(_changes(text))
+        return ()
+    return tuple(_changes(text))
 
 
-def density(text: str) -> int:
-    """Return how many forms of correction a sentence has: the more, the likelier it is one."""
-    return len(changes(text))
+def densities(texts: Sequence[str]) -> list[int]:
+    """Return how many forms of correction each sentence has: the more, the likelier it is one."""
+    return [len(changes(text)) for text in texts]
 
 
 def _changes(text: str) -> Iterable[Change]:
@@ -258,6 +260,7 @@ def has(text: tuple[str, ...], phrase: tuple[str, ...]) -> bool:
     return bool(size) and any(text[at : at + size] == phrase for at in range(len(text) - size + 1))
 
 
+@lru_cache(maxsize=8192)
 def content(text: str) -> tuple[str, ...]:
     """Return the words that mean something by themselves, by their stems, in order."""
     kept = re.findall(r"\d[\d.,:/-]*\d|[\w'’]+", text.casefold())

@@ -15,12 +15,13 @@ from uuid import UUID
 
 from content import claims
 from content.claims import Statement
-from content.corrections import Verdict, density, judge, may_correct
+from content.corrections import Verdict, densities, judge, may_correct
 from content.sections import Section
 from content.words import words
 from db.database import Row
 from db.ids import new_id
 from db.sql import statements
+from lib.threads import read_in_thread
 from resolvers.transactions.writer import Writer
 
 from ..extraction.quoting import bullet, label_of
@@ -28,7 +29,7 @@ from ..extraction.sightings import reading_of
 from ..planner import SourceText
 
 CLAIMS = statements("claims")
-CANDIDATES_MAX, COMPARED_MAX = 40, 40  # sentences of a batch for one page, and statements that one is held against
+CANDIDATES_MAX, COMPARED_MAX = 20, 12  # sentences of a batch for one page, and statements that one is held against
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +102,9 @@ async def corrections_in(sources: Iterable[SourceText]) -> list[Correction]:
     for source in sources:
         await asyncio.sleep(0)
         if may_correct(source.content):
-            said = ((sentence.text, density(sentence.text)) for sentence in reading_of(source).sentences)
-            found += [Correction(source, text, score) for text, score in said if score]
+            texts = [sentence.text for sentence in reading_of(source).sentences]
+            scores = await read_in_thread(len(source.content), densities, texts)
+            found += [Correction(source, text, score) for text, score in zip(texts, scores, strict=True) if score]
     found.sort(key=lambda one: (-one.score, -one.source.captured_at.timestamp(), str(one.source.id), one.text))
     return sorted(found[:CANDIDATES_MAX], key=lambda one: (one.source.captured_at, str(one.source.id)))
 
@@ -158,7 +160,8 @@ def compared(body: str, candidate: Correction, labelled: Mapping[str, Row]) -> l
         for said in claims.statements(body)
         if said.text != candidate.text and is_older(said, candidate.source.captured_at, captured_at)
     ]
-    return sorted(older, key=lambda said: -len(wanted.intersection(words(said.text))))[:COMPARED_MAX]
+    shared = [(len(wanted.intersection(words(said.text))), said) for said in older]
+    return [said for count, said in sorted(shared, key=lambda one: -one[0])[:COMPARED_MAX] if count]
 
 
 def row_of(

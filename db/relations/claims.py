@@ -28,7 +28,7 @@ def of_page(page: OuterRow) -> Select[Any]:
 
 
 def trajectory(page: OuterRow) -> Select[Any]:
-    """Select what a page said before, oldest first, once it was corrected twice: before that there is no way to show."""
+    """Select what a page said before, oldest first, once it was corrected twice."""
     claim, other = superseded_claims.alias(), superseded_claims.alias()
     known = select(func.count()).select_from(other)
     known = known.where(other.c.page_id == page.c.id, other.c.withdrawn_at.is_(None))
