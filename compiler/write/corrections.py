@@ -70,9 +70,14 @@ def without_superseded(body: str, known: Iterable[KnownClaim], captured_at: Mapp
         if claim.is_withdrawn:
             continue
         for said in reversed(claims.statements(body)):
-            if claims.says(said.text, claim.fact) and is_older(said, claim.superseded_on, captured_at):
+            if is_same_claim(said.text, claim.fact) and is_older(said, claim.superseded_on, captured_at):
                 body = claims.without_statement(body, said)
     return body
+
+
+def is_same_claim(text: str, fact: str) -> bool:
+    """Return whether a quote says the fact and little else: a word that somebody superseded may be in any of them."""
+    return claims.says(text, fact) and 2 * len(fact) >= len(text)
 
 
 def is_older(said: Statement, than: datetime, captured_at: Mapping[str, datetime]) -> bool:

@@ -1,13 +1,15 @@
 """Newer sources that override what pages say: rewritten, recorded once, and never brought back."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from compiler.compiler import Caps, Compiler
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
+from compiler.write.corrections import KnownClaim, without_superseded
 from resolvers.pages.claims import withdraw_claim
-from resolvers.sources.compile_requests import rebuild_page
+from resolvers.sources.compile_requests import rebuild_page, reset_cursor
 from resolvers.sources.retain import retain_sources
 from resolvers.sources.sources import SourceDraft, forget_source
 from tests.compiler.forgetting import found_in
@@ -72,6 +74,52 @@ async def test_it_stays_so_when_the_page_is_written_anew_by_later_sources_or_reb
     await compile_all(wiki, rules())
     assert "lives in Porto" not in await body(wiki)
     assert len(await wiki.rows("superseded_claims")) == 1
+
+
+async def test_sources_that_are_read_again_record_nothing_twice(wiki: Wiki) -> None:
+    await keep(wiki, *BEFORE, MOVED)
+    await compile_all(wiki, rules())
+    before = await wiki.rows("superseded_claims")
+    text = await body(wiki)
+    await reset_cursor(wiki.database, wiki.scope)
+    await keep(wiki, "Ana Ruiz sent two samples.", start=20)
+    await compile_all(wiki, rules())
+    assert await wiki.rows("superseded_claims") == before
+    assert "lives in Porto" not in await body(wiki)
+    assert text.count(MOVED) == (await body(wiki)).count(MOVED)
+
+
+async def test_a_correction_is_a_revision_that_can_be_read_and_a_line_in_the_log(wiki: Wiki) -> None:
+    await keep(wiki, *BEFORE)
+    await compile_all(wiki, rules())
+    await keep(wiki, MOVED, start=10)
+    await compile_all(wiki, rules())
+    assert "claim.superseded" in await wiki.actions()
+    page = next(row for row in await wiki.rows("pages") if row["title"] == "Ana Ruiz")
+    states = await wiki.rows("revisions", "version", page_id=page["id"])
+    assert page["version"] == states[-1]["version"] >= 2
+    cited = await wiki.rows("section_sources", page_id=page["id"])
+    (newest,) = [row["id"] for row in await wiki.rows("sources") if row["ref"] == "day-10"]
+    assert newest in {row["source_id"] for row in cited}
+
+
+@pytest.mark.parametrize(
+    ("fact", "days", "is_left"),
+    [
+        ("Ana lives in Porto.", 5, False),
+        ("lives in porto.", 5, True),
+        ("Porto", 5, True),
+        ("Ana lives in Porto.", -5, True),
+    ],
+    ids=["the quote", "another spelling", "a word of it", "said after the claim was superseded"],
+)
+def test_a_quote_is_taken_out_where_it_is_the_claim_and_older(fact: str, days: int, is_left: bool) -> None:
+    text = "- 2026-01-10: “Ana lives in Porto.” [^a]\n- 2026-01-10: “She sings.” [^b]"
+    known = [KnownClaim(fact, START + timedelta(days=days), b"", is_withdrawn=False)]
+    assert ("Porto" in without_superseded(text, known, {"a": START, "b": START})) == is_left
+    withdrawn = [replace(known[0], is_withdrawn=True)]
+    assert without_superseded(text, withdrawn, {"a": START, "b": START}) == text
+    assert without_superseded(text, known, {"b": START}) == text, "nobody knows how old it is"
 
 
 async def test_one_correction_after_another_leaves_the_last(wiki: Wiki) -> None:
