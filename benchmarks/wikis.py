@@ -111,6 +111,8 @@ class Author:
             self.source(number)
         for number in range(0, self.wiki.pages, 10):
             self.mention(number)
+        for number in range(0, self.wiki.pages, 2):
+            self.claim(number)
         return self.tables
 
     def add(self, table: str, **values: Any) -> None:
@@ -228,6 +230,24 @@ class Author:
             checksum=hash_of(content),
             captured_at=self.moment(number),
         )
+
+    def claim(self, number: int) -> None:
+        for place in range(2):
+            fact = self.words(6)
+            self.add(
+                "superseded_claims",
+                id=self.wiki.id(12, 2 * number + place),
+                page_id=self.wiki.page(number),
+                section_slug="overview",
+                heading="",
+                fact=fact,
+                replacement=self.words(6),
+                overridden_by_id=self.wiki.id(4, number // 5),
+                superseded_on=self.moment(number),
+                digest=hash_of(fact),
+                author_kind="compiler",
+                author_id="cairn",
+            )
 
     def mention(self, number: int) -> None:
         own, name = self.wiki.id(8, number), f"{self.words(1)} {number}"

@@ -1,11 +1,12 @@
-"""The sources that a note names."""
+"""The sources that a note names: those that it cites, and those of the claims that it makes no more."""
 
 import re
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from .limits import quoted
-from .values import BadNote, Fields
+from .values import BadNote, Fields, moment, written
 
 NAMES = ("sources", "source_refs")
 LINES = re.compile(r"L?(\d{1,9})(?:\s*[-–]\s*L?(\d{1,9}))?")
@@ -35,6 +36,61 @@ class CitationMark:
             "summary": self.summary,
         }  # fmt: skip
         return {name: value for name, value in given.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimMark:
+    """A claim that a page used to make, as it stands in a note. Both sources are a kind and a ref, if known."""
+
+    fact: str
+    replacement: str
+    superseded_on: datetime
+    section: str | None = None
+    heading: str | None = None
+    stated_by: tuple[str, str] | None = None
+    overridden_by: tuple[str, str] | None = None
+
+    def fields(self) -> dict[str, Any]:
+        """Return the claim as it stands in a note."""
+        given = {
+            "fact": self.fact, "replacement": self.replacement, "superseded_on": written(self.superseded_on),
+            "section": self.section, "heading": self.heading,
+            **{
+                name: {"kind": source[0], "ref": source[1]}
+                for name, source in (("stated_by", self.stated_by), ("overridden_by", self.overridden_by))
+                if source
+            },
+        }  # fmt: skip
+        return {name: value for name, value in given.items() if value is not None}
+
+
+def superseded(fields: Fields) -> tuple[ClaimMark, ...]:
+    """Take the claims from `superseded`, a list of mappings. A field of this name that holds something else stays."""
+    found = [_claim(item) for item in _listed(fields.values.get("superseded"))]
+    if None in found:
+        return ()
+    fields.values.pop("superseded", None)
+    return tuple(dict.fromkeys(filter(None, found)))
+
+
+def _claim(item: Any) -> ClaimMark | None:
+    """Read a claim; None for what is none."""
+    if not isinstance(item, dict):
+        return None
+    texts = [item.get(name) for name in ("fact", "replacement", "superseded_on", "section", "heading")]
+    if not all(isinstance(text, str) and text.strip() for text in texts[:3]):
+        return None
+    at = moment(str(texts[2]))
+    if at is None or not all(text is None or isinstance(text, str) for text in texts[3:]):
+        return None
+    fact, replacement, _, section, heading = texts
+    stated_by, overridden_by = (_named_source(item.get(name)) for name in ("stated_by", "overridden_by"))
+    return ClaimMark(str(fact), str(replacement), at, section, heading, stated_by, overridden_by)
+
+
+def _named_source(item: Any) -> tuple[str, str] | None:
+    kind, ref = (item.get("kind"), item.get("ref")) if isinstance(item, dict) else (None, None)
+    return (kind, ref) if isinstance(kind, str) and isinstance(ref, str) else None
 
 
 def citations(fields: Fields) -> tuple[CitationMark, ...]:

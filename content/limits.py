@@ -56,6 +56,7 @@ REASON = Bound("reason of a link", 200)
 EDIT_SUMMARY = Bound("edit summary", 2_000)
 CITATION_SUMMARY = Bound("summary of a citation", 2_000)
 QUOTE = Bound("quote with a mention", 2_000)
+CLAIM = Bound("superseded claim, or what replaced it", 2_000)
 REF = Bound("ref of a source", 500)
 SOURCE_TITLE = Bound("title of a source", 500)
 CONTENT = Bound("text of a source", 1_000_000)
@@ -66,7 +67,7 @@ CALLED = Bound("name of a tenant, an owner or an API key", 200)
 BOUNDS = (
     TITLE, SLUG, SUMMARY, BODY, SECTIONS, HEADING, ALIAS, NAME, ALIASES, ALIASES_AT_ONCE, TAG, TAGS, METADATA,
     METADATA_DEPTH, METADATA_VALUES, LINK, LINK_TEXT, LINKS, RELATED, REASON, EDIT_SUMMARY, CITATION_SUMMARY, QUOTE,
-    REF, SOURCE_TITLE, CONTENT, FORGET_REASON, AUTHOR, CALLED,
+    CLAIM, REF, SOURCE_TITLE, CONTENT, FORGET_REASON, AUTHOR, CALLED,
 )  # fmt: skip
 
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")

@@ -10,7 +10,7 @@ from .notes import EXACT, Note, from_fields, from_record
 from .prose import prose
 from .values import BadNote, written
 
-OWN = ("type", "slug", "status", "sources", "created", "updated", "former_slugs", "redirect_to")
+OWN = ("type", "slug", "status", "sources", "superseded", "created", "updated", "former_slugs", "redirect_to")
 CORRECTED = ("title", "summary", "parent", "aliases", "tags", "links")
 
 Read = Callable[[dict[str, Any]], Note]
@@ -62,6 +62,7 @@ def own(note: Note) -> dict[str, Any]:
         "former_slugs": list(note.former_slugs),
         "redirectTo": note.redirect_to,
         "sources": [source.fields() for source in note.sources],
+        "superseded": [claim.fields() for claim in note.superseded],
         "created": note.created and written(note.created),
         "updated": note.updated and written(note.updated),
     }

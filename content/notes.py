@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from .citations import CitationMark, citations
+from .citations import CitationMark, ClaimMark, citations, superseded
 from .frontmatter import BadFrontmatter, split
 from .limits import ALIAS, ALIASES, BODY, SUMMARY, TAG, TAGS, TITLE, BadText, Bound, clean, quoted
 from .slugs import is_slug
@@ -47,6 +47,7 @@ class Note:
     former_slugs: tuple[str, ...] = ()
     redirect_to: str | None = None
     section_slugs: tuple[str, ...] = ()
+    superseded: tuple[ClaimMark, ...] = ()
     reasons: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Why it is related to the page of that link, where that is not said by the note itself."""
 
@@ -96,6 +97,7 @@ def _note(fields: Fields, link_names: tuple[str, ...], default_title: str, body:
         status=_status(fields),
         links=tuple(filter(None, map(_page_name, (link for name in link_names for link in fields.texts(name))))),
         sources=citations(fields),
+        superseded=superseded(fields),
         created=_moment(fields, "created", "created_at"),
         updated=_moment(fields, "updated", "updated_at"),
         former_slugs=_former_slugs(fields),

@@ -161,6 +161,16 @@ class WikiEditPass(StrEnum):
     BLOCK = "block"
 
 
+@strawberry.enum(description="How the text is rewritten when a claim in it is superseded.")
+class WikiSupersessionMode(Enum):
+    REPLACE = strawberry.enum_value("replace", description="The replacement comes where the fact stands.")
+    MERGE = strawberry.enum_value(
+        "merge", description="The same; if the text says the replacement elsewhere already, the fact alone goes."
+    )
+    APPEND = strawberry.enum_value("append", description="The replacement comes behind the text, which stays.")
+    NONE = strawberry.enum_value("none", description="The text stays as it is: only the claim is recorded.")
+
+
 @strawberry.enum(description="Whether a line of a comparison stayed, went, or came.")
 class WikiDiffLineKind(StrEnum):
     CONTEXT = "context"

@@ -15,6 +15,7 @@ from db import relations
 from db.access import BY_ID
 from selection.declare.arguments import identifier
 
+from .claims import WikiSupersededClaim
 from .fields import source
 from .links import WikiLink
 from .mentions import WikiMention
@@ -58,7 +59,16 @@ REPRESENTATION = strawberry.scalar(
 
 Entity = Annotated[
     Union[  # noqa: UP007  Strawberry reads unions of this form alone
-        WikiPage, WikiSection, WikiSource, WikiMention, WikiAlias, WikiLink, WikiCitation, WikiRevision, WikiOwner
+        WikiPage,
+        WikiSection,
+        WikiSource,
+        WikiMention,
+        WikiAlias,
+        WikiLink,
+        WikiCitation,
+        WikiRevision,
+        WikiOwner,
+        WikiSupersededClaim,
     ],
     strawberry.union("_Entity", description="Federation: what other subgraphs may refer to, each by its id."),
 ]

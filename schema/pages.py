@@ -17,6 +17,7 @@ from .enums import WikiAliasSource, WikiLinkDirection, WikiLinkKind, WikiPageOrd
 from .fields import OlderOwner, OwnerName, column, computed, expression, relation, source
 
 if TYPE_CHECKING:
+    from .claims import WikiSupersededClaim
     from .links import WikiBacklinkConnection, WikiLink, WikiLinkTarget, WikiSpaceLink
     from .mentions import WikiMention
     from .owners import WikiOwner
@@ -135,6 +136,15 @@ class WikiPage(Node):
         relations.mentions.of_page, "Names seen in sources that mean this page."
     )
 
+    superseded_claims: Connection[Annotated["WikiSupersededClaim", strawberry.lazy(".claims")]] = relation(
+        relations.claims.of_page, "What it used to say and does not say any more, newest first."
+    )
+    trajectory: list[Annotated["WikiSupersededClaim", strawberry.lazy(".claims")]] = relation(
+        relations.claims.trajectory,
+        "How it came to say what it says: its superseded claims, oldest first, from two of them on; else empty.",
+        limit=50,
+        per_row=3,
+    )
     revisions: Connection[Annotated["WikiRevision", strawberry.lazy(".revisions")]] = relation(
         relations.revisions.of_page, "Every state it had, newest first."
     )

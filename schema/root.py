@@ -6,6 +6,7 @@ from strawberry.schema.config import StrawberryConfig
 
 from selection import Engine, Limits, Resolvers
 
+from .claims import WikiSupersededClaim
 from .connections import NodeQueries
 from .errors import shown
 from .federation import REPRESENTATION, FederationQueries, Representation
@@ -61,7 +62,7 @@ def build() -> strawberry.Schema:
         Query,
         Mutation,
         Subscription,
-        types=[WikiAlias, WikiCitation, WikiLink, WikiOwner, WikiRevision, WikiSection],
+        types=[WikiAlias, WikiCitation, WikiLink, WikiOwner, WikiRevision, WikiSection, WikiSupersededClaim],
         config=StrawberryConfig(scalar_map=SCALARS | {Representation: REPRESENTATION}),
     )
 

@@ -1,12 +1,13 @@
-"""`cairn history`, `diff`, `restore`: what a page said before."""
+"""`cairn history`, `diff`, `restore`, `wiki supersede`: what a page said before."""
 
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .options import AsJson, Owner, Tenant
+from .options import AsJson, Owner, Tenant, moment
 from .output import say, show, table
-from .pages import ExpectedVersion, PageName, ask, on_page
+from .pages import ExpectedVersion, PageName, Summary, ask, on_page
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -22,6 +23,7 @@ def add_to(parent: typer.Typer) -> None:
     parent.command("history", epilog=f"Example: cairn history entity/austin {place}")(history)
     parent.command("diff", epilog=f"Example: cairn diff entity/austin 3 5 {place}")(diff)
     parent.command("restore", epilog=f"Example: cairn restore entity/austin 3 {place}")(restore)
+    parent.add_typer(wiki_app, name="wiki", epilog="Example: cairn wiki supersede --help")
 
 
 def history(
@@ -97,3 +99,87 @@ def asked(document: str, name: str, tenant: str, owner: str, **variables: Any) -
     if found is None:
         raise NotFound(f"There is no page {name} in this wiki. Find others with: cairn search")
     return found
+
+
+wiki_app = typer.Typer(help="Claims of pages that no longer hold.", no_args_is_help=True)
+
+
+class Mode(StrEnum):
+    """The ways of rewriting the text, repeated here because resolvers.pages.claims is slow to import."""
+
+    REPLACE = "replace"
+    MERGE = "merge"
+    APPEND = "append"
+    NONE = "none"
+
+
+@wiki_app.callback()
+def group() -> None:
+    """Claims of pages that no longer hold."""
+
+
+def source_name(text: str) -> str:
+    """Return the name of a source if it is KIND/REF, or raise BadParameter."""
+    if not all(text.partition("/")):
+        raise typer.BadParameter("give it as KIND/REF, like daily_note/2026-03-02")
+    return text
+
+
+@wiki_app.command(
+    "supersede",
+    epilog="Example: cairn wiki supersede project/ledger 'on Postgres' 'on MySQL' --tenant acme --owner mara",
+)
+def supersede(
+    name: PageName,
+    fact: Annotated[str, typer.Argument(metavar="FACT", help="What no longer holds, as the page says it.")],
+    replacement: Annotated[str, typer.Argument(metavar="REPLACEMENT", help="What holds now.")],
+    tenant: Tenant,
+    owner: Owner,
+    section: Annotated[str | None, typer.Option(metavar="SLUG", help="One section; else the whole text.")] = None,
+    stated_by: Annotated[
+        str | None, typer.Option(metavar="KIND/REF", parser=source_name, help="The source that stated the fact.")
+    ] = None,
+    overridden_by: Annotated[
+        str | None, typer.Option(metavar="KIND/REF", parser=source_name, help="The source that says what holds now.")
+    ] = None,
+    on: Annotated[
+        str | None, typer.Option(metavar="TIME", parser=moment, help="Until when it held, like 2026-01-31; else now.")
+    ] = None,
+    mode: Annotated[Mode, typer.Option(help="How the text is rewritten.")] = Mode.REPLACE,
+    expected_version: ExpectedVersion = None,
+    summary: Summary = None,
+    as_json: AsJson = False,
+) -> None:
+    """Record that a claim of a page no longer holds, and let the page say what holds now."""
+
+    async def work(database: "Database", scope: "Scope", page_id: "UUID") -> dict[str, Any]:
+        from datetime import datetime
+
+        from resolvers.model.lookup import PageAddress
+        from resolvers.pages import claims
+
+        def source(name: str | None) -> claims.SourceRef | None:
+            return claims.SourceRef(*name.split("/", 1)) if name else None
+
+        done = await claims.supersede_claim(
+            database,
+            scope,
+            PageAddress(page_id),
+            fact=fact,
+            replacement=replacement,
+            section_slug=section,
+            stated_by=source(stated_by),
+            overridden_by=source(overridden_by),
+            superseded_on=datetime.fromisoformat(on) if on else None,
+            mode=claims.Mode(mode.value),
+            expected_version=expected_version,
+            summary=summary,
+        )
+        return {"claim": str(done.claim_id), "version": done.saved.version, "changed": done.saved.changed}
+
+    done = on_page(name, tenant, owner, work)
+    if as_json:
+        show(done)
+    else:
+        known = "" if done["changed"] else " and had this claim already"
+        say(f"{name} is at version {done['version']}{known}.")

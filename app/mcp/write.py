@@ -1,15 +1,17 @@
-"""wiki_create, wiki_edit, wiki_append and wiki_update."""
+"""wiki_create, wiki_edit, wiki_append, wiki_supersede and wiki_update."""
 
+from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from content.limits import ALIASES_AT_ONCE, BODY, EDIT_SUMMARY, SLUG, SUMMARY, TAGS, TITLE
+from content.limits import ALIASES_AT_ONCE, BODY, CLAIM, EDIT_SUMMARY, REF, SLUG, SUMMARY, TAGS, TITLE
 from resolvers.errors import BadInput
 from resolvers.model.drafts import PageDraft
 from resolvers.model.lookup import PageAddress
 from resolvers.model.pages import Saved
+from resolvers.pages.claims import Mode, SourceRef, supersede_claim
 from resolvers.pages.edits import append_to_page, edit_page
 from resolvers.pages.lifecycle import create_page, update_page
 
@@ -168,6 +170,54 @@ async def append(caller: Caller, given: Appending) -> Told:
     return told(found, done.saved)
 
 
+class Superseding(Given):
+    page: PageName
+    fact: str = Field(max_length=CLAIM.most, description="What no longer holds, as it stands on the page.")
+    replacement: str = Field(max_length=CLAIM.most, description="What holds now.")
+    section: str | None = Field(None, max_length=SLUG.most, description="Look in this section alone: its slug.")
+    overridden_by: str | None = Field(None, max_length=REF.most + 20, description="What says so, as kind:ref.")
+    superseded_on: str | None = Field(None, max_length=40, description="Until when it held, like 2026-03-02; else now.")
+    rewrite: bool = Field(True, description="False leaves the text: then the fact need not stand on the page.")
+    expected_version: ExpectedVersion = None
+
+
+async def supersede(caller: Caller, given: Superseding) -> Told:
+    found = await find_page(caller, given.page)
+    overriding, superseded_on = source_ref(given.overridden_by), moment(given.superseded_on)
+    done = await caller.write(
+        lambda database, scope: supersede_claim(
+            database,
+            scope,
+            address(found),
+            fact=given.fact,
+            replacement=given.replacement,
+            section_slug=given.section,
+            overridden_by=overriding,
+            superseded_on=superseded_on,
+            mode=Mode.REPLACE if given.rewrite else Mode.NONE,
+            expected_version=given.expected_version,
+        )
+    )
+    return told(found, done.saved)
+
+
+def source_ref(name: str | None) -> SourceRef | None:
+    """Return the source that `kind:ref` names."""
+    if name is None:
+        return None
+    kind, colon, ref = name.partition(":")
+    if not colon or not ref:
+        raise BadInput("Name a source as kind:ref, like daily_note:2026-03-02.", "overridden_by")
+    return SourceRef(kind, ref)
+
+
+def moment(text: str | None) -> datetime | None:
+    try:
+        return None if text is None else datetime.fromisoformat(text)
+    except ValueError:
+        raise BadInput("Write a day like 2026-03-02, or a moment like 2026-03-02T10:00:00Z.", "superseded_on") from None
+
+
 class Updating(Given):
     page: PageName
     title: str | None = Field(None, max_length=TITLE.most, description="The old one stays as an alias.")
@@ -247,6 +297,16 @@ WIKI_EDIT = Tool(
     writes=True,
     destroys=True,
     repeats=False,
+)
+WIKI_SUPERSEDE = Tool(
+    "wiki_supersede",
+    "Supersede a claim",
+    "Record that a claim of a page no longer holds, and rewrite it. Readers are told what the page used to say.",
+    Superseding,
+    Written,
+    supersede,
+    writes=True,
+    destroys=True,
 )
 WIKI_APPEND = Tool(
     "wiki_append",

@@ -8,10 +8,11 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 from starlette.responses import Response
 
-from content.limits import SLUG, TITLE
+from content.limits import CLAIM, REF, SLUG, TITLE
 from db.database import Database
 from resolvers.errors import BadInput, Conflict
 from resolvers.model.lookup import PageAddress, locate_slug
+from resolvers.pages import claims
 from resolvers.pages.edits import edit_page
 from resolvers.pages.merging import merge_pages
 from resolvers.pages.renaming import rename_page
@@ -19,7 +20,17 @@ from resolvers.validation import UNSET
 
 from . import responses
 from .endpoint import WikiRoute
-from .models import VERSION_MAX, EditSummary, ExpectedVersion, Links, Page, RequestModel, Text
+from .models import (
+    VERSION_MAX,
+    EditSummary,
+    ExpectedVersion,
+    Links,
+    Moment,
+    Page,
+    RequestModel,
+    SourceKind,
+    Text,
+)
 from .operations import read_of_page, type_of, write
 from .pages import page_now
 from .parameters import OF_PAGE, SENT, Archived, Caller, Cursor, Expected, Limit, Slug, Type, problems, reading
@@ -71,6 +82,75 @@ async def edit(call: Caller, slug: Slug, given: Edit, type: Type = None) -> Resp
 
     written = await write(call, work)
     return await answer_written_page(call, written.body, written.headers)
+
+
+class SourceRef(RequestModel):
+    """A source of the wiki; its newest version is meant."""
+
+    kind: SourceKind
+    ref: Annotated[str, Field(min_length=1, max_length=REF.most)]
+
+    def named(self) -> claims.SourceRef:
+        return claims.SourceRef(self.kind.value, self.ref)
+
+
+class Supersession(RequestModel):
+    """A claim of a page that no longer holds, and what holds now. `fact` is quoted as the page says it."""
+
+    fact: Annotated[str, Field(min_length=1, max_length=CLAIM.most)]
+    replacement: Annotated[str, Field(min_length=1, max_length=CLAIM.most)]
+    section: Annotated[
+        str | None, Field(min_length=1, max_length=SLUG.most, description="A section's slug; else the whole text.")
+    ] = None
+    stated_by: Annotated[SourceRef | None, Field(description="The source that stated it.")] = None
+    overridden_by: Annotated[SourceRef | None, Field(description="The source that says what holds now.")] = None
+    superseded_on: Annotated[Moment | None, Field(description="Until when the fact held; now if left out.")] = None
+    mode: Annotated[claims.Mode, Field(strict=False, description="How the text is rewritten.")] = claims.Mode.REPLACE
+    edit_summary: EditSummary = None
+    expected_version: ExpectedVersion = None
+
+
+@routes.post(
+    "/pages/{slug}/supersede", operation_id="supersedeClaim", response_model=Page, responses=problems(*SENT, 404, 412)
+)
+async def supersede(call: Caller, slug: Slug, given: Supersession, type: Type = None) -> Response:
+    """Record that a claim of a page no longer holds, and rewrite its section to say what holds now."""
+    expected = Expected(call.request.scope, given.expected_version)
+
+    async def work(database: Database) -> Any:
+        found = await locate_slug(database, call.wiki, slug, type)
+        try:
+            await claims.supersede_claim(
+                database,
+                call.wiki,
+                PageAddress(page_id=found.page_id),
+                fact=given.fact,
+                replacement=given.replacement,
+                section_slug=given.section,
+                stated_by=given.stated_by.named() if given.stated_by else None,
+                overridden_by=given.overridden_by.named() if given.overridden_by else None,
+                superseded_on=given.superseded_on,
+                mode=given.mode,
+                expected_version=expected.version,
+                summary=given.edit_summary,
+            )
+        except Conflict as error:
+            raise expected.refusal(error) from None
+        except BadInput as error:
+            raise BadInput(error.message, FIELDS.get(error.field or "", error.field)) from None
+        return await page_now(call, database, found.page_id)
+
+    written = await write(call, work)
+    return await answer_written_page(call, written.body, written.headers)
+
+
+FIELDS = {
+    "summary": "edit_summary",
+    "sectionSlug": "section",
+    "statedBy.ref": "stated_by.ref",
+    "overriddenBy.ref": "overridden_by.ref",
+    "supersededOn": "superseded_on",
+}
 
 
 class Which(StrEnum):

@@ -167,13 +167,25 @@ class PageItem(ResponseModel):
     updated_at: datetime
 
 
+class SupersededClaim(ResponseModel):
+    """A claim that a page used to make, and what it says now. `text` says both in one line, for prompts."""
+
+    id: UUID
+    fact: str
+    replacement: str
+    section: str | None
+    superseded_on: datetime
+    text: str = Field(examples=['Used to say "Postgres." until 2026-01-30; now says "MySQL.".'])
+
+
 class Page(PageItem):
     """A page, with its first hundred links. `redirected_from`: the former slug by which it was asked for.
 
     `merged_into`: the page that it became a part of. `pages_to_rewrite`: texts that may call it by a name it had, and
-    are yet to be rewritten; 0 once a rename is done.
+    are yet to be rewritten; 0 once a rename is done. `superseded`: the five newest claims that it makes no more.
     """
 
+    superseded: list[SupersededClaim]
     content: str
     aliases: list[str]
     related: list[str]

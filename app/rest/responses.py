@@ -1,11 +1,14 @@
 """Answers of REST, and GraphQL's answers in the shapes of REST."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
 import orjson
 from starlette.responses import Response
+
+from content.claims import ClaimRead, used_to_say
 
 from ..http.request import parse_in_thread
 from ..http.responses import Delivery, delivered, revalidated, tagged
@@ -69,16 +72,23 @@ def named(row: Row) -> Row:
 def page(row: Row) -> Row:
     linked = row.pop("links")["nodes"]
     broken = row.pop("broken")["nodes"]
+    superseded = list(map(superseded_claim, row.pop("superseded")["nodes"]))
     first, last = row.pop("first"), row.pop("last")["nodes"]
     state = row.pop("state", None) or {}
     known = {name: value for name, value in state.items() if value is not None or name == "summary"}
     shown = named(row | known)
+    shown["superseded"] = superseded
     shown["merged_into"] = row["merged_into"] and named(row["merged_into"])
     shown["related"] = [link["page"]["slug"] for link in linked if link["reasons"] != ["text"]]
     shown["links"] = [whole_link(link["page"]) for link in linked] + [broken_link(link) for link in broken]
     shown["created_by"] = first["by"]
     shown["updated_by"] = state.get("updated_by") or last[0]["by"]
     return shown
+
+
+def superseded_claim(claim: Row) -> Row:
+    on = datetime.fromisoformat(claim["superseded_on"])
+    return claim | {"text": used_to_say(ClaimRead(claim["fact"], claim["replacement"], on))}
 
 
 def whole_link(other: Row) -> Row:

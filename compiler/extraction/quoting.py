@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 from urllib.parse import quote, unquote
+from uuid import UUID
 
 from content.rollups import first_sentence
 
@@ -22,7 +23,12 @@ def mark(source: SourceText) -> str:
 
 def kept_label(source: SourceText) -> str:
     """Return the label that stands between the brackets of a source's mark."""
-    return _kept(source.ref) if 0 < len(source.ref) <= REF_MAX else str(source.id)
+    return label_of(source.id, source.ref)
+
+
+def label_of(id: UUID, ref: str) -> str:
+    """Return the label of the source with this id and ref."""
+    return _kept(ref) if 0 < len(ref) <= REF_MAX else str(id)
 
 
 def marked_refs(text: str) -> list[str]:

@@ -45,11 +45,21 @@ async def store(writer: Writer, remade: Remade, wanted: ForgetRequest, done: Met
         names = await renew_names(writer, after)
         await write_search(writer, Findable(after, names))
         await resolve(writer, names | lost)
+    await drop_claims_saying(writer, after.id, remade.gone_words)
     await record(writer, "page.rewritten", after.id, version=saved.version)
     done.add("pages_rewritten")
     if await is_still_called(writer, after, remade.gone_words):
         done.repeats(after.id)
     await erase_states(writer, replace(after, version=saved.version), wanted.since, done)
+
+
+async def drop_claims_saying(writer: Writer, page_id: UUID, gone_words: Collection[str]) -> None:
+    """Remove what the page used to say with words that nothing but a forgotten source gave it."""
+    rows = await writer.all(FORGETTING["find_claims_of_page"], page_id=page_id)
+    said = {row["id"]: words(f"{row['fact']} {row['replacement']}") for row in rows}
+    ids = [id for id, text in said.items() if not set(text).isdisjoint(gone_words)]
+    if ids:
+        await writer.run(FORGETTING["drop_claims"], ids=ids)
 
 
 async def drop_names(writer: Writer, remade: Remade) -> Names:

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from content.words import words
 from db.sql import statements
+from lib.threads import read_in_thread
 from resolvers.links.references import refresh_hubness
 from resolvers.model import outline
 from resolvers.model.drafts import SectionDraft
@@ -109,6 +110,7 @@ SLUGGED = re.compile(r"[-_]")
 async def erase_traces(writer: Writer, wanted: ForgetRequest, done: Metrics) -> None:
     """Erase traces: tags before words, as what no page says any more is known after them."""
     await drop_reasons(writer, wanted)
+    await drop_claims(writer, wanted)
     for page in await untag(writer, wanted.gone.words):
         await erase_states(writer, page, wanted.since, done)
     unsaid = await forget_vocabulary(writer, wanted.gone.words)
@@ -123,6 +125,15 @@ async def drop_reasons(writer: Writer, wanted: ForgetRequest) -> None:
     touched = await writer.all(FORGETTING["drop_reasons"], reasons=reasons)
     await writer.run(FORGETTING["drop_unfounded"])
     refresh_hubness(writer, [row["to_page_id"] for row in touched])
+
+
+async def drop_claims(writer: Writer, wanted: ForgetRequest) -> None:
+    """Remove superseded claims that a forgotten source stated or overrode, or that quote one."""
+    rows = await writer.all(FORGETTING["find_claims_since"], since=wanted.since, source_ids=wanted.source_ids)
+    texts = [f"{row['fact']}\n{row['replacement']}" for row in rows]
+    quoting = await read_in_thread(sum(map(len, texts)), lambda: list(map(wanted.is_repeated_in, texts)))
+    ids = [row["id"] for row, quotes in zip(rows, quoting, strict=True) if row["is_of_them"] or quotes]
+    await writer.run(FORGETTING["drop_claims"], ids=ids)
 
 
 async def clear_log(writer: Writer, wanted: ForgetRequest, unsaid: frozenset[str]) -> None:

@@ -16,7 +16,7 @@ from resolvers.model.drafts import SectionDraft
 from resolvers.model.pages import Page, find_pages
 from resolvers.transactions.writer import Writer
 
-from ..extraction.quoting import bullet
+from ..extraction.quoting import bullet, kept_label
 from ..link.texts import PageLinks
 from ..metrics import Metrics
 from ..plan.pages import Work
@@ -24,6 +24,7 @@ from ..plan.validation import Guard
 from ..planner import SectionTask, SourceText
 from ..read.evidence import Evidence, Gone, Place, find_places, in_time, lost_words
 from ..read.stored import find_compiled_summaries
+from ..write.corrections import find_known, without_superseded
 from ..write.tasks import TaskKey, key_of
 
 QUOTED_MAX = 12  # sources that are quoted where the writer had nothing to say of them
@@ -71,7 +72,12 @@ async def remake(reader: Writer, page_ids: Collection[UUID], drafts: Drafts, met
     if missing or unsummed:
         return Remaking(missing, unsummed)
     links = PageLinks(Guard(evidence.sources, pages, metrics), [Work(page, False) for page in pages.values()])
-    written = {place: drafts.texts[key_of(task)] for place, task in tasks.items()}
+    known = await find_known(reader, pages)
+    at = {kept_label(one): one.captured_at for one in evidence.sources.values()}
+    written = {
+        place: without_superseded(drafts.texts[key_of(task)], known.get(place[0], ()), at)
+        for place, task in tasks.items()
+    }
     await links.look_up(reader, written.values())
     remade = []
     for page in pages.values():

@@ -7,6 +7,7 @@ in the wiki, finds their texts ready. If the wiki changed in between, what chang
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 from uuid import UUID
 
 from rapidfuzz.distance import Levenshtein
@@ -28,8 +29,18 @@ from ..plan.pages import Work, assign, leave_lists
 from ..plan.validation import Guard
 from ..planner import HeldName, NewPage, PageName, PageUpdate, Plan, SectionTask
 from ..read.evidence import with_standing
-from ..read.source_texts import find_facts
+from ..read.source_texts import TEXTS, find_facts
 from ..read.stored import CITED_MAX, find_cards, find_citations, find_compiled_summaries
+from .corrections import (
+    Corrected,
+    Known,
+    corrected,
+    corrections_in,
+    find_known,
+    labels_of,
+    times_of,
+    without_superseded,
+)
 from .tasks import TaskKey, drafts_of, tasks_of
 
 CHANGE_LEAST = 0.05
@@ -54,6 +65,7 @@ class Composition:
 
     missing: Mapping[TaskKey, SectionTask]
     changes: tuple[PageChange, ...] = ()
+    claims: tuple[Mapping[str, Any], ...] = ()
     held: tuple[HeldName, ...] = ()
     links: tuple[tuple[UUID, UUID], ...] = ()
     sources: Mapping[UUID, Row] = field(default_factory=dict)
@@ -90,7 +102,9 @@ async def compose(
     if missing:
         return Composition(await tasks_of(reader, missing, facts), metrics=at_most(work.values()))
     links = PageLinks(guard, work.values())
-    written = {place: texts[key] for place, key in keys.items()}
+    known = await find_known(reader, [one.page.id for one in work.values() if not one.is_new])
+    moments = times_of(labels_of(facts))
+    written = {place: without_superseded(texts[key], known.get(place[0], ()), moments) for place, key in keys.items()}
     await links.look_up(reader, written.values())
     compiled = await find_compiled_summaries(reader, [one.page.id for one in work.values() if one.page.summary])
     changes = [
@@ -98,16 +112,56 @@ async def compose(
         for one in work.values()
         if (change := await changed(one, written, links, guard, has_own_summary=one.page.id in compiled))
     ]
+    changes, claims = await with_corrections(reader, changes, facts, known)
+    metrics.add("claims_superseded", len(claims))
     standing = {change.after.id for change in changes} | cards.keys()
     metrics.add("pages_created", sum(change.before is None for change in changes))
     return Composition(
         missing={},
         changes=tuple(changes),
+        claims=tuple(claims),
         held=tuple(guard.held(plan)),
         links=tuple(dict.fromkeys(pairs(plan, guard, names, standing))),
         sources=facts,
         metrics=metrics,
     )
+
+
+async def with_corrections(
+    reader: Writer, changes: Sequence[PageChange], facts: Mapping[UUID, Row], known: Known
+) -> tuple[list[PageChange], list[Mapping[str, Any]]]:
+    """Return the changes of pages with what newer sources override taken out, and the claims to be recorded."""
+    new = {id for change in changes for ids in change.cited.values() for id in ids}
+    sources = await TEXTS.of(reader, {id: facts[id] for id in new})
+    labelled, found = labels_of(facts), list[PageChange]()
+    claims: list[Mapping[str, Any]] = []
+    for change in changes:
+        cited = {id: sources[id] for ids in change.cited.values() for id in ids if id in sources}
+        candidates = await corrections_in(cited.values())
+        if candidates:
+            page = change.after
+            names = {page.title, *change.aliases}
+            done = await corrected(page.id, page.sections, names, candidates, known.get(page.id, ()), labelled)
+            if done.claims:
+                change, rows = with_claims(change, done)
+                claims += rows
+        found.append(change)
+    return found, claims
+
+
+def with_claims(change: PageChange, done: Corrected) -> tuple[PageChange, Sequence[Mapping[str, Any]]]:
+    """Return the change with the corrected sections and their citations; as it was where these cannot stand."""
+    try:
+        sections = outline.standing(done.sections, "sections", change.after.sections)
+    except BadInput:
+        return change, ()
+    slugs = {section.slug for section in sections}
+    cited = {
+        slug: tuple(dict.fromkeys((*change.cited.get(slug, ()), *done.cited.get(slug, ()))))
+        for slug in (*change.cited, *done.cited)
+        if slug in slugs or slug in change.cited
+    }
+    return replace(change, after=replace(change.after, sections=sections), cited=cited), done.claims
 
 
 def at_most(work: Collection[Work]) -> Metrics:

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from db.ids import new_id
 from resolvers.links.references import Reference, assert_references
+from resolvers.pages.claims import write_claims
 from resolvers.pages.update import save_all
 from resolvers.sources.mentions import Sighted, sight_all
 from resolvers.transactions.writer import Writer, record, record_each
@@ -36,6 +37,7 @@ async def apply(
     edit_summary = edit_summary or f"Compiled from {sources} new source{'s' * (sources != 1)}"
     await store(writer, composition.changes, metrics, edit_summary)
     await cite(writer, composition)
+    await supersede(writer, composition)
     await hold(writer, composition, metrics)
     await promote(writer, composition.changes, metrics)
     references: list[Reference] = [(start, end, PLANNED) for start, end in composition.links]
@@ -93,6 +95,14 @@ async def cite(writer: Writer, composition: Composition) -> None:
         slugs=[slug for _, slug in newest],
         captured_at=list(newest.values()),
     )
+
+
+async def supersede(writer: Writer, composition: Composition) -> None:
+    """Record the claims that new sources overrode: once, however often they are read."""
+    if composition.claims:
+        await write_claims(writer, composition.claims)
+        for row in composition.claims:
+            await record(writer, "claim.superseded", row["page_id"], claimId=row["id"])
 
 
 async def hold(writer: Writer, composition: Composition, metrics: Metrics) -> None:

@@ -58,7 +58,21 @@ SELECT
             ON source.tenant_id = :tenant_id AND source.owner_id = :owner_id AND source.id = c.source_id
             AND source.forgotten_at IS NULL
         WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = p.id
-    ) AS citations
+    ) AS citations,
+    (
+        SELECT jsonb_agg(jsonb_build_object(
+            'fact', c.fact, 'replacement', c.replacement, 'superseded_on', c.superseded_on, 'section', c.section_slug,
+            'heading', c.heading, 'stated_kind', stating.kind, 'stated_ref', stating.ref,
+            'overriding_kind', overriding.kind, 'overriding_ref', overriding.ref
+        ) ORDER BY c.superseded_on, c.fact, overriding.kind, overriding.ref)
+        FROM superseded_claims AS c
+        LEFT JOIN sources AS stating
+            ON stating.tenant_id = :tenant_id AND stating.owner_id = :owner_id AND stating.id = c.stated_by_id
+        LEFT JOIN sources AS overriding
+            ON overriding.tenant_id = :tenant_id AND overriding.owner_id = :owner_id
+            AND overriding.id = c.overridden_by_id
+        WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = p.id AND c.withdrawn_at IS NULL
+    ) AS superseded
 FROM pages AS p
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND (p.type, p.slug) > (:after_type, :after_slug)
 ORDER BY p.type, p.slug

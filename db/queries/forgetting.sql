@@ -315,6 +315,28 @@ WHERE kept.tenant_id = :tenant_id AND kept.created_at >= :since
       SELECT FROM unnest(CAST(:needles AS bytea[])) AS given (needle) WHERE position(given.needle IN kept.answer) > 0
   );
 
+-- name: find_claims_since
+-- The claims that rest on these sources, and those that were recorded since and may quote them.
+SELECT id, fact, replacement, coalesce(
+    stated_by_id = ANY(CAST(:source_ids AS uuid[])) OR overridden_by_id = ANY(CAST(:source_ids AS uuid[])), FALSE
+) AS is_of_them
+FROM superseded_claims
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id
+  AND (
+      created_at >= :since OR stated_by_id = ANY(CAST(:source_ids AS uuid[]))
+      OR overridden_by_id = ANY(CAST(:source_ids AS uuid[]))
+  );
+
+-- name: find_claims_of_page
+-- What a page used to say.
+SELECT id, fact, replacement FROM superseded_claims
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;
+
+-- name: drop_claims
+-- Claims that say what is forgotten.
+DELETE FROM superseded_claims
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
+
 -- name: drop_original
 -- The file that a page came from may say what is forgotten.
 DELETE FROM originals WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;

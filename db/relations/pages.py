@@ -46,6 +46,7 @@ from ..tables import (
     section_sources,
     sections,
     sources,
+    superseded_claims,
 )
 from .references import found, referred
 
@@ -209,6 +210,7 @@ TABLES = {
     "WikiCitation": section_sources,
     "WikiRevision": revisions,
     "WikiOwner": owners,
+    "WikiSupersededClaim": superseded_claims,
 }
 VARIANTS = {type_: referred(table, "id") for type_, table in TABLES.items()}
 

@@ -16,6 +16,7 @@ from .pages import (
     revisions,
     section_sources,
     sections,
+    superseded_claims,
 )
 from .requests import idempotency_keys, throttles, tool_calls
 from .search import (
@@ -36,6 +37,6 @@ __all__ = [
     "grants", "idempotency_keys", "link_targets", "links", "mentions", "merged_pages", "metadata", "model_usage",
     "old_slugs", "originals", "owners", "page_names", "page_positions", "pages", "placements", "redirects",
     "renamings", "revisions", "search_changes", "search_counts", "search_pages", "search_passages", "search_scopes",
-    "search_terms", "search_vocabulary", "section_sources", "sections", "sightings", "sources", "sweeps", "tenants",
-    "throttles", "tool_calls",
+    "search_terms", "search_vocabulary", "section_sources", "sections", "sightings", "sources", "superseded_claims",
+    "sweeps", "tenants", "throttles", "tool_calls",
 ]  # fmt: skip

@@ -238,3 +238,33 @@ Index(
     "placements_listed_ix", placements.c.tenant_id, placements.c.parent_page_id, placements.c.section_slug,
     placements.c.page_id,
 )  # fmt: skip
+
+
+# What a page used to say and does not say any more. One that was withdrawn stays, so that nothing records it again.
+superseded_claims = scoped_table(
+    "superseded_claims",
+    identifier("page_id"),
+    words("section_slug", nullable=True),
+    words("heading", nullable=True),
+    words("fact"),
+    words("replacement"),
+    identifier("stated_by_id", nullable=True),
+    identifier("overridden_by_id", nullable=True),
+    moment("superseded_on"),
+    Column("digest", LargeBinary, nullable=False, comment="SHA-256 of the fact and of the source that overrode it"),
+    *one_of("superseded_claims", "author_kind", "agent", "user", "compiler", "service"),
+    words("author_id"),
+    moment("withdrawn_at", nullable=True),
+    moment("created_at"),
+    UniqueConstraint("tenant_id", "page_id", "digest", name="superseded_claims_digest_uq"),
+    refers("superseded_claims", "page_id", "pages"),
+    refers("superseded_claims", "stated_by_id", "sources"),
+    refers("superseded_claims", "overridden_by_id", "sources"),
+)
+Index(
+    "superseded_claims_page_ix", superseded_claims.c.tenant_id, superseded_claims.c.page_id,
+    superseded_claims.c.superseded_on.desc(), superseded_claims.c.id.desc(),
+    postgresql_where=text("withdrawn_at IS NULL"),
+)  # fmt: skip
+Index("superseded_claims_stated_ix", superseded_claims.c.tenant_id, superseded_claims.c.stated_by_id)
+Index("superseded_claims_overridden_ix", superseded_claims.c.tenant_id, superseded_claims.c.overridden_by_id)

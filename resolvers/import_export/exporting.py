@@ -4,10 +4,11 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from content.citations import CitationMark
+from content.citations import CitationMark, ClaimMark
 from content.names import normalise
 from content.notes import BadNote, Note, from_fields
 from content.sections import slugs
@@ -228,6 +229,7 @@ def note(row: Row, known: frozenset[str], path: str) -> Note:
         ),
         reasons={one["page"]: tuple(sorted(one["reasons"])) for one in related if one["reasons"] != [REASON]},
         sources=(*cited_sources(row["citations"] or ()), *uncited),
+        superseded=tuple(map(superseded_claim, row["superseded"] or ())),
         metadata=metadata,
         created=row["created_at"],
         updated=row["updated_at"],
@@ -253,6 +255,20 @@ def cited_sources(citations: Any) -> Iterator[CitationMark]:
             summary=one["summary"],
             version=None if one["is_newest"] else one["version"],
         )
+
+
+def superseded_claim(one: Mapping[str, Any]) -> ClaimMark:
+    """Return a claim that a page used to make, with its sources where they are known."""
+    stated, overriding = ((one[f"{name}_kind"], one[f"{name}_ref"]) for name in ("stated", "overriding"))
+    return ClaimMark(
+        fact=one["fact"],
+        replacement=one["replacement"],
+        superseded_on=datetime.fromisoformat(one["superseded_on"]),
+        section=one["section"],
+        heading=one["heading"],
+        stated_by=stated if stated[0] else None,
+        overridden_by=overriding if overriding[0] else None,
+    )
 
 
 def uncited_sources(metadata: Mapping[str, Any]) -> tuple[CitationMark, ...]:

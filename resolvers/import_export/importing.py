@@ -310,6 +310,7 @@ class Import:
                 done += 1
                 self.report("Linking", done, self.kept, note.placed.label)
             changed |= await ties.relate(written)
+            await ties.supersede(written)
             await keep_originals(self.database, self.scope, self.vault, self.spool, written)
             self.touched += sum(one.page_id in changed for one in some)
             await ties.keep_dates(written)

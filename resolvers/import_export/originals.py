@@ -95,6 +95,7 @@ def told(read: NoteFile | Note, line: bytes | None) -> tuple[Note, OriginalFile 
         type=read.note.type or note.type,
         sources=read.note.sources or note.sources,
         former_slugs=read.note.former_slugs or note.former_slugs,
+        superseded=read.note.superseded or note.superseded,
     )
     return updated, OriginalFile(read.file, start_of(read), format)
 

@@ -6,13 +6,16 @@ from functools import partial
 from typing import Any, Protocol
 from uuid import UUID
 
-from content.citations import CitationMark
+from content.citations import CitationMark, ClaimMark
+from content.claims import digest
+from content.limits import CLAIM
 from content.names import normalise
 from content.notes import Note
 from content.sections import parse
 from content.slugs import NoSlug, section_slug, slugify
 from content.templates import TEMPLATES
 from db.database import Database, Row
+from db.ids import new_id
 from db.scope import Scope
 from db.sql import statements
 
@@ -20,6 +23,7 @@ from ..errors import BadInput, CairnError, Conflict, NotFound
 from ..links.links import link_pages
 from ..links.targets import PARENT, RELATED, NamedRelation, write_redirect, write_relations
 from ..model.names import title_slug
+from ..pages.claims import write_claims
 from ..pages.hierarchy import set_parent
 from ..pages.lifecycle import add_former_slugs
 from ..sources.sources import cite_source
@@ -64,7 +68,12 @@ class SourceIds:
 
 async def find_sources(database: Database, scope: Scope, notes: Iterable[Note]) -> SourceIds:
     """Return the sources that these notes cite, as far as the wiki has them."""
-    refs = {citation.ref for note in notes for citation in note.sources}
+    refs = set[str]()
+    for note in notes:
+        refs.update(citation.ref for citation in note.sources)
+        refs.update(
+            source[1] for claim in note.superseded for source in (claim.stated_by, claim.overridden_by) if source
+        )
     if not refs:
         return SourceIds(())
     async with database.connection() as connection:
@@ -169,6 +178,32 @@ class Ties:
                 type, slug, alias = (meant.type, meant.slug, normalise(meant.slug)) if meant else address(name)
                 yield NamedRelation(note.page_id, relation, name, type, slug, alias)
 
+    async def supersede(self, notes: Sequence[Written]) -> None:
+        """Record the claims that the pages make no more. Those that a page has already stay as they are."""
+        rows = [self.claim(note, one) for note in notes for one in note.note.superseded if fits(one)]
+        if rows:
+            async with writing(self.database, self.scope) as writer:
+                await write_claims(writer, rows)
+
+    def claim(self, note: Written, one: ClaimMark) -> dict[str, Any]:
+        """Return a claim of a page as its row."""
+        stated, overriding = (
+            source and self.sources.find(CitationMark(source[1], source[0]))
+            for source in (one.stated_by, one.overridden_by)
+        )
+        return {
+            "id": new_id(),
+            "page_id": note.page_id,
+            "section_slug": one.section,
+            "heading": one.heading,
+            "fact": one.fact,
+            "replacement": one.replacement,
+            "stated_by_id": stated,
+            "overridden_by_id": overriding,
+            "superseded_on": one.superseded_on,
+            "digest": digest(one.fact, *(one.overridden_by or ("", ""))),
+        }
+
     async def keep_dates(self, notes: Sequence[Written]) -> None:
         """A page that says what its file says is as old as its file."""
         dated = [note for note in notes if note.note.created or note.note.updated]
@@ -236,6 +271,12 @@ class Ties:
         """The page that a name means: a file of the folder, else whatever the wiki has by that name."""
         meant = None if name.startswith(EXACT) else self.vault.find(name, note.placed)
         return meant.page_id if meant else self.named.get(name)
+
+
+def fits(claim: ClaimMark) -> bool:
+    """Return whether a claim can be stored."""
+    most = CLAIM.limit(restored=True)
+    return len(claim.fact) <= most and len(claim.replacement) <= most
 
 
 async def find_named(database: Database, scope: Scope, names: Sequence[str]) -> dict[str, UUID]:

@@ -2,6 +2,7 @@
 
 import strawberry
 
+from .claims import ClaimMutations
 from .compiling import CompilingMutations
 from .edits import BatchMutations, EditMutations
 from .links import LinkKindMutations, LinkMutations
@@ -20,6 +21,7 @@ class Mutation(
     EditMutations,
     NameMutations,
     BatchMutations,
+    ClaimMutations,
     SectionMutations,
     PromotionMutations,
     AliasMutations,

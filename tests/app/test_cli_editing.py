@@ -118,3 +118,13 @@ def test_pages_are_renamed_merged_and_archived(acme: Cairn) -> None:
     assert (some.code, some.out.splitlines()[1]) == (1, "entity/trip: archived")
     assert some.out.count("There is no page") == 2
     assert acme("archive", "entity/none", *MARA).code == 1
+
+
+def test_a_claim_is_superseded_once_and_told(acme: Cairn) -> None:
+    command = ("wiki", "supersede", "topic/austin", "Hot.", "Mild.", "--on", "2026-03-02", *MARA)
+    assert acme(*command).out == "topic/austin is at version 2.\n"
+    assert acme(*command).out == "topic/austin is at version 2 and had this claim already.\n"
+    assert body(acme, "topic/austin").startswith("Mild.")
+    none = acme("wiki", "supersede", "topic/austin", "Cold.", "Mild.", *MARA)
+    assert (none.code, "Cold." in none.err or "not" in none.err) == (1, True)
+    assert acme("wiki", "supersede", "topic/austin", "a", "b", "--overridden-by", "day", *MARA).code == 2

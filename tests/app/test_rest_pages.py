@@ -401,3 +401,21 @@ async def test_an_unknown_parameter_of_a_write_leaves_nothing_written(rest: Rest
     answer = await rest.post("/pages?draft=true", {"title": "Austin", "type": "topic", "content": "x"})
     assert refused(answer) == (422, "BAD_USER_INPUT")
     assert await wiki.rows("pages") == []
+
+
+async def test_a_claim_that_no_longer_holds_is_read_with_its_page(rest: Rest, service: Service, wiki: Wiki) -> None:
+    await rest.page("Ledger", content="It runs on Postgres.")
+    given = {"fact": "on Postgres", "replacement": "on MySQL", "superseded_on": "2026-03-02T00:00:00Z"}
+    done = await rest.post("/pages/ledger/supersede", given | {"expected_version": 1})
+    assert (done.status_code, done.json()["content"], done.json()["version"]) == (200, "It runs on MySQL.", 2)
+    (claim,) = (await rest.get("/pages/ledger")).json()["superseded"]
+    assert claim["text"] == 'Used to say "on Postgres" until 2026-03-02; now says "on MySQL".'
+    assert (claim["fact"], claim["section"]) == ("on Postgres", "overview")
+    again = await rest.post("/pages/ledger/supersede", given)
+    assert (again.status_code, again.json()["version"]) == (200, 2)
+    missing = await rest.post("/pages/ledger/supersede", given | {"fact": "on Oracle"})
+    assert missing.status_code == 409
+    assert missing.json()["code"] == "EDIT_FAILED"
+    unknown = given | {"fact": "on MySQL", "overridden_by": {"kind": "document", "ref": "none"}, "replacement": "x"}
+    assert (await rest.post("/pages/ledger/supersede", unknown)).json()["field"] == "overridden_by.ref"
+    assert (await rest.post("/pages/nowhere/supersede", given)).status_code == 404

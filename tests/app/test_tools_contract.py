@@ -20,10 +20,10 @@ NAMES = {
 }  # fmt: skip
 OLDER = {"search_wiki", "read_wiki_page"}
 WRITING = {
-    "wiki_create", "wiki_edit", "wiki_append", "wiki_update", "wiki_restore", "wiki_remember", "knowledge_write",
-    "knowledge_delete",
+    "wiki_create", "wiki_edit", "wiki_append", "wiki_supersede", "wiki_update", "wiki_restore", "wiki_remember",
+    "knowledge_write", "knowledge_delete",
 }  # fmt: skip
-TOKENS = 8_000
+TOKENS = 8_600
 """Of all that a client puts into a prompt before the first question: a tokenizer makes one of some four characters."""
 
 

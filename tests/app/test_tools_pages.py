@@ -175,3 +175,25 @@ async def test_the_older_names_are_listed_only_where_an_operator_wants_it(dsn: s
         async with agent(service, token) as one:
             names = [tool.name for tool in (await one.client.list_tools()).tools]
     assert names[-2:] == ["search_wiki", "read_wiki_page"]
+
+
+async def test_a_read_begins_with_what_the_page_used_to_say(mara: Agent) -> None:
+    await mara.call("wiki_create", title="Ledger", type="project", content="The ledger runs on Postgres.")
+    done = await mara.call(
+        "wiki_supersede", page="ledger", fact="runs on Postgres", replacement='runs on "MySQL"',
+        superseded_on="2026-03-02",
+    )  # fmt: skip
+    assert (done["page"], done["version"], done["changed"]) == ("project/ledger", 2, True)
+    line = 'Used to say "runs on Postgres" until 2026-03-02; now says "runs on \'MySQL\'".'
+    read = await mara.call("wiki_read", page="ledger")
+    assert (read["superseded"], read["superseded_count"]) == ([line], 1)
+    told = (await mara.text("wiki_read", page="ledger")).splitlines()
+    assert told[2].startswith("<data ")
+    assert told[3] == line, "what pages said is data too"
+    for n in range(7):
+        await mara.call("wiki_supersede", page="ledger", fact=f"Version {n}", replacement=f"{n + 1}", rewrite=False)
+    read = await mara.call("wiki_read", page="ledger")
+    assert (len(read["superseded"]), read["superseded_count"]) == (5, 8)
+    assert "Version 6" in read["superseded"][0]
+    refused = await mara.refused("wiki_supersede", page="ledger", fact="a", replacement="b", overridden_by="x")
+    assert "kind:ref" in str(refused)

@@ -150,6 +150,12 @@ CASES = {
         "revisions(first: 5) { nodes { version bodyMd } } revision(version: 1) { title bodyMd }",
         {"revisions_version_uq"},
     ),
+    "superseded claims": of_page(
+        "$page",
+        "supersededClaims { nodes { fact statedBy { ref } overriddenBy { ref } } }",
+        {"superseded_claims_page_ix"},
+    ),
+    "trajectory": of_page("$page", "trajectory { fact replacement }", {"superseded_claims_page_ix"}),
     "versions compared": Case(
         "diffWikiRevisions",
         "pageId: $page, from: 1, to: 1",

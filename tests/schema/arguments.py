@@ -45,6 +45,7 @@ CURSORS: dict[str, tuple[str, tuple[str, ...]]] = {
     "brokenLinks": ("link_targets", ("target",)),
     "spaceLinks": ("link_targets", ("target",)),
     "revisions": ("revisions", ("-version",)),
+    "supersededClaims": ("superseded_claims", ("-superseded_on", "-id")),
 }
 LIFTED = (
     "wikiSearch", "mobileWikiSearch", "wikiSearchResults", "wikiSearchSources", "relatedWikiPages", "wikiHotIndex"

@@ -27,7 +27,10 @@ TEXTS = {
     "name": "A new name", "title": "A new title", "ref": "a-new-ref", "query": "latte", "prefix": "latte",
     "sectionSlug": "overview", "owner": "space", "grantee": "new", "owners": "alice",
 }  # fmt: skip
-TABLES = {"sourceId": "sources", "mentionId": "mentions", **dict.fromkeys(("ownerId", "userId", "agentId"), "owners")}
+TABLES = {
+    "sourceId": "sources", "mentionId": "mentions", "claimId": "superseded_claims",
+    **dict.fromkeys(("ownerId", "userId", "agentId"), "owners"),
+}  # fmt: skip
 UNKNOWN = str(UUID(int=7))
 
 

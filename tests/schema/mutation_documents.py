@@ -23,9 +23,11 @@ OF_NAMES = {
     "sectionSlug": SECTION_SLUGS,
     "oldText": ["a", "e", "latte", "the", "\n", ""],
     "language": ["german", "simple", "klingon"],
+    "fact": ["a", "latte", "the", "nothing that it says", ""],
+    "replacement": ["mocha", "", "## A", "latte"],
     "reason": ["manual", "text", "planner", "because"],
 }
-TABLES = {"sourceId": "sources", "mentionId": "mentions"}
+TABLES = {"sourceId": "sources", "mentionId": "mentions", "claimId": "superseded_claims"}
 HIGHEST = 2**31 - 1
 
 

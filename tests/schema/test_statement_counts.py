@@ -178,6 +178,8 @@ WRITES = {
     "citeWikiSource": 8,
     "removeWikiSection": 7,
     "editWikiPage": 7,
+    "supersedeWikiClaim": 13,
+    "withdrawWikiSupersededClaim": 6,
     "appendToWikiPage": 7,
     "restoreWikiRevision": 9,
     "renameWikiPage": 13,
@@ -206,6 +208,7 @@ SHOWN = {
     "WikiSourcePayload": "source { id }",
     "WikiCitationPayload": "citation { id }",
     "WikiMentionPayload": "mention { id }",
+    "WikiSupersessionPayload": "claim { id }",
     "WikiForgettingPayload": "source { id }",
 }
 ASKS = {
@@ -235,7 +238,8 @@ async def test_a_write_takes_as_many_statements_whatever_its_size(database: List
     for name in WRITES:
         shown, statements = await written(database, name, inputs(name, ids, size))
         ids |= {"updateWikiPage": {}, "createWikiPage": {"page": shown}, "addWikiSource": {"source": shown},
-                "recordWikiMention": {"mention": shown}}.get(name, {})  # fmt: skip
+                "recordWikiMention": {"mention": shown},
+                "supersedeWikiClaim": {"claim": shown}}.get(name, {})  # fmt: skip
         statements = [
             sql for sql in statements if not sql.endswith(FOLD_ENDS)
         ]  # now and then one write counts for many
@@ -289,6 +293,10 @@ def inputs(name: str, ids: dict[str, str], size: int) -> dict[str, Any]:
         "removeWikiSection": page | {"sectionSlug": "section_0"},
         "editWikiPage": page | {"oldText": "## Section 1\n", "newText": "## Section A\n"},
         "appendToWikiPage": page | {"text": links(size)},
+        "supersedeWikiClaim": page
+        | {"fact": "## Section A\n", "replacement": "## Section B\n"}
+        | {"overriddenBy": {"kind": "DOCUMENT", "ref": f"long-{size}"}},
+        "withdrawWikiSupersededClaim": {"claimId": ids.get("claim")},
         "restoreWikiRevision": page | {"version": 1},
         "renameWikiPage": page | {"title": f"Renamed {size}", "slug": f"renamed-{size}"},
         "archiveWikiPages": {"pageIds": [ids.get("page")]},

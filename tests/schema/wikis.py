@@ -34,6 +34,7 @@ class WikiMaker(Draws):
         for page in pages:
             self.sections(page, pages, sources)
             self.names(page)
+            self.claims(page, sources)
             self.revisions(page)
             self.targets(page, pages)
         self.old_slugs(pages)
@@ -110,6 +111,27 @@ class WikiMaker(Draws):
             summary=self.maybe("", *NASTY),
             created_at=self.moment(),
         )
+
+    def claims(self, page: Row, sources: list[Row]) -> None:
+        """Some were withdrawn: nobody sees them."""
+        for number in range(self.rng.randrange(4)):
+            self.add(
+                "superseded_claims",
+                id=self.id(),
+                page_id=page["id"],
+                section_slug=self.maybe(*SECTION_SLUGS),
+                heading=self.maybe("", *NASTY),
+                fact=f"{self.text()} {number}",
+                replacement=self.text(),
+                stated_by_id=self.maybe(self.rng.choice(sources)["id"]),
+                overridden_by_id=self.maybe(self.rng.choice(sources)["id"]),
+                superseded_on=self.moment(),
+                digest=bytes([number]),
+                author_kind=self.rng.choice(["agent", "user", "compiler", "service"]),
+                author_id=self.rng.choice(self.authors),
+                withdrawn_at=self.moment() if self.chance(0.3) else None,
+                created_at=self.moment(),
+            )
 
     def names(self, page: Row) -> None:
         texts = {page["title"], *self.rng.sample(NASTY, self.rng.randrange(3)), f"also {page['slug']}"}

@@ -5,7 +5,9 @@ from pathlib import Path
 from resolvers.import_export.files import export_folder
 from resolvers.links.links import link_pages
 from resolvers.model.drafts import PageDraft, SectionDraft
+from resolvers.model.lookup import PageAddress
 from resolvers.pages.aliases import add_alias
+from resolvers.pages.claims import Mode, SourceRef, supersede_claim
 from resolvers.pages.hierarchy import set_parent
 from resolvers.pages.lifecycle import archive_page, create_page, update_page
 from resolvers.sources.mentions import ignore_mention, record_mention
@@ -63,6 +65,11 @@ async def a_wiki(wiki: Wiki) -> None:
     await cite_source(*here, page_id=austin.page_id, section_slug="notes", source_id=first, line_start=1, line_end=2)
     await cite_source(*here, page_id=austin.page_id, section_slug="notes_2", source_id=second.source_id, summary="Why")
     await update_page(*here, other.page_id, slug="austin", title="Austin")
+    await supersede_claim(
+        *here, PageAddress(austin.page_id), fact="Hot.", replacement="Mild.\n\n> now", section_slug="overview",
+        stated_by=SourceRef("daily_note", "memory/1.md"), overridden_by=SourceRef("daily_note", "memory/1.md"),
+    )  # fmt: skip
+    await supersede_claim(*here, PageAddress(austin.page_id), fact="Big: 1", replacement="#2", mode=Mode.NONE)
     await add_alias(*here, travel.page_id, name="Journeys")
     await archive_page(*here, travel.page_id)
     third = (await add_source(*here, SourceDraft("url", "https://a.example", "Barton Springs."))).source_id

@@ -147,6 +147,17 @@ class Citations(Evidence):
         return self.rows.page(citation["page_id"])
 
 
+class Claims(Evidence):
+    def stated_by(self, claim: Row) -> Row | None:
+        return self.rows.one("sources", id=claim["stated_by_id"])
+
+    def overridden_by(self, claim: Row) -> Row | None:
+        return self.rows.one("sources", id=claim["overridden_by_id"])
+
+    def page(self, claim: Row) -> Row | None:
+        return self.rows.page(claim["page_id"])
+
+
 class Mentions(Evidence):
     def contexts(self, mention: Row, limit: int | None) -> list[Row]:
         kept = [

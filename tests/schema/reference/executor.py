@@ -39,6 +39,7 @@ TYPES: Mapping[str, type[Any]] = {
     "WikiBlastRadius": evidence.BlastRadii,
     "WikiCitation": evidence.Citations,
     "WikiMention": evidence.Mentions,
+    "WikiSupersededClaim": evidence.Claims,
     "WikiGraph": graph.Graphs,
     "WikiNeighbourhood": graph.Neighbourhoods,
     "WikiGraphNode": graph.Nodes,

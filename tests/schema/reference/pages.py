@@ -52,6 +52,14 @@ class Pages:
     def aliases_connection(self, page: Row, **paging: Any) -> Row:
         return Paged(self.rows, self.rows.where("aliases", page_id=page["id"]), "alias", "id").part(**paging)
 
+    def superseded_claims(self, page: Row, **paging: Any) -> Row:
+        found = self.rows.where("superseded_claims", page_id=page["id"], withdrawn_at=None)
+        return Paged(self.rows, found, "-superseded_on", "-id").part(**paging)
+
+    def trajectory(self, page: Row, limit: int | None) -> list[Row]:
+        found = self.rows.where("superseded_claims", page_id=page["id"], withdrawn_at=None)
+        return limited(self.rows.sorted(found, "superseded_on", "id") if len(found) > 1 else [], limit, 50)
+
     # -- hierarchy
 
     def parent(self, page: Row) -> Row | None:

@@ -24,6 +24,7 @@ KINDS = {
     "links": "WikiLink",
     "section_sources": "WikiCitation",
     "revisions": "WikiRevision",
+    "superseded_claims": "WikiSupersededClaim",
     "owners": "WikiOwner",
 }
 

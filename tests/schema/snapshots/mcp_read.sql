@@ -1,5 +1,5 @@
 -- query Read
--- cost: 191
+-- cost: 196
 -- statements: 1
 -- parameters:
 --   $1  scope.tenant_id
@@ -10,20 +10,21 @@
 --   $6  scope.spans_tenant
 --   $7  scope.owners
 --   $8  6
---   $9  50
---   $10  200
---   $11  50
---   $12  20
---   $13  ["reference"]
---   $14  20
+--   $9  5
+--   $10  50
+--   $11  200
+--   $12  50
+--   $13  20
+--   $14  ["reference"]
 --   $15  20
---   $16  10
+--   $16  20
 --   $17  10
---   $18  $name
---   $19  $ownerId
---   $20  $name
+--   $18  10
+--   $19  $name
+--   $20  $ownerId
 --   $21  $name
---   $22  1
+--   $22  $name
+--   $23  1
 -- plan:
 --   Subquery Scan on whole
 --     ->  Result
@@ -43,50 +44,58 @@
 --                                                                   ->  Index Scan using pages_scope_uq on pages pages_2
 --                               SubPlan 1
 --                                 ->  Index Scan using pages_pk on pages pages_1
---           InitPlan 24
+--           InitPlan 26
 --             ->  Aggregate
 --                   ->  Limit
---                         InitPlan 23
+--                         InitPlan 25
 --                           ->  Seq Scan on grants grants_2
 --                         ->  Result
 --                               ->  Sort
 --                                     ->  Result
---                                           ->  Subquery Scan on anon_19
+--                                           ->  Subquery Scan on anon_21
 --                                                 ->  Unique
 --                                                       ->  Sort
 --                                                             ->  Nested Loop
 --                                                                   ->  Index Scan using page_names_owner_ix on page_names page_names_2
 --                                                                   ->  Index Scan using pages_scope_uq on pages pages_9
---                               SubPlan 22
+--                               SubPlan 24
 --                                 ->  Index Scan using pages_pk on pages pages_3
---                                       SubPlan 4
+--                                       SubPlan 5
+--                                         ->  Aggregate
+--                                               InitPlan 4
+--                                                 ->  Aggregate
+--                                                       ->  Seq Scan on superseded_claims superseded_claims_1
+--                                               ->  Limit
+--                                                     ->  Sort
+--                                                           ->  Seq Scan on superseded_claims superseded_claims_1_1
+--                                       SubPlan 6
 --                                         ->  Aggregate
 --                                               ->  Limit
 --                                                     ->  Index Only Scan using aliases_alias_uq on aliases aliases_1
---                                       SubPlan 5
+--                                       SubPlan 7
 --                                         ->  Aggregate
 --                                               ->  Limit
 --                                                     ->  Index Scan using sections_position_ix on sections sections_1
---                                       SubPlan 8
+--                                       SubPlan 10
 --                                         ->  Aggregate
 --                                               ->  Limit
 --                                                     ->  Result
 --                                                           ->  Sort
 --                                                                 ->  Index Scan using section_sources_page_ix on section_sources section_sources_1
---                                                           SubPlan 6
+--                                                           SubPlan 8
 --                                                             ->  Index Scan using sections_pk on sections sections_2
---                                                           SubPlan 7
+--                                                           SubPlan 9
 --                                                             ->  Index Scan using sources_pk on sources sources_1
---                                       SubPlan 9
+--                                       SubPlan 11
 --                                         ->  Index Scan using pages_pk on pages pages_4
---                                       SubPlan 10
+--                                       SubPlan 12
 --                                         ->  Aggregate
 --                                               ->  Limit
 --                                                     ->  Sort
 --                                                           ->  Index Scan using pages_parent_ix on pages pages_5
---                                       SubPlan 13
+--                                       SubPlan 15
 --                                         ->  Aggregate
---                                               InitPlan 11
+--                                               InitPlan 13
 --                                                 ->  Aggregate
 --                                                       ->  Nested Loop
 --                                                             ->  Index Only Scan using links_pair_uq on links links_1
@@ -97,30 +106,30 @@
 --                                                                 ->  Nested Loop
 --                                                                       ->  Index Scan using links_pair_uq on links links_1_1
 --                                                                       ->  Index Scan using pages_pk on pages pages_6_1
---                                                           SubPlan 12
+--                                                           SubPlan 14
 --                                                             ->  Index Scan using pages_pk on pages pages_7
---                                       SubPlan 15
+--                                       SubPlan 17
 --                                         ->  Aggregate
---                                               InitPlan 14
+--                                               InitPlan 16
 --                                                 ->  Aggregate
 --                                                       ->  Index Scan using link_targets_pk on link_targets link_targets_1
 --                                               ->  Limit
 --                                                     ->  Index Scan using link_targets_pk on link_targets link_targets_1_1
---                                       SubPlan 19
+--                                       SubPlan 21
 --                                         ->  Aggregate
---                                               InitPlan 17
+--                                               InitPlan 19
 --                                                 ->  Aggregate
---                                                       InitPlan 16
+--                                                       InitPlan 18
 --                                                         ->  Index Only Scan using links_to_ix on links links_3
 --                                                       ->  Index Scan using pages_pk on pages pages_8
 --                                               ->  Limit
---                                                     InitPlan 18
+--                                                     InitPlan 20
 --                                                       ->  Index Only Scan using links_to_ix on links links_3_1
 --                                                     ->  Sort
 --                                                           ->  Index Scan using pages_pk on pages pages_8_1
---                                       SubPlan 21
+--                                       SubPlan 23
 --                                         ->  Aggregate
---                                               InitPlan 20
+--                                               InitPlan 22
 --                                                 ->  Aggregate
 --                                                       ->  Nested Loop
 --                                                             ->  HashAggregate
@@ -219,28 +228,55 @@ FROM (
                 'tags': pages_3.tags,
                 'updatedAt': to_char(timezone('UTC', pages_3.updated_at), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
                 'bodyMd': pages_3.body_md,
+                'supersededClaims': (
+                  SELECT JSON_OBJECT(
+                    'totalCount': (
+                      SELECT count(*) AS count_1
+                      FROM superseded_claims AS superseded_claims_1
+                      WHERE superseded_claims_1.page_id = pages_3.id
+                        AND superseded_claims_1.withdrawn_at IS NULL
+                        AND superseded_claims_1.tenant_id = $1::UUID
+                    ),
+                    'nodes': coalesce(json_agg(anon_6.item_nodes), CAST('[]' AS JSON))
+                  ) AS anon_5
+                  FROM (
+                    SELECT JSON_OBJECT(
+                      'fact': superseded_claims_1.fact,
+                      'replacement': superseded_claims_1.replacement,
+                      'supersededOn': to_char(
+                        timezone('UTC', superseded_claims_1.superseded_on), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
+                      )
+                    ) AS item_nodes
+                    FROM superseded_claims AS superseded_claims_1
+                    WHERE superseded_claims_1.page_id = pages_3.id
+                      AND superseded_claims_1.withdrawn_at IS NULL
+                      AND superseded_claims_1.tenant_id = $1::UUID
+                    ORDER BY superseded_claims_1.superseded_on DESC, superseded_claims_1.id DESC
+                    LIMIT $9::INTEGER
+                  ) AS anon_6
+                ),
                 'aliases': (
-                  SELECT coalesce(json_agg(anon_5.item), CAST('[]' AS JSON)) AS coalesce_3
+                  SELECT coalesce(json_agg(anon_7.item), CAST('[]' AS JSON)) AS coalesce_3
                   FROM (
                     SELECT aliases_1.alias AS item
                     FROM aliases AS aliases_1
                     WHERE aliases_1.page_id = pages_3.id AND aliases_1.tenant_id = $1::UUID
                     ORDER BY aliases_1.alias
-                    LIMIT $9::INTEGER
-                  ) AS anon_5
+                    LIMIT $10::INTEGER
+                  ) AS anon_7
                 ),
                 'sections': (
-                  SELECT coalesce(json_agg(anon_6.item), CAST('[]' AS JSON)) AS coalesce_4
+                  SELECT coalesce(json_agg(anon_8.item), CAST('[]' AS JSON)) AS coalesce_4
                   FROM (
                     SELECT JSON_OBJECT('sectionSlug': sections_1.section_slug) AS item
                     FROM sections AS sections_1
                     WHERE sections_1.page_id = pages_3.id AND sections_1.tenant_id = $1::UUID
                     ORDER BY sections_1.position, sections_1.id
-                    LIMIT $10::INTEGER
-                  ) AS anon_6
+                    LIMIT $11::INTEGER
+                  ) AS anon_8
                 ),
                 'citations': (
-                  SELECT JSON_OBJECT('nodes': coalesce(json_agg(anon_8.item_nodes), CAST('[]' AS JSON))) AS anon_7
+                  SELECT JSON_OBJECT('nodes': coalesce(json_agg(anon_10.item_nodes), CAST('[]' AS JSON))) AS anon_9
                   FROM (
                     SELECT JSON_OBJECT(
                       'section': coalesce(
@@ -263,8 +299,8 @@ FROM (
                     FROM section_sources AS section_sources_1
                     WHERE section_sources_1.page_id = pages_3.id AND section_sources_1.tenant_id = $1::UUID
                     ORDER BY section_sources_1.created_at DESC, section_sources_1.id DESC
-                    LIMIT $11::INTEGER
-                  ) AS anon_8
+                    LIMIT $12::INTEGER
+                  ) AS anon_10
                 ),
                 'parent': (
                   SELECT JSON_OBJECT('type': upper(pages_4.type), 'slug': pages_4.slug) AS item
@@ -274,7 +310,7 @@ FROM (
                     AND pages_4.tenant_id = $1::UUID
                 ),
                 'children': (
-                  SELECT coalesce(json_agg(anon_9.item), CAST('[]' AS JSON)) AS coalesce_5
+                  SELECT coalesce(json_agg(anon_11.item), CAST('[]' AS JSON)) AS coalesce_5
                   FROM (
                     SELECT JSON_OBJECT('type': upper(pages_5.type), 'slug': pages_5.slug) AS item
                     FROM pages AS pages_5
@@ -282,23 +318,23 @@ FROM (
                       AND pages_5.status = 'active'
                       AND pages_5.tenant_id = $1::UUID
                     ORDER BY pages_5.title, pages_5.id
-                    LIMIT $12::INTEGER
-                  ) AS anon_9
+                    LIMIT $13::INTEGER
+                  ) AS anon_11
                 ),
                 'links': (
                   SELECT JSON_OBJECT(
                     'totalCount': (
-                      SELECT count(*) AS count_1
+                      SELECT count(*) AS count_2
                       FROM links AS links_1
                       JOIN pages AS pages_6 ON pages_6.id = links_1.to_page_id
                       WHERE links_1.from_page_id = pages_3.id
                         AND pages_6.status = 'active'
-                        AND links_1.kind = ANY ($13::TEXT[])
+                        AND links_1.kind = ANY ($14::TEXT[])
                         AND links_1.tenant_id = $1::UUID
                         AND pages_6.tenant_id = $1::UUID
                     ),
-                    'nodes': coalesce(json_agg(anon_11.item_nodes), CAST('[]' AS JSON))
-                  ) AS anon_10
+                    'nodes': coalesce(json_agg(anon_13.item_nodes), CAST('[]' AS JSON))
+                  ) AS anon_12
                   FROM (
                     SELECT JSON_OBJECT(
                       'toPage': coalesce(
@@ -314,25 +350,25 @@ FROM (
                     JOIN pages AS pages_6 ON pages_6.id = links_1.to_page_id
                     WHERE links_1.from_page_id = pages_3.id
                       AND pages_6.status = 'active'
-                      AND links_1.kind = ANY ($13::TEXT[])
+                      AND links_1.kind = ANY ($14::TEXT[])
                       AND links_1.tenant_id = $1::UUID
                       AND pages_6.tenant_id = $1::UUID
                     ORDER BY links_1.id ASC
-                    LIMIT $14::INTEGER
-                  ) AS anon_11
+                    LIMIT $15::INTEGER
+                  ) AS anon_13
                 ),
                 'brokenLinks': (
                   SELECT JSON_OBJECT(
                     'totalCount': (
-                      SELECT count(*) AS count_2
+                      SELECT count(*) AS count_3
                       FROM link_targets AS link_targets_1
                       WHERE link_targets_1.from_page_id = pages_3.id
                         AND link_targets_1.to_page_id IS NULL
                         AND link_targets_1.space IS NULL
                         AND link_targets_1.tenant_id = $1::UUID
                     ),
-                    'nodes': coalesce(json_agg(anon_13.item_nodes), CAST('[]' AS JSON))
-                  ) AS anon_12
+                    'nodes': coalesce(json_agg(anon_15.item_nodes), CAST('[]' AS JSON))
+                  ) AS anon_14
                   FROM (
                     SELECT JSON_OBJECT('target': link_targets_1.target) AS item_nodes
                     FROM link_targets AS link_targets_1
@@ -341,13 +377,13 @@ FROM (
                       AND link_targets_1.space IS NULL
                       AND link_targets_1.tenant_id = $1::UUID
                     ORDER BY link_targets_1.target ASC
-                    LIMIT $15::INTEGER
-                  ) AS anon_13
+                    LIMIT $16::INTEGER
+                  ) AS anon_15
                 ),
                 'backlinks': (
                   SELECT JSON_OBJECT(
                     'totalCount': (
-                      SELECT count(*) AS count_3
+                      SELECT count(*) AS count_4
                       FROM (
                         SELECT
                           pages_8.tenant_id AS tenant_id,
@@ -384,12 +420,12 @@ FROM (
                         )
                           AND pages_8.status = 'active'
                           AND pages_8.tenant_id = $1::UUID
-                      ) AS anon_15
+                      ) AS anon_17
                     ),
-                    'nodes': coalesce(json_agg(anon_16.item_nodes), CAST('[]' AS JSON))
-                  ) AS anon_14
+                    'nodes': coalesce(json_agg(anon_18.item_nodes), CAST('[]' AS JSON))
+                  ) AS anon_16
                   FROM (
-                    SELECT JSON_OBJECT('type': upper(anon_15.type), 'slug': anon_15.slug) AS item_nodes
+                    SELECT JSON_OBJECT('type': upper(anon_17.type), 'slug': anon_17.slug) AS item_nodes
                     FROM (
                       SELECT
                         pages_8.tenant_id AS tenant_id,
@@ -426,15 +462,15 @@ FROM (
                       )
                         AND pages_8.status = 'active'
                         AND pages_8.tenant_id = $1::UUID
-                    ) AS anon_15
-                    ORDER BY anon_15.hubness_score DESC, anon_15.id DESC
-                    LIMIT $16::INTEGER
-                  ) AS anon_16
+                    ) AS anon_17
+                    ORDER BY anon_17.hubness_score DESC, anon_17.id DESC
+                    LIMIT $17::INTEGER
+                  ) AS anon_18
                 ),
                 'sources': (
                   SELECT JSON_OBJECT(
                     'totalCount': (
-                      SELECT count(*) AS count_4
+                      SELECT count(*) AS count_5
                       FROM sources AS sources_2
                       WHERE sources_2.id IN (
                         SELECT section_sources_2.source_id
@@ -443,8 +479,8 @@ FROM (
                       )
                         AND sources_2.tenant_id = $1::UUID
                     ),
-                    'nodes': coalesce(json_agg(anon_18.item_nodes), CAST('[]' AS JSON))
-                  ) AS anon_17
+                    'nodes': coalesce(json_agg(anon_20.item_nodes), CAST('[]' AS JSON))
+                  ) AS anon_19
                   FROM (
                     SELECT JSON_OBJECT('kind': upper(sources_2.kind), 'ref': sources_2.ref) AS item_nodes
                     FROM sources AS sources_2
@@ -455,12 +491,12 @@ FROM (
                     )
                       AND sources_2.tenant_id = $1::UUID
                     ORDER BY sources_2.captured_at DESC, sources_2.id DESC
-                    LIMIT $17::INTEGER
-                  ) AS anon_18
+                    LIMIT $18::INTEGER
+                  ) AS anon_20
                 )
               ) AS item
               FROM pages AS pages_3
-              WHERE pages_3.id = anon_19.page_id AND pages_3.tenant_id = $1::UUID
+              WHERE pages_3.id = anon_21.page_id AND pages_3.tenant_id = $1::UUID
             )),
             CAST(concat('null in a non-null field') AS JSON)
           )
@@ -470,9 +506,9 @@ FROM (
             pages_9.id AS page_id,
             pages_9.owner_id AS owner_id,
             pages_9.status AS status,
-            CASE WHEN (pages_9.slug = $18::VARCHAR) THEN 'slug' ELSE page_names_2.kind END AS kind,
+            CASE WHEN (pages_9.slug = $19::VARCHAR) THEN 'slug' ELSE page_names_2.kind END AS kind,
             CASE
-              CASE WHEN (pages_9.slug = $18::VARCHAR) THEN 'slug' ELSE page_names_2.kind END
+              CASE WHEN (pages_9.slug = $19::VARCHAR) THEN 'slug' ELSE page_names_2.kind END
               WHEN 'slug' THEN 1
               WHEN 'old_slug' THEN 2
               WHEN 'title' THEN 3
@@ -480,37 +516,37 @@ FROM (
             END AS rank
           FROM page_names AS page_names_2
           JOIN pages AS pages_9 ON pages_9.id = page_names_2.page_id
-          WHERE page_names_2.owner_id = $19::UUID
-            AND pages_9.owner_id = $19::UUID
-            AND (page_names_2.name = $20::VARCHAR OR page_names_2.name = $21::VARCHAR)
+          WHERE page_names_2.owner_id = $20::UUID
+            AND pages_9.owner_id = $20::UUID
+            AND (page_names_2.name = $21::VARCHAR OR page_names_2.name = $22::VARCHAR)
             AND page_names_2.tenant_id = $1::UUID
             AND pages_9.tenant_id = $1::UUID
           ORDER BY
             pages_9.id,
             CASE
-              CASE WHEN (pages_9.slug = $18::VARCHAR) THEN 'slug' ELSE page_names_2.kind END
+              CASE WHEN (pages_9.slug = $19::VARCHAR) THEN 'slug' ELSE page_names_2.kind END
               WHEN 'slug' THEN 1
               WHEN 'old_slug' THEN 2
               WHEN 'title' THEN 3
               WHEN 'alias' THEN 4
             END
-        ) AS anon_19
-        WHERE anon_19.owner_id = $19::UUID
+        ) AS anon_21
+        WHERE anon_21.owner_id = $20::UUID
           AND (
             $6::BOOLEAN
-              OR $19::UUID = ANY ($7::UUID[])
+              OR $20::UUID = ANY ($7::UUID[])
               OR (
                 EXISTS (
-                  SELECT 1 AS anon_20
+                  SELECT 1 AS anon_22
                   FROM grants AS grants_2
                   WHERE grants_2.grantee_id = ANY ($7::UUID[])
-                    AND grants_2.owner_id = $19::UUID
+                    AND grants_2.owner_id = $20::UUID
                     AND grants_2.tenant_id = $1::UUID
                 )
               )
           )
-        ORDER BY anon_19.status != 'active', anon_19.rank, anon_19.page_id
-        LIMIT $22::INTEGER
+        ORDER BY anon_21.status != 'active', anon_21.rank, anon_21.page_id
+        LIMIT $23::INTEGER
       ) AS anon_4
     )
   ) AS answer

@@ -10,7 +10,7 @@
 -- plan:
 --   Subquery Scan on whole
 --     ->  Result
---           InitPlan 28
+--           InitPlan 31
 --             ->  Aggregate
 --                   ->  Limit
 --                         ->  Function Scan on unnest anon_3
@@ -59,6 +59,11 @@
 --                                       SubPlan 25
 --                                         ->  Result
 --                                               ->  Seq Scan on grants grants_9
+--                               SubPlan 30
+--                                 ->  Seq Scan on superseded_claims superseded_claims_1
+--                                       SubPlan 28
+--                                         ->  Result
+--                                               ->  Seq Scan on grants grants_10
 
 SELECT
   CASE WHEN (pg_column_size(whole.answer) <= 10000000) THEN whole.answer END AS answer,
@@ -251,6 +256,26 @@ FROM (
                         AND grants_9.owner_id = owners_1.id
                         AND grants_9.tenant_id = $1::UUID
                         AND owners_1.tenant_id = $1::UUID
+                    )
+                  )
+              )
+          ),
+          (
+            SELECT JSON_OBJECT('__typename': 'WikiSupersededClaim', 'id': superseded_claims_1.id) AS anon_21
+            FROM superseded_claims AS superseded_claims_1
+            WHERE superseded_claims_1.id = anon_3.id
+              AND superseded_claims_1.tenant_id = $1::UUID
+              AND (
+                $2::BOOLEAN
+                  OR superseded_claims_1.owner_id = ANY ($3::UUID[])
+                  OR (
+                    EXISTS (
+                      SELECT 1 AS anon_22
+                      FROM grants AS grants_10
+                      WHERE grants_10.grantee_id = ANY ($3::UUID[])
+                        AND grants_10.owner_id = superseded_claims_1.owner_id
+                        AND grants_10.tenant_id = $1::UUID
+                        AND superseded_claims_1.tenant_id = $1::UUID
                     )
                   )
               )

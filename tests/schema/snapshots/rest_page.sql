@@ -1,5 +1,5 @@
 -- query RestPage
--- cost: 207
+-- cost: 212
 -- statements: 1
 -- parameters:
 --   $1  scope.tenant_id
@@ -7,19 +7,20 @@
 --   $3  ["reference"]
 --   $4  100
 --   $5  100
---   $6  1
+--   $6  5
 --   $7  1
---   $8  $type
---   $9  $slug
---   $10  scope.owner_id
+--   $8  1
+--   $9  $type
+--   $10  $slug
+--   $11  scope.owner_id
 -- plan:
 --   Subquery Scan on whole
 --     ->  Result
---           InitPlan 11
+--           InitPlan 12
 --             ->  Index Scan using pages_scope_uq on pages pages_4
---                   InitPlan 9
---                     ->  Index Scan using pages_slug_ix on pages pages_5
 --                   InitPlan 10
+--                     ->  Index Scan using pages_slug_ix on pages pages_5
+--                   InitPlan 11
 --                     ->  Index Scan using old_slugs_pk on old_slugs old_slugs_1
 --                   SubPlan 1
 --                     ->  Aggregate
@@ -40,16 +41,21 @@
 --                           ->  Limit
 --                                 ->  Index Scan using link_targets_pk on link_targets link_targets_1
 --                   SubPlan 5
---                     ->  Index Scan using revisions_version_uq on revisions revisions_1
+--                     ->  Aggregate
+--                           ->  Limit
+--                                 ->  Sort
+--                                       ->  Seq Scan on superseded_claims superseded_claims_1
 --                   SubPlan 6
+--                     ->  Index Scan using revisions_version_uq on revisions revisions_1
+--                   SubPlan 7
 --                     ->  Aggregate
 --                           ->  Limit
 --                                 ->  Index Scan Backward using revisions_version_uq on revisions revisions_2
---                   SubPlan 7
+--                   SubPlan 8
 --                     ->  Nested Loop
 --                           ->  Seq Scan on merged_pages merged_pages_1
 --                           ->  Index Scan using pages_pk on pages pages_3
---                   SubPlan 8
+--                   SubPlan 9
 --                     ->  Aggregate
 --                           ->  Seq Scan on renamings renamings_1
 
@@ -119,22 +125,42 @@ FROM (
             LIMIT $5::INTEGER
           ) AS anon_6
         ),
+        'superseded': (
+          SELECT JSON_OBJECT('nodes': coalesce(json_agg(anon_8.item_nodes), CAST('[]' AS JSON))) AS anon_7
+          FROM (
+            SELECT JSON_OBJECT(
+              'id': superseded_claims_1.id,
+              'fact': superseded_claims_1.fact,
+              'replacement': superseded_claims_1.replacement,
+              'section': superseded_claims_1.section_slug,
+              'superseded_on': to_char(
+                timezone('UTC', superseded_claims_1.superseded_on), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
+              )
+            ) AS item_nodes
+            FROM superseded_claims AS superseded_claims_1
+            WHERE superseded_claims_1.page_id = anon_1.id
+              AND superseded_claims_1.withdrawn_at IS NULL
+              AND superseded_claims_1.tenant_id = $1::UUID
+            ORDER BY superseded_claims_1.superseded_on DESC, superseded_claims_1.id DESC
+            LIMIT $6::INTEGER
+          ) AS anon_8
+        ),
         'first': (
           SELECT JSON_OBJECT('by': revisions_1.author_id) AS item
           FROM revisions AS revisions_1
           WHERE revisions_1.page_id = anon_1.id
-            AND revisions_1.version = $6::INTEGER
+            AND revisions_1.version = $7::INTEGER
             AND revisions_1.tenant_id = $1::UUID
         ),
         'last': (
-          SELECT JSON_OBJECT('nodes': coalesce(json_agg(anon_8.item_nodes), CAST('[]' AS JSON))) AS anon_7
+          SELECT JSON_OBJECT('nodes': coalesce(json_agg(anon_10.item_nodes), CAST('[]' AS JSON))) AS anon_9
           FROM (
             SELECT JSON_OBJECT('by': revisions_2.author_id) AS item_nodes
             FROM revisions AS revisions_2
             WHERE revisions_2.page_id = anon_1.id AND revisions_2.tenant_id = $1::UUID
             ORDER BY revisions_2.version DESC
-            LIMIT $7::INTEGER
-          ) AS anon_8
+            LIMIT $8::INTEGER
+          ) AS anon_10
         ),
         'merged_into': (
           SELECT JSON_OBJECT('slug': pages_3.slug, 'title': pages_3.title, 'type': upper(pages_3.type)) AS item
@@ -176,31 +202,31 @@ FROM (
           pages_4.created_at AS created_at,
           pages_4.updated_at AS updated_at,
           CASE
-            WHEN (pages_4.type = $8::VARCHAR AND pages_4.slug = $9::VARCHAR) THEN NULL ELSE CAST($9::VARCHAR AS TEXT)
+            WHEN (pages_4.type = $9::VARCHAR AND pages_4.slug = $10::VARCHAR) THEN NULL ELSE CAST($10::VARCHAR AS TEXT)
           END AS redirected_from
         FROM pages AS pages_4
         WHERE pages_4.id = coalesce(
           (
             SELECT pages_5.id
             FROM pages AS pages_5
-            WHERE pages_5.owner_id = $10::UUID
-              AND pages_5.type = $8::VARCHAR
-              AND pages_5.slug = $9::VARCHAR
+            WHERE pages_5.owner_id = $11::UUID
+              AND pages_5.type = $9::VARCHAR
+              AND pages_5.slug = $10::VARCHAR
               AND pages_5.status = 'active'
               AND pages_5.tenant_id = $1::UUID
           ),
           (
             SELECT old_slugs_1.page_id
             FROM old_slugs AS old_slugs_1
-            WHERE old_slugs_1.owner_id = $10::UUID
-              AND old_slugs_1.type = $8::VARCHAR
-              AND old_slugs_1.slug = $9::VARCHAR
+            WHERE old_slugs_1.owner_id = $11::UUID
+              AND old_slugs_1.type = $9::VARCHAR
+              AND old_slugs_1.slug = $10::VARCHAR
               AND old_slugs_1.tenant_id = $1::UUID
           )
         )
           AND pages_4.tenant_id = $1::UUID
       ) AS anon_1
-      WHERE anon_1.status = 'active' AND anon_1.owner_id = $10::UUID
+      WHERE anon_1.status = 'active' AND anon_1.owner_id = $11::UUID
     )
   ) AS answer
   LIMIT ALL

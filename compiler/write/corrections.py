@@ -1,0 +1,188 @@
+"""Claims of pages that newer sources override: found by rules, taken out of the texts, and recorded in the transaction
+that writes these.
+
+A section is written anew from all that it cites, so what was superseded once would come back: the claims that a page
+has are taken out of every text that is written for it.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from content import claims
+from content.claims import Statement
+from content.corrections import Verdict, densities, judge, may_correct
+from content.sections import Section
+from content.words import words
+from db.database import Row
+from db.ids import new_id
+from db.sql import statements
+from lib.threads import read_in_thread
+from resolvers.transactions.writer import Writer
+
+from ..extraction.quoting import bullet, label_of
+from ..extraction.sightings import reading_of
+from ..planner import SourceText
+
+CLAIMS = statements("claims")
+CANDIDATES_MAX, COMPARED_MAX = 20, 12  # sentences of a batch for one page, and statements that one is held against
+
+
+@dataclass(frozen=True, slots=True)
+class KnownClaim:
+    """A claim that a page has made and that was superseded, or withdrawn since."""
+
+    fact: str
+    superseded_on: datetime
+    digest: bytes
+    is_withdrawn: bool
+
+
+Known = Mapping[UUID, Sequence[KnownClaim]]
+Facts = Mapping[UUID, Row]
+
+
+async def find_known(reader: Writer, page_ids: Collection[UUID]) -> Known:
+    """Return the claims of these pages; one statement."""
+    found: dict[UUID, list[KnownClaim]] = defaultdict(list)
+    for row in await reader.all(CLAIMS["find_of_pages"], page_ids=list(page_ids)) if page_ids else ():
+        claim = KnownClaim(row["fact"], row["superseded_on"], row["digest"], row["withdrawn_at"] is not None)
+        found[row["page_id"]].append(claim)
+    return found
+
+
+def labels_of(facts: Facts) -> dict[str, Row]:
+    """Return what is known of sources by the labels of their marks."""
+    return {label_of(id, row["ref"]): row for id, row in facts.items()}
+
+
+def times_of(labelled: Mapping[str, Row]) -> dict[str, datetime]:
+    return {label: row["captured_at"] for label, row in labelled.items()}
+
+
+def without_superseded(body: str, known: Iterable[KnownClaim], captured_at: Mapping[str, datetime]) -> str:
+    """Return the text without the quotes of what was superseded, as far as their sources are not newer."""
+    for claim in known:
+        if claim.is_withdrawn:
+            continue
+        for said in reversed(claims.statements(body)):
+            if is_same_claim(said.text, claim.fact) and is_older(said, claim.superseded_on, captured_at):
+                body = claims.without_statement(body, said)
+    return body
+
+
+def is_same_claim(text: str, fact: str) -> bool:
+    """Return whether a quote says the fact and little else: a word that somebody superseded may be in any of them."""
+    return claims.says(text, fact) and 2 * len(fact) >= len(text)
+
+
+def is_older(said: Statement, than: datetime, captured_at: Mapping[str, datetime]) -> bool:
+    """Return whether all that a statement cites is known, and was captured before."""
+    return all(label in captured_at and captured_at[label] < than for label in said.labels)
+
+
+class Correction(NamedTuple):
+    """A sentence of a source that may override something, and how many forms of correction it has."""
+
+    source: SourceText
+    text: str
+    score: int
+
+
+class Corrected(NamedTuple):
+    """The sections of a page as they say what holds now, the claims to be recorded, and what the sections cite now."""
+
+    sections: tuple[Section, ...]
+    claims: tuple[dict[str, Any], ...]
+    cited: Mapping[str, tuple[UUID, ...]]
+
+
+async def corrections_in(sources: Iterable[SourceText]) -> list[Correction]:
+    """Return the sentences that say that something changed: the densest and newest, in the order of their sources."""
+    found = []
+    for source in sources:
+        await asyncio.sleep(0)
+        if may_correct(source.content):
+            texts = [sentence.text for sentence in reading_of(source).sentences]
+            scores = await read_in_thread(len(source.content), densities, texts)
+            found += [Correction(source, text, score) for text, score in zip(texts, scores, strict=True) if score]
+    found.sort(key=lambda one: (-one.score, -one.source.captured_at.timestamp(), str(one.source.id), one.text))
+    return sorted(found[:CANDIDATES_MAX], key=lambda one: (one.source.captured_at, str(one.source.id)))
+
+
+async def corrected(
+    page_id: UUID,
+    sections: tuple[Section, ...],
+    names: Collection[str],
+    candidates: Sequence[Correction],
+    known: Sequence[KnownClaim],
+    labelled: Mapping[str, Row],
+) -> Corrected:
+    """Hold each candidate against what the sections quote from older sources, and rewrite what it overrides."""
+    digests = {claim.digest for claim in known}
+    found: list[dict[str, Any]] = []
+    cited: dict[str, tuple[UUID, ...]] = defaultdict(tuple)
+    for candidate in candidates:
+        source = candidate.source
+        for place, section in enumerate(sections):
+            await asyncio.sleep(0)
+            body = section.body
+            while said := overridden(body, candidate, names, digests, labelled):
+                digest = digest_of(said, source)
+                if all(row["digest"] != digest for row in found):
+                    found.append(row_of(page_id, section, said, candidate, digest, labelled))
+                is_told = claims.says(claims.unescaped(body), candidate.text)
+                instead = None if is_told else bullet(source, (candidate.text,))
+                body = claims.without_statement(body, said, instead)
+                cited[section.slug] = tuple(dict.fromkeys((*cited[section.slug], source.id)))
+            sections = (*sections[:place], replace(section, body=body), *sections[place + 1 :])
+    return Corrected(sections, tuple(found), cited)
+
+
+def overridden(
+    body: str, by: Correction, names: Collection[str], known: Collection[bytes], labelled: Mapping[str, Row]
+) -> Statement | None:
+    """Return the first statement of a section that the candidate overrides, and of which that is not known yet."""
+    for said in compared(body, by, labelled):
+        if digest_of(said, by.source) not in known and judge(said.text, by.text, names) is Verdict.OVERRIDES:
+            return said
+    return None
+
+
+def digest_of(said: Statement, by: SourceText) -> bytes:
+    return claims.digest(said.text, by.kind, by.ref)
+
+
+def compared(body: str, candidate: Correction, labelled: Mapping[str, Row]) -> list[Statement]:
+    """Return what a section quotes from older sources alone, that which shares most words with the candidate first."""
+    wanted, captured_at = set(words(candidate.text)), times_of(labelled)
+    older = [
+        said
+        for said in claims.statements(body)
+        if said.text != candidate.text and is_older(said, candidate.source.captured_at, captured_at)
+    ]
+    shared = [(len(wanted.intersection(words(said.text))), said) for said in older]
+    return [said for count, said in sorted(shared, key=lambda one: -one[0])[:COMPARED_MAX] if count]
+
+
+def row_of(
+    page_id: UUID, section: Section, said: Statement, by: Correction, digest: bytes, labelled: Mapping[str, Row]
+) -> dict[str, Any]:
+    """Return the claim as a row."""
+    newest = max((labelled[label] for label in said.labels), key=lambda row: row["captured_at"])
+    return {
+        "id": new_id(),
+        "page_id": page_id,
+        "section_slug": section.slug,
+        "heading": section.heading,
+        "fact": said.text,
+        "replacement": by.text,
+        "stated_by_id": newest["id"],
+        "overridden_by_id": by.source.id,
+        "superseded_on": by.source.captured_at,
+        "digest": digest,
+    }

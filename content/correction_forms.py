@@ -1,0 +1,140 @@
+"""The forms in which each language that pages are planned in says that something changed.
+
+`a` is what no longer holds, `b` what holds now. Every form begins with words of its own, so that most texts are passed
+over by their stems alone.
+"""
+
+import re
+
+PART = r"[^,;:.!?()\n—–]"
+A, B = rf"(?P<a>{PART}{{1,80}}?)", rf"(?P<b>{PART}{{1,80}}?)"
+END = r"(?=[,;:.!?()\n—–]|$| (?:because|since|as of|after|so that|in order|last|this|yesterday|today|for good)\b)"
+A_END, B_END = A + END, B + END
+OBJECT = rf"(?:(?P<object>{PART}{{1,60}}?) )?"
+CHANGED = (
+    r"(?:switch|mov|migrat|relocat|convert|chang|shift|transfer|renam|push|postpon|reschedul|rais|lower|increas|reduc|"
+    r"bump|upgrad|downgrad|cut|went|gone|revis|correct|updat|swap|transition)(?:e|ed|es|d|ped|ted)?(?: back| over)?"
+)
+
+# From one thing to another.
+FROM_TO = (
+    rf"\b{CHANGED} {OBJECT}from {A} to {B_END}",
+    rf"\b(?:replaced|replaces|substituted) {A} (?:with|by) {B_END}",
+    rf"\b(?:swapped|traded|dropped|ditched|left|abandoned|retired|exchanged) {A} (?:for|in favou?r of) {B_END}",
+    rf"\b(?P<b>{PART}{{1,60}}?) (?:has |have )?(?:replaced|replaces|supersedes|superseded|succeeded|took over from) {A}"
+    rf"(?: as\b{PART}*)?{END}",
+    rf"\b(?P<b>{PART}{{1,60}}?),? (?:instead of|rather than|in place of|in lieu of) {A_END}",
+    rf"\bnot {A},? but {B_END}",
+    rf"\b(?:is|are|was|were) (?P<b>{PART}{{1,40}}?), not {A_END}",
+    rf"\bused to (?:be |use |live in |work (?:at|for) )?{A}(?: before)?,? "
+    rf"(?:but|and) (?:is |are |it's |it is )?now {B_END}",
+    rf"\bvon {A} (?:auf|zu|zum|zur|nach) {B} "
+    r"(?:um\w+|ge(?:wechselt|zogen|gangen)|verschoben|geändert|migriert|verlegt)",
+    rf"\b(?:wechsel\w+|zieh\w+|zog\w*|stell\w+) {OBJECT}von {A} (?:auf|zu|zum|zur|nach) {B_END}",
+    rf"\b{A} (?:wurde |haben wir |hat )?durch {B} (?:ersetzt|abgelöst)",
+    rf"\b(?P<b>{PART}{{1,60}}?) (?:statt|anstatt|anstelle von) {A_END}",
+    rf"\b(?:pass|migr|chang|déménag|bascul|déplac|report)\w+ {OBJECT}(?:de|d'|du) ?{A} (?:à|au|vers|pour) {B_END}",
+    rf"\b(?:remplac|substitu)\w+ {A} par {B_END}",
+    rf"\b(?P<b>{PART}{{1,60}}?) (?:au lieu de|à la place de|plutôt que) {A_END}",
+    rf"\b(?:cambi|migr|mud|pas|traslad|mov)\w+ {OBJECT}(?:de|del) {A} (?:a|al|para|para o|para a) {B_END}",
+    rf"\b(?:troc|substitu)\w+ {A} por {B_END}",
+    rf"\b(?:reemplaz|sustitu)\w+ {A} (?:por|con) {B_END}",
+    rf"\b(?P<b>{PART}{{1,60}}?) (?:en lugar de|en vez de|em vez de|no lugar de|invece di|al posto di|"
+    rf"in plaats van) {A_END}",
+    rf"\b(?:pass|migr|cambi|trasfer|spost)\w+ {OBJECT}(?:da|dal|dalla) {A} (?:a|al|alla) {B_END}",
+    rf"\bsostitui\w+ {A} con {B_END}",
+    rf"\bvan {A} naar {B} (?:overgestapt|verhuisd|gegaan|verplaatst|overgegaan|verzet)",
+    rf"\b{A} (?:is )?vervangen \w+ {B_END}",
+    rf"\b(?:пере[а-яё]+|смени[а-яё]+|мигрир[а-яё]+) {OBJECT}(?:с|со|из) {A} (?:на|в) {B_END}",
+    rf"\bзамени[а-яё]+ {A} на {B_END}",
+    rf"\b(?P<b>{PART}{{1,60}}?) вместо {A_END}",
+    rf"从{A}(?:改|换|換|搬|转|轉|切换|切換|迁移|遷移)(?:到|成|为|為|用|至)了?{B_END}",
+    rf"把{A}(?:换|換|改|替换|替換)(?:成|为|為)了?{B_END}",
+    r"(?P<a>[^、。「」]{1,40}?)から(?P<b>[^、。「」]{1,40}?)(?:に|へ)(?:変更|移行|引っ越|切り替え|変え|乗り換え)",
+)
+# Something that ended, with nothing named in its place.
+ENDED = (
+    rf"\b(?:no longer|not any ?more|nobody) {A_END}",
+    rf"\b(?:don't|doesn't|do not|does not|isn't|aren't|is not|are not|won't|will not|can't) {A} "
+    rf"(?:any ?more|any longer){END}",
+    rf"\b(?:stopped|quit|ceased|discontinued|gave up on|gave up|abandoned|retired|dropped|cancell?ed|scrapped) "
+    rf"(?:using |to use |doing )?{A_END}",
+    r"\b(?:decided against|reversed|revoked|withdrew|took back|overturned|changed (?:our|my) minds? (?:about|on)) "
+    rf"(?:(?:the|our) (?:decision|plan) (?:to|on|for|of) )?{A_END}",
+    rf"\bnicht mehr {A_END}",
+    rf"\bkeine?[nmrs]? {A} mehr{END}",
+    rf"\bgegen {A} entschieden",
+    rf"\b(?:n'|ne )(?P<a>{PART}{{1,60}}?) plus\b(?P<rest>{PART}{{0,40}}){END}",
+    rf"\b(?:décidé|choisi) (?:contre|de ne pas) {A_END}",
+    rf"\b(?:ya no|já não) {A_END}",
+    rf"\bnão {A} mais{END}",
+    rf"\bnon {A} più(?P<rest>{PART}{{0,40}}){END}",
+    rf"\b(?:niet meer|niet langer) {A_END}",
+    rf"\bgeen {A} meer{END}",
+    rf"\bбольше не {A_END}",
+    rf"不再{A_END}",
+    r"もう(?P<a>[^、。「」]{1,40}?)(?:ない|ません)",
+)
+# Something new, of which the slot says what it takes the place of.
+BECAME = (
+    rf"\b(?:has |have |is being |was |were |been )*{CHANGED} {OBJECT}(?:to|into) {B_END}",
+    rf"\b(?:is|are|will be|it's) now (?:at |in |on |based in |called )?{B_END}",
+    rf"\bnow (?:\w+ ){{1,2}}?(?:in |at |on |for |with |by )?{B_END}",
+    rf"\b(?:is|are|was|were) (?:actually|in fact|really) (?:at |in |on )?{B_END}",
+    rf"\bas of (?:now|today|this \w+|last \w+|\w+ \d+),? {B_END}",
+    rf"\b(?:wohn|leb)\w* jetzt in {B_END}",
+    rf"\bist (?:\w+ ){{0,2}}nach {B} (?:um)?gezogen",
+    rf"\ba déménagé à {B_END}",
+    rf"\b(?:se mudó|se ha mudado) a {B_END}",
+    rf"\bmudou-se para {B_END}",
+    rf"\bsi è trasferit[ao] a {B_END}",
+    rf"\bis naar {B} verhuisd",
+    rf"\bпереехал[аи]? в {B_END}",
+)
+STEMS = (
+    "switch", "moved", "moving", "migrat", "relocat", "convert", "chang", "shift", "transfer", "renam", "push",
+    "postpon", "reschedul", "raised", "lowered", "increas", "reduc", "bump", "upgrad", "downgrad", "cut ", "went",
+    "revis", "correct", "updat", "swap", "replac", "substitut", "traded", "dropped", "ditched", "left", "abandon",
+    "retired", "exchang", "supersed", "succeed", "took over", "instead", "rather than", "in place of", " not ",
+    "used to",
+    "no longer", "any more", "anymore", "any longer", "stopped", "quit", "ceased", "discontinu", "gave up", "cancel",
+    "scrapped", "against", "revers", "revok", "withdrew", "took back", "overturn", "our mind", "my mind", " now",
+    "now ",
+    "actually", "in fact", "as of", "gewechselt", "umge", "gezogen", "wechsel", "verschoben", "ersetzt", "statt",
+    "nicht mehr", "mehr", "gegen", "geändert", "passé", "migré", "déménag", "remplac", "au lieu", "plus", "décidé",
+    "cambi", "migr", "mud", "traslad", "reemplaz", "sustitu", "substitu", "troc", "en lugar", "en vez", "em vez",
+    "ya no",
+    "já não", "mais", "trasfer", "sostitu", "invece", "più", "van ", "vervangen", "niet meer", "geen", "plaats",
+    "verhuisd", "пере", "замени", "вместо", "больше не", "从", "把", "不再", "から", "もう", "jetzt", "ended", "joined",
+)  # fmt: skip
+# What is asked, wished, planned, temporary or denied has not changed anything.
+OPEN = re.compile(
+    r"[?？]\s*$|\b(?:might|(?-i:may)|could|would|should|if|whether|unless|maybe|perhaps|possibly|probably|consider\w*|thinking|"
+    r"think|plan|plans|planned|planning|want|wants|wanted|wish|wishes|hope|hopes|hoping|propos\w+|suggest\w*|discuss\w*|"
+    r"debat\w+|almost|nearly|rumou?r\w*|supposedly|allegedly|going to|tempted|temporar\w+|for (?:a|one|two|three|the) "
+    r"(?:day|week|weekend|month|night|few|couple|summer|winter)\w*|visit\w*|vorübergehend|vielleicht|überleg\w+|könnte\w*|"
+    r"würde\w*|peut-être|envisag\w+|pourrai\w*|quizás|talvez|poderia|forse|misschien|может|возможно)\b"
+    r"|也许|可能|かもしれ"
+    r"|\b(?:did not|didn't|never|haven't|hasn't|has not|have not|not yet|won't be|refused to|decided not to) "
+    r"(?:\w+ ){0,2}"
+    r"(?:switch|mov|migrat|relocat|chang|replac|drop|leav|stop|cancel)\w*",
+    re.IGNORECASE,
+)
+# A sentence that tells of the past already: nothing of it has to be superseded.
+PAST = re.compile(
+    r"\b(?:used to|no longer|formerly|previously|until (?:\d|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|last)|was "
+    r"replaced|any ?more|nicht mehr|früher|autrefois|antes|ya no|já não|vroeger|раньше)\b",
+    re.IGNORECASE,
+)
+ADDING = re.compile(
+    r"\b(?:also|too|as well|in addition|besides|another|additionally|alongside|both|second|extra|auch|außerdem|aussi|"
+    r"également|también|também|anche|ook|также)\b",
+    re.IGNORECASE,
+)
+
+
+def compiled(forms: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(form, re.IGNORECASE) for form in forms)
+
+
+FROM_TO_FORMS, ENDED_FORMS, BECAME_FORMS = map(compiled, (FROM_TO, ENDED, BECAME))

@@ -1,0 +1,66 @@
+-- name: find_claim
+-- The claim of a page with this digest, withdrawn or not.
+SELECT id, withdrawn_at FROM superseded_claims
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND digest = :digest;
+
+-- name: find_owner
+-- In whose wiki a claim lies.
+SELECT owner_id FROM superseded_claims WHERE tenant_id = :tenant_id AND id = :id;
+
+-- name: find_page_of
+-- The page of a claim with its version, and whether the claim was withdrawn.
+SELECT c.page_id, p.version, c.withdrawn_at FROM superseded_claims AS c
+JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = c.page_id
+WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.id = :claim_id;
+
+-- name: find_sources
+-- The newest version of each of these sources that is not forgotten.
+SELECT DISTINCT ON (s.kind, s.ref) s.id, s.kind, s.ref, s.captured_at
+FROM unnest(CAST(:kinds AS text[]), CAST(:refs AS text[])) AS given (kind, ref)
+JOIN sources AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.kind = given.kind AND s.ref = given.ref
+WHERE s.forgotten_at IS NULL
+ORDER BY s.kind, s.ref, s.version DESC;
+
+-- name: write_claims
+-- Claims that pages no longer make. The same again, or one that was withdrawn, is no change.
+INSERT INTO superseded_claims (
+    tenant_id, owner_id, id, page_id, section_slug, heading, fact, replacement, stated_by_id, overridden_by_id,
+    superseded_on, digest, author_kind, author_id, withdrawn_at, created_at
+)
+SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.id, given.page_id, given.section_slug, given.heading,
+       given.fact, given.replacement, given.stated_by_id, given.overridden_by_id, given.superseded_on, given.digest,
+       CAST(:author_kind AS text), CAST(:author_id AS text), NULL, CAST(:now AS timestamptz)
+FROM unnest(
+    CAST(:ids AS uuid[]), CAST(:page_ids AS uuid[]), CAST(:section_slugs AS text[]), CAST(:headings AS text[]),
+    CAST(:facts AS text[]), CAST(:replacements AS text[]), CAST(:stated_by_ids AS uuid[]),
+    CAST(:overridden_by_ids AS uuid[]), CAST(:superseded_on AS timestamptz[]), CAST(:digests AS bytea[])
+) AS given (
+    id, page_id, section_slug, heading, fact, replacement, stated_by_id, overridden_by_id, superseded_on, digest
+)
+ON CONFLICT (tenant_id, page_id, digest) DO NOTHING;
+
+-- name: restate_claim
+-- A claim that was withdrawn no longer holds after all, or one is withdrawn.
+UPDATE superseded_claims SET withdrawn_at = CAST(:withdrawn_at AS timestamptz)
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :claim_id;
+
+-- name: move_claims
+-- What a page used to say, the page that it became a part of used to say, in the sections that its texts went to.
+UPDATE superseded_claims AS c
+SET page_id = :into_id, section_slug = coalesce(given.into_slug, c.section_slug)
+FROM superseded_claims AS own
+LEFT JOIN unnest(CAST(:from_slugs AS text[]), CAST(:into_slugs AS text[])) AS given (from_slug, into_slug)
+    ON given.from_slug = own.section_slug
+WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = :from_id
+  AND own.tenant_id = :tenant_id AND own.owner_id = :owner_id AND own.id = c.id
+  AND NOT EXISTS (
+      SELECT FROM superseded_claims AS same
+      WHERE same.tenant_id = :tenant_id AND same.owner_id = :owner_id AND same.page_id = :into_id
+        AND same.digest = c.digest
+  );
+
+-- name: find_of_pages
+-- What these pages used to say, withdrawn or not.
+SELECT page_id, fact, superseded_on, digest, withdrawn_at FROM superseded_claims
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:page_ids AS uuid[]))
+ORDER BY page_id, superseded_on, id;

@@ -1,0 +1,43 @@
+"""Claims that pages used to make, with the sources that stated and overrode them."""
+
+from typing import Any
+
+from sqlalchemy import Integer, Select, func, literal, select
+
+from selection import in_tenant
+from selection.declare.rows import OuterRow
+
+from ..tables import pages, sources, superseded_claims
+from .references import found, referred
+
+TRAJECTORY_LEAST = literal(2, Integer)
+
+by_ids = found(superseded_claims)
+page = referred(pages, "page_id")
+stated_by = referred(sources, "stated_by_id")
+overridden_by = referred(sources, "overridden_by_id")
+
+
+def of_page(page: OuterRow) -> Select[Any]:
+    claim = superseded_claims.alias()
+    return (
+        select(claim)
+        .where(claim.c.page_id == page.c.id, claim.c.withdrawn_at.is_(None))
+        .order_by(claim.c.superseded_on.desc(), claim.c.id.desc())
+    )
+
+
+def trajectory(page: OuterRow) -> Select[Any]:
+    """Select what a page said before, oldest first, once it was corrected twice."""
+    claim, other = superseded_claims.alias(), superseded_claims.alias()
+    known = select(func.count()).select_from(other)
+    known = known.where(other.c.page_id == page.c.id, other.c.withdrawn_at.is_(None))
+    return (
+        select(claim)
+        .where(
+            claim.c.page_id == page.c.id,
+            claim.c.withdrawn_at.is_(None),
+            in_tenant(known).scalar_subquery() >= TRAJECTORY_LEAST,
+        )
+        .order_by(claim.c.superseded_on, claim.c.id)
+    )

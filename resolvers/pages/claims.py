@@ -1,0 +1,266 @@
+"""Claims that pages no longer make: superseded by hand, kept with their sources, and withdrawn."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from content import claims
+from content.edits import Edited
+from content.limits import CLAIM, EDIT_SUMMARY, REF
+from db.database import Database, Row
+from db.ids import new_id
+from db.scope import Scope
+from db.sql import statements
+from db.tables import SOURCE_KINDS
+
+from .. import validation
+from ..errors import BadInput
+from ..model import outline
+from ..model.lookup import PageAddress, locate
+from ..model.pages import Page, Saved
+from ..sources.sources import find_section
+from ..transactions.transaction import check_version, writing_page, writing_row
+from ..transactions.writer import Writer, record
+from .edits import appended, edited_text, retold, text_of
+from .sections import named
+from .update import save
+
+CLAIMS = statements("claims")
+SOURCES = statements("sources")
+NO_CLAIM = "There is no such superseded claim, or none that you may see."
+
+
+class Mode(StrEnum):
+    """The ways in which a section is rewritten when a claim in it is superseded."""
+
+    REPLACE = "replace"
+    MERGE = "merge"
+    APPEND = "append"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRef:
+    """A source of the page's wiki by its kind and ref: the newest version of it."""
+
+    kind: str
+    ref: str
+
+
+@dataclass(frozen=True, slots=True)
+class SupersededClaim:
+    """The result: the claim, the page with its version, and how the fact was found in the text, if it was looked for.
+
+    `saved.changed` is false when the page had this claim already; nothing was written then.
+    """
+
+    claim_id: UUID
+    saved: Saved
+    edited: Edited | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A fact that no longer holds and what holds now, checked as far as it can be without looking at the wiki."""
+
+    fact: str
+    replacement: str
+    section_slug: str | None
+    stated_by: SourceRef | None
+    overridden_by: SourceRef | None
+    superseded_on: datetime | None
+    mode: Mode
+
+    @property
+    def digest(self) -> bytes:
+        by = self.overridden_by
+        return claims.digest(self.fact, by.kind if by else "", by.ref if by else "")
+
+
+async def supersede_claim(
+    database: Database,
+    scope: Scope,
+    address: PageAddress,
+    *,
+    fact: str,
+    replacement: str,
+    section_slug: str | None = None,
+    stated_by: SourceRef | None = None,
+    overridden_by: SourceRef | None = None,
+    superseded_on: datetime | None = None,
+    mode: Mode = Mode.REPLACE,
+    expected_version: int | None = None,
+    summary: str | None = None,
+) -> SupersededClaim:
+    """Record that a claim of a page no longer holds and let the page say what holds now, in one transaction.
+
+    The fact must stand in the text where it is to be replaced: raises EditFailed and EditAmbiguous as an edit does.
+    """
+    summary = validation.optional(summary, "summary", EDIT_SUMMARY.most)
+    correction = Correction(
+        claim_text(fact, "fact"),
+        claim_text(replacement, "replacement"),
+        section_slug and named(section_slug),
+        checked(stated_by, "statedBy"),
+        checked(overridden_by, "overriddenBy"),
+        None if superseded_on is None else validation.moment(superseded_on, "supersededOn"),
+        mode,
+    )
+    if claims.says(correction.fact, correction.replacement) and claims.says(correction.replacement, correction.fact):
+        raise BadInput("The replacement says just what the fact says. Give what holds now.", "replacement")
+    page_id = await locate(database, scope, address)
+    async with writing_page(database, scope, page_id) as (writer, page):
+        known = await writer.one(CLAIMS["find_claim"], page_id=page.id, digest=correction.digest)
+        if known is not None and known["withdrawn_at"] is None:
+            return SupersededClaim(known["id"], Saved(page.id, page.version, changed=False))
+        check_version(page, expected_version)
+        return await supersede(writer, page, correction, summary, known["id"] if known else None)
+
+
+async def supersede(
+    writer: Writer, page: Page, correction: Correction, summary: str | None, known_id: UUID | None
+) -> SupersededClaim:
+    stated, overriding = await find_sources(writer, correction.stated_by, correction.overridden_by)
+    after, section_slug, edited = await rewritten(page, correction)
+    saved = await save(writer, page, after, edit_summary=summary or f"Superseded: {claims.said(correction.fact)}")
+    section = next((one for one in after.sections if one.slug == section_slug), None)
+    claim_id = known_id or new_id()
+    if known_id is None:
+        await write_claims(
+            writer,
+            [
+                {
+                    "id": claim_id,
+                    "page_id": page.id,
+                    "section_slug": section_slug,
+                    "heading": section and section.heading,
+                    "fact": correction.fact,
+                    "replacement": correction.replacement,
+                    "stated_by_id": stated and stated["id"],
+                    "overridden_by_id": overriding and overriding["id"],
+                    "superseded_on": correction.superseded_on
+                    or (overriding["captured_at"] if overriding else writer.now),
+                    "digest": correction.digest,
+                }
+            ],
+        )
+    else:
+        await writer.run(CLAIMS["restate_claim"], claim_id=known_id, withdrawn_at=None)
+    if overriding and section and saved.changed:
+        await cite(writer, page.id, section.slug, overriding)
+    if not saved.changed:
+        writer.touched.add(page.id)
+    await record(writer, "claim.superseded", page.id, version=saved.version, claimId=claim_id)
+    return SupersededClaim(claim_id, Saved(page.id, saved.version), edited)
+
+
+async def rewritten(page: Page, correction: Correction) -> tuple[Page, str | None, Edited | None]:
+    """Return the page as it says what holds now, the section that the claim is of, and how the fact was found."""
+    slug, mode = correction.section_slug, correction.mode
+    if mode is Mode.NONE:
+        if slug:
+            outline.place_of(page.sections, slug)
+        return page, slug or only_section_with(page, correction.fact), None
+    if mode is Mode.APPEND:
+        slug = slug or (page.sections[-1].slug if page.sections else outline.LEAD)
+        before = text_of(page, slug) if page.sections else ""
+        after, _ = await retold(page, slug, appended(before, correction.replacement, True), "replacement")
+        return after, slug, None
+    edited = await corrected(text_of(page, slug), correction)
+    if slug is None and (slug := only_section_with(page, correction.fact)):
+        edited = await corrected(text_of(page, slug), correction)
+    after, _ = await retold(page, slug, edited.text, "replacement")
+    return after, slug or changed_section(page, after), edited
+
+
+async def corrected(text: str, correction: Correction) -> Edited:
+    """Return the text with the replacement where the fact stood, or without the fact where a merge finds both."""
+    others = text.replace(correction.fact, "", 1)
+    is_told = correction.mode is Mode.MERGE and claims.says(others, correction.replacement)
+    return await edited_text(text, correction.fact, "" if is_told else correction.replacement, False)
+
+
+def only_section_with(page: Page, fact: str) -> str | None:
+    found = [section.slug for section in page.sections if claims.says(section.body, fact)]
+    return found[0] if len(found) == 1 else None
+
+
+def changed_section(page: Page, after: Page) -> str | None:
+    """Return the section whose text is not what it was."""
+    before = {section.slug: section.body for section in page.sections}
+    return next((one.slug for one in after.sections if before.get(one.slug) != one.body), None)
+
+
+async def write_claims(writer: Writer, rows: Sequence[Mapping[str, Any]]) -> int:
+    """Write claims, each as a row by the names of its columns; return how many are new."""
+    columns = {
+        "ids": "id", "page_ids": "page_id", "section_slugs": "section_slug", "headings": "heading", "facts": "fact",
+        "replacements": "replacement", "stated_by_ids": "stated_by_id", "overridden_by_ids": "overridden_by_id",
+        "superseded_on": "superseded_on", "digests": "digest",
+    }  # fmt: skip
+    actor = writer.scope.actor
+    return await writer.run(
+        CLAIMS["write_claims"],
+        **{name: [row[column] for row in rows] for name, column in columns.items()},
+        author_kind=actor.kind.value,
+        author_id=actor.id,
+    )
+
+
+async def find_sources(writer: Writer, stated: SourceRef | None, overriding: SourceRef | None) -> list[Row | None]:
+    """Return the rows of both sources, None for one that is not named. Raises BadInput for one that is not there."""
+    given = {"statedBy.ref": stated, "overriddenBy.ref": overriding}
+    wanted = [one for one in given.values() if one]
+    rows = (
+        await writer.all(CLAIMS["find_sources"], kinds=[one.kind for one in wanted], refs=[one.ref for one in wanted])
+        if wanted
+        else []
+    )
+    known = {(row["kind"], row["ref"]): row for row in rows}
+    for field, one in given.items():
+        if one and (one.kind, one.ref) not in known:
+            raise BadInput(f"This wiki has no {one.kind} with this ref. Retain the source first.", field)
+    return [known[one.kind, one.ref] if one else None for one in given.values()]
+
+
+async def cite(writer: Writer, page_id: UUID, section_slug: str, source: Row) -> None:
+    """Let the section that was rewritten rest on the source that overrode it."""
+    section_id = await find_section(writer, page_id, section_slug)
+    nothing = dict.fromkeys(("line_start", "line_end", "summary"))
+    given = {"id": new_id(), "page_id": page_id, "section_id": section_id, "source_id": source["id"]}
+    await writer.run(SOURCES["cite"], **given, **nothing)
+    await writer.run(SOURCES["advance_section"], section_id=section_id, captured_at=source["captured_at"])
+
+
+async def withdraw_claim(database: Database, scope: Scope, claim_id: UUID) -> SupersededClaim:
+    """Take back that a claim was superseded: nobody is told of it, and the compiler does not record it again.
+
+    The page's text stays as it is.
+    """
+    async with writing_row(database, scope, CLAIMS["find_owner"], claim_id, NO_CLAIM) as writer:
+        row = await writer.one(CLAIMS["find_page_of"], claim_id=claim_id)
+        assert row is not None, "nobody else writes the wiki"
+        saved = Saved(row["page_id"], row["version"], changed=row["withdrawn_at"] is None)
+        if saved.changed:
+            await writer.run(CLAIMS["restate_claim"], claim_id=claim_id, withdrawn_at=writer.now)
+            writer.touched.add(saved.page_id)
+            await record(writer, "claim.withdrawn", saved.page_id, version=saved.version, claimId=claim_id)
+        return SupersededClaim(claim_id, saved)
+
+
+def claim_text(value: str, field: str) -> str:
+    """A claim: some text, without the spaces around it."""
+    found = validation.text(value, field, CLAIM.most).strip()
+    if not found:
+        raise BadInput("This may not be empty.", field)
+    return found
+
+
+def checked(source: SourceRef | None, field: str) -> SourceRef | None:
+    if source is None:
+        return None
+    kind = validation.one_of(source.kind, SOURCE_KINDS, f"{field}.kind")
+    return SourceRef(kind, validation.line(source.ref, f"{field}.ref", REF.most))

@@ -1,0 +1,132 @@
+"""Claims that no longer hold."""
+
+from collections.abc import Awaitable
+from datetime import datetime
+from uuid import UUID
+
+import strawberry
+
+from db import relations
+from db.access import BY_ID
+from resolvers.errors import BadInput, Conflict
+from resolvers.pages import claims
+from resolvers.pages.claims import Mode, SourceRef, SupersededClaim
+from resolvers.pages.edits import EditAmbiguous, EditFailed
+
+from ..claims import WikiSupersededClaim
+from ..edit_payloads import WikiEditAmbiguity, WikiEditFailure, ambiguity, conflict, failure
+from ..enums import WikiEditPass, WikiSourceKind, WikiSupersessionMode
+from ..fields import source
+from ..pages import WikiPage
+from ..payloads import UserError, WikiConflict, kept, user_error
+from .edits import WikiPageInWikiInput
+from .scoping import Request, id_of, scope_in
+
+
+@strawberry.input(description="A source of the wiki; its newest version is meant.")
+class WikiSourceRefInput:
+    kind: WikiSourceKind = strawberry.field(description="What kind of evidence it is.")
+    ref: str = strawberry.field(description="Its name where it came from.")
+
+    def named(self) -> SourceRef:
+        return SourceRef(self.kind.value, self.ref)
+
+
+@strawberry.input(description="A claim of a page that no longer holds, and what holds now.")
+class SupersedeWikiClaimInput(WikiPageInWikiInput):
+    fact: str = strawberry.field(
+        description="What no longer holds, as the page says it: whitespace may differ, of two lines or more some words "
+        "as well."
+    )
+    replacement: str = strawberry.field(description="What holds now, as markdown.")
+    stated_by: WikiSourceRefInput | None = strawberry.field(default=None, description="The source that stated it.")
+    overridden_by: WikiSourceRefInput | None = strawberry.field(
+        default=None, description="The source that says what holds now. The section that is rewritten cites it."
+    )
+    superseded_on: datetime | None = strawberry.field(
+        default=None,
+        description="Until when the fact held: when the overriding source was captured, or else now, if left out.",
+    )
+    mode: WikiSupersessionMode = strawberry.field(
+        default=WikiSupersessionMode.REPLACE, description="How the text is rewritten."
+    )
+
+
+@strawberry.input(description="A superseded claim.")
+class WithdrawWikiSupersededClaimInput:
+    claim_id: strawberry.ID = strawberry.field(description="The claim.")
+
+
+@strawberry.type(description="A page after one of its claims was superseded.")
+class WikiSupersessionPayload:
+    page_id: strawberry.Private[UUID | None] = None
+    claim_id: strawberry.Private[UUID | None] = None
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
+    conflict: WikiConflict | None = strawberry.field(default=None, description="Set when expectedVersion was stale.")
+    failure: WikiEditFailure | None = strawberry.field(
+        default=None, description="Set when the page does not say the fact."
+    )
+    ambiguity: WikiEditAmbiguity | None = strawberry.field(
+        default=None, description="Set when it says the fact more than once: name the section, or quote more of it."
+    )
+    changed: bool = strawberry.field(
+        default=False, description="False when the page had this claim already, from the same overriding source."
+    )
+    matched_by: WikiEditPass | None = strawberry.field(default=None, description="How the fact was found in the text.")
+    claim: WikiSupersededClaim | None = source(
+        relations.claims.by_ids, "The claim.", access=BY_ID, step=kept("claim_id")
+    )
+    page: WikiPage | None = source(relations.pages.by_ids, "The page as it is now.", access=BY_ID, step=kept("page_id"))
+
+
+@strawberry.type
+class ClaimMutations:
+    @strawberry.mutation(
+        description="Record that a claim of a page no longer holds, and rewrite its section to say what holds now. The "
+        "same fact from the same overriding source is recorded once."
+    )
+    async def supersede_wiki_claim(self, info: Request, input: SupersedeWikiClaimInput) -> WikiSupersessionPayload:
+        saving = claims.supersede_claim(
+            info.context.database,
+            await scope_in(info, input),
+            input.address(),
+            fact=input.fact,
+            replacement=input.replacement,
+            section_slug=input.section_slug,
+            stated_by=input.stated_by.named() if input.stated_by else None,
+            overridden_by=input.overridden_by.named() if input.overridden_by else None,
+            superseded_on=input.superseded_on,
+            mode=Mode(str(WikiSupersessionMode(input.mode).value)),
+            expected_version=input.expected_version,
+            summary=input.summary,
+        )
+        return await supersession_payload(saving)
+
+    @strawberry.mutation(
+        description="Take back that a claim was superseded: readers are no longer told of it, and the compiler does "
+        "not record it again. The text stays: restoreWikiRevision brings an earlier one back."
+    )
+    async def withdraw_wiki_superseded_claim(
+        self, info: Request, input: WithdrawWikiSupersededClaimInput
+    ) -> WikiSupersessionPayload:
+        saving = claims.withdraw_claim(info.context.database, info.context.scope, id_of(input.claim_id))
+        return await supersession_payload(saving)
+
+
+async def supersession_payload(saving: Awaitable[SupersededClaim]) -> WikiSupersessionPayload:
+    try:
+        done = await saving
+    except BadInput as error:
+        return WikiSupersessionPayload(user_errors=[user_error(error)])
+    except Conflict as error:
+        return WikiSupersessionPayload(conflict=conflict(error))
+    except EditFailed as error:
+        return WikiSupersessionPayload(failure=failure(error))
+    except EditAmbiguous as error:
+        return WikiSupersessionPayload(ambiguity=ambiguity(error))
+    return WikiSupersessionPayload(
+        page_id=done.saved.page_id,
+        claim_id=done.claim_id,
+        changed=done.saved.changed,
+        matched_by=WikiEditPass(done.edited.matched_by) if done.edited else None,
+    )
