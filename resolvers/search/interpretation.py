@@ -1,5 +1,6 @@
 """The interpretation of a question in one wiki: the lexemes of its words, an unfinished last word, mistyped words."""
 
+import asyncio
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence, Set
@@ -11,6 +12,7 @@ from uuid import UUID
 
 from rapidfuzz.distance import DamerauLevenshtein
 
+from content.languages import common_words
 from content.names import normalise
 from content.words import ANALYSER, ANALYSERS, spans, words
 from db.database import Connection, Row
@@ -185,7 +187,8 @@ async def read(
     reading.forms = forms_of(beginning, longer, stems) if beginning else ()
     reading.relative = await find_relative(connection, where, text, reading.unknown, statuses)
     fixes = {}
-    if wrong := [word for word in dict.fromkeys(words) if is_wrong(word, reading, bool(going_on))][:MOST_WRONG]:
+    wrong = [word for word in dict.fromkeys(words) if is_wrong(word, reading, bool(going_on))]
+    if wrong and (wrong := (await without_common(wrong, rows[0]["languages"]))[:MOST_WRONG]):
         fixes = await correct_words(connection, where, reading, wrong, statuses)
     for place, word in enumerate(words):
         own = [Option(word, IDLE if word in idle else 1.0, stems[word])] if word in stems else []
@@ -249,6 +252,12 @@ def is_wrong(word: str, reading: ReadQuery, goes_on: bool) -> bool:
         return False
     others_are_known = bool(set(reading.stems) - reading.unknown)
     return SHORTEST_WRONG - others_are_known <= len(word) <= LONGEST_WRONG
+
+
+async def without_common(words: Sequence[str], languages: Sequence[str]) -> list[str]:
+    """Return the words without those that everybody who speaks one of the languages knows: these are no mistakes."""
+    known = await asyncio.to_thread(lambda: [common_words(language) for language in languages])
+    return [word for word in words if not any(word in common for common in known)]
 
 
 async def correct_words(
