@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import accumulate, groupby
 from math import log1p, log10
 from typing import NamedTuple
 from uuid import UUID
@@ -79,6 +80,7 @@ MOST_WORDS, MOST_BESIDES = 64, 1_000  # of a question are read; of what must be 
 FEW_WORDS, SOME_WORDS = 6, 8  # up to here the last word may be unfinished; two letters be wrong in a short word
 MOST_LONGER, MOST_OPEN, FEW_OPEN = 24, 5, 2  # words that go on: fetched, and used for a last word unknown or known
 COMMON = 50  # pages: who types a word that so many have is not looking for a longer one
+MOST_PARTS = 8  # of a word in camel case
 MOST_WRONG = 4  # words that are corrected
 MOST_NEAR, MOST_FIXES = 6, 3  # words that each may be: looked up, and used
 SHORTEST_WRONG, LONGEST_WRONG = 4, 32  # characters; one less where other words of the question are known
@@ -143,10 +145,12 @@ class ReadQuery:
         if not self.corrected:
             return None
         made, at = [], 0
-        for word in spans(text):
-            if fix := self.corrected.get(word.text):
-                made += [text[at : word.start], fix]
-                at = word.end
+        for (start, end), parts in groupby(spans(text), key=lambda word: word[1:]):
+            written = [word.text for word in parts]
+            if not self.corrected.keys().isdisjoint(written):
+                meant = [self.corrected.get(word, word) for word in written if word in self.words]
+                made += [text[at:start], " ".join(meant)]
+                at = end
         return "".join([*made, text[at:]])
 
 
@@ -180,6 +184,7 @@ async def read(
     reading = ReadQuery(letter, analyser, pages, length / pages, words, rows[0]["counted_at"])
     stems = reading.stems = lexemes_of(rows, reading.found)
     longer = [row for row in rows if row["origin"] == "longer"]
+    words = reading.words = without_wholes(words, {word for word in stems if any(map(reading.found.get, stems[word]))})
     reading.unknown = {word for word in words if word in stems and not any(map(reading.found.get, stems[word]))}
     reading.idle = {row["word"] for row in rows if row["lexeme"] is None}
     idle = without_unsaid(reading)
@@ -195,6 +200,14 @@ async def read(
         is_last = place == len(words) - 1
         reading.options.append([*own, *fixes.get(word, []), *(going_on if is_last else [])])
     return reading
+
+
+def without_wholes(words: Sequence[str], known: Set[str]) -> list[str]:
+    """Return the words of a question without those that no page has and whose parts follow: `5mg 5 mg` is 5 mg."""
+    return [
+        word for place, word in enumerate(words)
+        if word in known or word not in accumulate(words[place + 1 : place + 1 + MOST_PARTS])
+    ]  # fmt: skip
 
 
 def may_go_on(text: str, words: Sequence[str]) -> bool:

@@ -23,3 +23,55 @@ async def test_the_words_that_are_common_are_those_of_the_languages_of_the_wiki(
     other = await wiki.neighbour()
     await create_page(other.database, other.scope, PageDraft("topic", "Leiste", body="A page in English."))
     assert (await ask(other, "leise")).did_you_mean == "leiste"
+
+
+CODE: dict[str, str] = {
+    "Short circuits": "With `&&` the second is read only if the first holds.",
+    "Pipelines": "```powershell\nGet-Process | Where-Object { $_.CPU -gt 9 }\n```",
+    "Fallbacks": "Write `name ?? fallback`.",
+    "Pointers": "`node->next` follows one.",
+    "Finding nodes": "Call getElementById, or snake_case_name in Python.",
+    "Medicine": "Take 5 mg at night.",
+    "Drops": "Take 7ml at noon.",
+    "Prose": "An id has the element & its name? Or the next one - really!",
+}
+
+
+@pytest.mark.parametrize(
+    ("asked", "title"),
+    [
+        ("&&", "Short circuits"),
+        ("what does && do", "Short circuits"),
+        ("$_", "Pipelines"),
+        ("??", "Fallbacks"),
+        ("->", "Pointers"),
+        ('"&&"', "Short circuits"),
+        ("element by id", "Finding nodes"),
+        ("getElementById", "Finding nodes"),
+        ("getElemntById", "Finding nodes"),
+        ("getElementB", "Finding nodes"),
+        ("getelementbyid", "Finding nodes"),
+        ("case name", "Finding nodes"),
+        ("5mg", "Medicine"),
+        ("5 mg", "Medicine"),
+        ("7 ml", "Drops"),
+        ("7ml", "Drops"),
+    ],
+)
+async def test_signs_and_parts_of_words_find_pages(wiki: Wiki, asked: str, title: str) -> None:
+    for one, body in CODE.items():
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", one, body=body))
+    assert (await titles(wiki, asked))[:1] == [title]
+
+
+async def test_what_is_mended_in_a_name_of_parts_is_said_once(wiki: Wiki) -> None:
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Nodes", body="Call getElementById."))
+    assert (await ask(wiki, "use getElemntById twice")).did_you_mean == "use get element by id twice"
+
+
+@pytest.mark.parametrize(("asked", "title"), [("軟體開發", "软体开发"), ("软体", "軟體"), ("開發", "软体开发")])
+async def test_traditional_and_simplified_chinese_meet(wiki: Wiki, asked: str, title: str) -> None:
+    for one in ("软体开发", "軟體"):
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", one))
+    assert title in await titles(wiki, asked)
+    assert (await titles(wiki, title))[0] == title, "a name as it is written comes first"
