@@ -75,3 +75,60 @@ async def test_traditional_and_simplified_chinese_meet(wiki: Wiki, asked: str, t
         await create_page(wiki.database, wiki.scope, PageDraft("topic", one))
     assert title in await titles(wiki, asked)
     assert (await titles(wiki, title))[0] == title, "a name as it is written comes first"
+
+
+COMMANDS = {
+    "Get-ChildItem": "Lists a folder; `Get-ChildItem -Recurse` lists what is in its folders, too.",
+    "Folders": "Get-ChildItem, whose -Force shows hidden items, and get the rest.",
+    "Recursion": "A function may recurse.",
+    "Coffee": "Roasted beans, also as decaf.",
+    "Espresso": "Coffee under pressure.",
+}
+
+
+@pytest.fixture
+async def commands(wiki: Wiki) -> Wiki:
+    for title, body in COMMANDS.items():
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body))
+    return wiki
+
+
+@pytest.mark.parametrize(
+    ("query", "expected", "suggested"),
+    [
+        ("Get-ChildItem -Recurse", ["Get-ChildItem", "Folders", "Recursion"], None),
+        ("Get-ChildItem -recurse", ["Get-ChildItem", "Folders", "Recursion"], None),
+        ("list items -recurse -tag:old", ["Get-ChildItem", "Folders", "Recursion"], None),
+        ("coffee -decaf", ["Espresso"], None),
+        ("coffee-decaf", ["Coffee", "Espresso"], None),
+        ("-decaf coffee", ["Espresso"], None),
+        ("pressure -coffee", ["Espresso", "Coffee"], "pressure coffee"),
+        ('pressure -"coffee"', [], None),
+        ("coffee -nothing", ["Coffee", "Espresso"], None),
+        ("type:topic -coffee -recurse", ["Folders"], None),
+    ],
+)
+async def test_a_minus_excludes_unless_it_is_part_of_a_switch(
+    commands: Wiki, query: str, expected: list[str], suggested: str | None
+) -> None:
+    found = await ask(commands, query)
+    assert sorted(await titles(commands, query)) == sorted(expected)
+    assert (await titles(commands, query))[:1] == expected[:1]
+    assert found.did_you_mean == suggested
+
+
+@pytest.mark.parametrize("query", ["Get-ChildItem -Recurse", "pressure -coffee", "coffee -decaf", "get -coffee"])
+async def test_the_next_page_is_of_the_same_search(commands: Wiki, query: str) -> None:
+    whole = [hit.page_id for hit in (await ask(commands, query)).hits]
+    walked, found = [], await ask(commands, query, first=1)
+    while True:
+        walked += [hit.page_id for hit in found.hits]
+        if not found.has_next_page:
+            break
+        found = await ask(commands, query, first=1, after=found.hits[-1].cursor)
+    assert walked == whole
+
+
+@pytest.mark.parametrize("word", ["a[b", "x^y", "a\\b", "c]d", "a.*", "(?=x", "é$", "x{2}"])
+async def test_whatever_follows_a_minus_is_no_pattern(commands: Wiki, word: str) -> None:
+    assert "Espresso" in await titles(commands, f"coffee -{word}")
