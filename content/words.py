@@ -1,17 +1,17 @@
 """The words of a text as search knows them: of pages, of names and of questions alike.
 
 Folded, parted at everything that is neither letter, digit nor mark; runs of scripts without spaces become overlapping
-pairs of characters, traditional Chinese as simplified. An identifier in camel case and a number with its unit are said
-as a whole and by their parts; operators of programming languages are words in code, or alone. A stored index holds
-what `ANALYSER` made: whoever changes the words raises it, and `cairn reindex` then builds the new index beside the old
-one (docs/decisions/0005-full-text-search-in-postgres.md).
+pairs of characters, traditional Chinese as simplified. A number and its unit are two words; an identifier in camel
+case is said as a whole and by its parts; operators of programming languages are words in code, or alone. A stored
+index holds what `ANALYSER` made: whoever changes the words raises it, and `cairn reindex` then builds the new index
+beside the old one (docs/decisions/0005-full-text-search-in-postgres.md).
 """
 
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from opencc import OpenCC
@@ -160,13 +160,13 @@ def analysed(run: str) -> tuple[str, ...]:
 
 
 def read(run: str) -> tuple[str, ...]:
-    """Return the words of a run, as they stand there: the whole of a name or of a measure, and then its parts."""
+    """Return the words of a run, as they stand there: of one in camel case the whole, and then its parts."""
     if sign := OPERATOR_WORDS.get(run):
         return (sign,)
     found = read_letters(simplified(fold(run)))
     if len(found) == 1 and len(run) <= KEPT_MAX and run.isalnum():
         if measure := MEASURE.fullmatch(found[0]):
-            return (*found, *measure.groups())
+            return tuple(measure.groups())
         if not run.islower() and run.isascii() and HUMP.search(run):
             parts = HUMP.sub(r"\g<0> ", run).lower().split()
             return (*found, *(part for part in parts if len(part) >= PART_LEAST))
@@ -215,3 +215,15 @@ def words_of_letters(text: str) -> list[str]:
 ANALYSERS: dict[int, Callable[[str], list[str]]] = {
     1: words_of_letters, 2: words_of_letters, 3: words_of_letters, ANALYSER: words
 }  # fmt: skip
+
+
+def whole_words(text: str, analyser: int = ANALYSER) -> list[tuple[str, ...]]:
+    """Return the words of a text, each with its parts behind it: `see getName` → `(see,) (getname, get, name)`."""
+    if ANALYSERS[analyser] is not words:
+        return [(word,) for word in ANALYSERS[analyser](text)]
+    found: list[tuple[str, ...]] = []
+    for _, group in groupby(spans(text), key=lambda word: word[1:]):
+        run = tuple(word.text for word in group)
+        has_parts = all(len(word) < len(run[0]) and word in run[0] for word in run[1:])
+        found += [run] if has_parts else [(word,) for word in run]
+    return found

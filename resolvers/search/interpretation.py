@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import accumulate, groupby
+from itertools import chain, groupby
 from math import log1p, log10
 from typing import NamedTuple
 from uuid import UUID
@@ -15,7 +15,7 @@ from rapidfuzz.distance import DamerauLevenshtein
 
 from content.languages import common_words
 from content.names import normalise
-from content.words import ANALYSER, ANALYSERS, spans, words
+from content.words import ANALYSER, ANALYSERS, spans, whole_words, words
 from db.database import Connection, Row
 from db.scope import Scope
 from db.sql import statements
@@ -80,7 +80,6 @@ MOST_WORDS, MOST_BESIDES = 64, 1_000  # of a question are read; of what must be 
 FEW_WORDS, SOME_WORDS = 6, 8  # up to here the last word may be unfinished; two letters be wrong in a short word
 MOST_LONGER, MOST_OPEN, FEW_OPEN = 24, 5, 2  # words that go on: fetched, and used for a last word unknown or known
 COMMON = 50  # pages: who types a word that so many have is not looking for a longer one
-MOST_PARTS = 8  # of a word in camel case
 MOST_WRONG = 4  # words that are corrected
 MOST_NEAR, MOST_FIXES = 6, 3  # words that each may be: looked up, and used
 SHORTEST_WRONG, LONGEST_WRONG = 4, 32  # characters; one less where other words of the question are known
@@ -166,14 +165,13 @@ async def read(
 
     A mistake is corrected with words of pages of these statuses.
     """
-    analyse = ANALYSERS[analyser]
-    words, others = analyse(text)[:MOST_WORDS], analyse(besides)[:MOST_BESIDES]
-    beginning = words[-1] if words and may_go_on(text, words) else None
+    said, others = whole_words(text, analyser)[:MOST_WORDS], ANALYSERS[analyser](besides)[:MOST_BESIDES]
+    beginning = said[-1][0] if said and may_go_on(text, said) else None
     letter = scope_letter(scope.tenant_id, scope.owner_id, analyser)
     where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "letter": letter}
     rows = await connection.all(
         WORDS["read_words"], **where, analysers=list(ANALYSERS),
-        words=list(dict.fromkeys([*words, *others])) or [""], beginning=beginning,
+        words=list(dict.fromkeys([*chain(*said), *others])) or [""], beginning=beginning,
         ending=beginning and beginning + LAST, longer=MOST_LONGER,
     )  # fmt: skip
     if not rows:
@@ -181,11 +179,13 @@ async def read(
     if rows[0]["analyser"] != analyser:
         return await read(connection, scope, text, besides, statuses, rows[0]["analyser"])
     pages, length = max(rows[0]["pages"], 1), max(rows[0]["words"], 1)
-    reading = ReadQuery(letter, analyser, pages, length / pages, words, rows[0]["counted_at"])
+    reading = ReadQuery(letter, analyser, pages, length / pages, [], rows[0]["counted_at"])
     stems = reading.stems = lexemes_of(rows, reading.found)
     longer = [row for row in rows if row["origin"] == "longer"]
-    words = reading.words = without_wholes(words, {word for word in stems if any(map(reading.found.get, stems[word]))})
-    reading.unknown = {word for word in words if word in stems and not any(map(reading.found.get, stems[word]))}
+    known = {word for word in stems if any(map(reading.found.get, stems[word]))}
+    said = known_whole(said, known | ({beginning} if beginning and longer else set()))
+    words = reading.words = list(chain(*said))
+    reading.unknown = {word for word in words if word in stems} - known
     reading.idle = {row["word"] for row in rows if row["lexeme"] is None}
     idle = without_unsaid(reading)
     going_on = open_options(reading, longer, stems) if beginning else []
@@ -195,6 +195,8 @@ async def read(
     wrong = [word for word in dict.fromkeys(words) if is_wrong(word, reading, bool(going_on))]
     if wrong and (wrong := (await without_common(wrong, rows[0]["languages"]))[:MOST_WRONG]):
         fixes = await correct_words(connection, where, reading, wrong, statuses)
+    words = reading.words = without_wholes(said, fixes.keys())
+    reading.corrected = {word: fix for word, fix in reading.corrected.items() if word in words}
     for place, word in enumerate(words):
         own = [Option(word, IDLE if word in idle else 1.0, stems[word])] if word in stems else []
         is_last = place == len(words) - 1
@@ -202,15 +204,17 @@ async def read(
     return reading
 
 
-def without_wholes(words: Sequence[str], known: Set[str]) -> list[str]:
-    """Return the words of a question without those that no page has and whose parts follow: `5mg 5 mg` is 5 mg."""
-    return [
-        word for place, word in enumerate(words)
-        if word in known or word not in accumulate(words[place + 1 : place + 1 + MOST_PARTS])
-    ]  # fmt: skip
+def known_whole(said: Sequence[tuple[str, ...]], known: Set[str]) -> list[tuple[str, ...]]:
+    """Return the words of a question, each with its parts unless the wiki has it as a whole."""
+    return [word[:1] if word[0] in known else word for word in said]
 
 
-def may_go_on(text: str, words: Sequence[str]) -> bool:
+def without_wholes(said: Sequence[tuple[str, ...]], corrected: Set[str]) -> list[str]:
+    """Return the words to look for: of one that no page has its parts, or what it is a mistyped form of."""
+    return [one for word in said for one in (word[:1] if word[0] in corrected else word[1:] or word)]
+
+
+def may_go_on(text: str, words: Sequence[tuple[str, ...]]) -> bool:
     """Return whether someone may still be typing the last word."""
     return len(words) <= FEW_WORDS and text[-1:].isalnum() and not is_contracted(text)
 

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from content.normalization import fold
-from content.words import ANALYSERS, KEPT, REMEMBERED, SIGNS, SPACELESS, WORD_MAX, Word, spans, words
+from content.words import ANALYSERS, KEPT, REMEMBERED, SIGNS, SPACELESS, WORD_MAX, Word, spans, whole_words, words
 
 ANYTHING = st.text(st.characters())  # lone surrogates and NUL among them
 WRITTEN = st.text(
@@ -37,7 +37,7 @@ SIGNED = tuple(SIGNS.values())
         ("getElementById", "getelementbyid get element by id"),
         ("HTMLParser iPhone macOS", "htmlparser html parser iphone phone macos mac os"),
         ("URLs LNK2014 GPT4o WORD", "urls lnk2014 gpt4o word"),
-        ("5mg 5 mg 16GB", "5mg 5 mg 5 mg 16gb 16 gb"),
+        ("5mg 5 mg 16GB", "5 mg 5 mg 16 gb"),
         ("3D 2nd 802.11ac", "3d 2nd 802 11ac"),
         ("x && y ?? $_ ->", "x ampamp0 y questquest0 dollarlow0 minusmore0"),
         ("x&&y a->b $_.Name", "x y a b name"),
@@ -63,6 +63,16 @@ def test_the_words_of_a_text(text: str, found: str) -> None:
 def test_an_index_of_an_older_analyser_is_read_with_its_words() -> None:
     text = "C++ getElementById 5mg && `a->b` 東京都 snake_case"
     assert " ".join(ANALYSERS[3](text)) == "c cplusplus getelementbyid 5mg a b 東京 京都 snake case"
+
+
+@given(ANYTHING | WRITTEN)
+def test_whole_words_are_the_words_with_their_parts(text: str) -> None:
+    assert [word for whole in whole_words(text) for word in whole] == words(text)
+
+
+def test_only_names_in_camel_case_have_parts() -> None:
+    text = "see getName, C++ iPhone対応 東東東 5mg"
+    assert [word for word in whole_words(text) if word[1:]] == [("getname", "get", "name")]
 
 
 @given(ANYTHING | WRITTEN)

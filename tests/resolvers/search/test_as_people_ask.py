@@ -66,7 +66,7 @@ async def test_signs_and_parts_of_words_find_pages(wiki: Wiki, asked: str, title
 
 async def test_what_is_mended_in_a_name_of_parts_is_said_once(wiki: Wiki) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Nodes", body="Call getElementById."))
-    assert (await ask(wiki, "use getElemntById twice")).did_you_mean == "use get element by id twice"
+    assert (await ask(wiki, "use getElemntById twice")).did_you_mean == "use getelementbyid twice"
 
 
 @pytest.mark.parametrize(("asked", "title"), [("軟體開發", "软体开发"), ("软体", "軟體"), ("開發", "软体开发")])
