@@ -19,6 +19,7 @@ CODES = {
     "ru": "russian", "sr": "serbian", "sv": "swedish", "ta": "tamil", "tr": "turkish", "yi": "yiddish",
 }  # fmt: skip
 LANGUAGES = frozenset(CODES.values()) | {"simple"}
+COMPOUNDING = ("danish", "dutch", "estonian", "finnish", "german", "hungarian", "norwegian", "swedish")
 KEYS = ("language", "lang")
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain, groupby
@@ -13,7 +13,7 @@ from uuid import UUID
 
 from rapidfuzz.distance import DamerauLevenshtein
 
-from content.languages import common_words
+from content.languages import COMPOUNDING, common_words
 from content.names import normalise
 from content.words import ANALYSER, ANALYSERS, spans, whole_words, words
 from db.database import Connection, Row
@@ -80,6 +80,7 @@ MOST_WORDS, MOST_BESIDES = 64, 1_000  # of a question are read; of what must be 
 FEW_WORDS, SOME_WORDS = 6, 8  # up to here the last word may be unfinished; two letters be wrong in a short word
 MOST_LONGER, MOST_OPEN, FEW_OPEN = 24, 5, 2  # words that go on: fetched, and used for a last word unknown or known
 COMMON = 50  # pages: who types a word that so many have is not looking for a longer one
+SHORTEST_PART, MOST_WORDS_IN, MOST_COMPOUNDS = 5, 8, 5  # letters of a part; parts looked for; words used for each
 MOST_WRONG = 4  # words that are corrected
 MOST_NEAR, MOST_FIXES = 6, 3  # words that each may be: looked up, and used
 SHORTEST_WRONG, LONGEST_WRONG = 4, 32  # characters; one less where other words of the question are known
@@ -169,8 +170,11 @@ async def read(
     beginning = said[-1][0] if said and may_go_on(text, said) else None
     letter = scope_letter(scope.tenant_id, scope.owner_id, analyser)
     where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "letter": letter}
+    parts = [word for word in dict.fromkeys(chain(*said)) if len(word) >= SHORTEST_PART and word.isalpha()][
+        :MOST_WORDS_IN
+    ]
     rows = await connection.all(
-        WORDS["read_words"], **where, analysers=list(ANALYSERS),
+        WORDS["read_words"], **where, parts=parts, compounding=list(COMPOUNDING), analysers=list(ANALYSERS),
         words=list(dict.fromkeys([*chain(*said), *others])) or [""], beginning=beginning,
         ending=beginning and beginning + LAST, longer=MOST_LONGER,
     )  # fmt: skip
@@ -182,6 +186,7 @@ async def read(
     reading = ReadQuery(letter, analyser, pages, length / pages, [], rows[0]["counted_at"])
     stems = reading.stems = lexemes_of(rows, reading.found)
     longer = [row for row in rows if row["origin"] == "longer"]
+    compounds = compounds_of(rows, stems)
     known = {word for word in stems if any(map(reading.found.get, stems[word]))}
     said = known_whole(said, known | ({beginning} if beginning and longer else set()))
     words = reading.words = list(chain(*said))
@@ -192,7 +197,7 @@ async def read(
     reading.forms = forms_of(beginning, longer, stems) if beginning else ()
     reading.relative = await find_relative(connection, where, text, reading.unknown, statuses)
     fixes = {}
-    wrong = [word for word in dict.fromkeys(words) if is_wrong(word, reading, bool(going_on))]
+    wrong = [word for word in dict.fromkeys(words) if word not in compounds and is_wrong(word, reading, bool(going_on))]
     if wrong and (wrong := (await without_common(wrong, rows[0]["languages"]))[:MOST_WRONG]):
         fixes = await correct_words(connection, where, reading, wrong, statuses)
     words = reading.words = without_wholes(said, fixes.keys())
@@ -200,7 +205,9 @@ async def read(
     for place, word in enumerate(words):
         own = [Option(word, IDLE if word in idle else 1.0, stems[word])] if word in stems else []
         is_last = place == len(words) - 1
-        reading.options.append([*own, *fixes.get(word, []), *(going_on if is_last else [])])
+        options = [*own, *fixes.get(word, []), *(going_on if is_last else [])]
+        spoken = {option.lexemes for option in options}
+        reading.options.append([*options, *(one for one in compounds.get(word, []) if one.lexemes not in spoken)])
     return reading
 
 
@@ -254,6 +261,20 @@ def open_options(reading: ReadQuery, longer: Sequence[Row], stems: dict[str, tup
             options.append(Option(row["word"], OPEN, lexemes))
     known = max((reading.found[lexeme] for lexeme in stems.get(reading.words[-1], ())), default=0)
     return options[: MOST_OPEN if not known else FEW_OPEN if known < COMMON else 0]
+
+
+def compounds_of(rows: Sequence[Row], stems: Mapping[str, tuple[str, ...]]) -> dict[str, list[Option]]:
+    """Return the longer words that each word is a part of: those that it ends first, then the most common."""
+    found: defaultdict[str, dict[tuple[str, ...], tuple[bool, int, str]]] = defaultdict(dict)
+    for row in rows:
+        lexemes = stems.get(row["word"], ())
+        if row["origin"] == "compound" and row["found"] and lexemes != stems.get(row["part"]):
+            found[row["part"]].setdefault(lexemes, (not row["is_end"], -row["found"], row["word"]))
+    return {
+        part: [Option(word, OPEN, lexemes) for (*_, word), lexemes in sorted((key, own) for own, key in words.items())]
+        [:MOST_COMPOUNDS]
+        for part, words in found.items()
+    }  # fmt: skip
 
 
 def forms_of(last: str, longer: Sequence[Row], stems: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
