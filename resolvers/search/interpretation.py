@@ -80,7 +80,7 @@ MOST_WORDS, MOST_BESIDES = 64, 1_000  # of a question are read; of what must be 
 FEW_WORDS, SOME_WORDS = 6, 8  # up to here the last word may be unfinished; two letters be wrong in a short word
 MOST_LONGER, MOST_OPEN, FEW_OPEN = 24, 5, 2  # words that go on: fetched, and used for a last word unknown or known
 COMMON = 50  # pages: who types a word that so many have is not looking for a longer one
-SHORTEST_PART, MOST_WORDS_IN, MOST_COMPOUNDS = 5, 8, 5  # letters of a part; parts looked for; words used for each
+SHORTEST_PART, MOST_PARTS = 5, 8  # letters of a word that is looked for in compounds, and how many are
 MOST_WRONG = 4  # words that are corrected
 MOST_NEAR, MOST_FIXES = 6, 3  # words that each may be: looked up, and used
 SHORTEST_WRONG, LONGEST_WRONG = 4, 32  # characters; one less where other words of the question are known
@@ -100,7 +100,7 @@ class ReadQuery:
 
     `options` has an entry for each word of the question, in its order; `forms` is what else its last word may end in,
     `relative` a name next to a code that nobody wrote. `idle` words mean nothing in one of the wiki's languages, as
-    `the` does not in English.
+    `the` does not in English; `parts` are in compounds of the wiki.
     """
 
     letter: str
@@ -115,6 +115,7 @@ class ReadQuery:
     corrected: dict[str, str] = field(default_factory=dict)
     unknown: set[str] = field(default_factory=set)
     idle: set[str] = field(default_factory=set)
+    parts: set[str] = field(default_factory=set)
     forms: tuple[str, ...] = ()
     relative: str | None = None
 
@@ -170,9 +171,7 @@ async def read(
     beginning = said[-1][0] if said and may_go_on(text, said) else None
     letter = scope_letter(scope.tenant_id, scope.owner_id, analyser)
     where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "letter": letter}
-    parts = [word for word in dict.fromkeys(chain(*said)) if len(word) >= SHORTEST_PART and word.isalpha()][
-        :MOST_WORDS_IN
-    ]
+    parts = [word for word in dict.fromkeys(chain(*said)) if len(word) >= SHORTEST_PART and word.isalpha()][:MOST_PARTS]
     rows = await connection.all(
         WORDS["read_words"], **where, parts=parts, compounding=list(COMPOUNDING), analysers=list(ANALYSERS),
         words=list(dict.fromkeys([*chain(*said), *others])) or [""], beginning=beginning,
@@ -186,7 +185,8 @@ async def read(
     reading = ReadQuery(letter, analyser, pages, length / pages, [], rows[0]["counted_at"])
     stems = reading.stems = lexemes_of(rows, reading.found)
     longer = [row for row in rows if row["origin"] == "longer"]
-    compounds = compounds_of(rows, stems)
+    compounds = compounds_of(rows, stems, reading.found)
+    reading.parts = set(compounds)
     known = {word for word in stems if any(map(reading.found.get, stems[word]))}
     said = known_whole(said, known | ({beginning} if beginning and longer else set()))
     words = reading.words = list(chain(*said))
@@ -197,7 +197,7 @@ async def read(
     reading.forms = forms_of(beginning, longer, stems) if beginning else ()
     reading.relative = await find_relative(connection, where, text, reading.unknown, statuses)
     fixes = {}
-    wrong = [word for word in dict.fromkeys(words) if word not in compounds and is_wrong(word, reading, bool(going_on))]
+    wrong = [word for word in dict.fromkeys(words) if is_wrong(word, reading, bool(going_on))]
     if wrong and (wrong := (await without_common(wrong, rows[0]["languages"]))[:MOST_WRONG]):
         fixes = await correct_words(connection, where, reading, wrong, statuses)
     words = reading.words = without_wholes(said, fixes.keys())
@@ -259,22 +259,26 @@ def open_options(reading: ReadQuery, longer: Sequence[Row], stems: dict[str, tup
         if lexemes and row["found"]:
             seen.update(lexemes)
             options.append(Option(row["word"], OPEN, lexemes))
-    known = max((reading.found[lexeme] for lexeme in stems.get(reading.words[-1], ())), default=0)
-    return options[: MOST_OPEN if not known else FEW_OPEN if known < COMMON else 0]
+    return options[: most_beside(stems.get(reading.words[-1], ()), reading.found)]
 
 
-def compounds_of(rows: Sequence[Row], stems: Mapping[str, tuple[str, ...]]) -> dict[str, list[Option]]:
+def most_beside(lexemes: Sequence[str], found: Mapping[str, int]) -> int:
+    """Return how many longer words are taken beside a word: fewer the more pages have the word itself."""
+    known = max((found[lexeme] for lexeme in lexemes), default=0)
+    return MOST_OPEN if not known else FEW_OPEN if known < COMMON else 0
+
+
+def compounds_of(
+    rows: Sequence[Row], stems: Mapping[str, tuple[str, ...]], found: Mapping[str, int]
+) -> dict[str, list[Option]]:
     """Return the longer words that each word is a part of: those that it ends first, then the most common."""
-    found: defaultdict[str, dict[tuple[str, ...], tuple[bool, int, str]]] = defaultdict(dict)
-    for row in rows:
+    words: defaultdict[str, dict[tuple[str, ...], str]] = defaultdict(dict)
+    for row in sorted(rows, key=lambda row: (not row["is_end"], -row["found"], row["word"])):
         lexemes = stems.get(row["word"], ())
         if row["origin"] == "compound" and row["found"] and lexemes != stems.get(row["part"]):
-            found[row["part"]].setdefault(lexemes, (not row["is_end"], -row["found"], row["word"]))
-    return {
-        part: [Option(word, OPEN, lexemes) for (*_, word), lexemes in sorted((key, own) for own, key in words.items())]
-        [:MOST_COMPOUNDS]
-        for part, words in found.items()
-    }  # fmt: skip
+            words[row["part"]].setdefault(lexemes, row["word"])
+    every = {part: [Option(word, OPEN, lexemes) for lexemes, word in own.items()] for part, own in words.items()}
+    return {part: options[: most_beside(stems.get(part, ()), found)] for part, options in every.items()}
 
 
 def forms_of(last: str, longer: Sequence[Row], stems: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
@@ -336,7 +340,7 @@ def is_close(reading: ReadQuery, asked: str, word: str, edits: int, in_names: bo
     """Return whether one letter differs, or two in a word so long that chance does not find one."""
     if edits == 1:
         return True
-    return edits == 2 and in_names and len(asked) >= two_edits_from(reading)
+    return edits == 2 and in_names and asked not in reading.parts and len(asked) >= two_edits_from(reading)
 
 
 def two_edits_from(reading: ReadQuery) -> int:
