@@ -1,6 +1,14 @@
 """The language that a page is written in, and so how its words are stemmed: a name of a Postgres configuration."""
 
+from functools import cache
+from heapq import nlargest
+from importlib.resources import files
 from typing import Any
+from zlib import MAX_WBITS, decompress
+
+import orjson
+
+from .normalization import fold
 
 # ISO 639-1, as the frontmatter of notes has it.
 CODES = {
@@ -11,6 +19,7 @@ CODES = {
     "ru": "russian", "sr": "serbian", "sv": "swedish", "ta": "tamil", "tr": "turkish", "yi": "yiddish",
 }  # fmt: skip
 LANGUAGES = frozenset(CODES.values()) | {"simple"}
+COMPOUNDING = ("danish", "dutch", "estonian", "finnish", "german", "hungarian", "norwegian", "swedish")
 KEYS = ("language", "lang")
 
 
@@ -32,3 +41,20 @@ def named(text: str) -> str | None:
     if name in LANGUAGES:
         return name
     return CODES.get(code) or ("simple" if code.isalpha() and len(code) == 2 else None)
+
+
+COMMON = 5_000  # words of a language that everybody knows
+CODE_OF = {language: code for code, language in reversed(CODES.items())}
+
+
+@cache
+def common_words(language: str) -> frozenset[str]:
+    """Return the most frequent words of a language, folded; none for a language without a list.
+
+    The first call for a language reads its list, which takes long enough to want a thread.
+    """
+    path = files("spellchecker") / "resources" / f"{CODE_OF.get(language, language)}.json.gz"
+    if not path.is_file():
+        return frozenset()
+    uses: dict[str, int] = orjson.loads(decompress(path.read_bytes(), MAX_WBITS | 16))
+    return frozenset(map(fold, nlargest(COMMON, uses, key=uses.__getitem__)))

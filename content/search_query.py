@@ -17,7 +17,7 @@ Everything else is words: an unknown key (`std::vector`, `http://…`), a value 
 `updated:May`), a quote that is not closed, `-` alone, `--x`. So there are no errors. What follows the first 10,000
 characters is not read, and behind 32 phrases, exclusions and operators everything is words. In a question of more than
 twelve words quotes and minus signs are prose and demand nothing, and in front of a question a minus is part of its
-first word if that may be the name of a switch.
+first word if that may be the name of a switch. Elsewhere the wiki decides what is one: resolvers.search.search.
 """
 
 import re
@@ -90,6 +90,16 @@ def _is_switch(word: str, text: str) -> bool:
     """
     is_written_so = len(word) <= 2 or word.isupper() or not word.isalpha()
     return word.isascii() and (is_written_so or not OPTION.isdisjoint(words(text)))
+
+
+def without_exclusions(text: str) -> str:
+    """Return the query with each excluded word asked for: `ls -Recurse` → `ls Recurse`. A quoted phrase stays out."""
+    parts, at = [], 0
+    for term in TERM.finditer(UNSTORABLE.sub(" ", text[:QUERY_MAX]).translate(SIGNS)):
+        if term["minus"] and term["bare"] and _said_by(term, in_prose=False)[0][0] == "excluded":
+            parts.append(text[at : term.start()])
+            at = term.start() + 1
+    return "".join([*parts, text[at:]])
 
 
 def parse(text: str) -> SearchQuery:

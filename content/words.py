@@ -1,20 +1,24 @@
 """The words of a text as search knows them: of pages, of names and of questions alike.
 
 Folded, parted at everything that is neither letter, digit nor mark; runs of scripts without spaces become overlapping
-pairs of characters. A stored index holds what `ANALYSER` made: whoever changes the words raises it, and
-`cairn reindex` then builds the new index beside the old one (docs/decisions/0005-full-text-search-in-postgres.md).
+pairs of characters, traditional Chinese as simplified. A number and its unit are two words; an identifier in camel
+case is said as a whole and by its parts; operators of programming languages are words in code, or alone. A stored
+index holds what `ANALYSER` made: whoever changes the words raises it, and `cairn reindex` then builds the new index
+beside the old one (docs/decisions/0005-full-text-search-in-postgres.md).
 """
 
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
-from functools import lru_cache
-from itertools import pairwise
+from functools import cache, lru_cache
+from itertools import groupby, pairwise
 from typing import NamedTuple
+
+from opencc import OpenCC
 
 from .normalization import INVISIBLE, fold
 
-ANALYSER = 3
+ANALYSER = 4
 UNCOMMENTED = 2  # from this one on, comments of a body are not searched
 TAGGED = 3  # and from this one on, pages are found by the words of their tags
 WORD_MAX = 64  # characters; longer ones are data, not words
@@ -24,8 +28,35 @@ MARKS = "".join(chr(code) for code in range(0x300, 0x10000) if unicodedata.categ
 SCRIPTS = "\U00010000-\U0001cfff\U0001e000-\U0001efff"  # few know their marks, and their punctuation nobody types
 LETTER = f"[\\w{MARKS}{SCRIPTS}]"
 # Nobody sees a soft hyphen or a joiner, so it parts no word; folding takes it out.
-RUN = re.compile(rf"(?:{LETTER[:-1]}{INVISIBLE.pattern[1:]}){{1,{RUN_MAX}}}(?:\+\+|＋＋|[#＃](?!{LETTER}))?")
+LETTERS = rf"(?:{LETTER[:-1]}{INVISIBLE.pattern[1:]}){{1,{RUN_MAX}}}(?:\+\+|＋＋|[#＃](?!{LETTER}))?"
 PIECE = re.compile(rf"{LETTER}+|\+\+|#")
+# Those of which markdown and prose make another use are none: `--`, `**`, `##`, `...`.
+OPERATORS = (
+    "&& || ?? ?. ?: -> => <- ~> |> <| :: := == != === !== =~ !~ <= >= <=> <> << >> >>> >>= <<= += -= *= /= %= &= |= ^= "
+    "??= ||= &&= // /* */ ++ !! @@ $$ $? $! $@ $* $# $_ >& &> |& %>%"
+)
+UNDERSCORE = "\x1f"  # that of `$_`, where all others are spaces
+SIGN_NAMES = dict(zip("&|?.:<>-=~!+*/%^@$#_", (
+    "amp", "pipe", "quest", "dot", "colon", "less", "more", "minus", "equal", "tilde", "bang", "plus", "star", "slash",
+    "percent", "caret", "at", "dollar", "hash", "low",
+), strict=True))  # fmt: skip
+# A number behind its name: Postgres' parser keeps such a word as it is, no stemmer reads it, and nobody types it.
+OPERATOR_WORDS = {
+    sign.replace("_", UNDERSCORE): "".join(map(SIGN_NAMES.__getitem__, sign)) + "0" for sign in OPERATORS.split()
+}
+OPERATOR = "|".join(map(re.escape, sorted(OPERATOR_WORDS, key=len, reverse=True)))
+SIGNS_AROUND = r"[&|?.:<>\-=~!+*/%^@$#\x1f\\]"
+RUN = re.compile(rf"{LETTERS}|(?<![^\s`])(?:{OPERATOR})(?![^\s`])")
+RUN_IN_CODE = re.compile(rf"{LETTERS}|\${UNDERSCORE}(?!{LETTER})|(?<!{SIGNS_AROUND})(?:{OPERATOR})(?!{SIGNS_AROUND})")
+BACKTICKS = re.compile("`+")
+HUMP = re.compile("[a-z](?=[A-Z])|[0-9](?=[A-Z][a-z])|[A-Z](?=[A-Z][a-z]{2})")  # where a name in camel case is parted
+PART_LEAST = 2  # letters
+MEASURE = re.compile(
+    "([0-9]+)("
+    "[mkµμcd]?g|mcg|[mcdk]?l|[mckn]?m|in|ft|lbs?|oz|[kmgt]i?b|[kmg]?bps|[kmg]?hz|[mk]?wh?|[mk]?v|m?ah?|[mµμn]?s|min|h|hrs?"
+    "|px|pt|r?em|dpi|fps|bits?|kcal|ppm"
+    ")"
+)
 # Han, kana, hangul, Thai, Lao, Burmese and Khmer: no spaces between words, or (hangul) words that take endings.
 SPACELESS = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -37,6 +68,7 @@ PARTS = 1 << 6
 PART = (1 << 11) // 3
 REMEMBERED = PARTS * PART
 KEPT_MAX = 32  # characters of a run that is remembered: longer ones hardly come again, and have no bound
+HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 SIGNS = {"++": "plusplus", "#": "sharp"}
 
 
@@ -49,13 +81,17 @@ class Word(NamedTuple):
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text: `C++: Café-Bars` → `c cplusplus cafe bars`; `東京都` → `東京 京都`."""
-    return [word for run in RUN.findall(apart(text)) for word in (analysed(run) if len(run) <= KEPT_MAX else read(run))]
+    """Return the words of a text: `C++: Café-Bars` → `c cplusplus cafe bars`; `東京都` → `东京 京都`."""
+    text = apart(text)
+    runs = (run for pattern, *part in parts_of(text) for run in pattern.findall(text, *part))
+    return [word for run in runs for word in (analysed(run) if len(run) <= KEPT_MAX else read(run))]
 
 
 def spans(text: str) -> Iterator[Word]:
     """Yield `words`, each with its place. Where folding changed the length, that is the place of the whole run."""
-    for run in RUN.finditer(apart(text)):
+    text = apart(text)
+    runs = (run for pattern, *part in parts_of(text) for run in pattern.finditer(text, *part))
+    for run in runs:
         found = analysed(run[0]) if len(run[0]) <= KEPT_MAX else read(run[0])
         if len(found) == 1 or not SPACELESS.search(run[0]):
             yield from (Word(word, run.start(), run.end()) for word in found)
@@ -65,7 +101,25 @@ def spans(text: str) -> Iterator[Word]:
 
 def apart(text: str) -> str:
     """Replace what regular expressions count as a letter but is none, `_`, by a space."""
-    return text.replace("_", " ")
+    return text.replace("$_", "$" + UNDERSCORE).replace("_", " ")
+
+
+def parts_of(text: str) -> Iterator[tuple[re.Pattern[str], int, int]]:
+    """Yield the parts of a text between backticks, and what is a run in each: in code, signs may touch letters."""
+    if "`" not in text:
+        yield RUN, 0, len(text)
+        return
+    ticks = [(mark.start(), mark.end()) for mark in BACKTICKS.finditer(text)]
+    last = {end - start: start for start, end in ticks}
+    at, size = 0, 0
+    for start, end in ticks:
+        if size and end - start != size:
+            continue
+        if not size and last[end - start] == start:
+            continue  # nothing closes it
+        yield RUN_IN_CODE if size else RUN, at, start
+        at, size = end, 0 if size else end - start
+    yield RUN, at, len(text)
 
 
 def placed(found: tuple[str, ...], run: str, start: int) -> Iterator[Word]:
@@ -84,7 +138,20 @@ def placed(found: tuple[str, ...], run: str, start: int) -> Iterator[Word]:
 
 @lru_cache(maxsize=10_000)
 def folded(character: str) -> str:
-    return fold(character)
+    return simplified(fold(character))
+
+
+def simplified(text: str) -> str:
+    """Return the text with each traditional Chinese character as the simplified one."""
+    return text.translate(characters()) if HAN.search(text) else text
+
+
+@cache
+def characters() -> dict[int, str]:
+    """The simplified character of each traditional one, by code point."""
+    every = [chr(code) for start, end in ((0x3400, 0xA000), (0xF900, 0xFB00)) for code in range(start, end)]
+    found = dict(zip(every, OpenCC("t2s").convert("\n".join(every)).split("\n"), strict=True))
+    return {ord(one): found.get(other, other) for one, other in found.items() if one != other}
 
 
 def analysed(run: str) -> tuple[str, ...]:
@@ -93,9 +160,23 @@ def analysed(run: str) -> tuple[str, ...]:
 
 
 def read(run: str) -> tuple[str, ...]:
-    """Return the words of a run of letters, as they stand there."""
+    """Return the words of a run, as they stand there: of one in camel case the whole, and then its parts."""
+    if sign := OPERATOR_WORDS.get(run):
+        return (sign,)
+    found = read_letters(simplified(fold(run)))
+    if len(found) == 1 and len(run) <= KEPT_MAX and run.isalnum():
+        if measure := MEASURE.fullmatch(found[0]):
+            return tuple(measure.groups())
+        if not run.islower() and run.isascii() and HUMP.search(run):
+            parts = HUMP.sub(r"\g<0> ", run).lower().split()
+            return (*found, *(part for part in parts if len(part) >= PART_LEAST))
+    return found
+
+
+def read_letters(run: str) -> tuple[str, ...]:
+    """Return the words of a folded run of letters."""
     found: list[str] = []
-    for piece in PIECE.findall(fold(run)):
+    for piece in PIECE.findall(run):
         if piece in SIGNS:
             found += [f"{found[-1]}{SIGNS[piece]}"] if found else []
         else:
@@ -122,5 +203,27 @@ def pairs(run: str) -> Iterator[str]:
     yield from map("".join, pairwise(run))
 
 
+RUN_OF_LETTERS = re.compile(LETTERS)
+
+
+def words_of_letters(text: str) -> list[str]:
+    """Return the words as the first three analysers had them: no parts, no operators, Chinese as it is written."""
+    return [word for run in RUN_OF_LETTERS.findall(text.replace("_", " ")) for word in read_letters(fold(run))]
+
+
 # Every analyser that stored rows may be of: an old one stays until no installation has its rows any more.
-ANALYSERS: dict[int, Callable[[str], list[str]]] = {1: words, 2: words, ANALYSER: words}
+ANALYSERS: dict[int, Callable[[str], list[str]]] = {
+    1: words_of_letters, 2: words_of_letters, 3: words_of_letters, ANALYSER: words
+}  # fmt: skip
+
+
+def whole_words(text: str, analyser: int = ANALYSER) -> list[tuple[str, ...]]:
+    """Return the words of a text, each with its parts behind it: `see getName` → `(see,) (getname, get, name)`."""
+    if ANALYSERS[analyser] is not words:
+        return [(word,) for word in ANALYSERS[analyser](text)]
+    found: list[tuple[str, ...]] = []
+    for _, group in groupby(spans(text), key=lambda word: word[1:]):
+        run = tuple(word.text for word in group)
+        has_parts = all(len(word) < len(run[0]) and word in run[0] for word in run[1:])
+        found += [run] if has_parts else [(word,) for word in run]
+    return found

@@ -15,7 +15,7 @@ from content.links import find_links
 from content.names import normalise
 from content.passages import passages
 from content.sections import Section, render
-from content.words import ANALYSER, words
+from content.words import ANALYSER, whole_words, words
 from db.database import Database
 from db.ids import new_id
 from db.scope import Actor, ActorKind, Role, Scope
@@ -190,6 +190,11 @@ async def check_names(wiki: Wiki, pages: dict[UUID, Any]) -> None:
         assert stored[page_id] == {(kind, name) for name, kind in best.items() if name}
 
 
+def whole(name: str) -> list[str]:
+    """Return the words of a name without the parts of those in camel case."""
+    return [word[0] for word in whole_words(name)]
+
+
 async def check_words(wiki: Wiki, pages: dict[UUID, Any]) -> None:
     """Each page's words, weighted by where they stand and under the letter of the wiki; and how often each is there."""
     sql = """
@@ -203,17 +208,21 @@ async def check_words(wiki: Wiki, pages: dict[UUID, Any]) -> None:
     names = await names_of(wiki, pages)
     headings, said_headings = defaultdict(list), defaultdict(set)
     for section in await wiki.rows("sections", "page_id, position"):
-        headings[section["page_id"]] += words(section["heading"])
-        if heading := " ".join(words(section["heading"])):
+        headings[section["page_id"]].append(section["heading"])
+        if heading := " ".join(whole(section["heading"])):
             said_headings[section["page_id"]].add(f"{letter}:heading:{heading[:200]}")
     for page in pages.values():
-        title, summary, body = map(words, (page["title"], page["summary"] or "", uncommented(page["body_md"])))
-        others = dict.fromkeys(tuple(words(name)) for name in sorted({name for _, name in names[page["id"]]}))
+        summary, body = map(words, (page["summary"] or "", uncommented(page["body_md"])))
+        title, called = whole(page["title"]), sorted({name for _, name in names[page["id"]]})
+        others = dict.fromkeys(tuple(whole(name)) for name in called)
+        headed = [word for heading in headings[page["id"]] for word in whole(heading)]
+        every = [page["title"], *called, *headings[page["id"]]]
+        parts = dict.fromkeys(part for name in every for word in whole_words(name) for part in word[1:])
         other = [word for name in others for word in name if list(name) != title]
         tags = [f"{letter}:tag:{tag.casefold()}" for tag in page["tags"]]
         marks = [f"{letter}:", f"{letter}:type:{page['type']}", *tags, *said_headings[page["id"]]]
         tagged = [word for tag in page["tags"] for word in words(tag)]
-        texts = [" ".join(said) for said in (title, other, [*headings[page["id"]], *tagged, *summary], body)]
+        texts = [" ".join(said) for said in (title, other, [*headed, *parts, *tagged, *summary], body)]
         language = language_of(page["metadata"], "english")
         (row,) = await wiki.look.fetch(sql, page["id"], *texts, marks, letter, language)
         assert tuple(row) == (True, True, page["status"], len(title) + len(summary) + len(body))

@@ -16,3 +16,12 @@ CROSS JOIN LATERAL unnest(tsvector_to_array(to_tsvector(CAST(language AS regconf
 WHERE scope.tenant_id = CAST(:tenant_id AS uuid) AND scope.owner_id = CAST(:owner_id AS uuid)
   AND scope.analyser = CAST(:analyser AS smallint)
 GROUP BY word.text;
+
+-- name: find_switch
+-- Does one of these pages write a word as a switch, `-Recurse`? The pattern matches that.
+SELECT EXISTS (
+    SELECT FROM sections AS s
+    WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = CAST(:owner_id AS uuid)
+      AND s.page_id = ANY(CAST(:page_ids AS uuid[]))
+      AND left(s.body_md, CAST(:longest AS integer)) ~* CAST(:pattern AS text)
+) AS is_written;

@@ -1,6 +1,7 @@
 -- name: fold_terms
 -- Take what waits: in how many pages each lexeme is now, how long pages are, and the words that people may mean: by
--- initials, of large scripts by 256 of them, and words of names by final letters, but for pairs, which are never corrected. What
+-- initials, of large scripts by 256 of them, and words of names by final letters, as are those long enough for a compound
+-- of texts in a language that writes them as one word, but for pairs, which are never corrected. What
 -- concerns pages that were recounted already goes into the other edition, too. What an older release counted is taken
 -- along, into as many shelves as it needs. On its shelves a lexeme has no letter. Answers with the bytes of a shelf, and
 -- with the other analysers that have an index of the wiki.
@@ -65,11 +66,13 @@ WITH taken AS (
     SET pages = excluded.pages
     RETURNING pages
 ), word AS (
-    SELECT place, word FROM (
-        SELECT 'name' AS place, unnest(name_words) AS word FROM taken
-        UNION
-        SELECT 'text', unnest(text_words) FROM taken
+    SELECT place, word, bool_or(language = ANY(CAST(:compounding AS text[])) AND length(word) >= 8) AS may_be_compound
+    FROM (
+        SELECT 'name' AS place, unnest(name_words) AS word, language FROM taken
+        UNION ALL
+        SELECT 'text', unnest(text_words), language FROM taken
     ) AS each
+    GROUP BY place, word
 ), bucket AS (
     SELECT place, 'initial' AS side, initial.letter, length(word) AS length, array_agg(word) AS words
     FROM word
@@ -79,7 +82,8 @@ WITH taken AS (
     GROUP BY place, initial.letter, length(word)
     UNION ALL
     SELECT place, 'final', right(word, 1), length(word), array_agg(word)
-    FROM word WHERE place = 'name' AND ascii(right(word, 1)) < 11904 GROUP BY place, right(word, 1), length(word)
+    FROM word WHERE (place = 'name' OR may_be_compound) AND ascii(right(word, 1)) < 11904
+    GROUP BY place, right(word, 1), length(word)
 ), vocabulary AS (
     INSERT INTO search_vocabulary (tenant_id, owner_id, analyser, side, letter, length, place, words)
     SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), CAST(:analyser AS smallint), b.side, b.letter, b.length,

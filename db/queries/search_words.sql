@@ -1,6 +1,7 @@
 -- name: read_words
 -- What a wiki knows of the words of a question: their lexemes in its languages, in how many pages each is, and words
--- that go on where the last one ends. The newest whole index speaks, whatever analyser it is of. A word to which one of
+-- that go on where the last one ends, and, where one of the languages writes compounds as one word, those that a word of
+-- the question begins or ends. The newest whole index speaks, whatever analyser it is of. A word to which one of
 -- the languages gives no meaning has a row without a lexeme, too.
 WITH scope AS (
     SELECT analyser, edition, shelves, pages, words, languages, updated_at
@@ -22,13 +23,34 @@ WITH scope AS (
       AND v.length > length(CAST(:beginning AS text))
     ORDER BY v.place, v.length, w.word
     LIMIT CAST(:longer AS integer)
+), compound AS (
+    SELECT part.word AS part, found.word, found.is_end
+    FROM unnest(CAST(:parts AS text[])) AS part (word)
+    CROSS JOIN LATERAL (
+        SELECT w.word, v.side = 'final' AS is_end
+        FROM search_vocabulary AS v
+        CROSS JOIN LATERAL unnest(CASE v.side WHEN 'final' THEN v.words ELSE v.words[
+            width_bucket(part.word COLLATE "C", v.words) + 1 : width_bucket(part.word || chr(1114111) COLLATE "C", v.words)
+        ] END) AS w (word)
+        WHERE v.tenant_id = CAST(:tenant_id AS uuid) AND v.owner_id = CAST(:owner_id AS uuid)
+          AND v.analyser = (SELECT analyser FROM scope WHERE languages && CAST(:compounding AS text[]))
+          AND (v.side = 'initial' AND v.letter = left(part.word, 1) OR v.side = 'final' AND v.letter = right(part.word, 1))
+          AND v.length >= length(part.word) + 3
+          AND (v.side = 'initial' OR right(w.word, length(part.word)) = part.word)
+        GROUP BY w.word, is_end
+        ORDER BY is_end DESC, length(w.word), w.word
+        LIMIT CAST(:longer AS integer)
+    ) AS found
 ), word AS (
-    SELECT given.word, 'asked' AS origin FROM unnest(CAST(:words AS text[])) AS given (word)
+    SELECT given.word, 'asked' AS origin, NULL AS part, false AS is_end
+    FROM unnest(CAST(:words AS text[])) AS given (word)
     UNION ALL
-    SELECT DISTINCT longer.word, 'longer' FROM longer
+    SELECT DISTINCT longer.word, 'longer', NULL, false FROM longer
+    UNION ALL
+    SELECT word, 'compound', part, is_end FROM compound
 )
-SELECT scope.analyser, scope.pages, scope.words AS words, scope.updated_at AS counted_at, scope.languages, word.origin, word.word, lexeme.text AS lexeme,
-       coalesce(t.pages, 0) AS found
+SELECT scope.analyser, scope.pages, scope.words AS words, scope.updated_at AS counted_at, scope.languages,
+       word.origin, word.word, word.part, word.is_end, lexeme.text AS lexeme, coalesce(t.pages, 0) AS found
 FROM scope
 CROSS JOIN word
 LEFT JOIN LATERAL (
@@ -65,6 +87,7 @@ WITH near AS MATERIALIZED (
             SELECT words, place FROM search_vocabulary
             WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
               AND analyser = CAST(:analyser AS smallint) AND side = shelf.side AND letter = shelf.letter
+              AND (side = 'initial' OR place = 'name')
               AND length BETWEEN length(asked.word) - 2 AND length(asked.word) + 2
             OFFSET 0
         ) AS v

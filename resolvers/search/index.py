@@ -8,7 +8,7 @@ from uuid import UUID
 
 from content.comments import uncommented
 from content.languages import language_of
-from content.words import ANALYSER, ANALYSERS, TAGGED, UNCOMMENTED
+from content.words import ANALYSER, ANALYSERS, TAGGED, UNCOMMENTED, whole_words
 from db.ids import new_id
 from db.scope import Scope
 from db.sql import statements
@@ -148,10 +148,17 @@ def rows_of(scope: Scope, analyser: int, pages: Sequence[IndexedPage]) -> dict[s
 
 def row_of(letter: str, analyser: int, said: IndexedPage) -> dict[str, Any]:
     """Return one page's item in each of the lists. Tags and marks hold no control characters, words no spaces."""
-    analyse = ANALYSERS[analyser]
-    title, summary = analyse(said.title), analyse(said.summary)
-    others = other_words(title, map(analyse, said.names))
-    headings = [heading for given in said.headings if (heading := " ".join(analyse(given)))]
+    analyse, parts = ANALYSERS[analyser], list[str]()
+
+    def words_of_name(name: str) -> list[str]:
+        """Its parts find a page as its headings do: a name begins and ends with whole words."""
+        found = whole_words(name, analyser)
+        parts.extend(part for word in found for part in word[1:])
+        return [word[0] for word in found]
+
+    title, summary = words_of_name(said.title), analyse(said.summary)
+    others = other_words(title, map(words_of_name, said.names))
+    headings = [heading for given in said.headings if (heading := " ".join(words_of_name(given)))]
     tags = [word for tag in said.tags for word in analyse(tag)] if analyser >= TAGGED else []
     body = said.words.split(" ") if said.words else []
     return {
@@ -163,12 +170,12 @@ def row_of(letter: str, analyser: int, said: IndexedPage) -> dict[str, Any]:
         "tags": APART.join(said.tags),
         "titles": " ".join(title),
         "names": " ".join(others),
-        "leads": " ".join([*headings, *tags, *summary]),
+        "leads": " ".join([*headings, *dict.fromkeys(parts), *tags, *summary]),
         "bodies": said.words,
         "marks": APART.join(marks(letter, said.type, said.tags, headings)),
         "title_words": len(title),
         "words": len(title) + len(summary) + len(body),
-        "text_words": " ".join(vocabulary([*tags, *summary, *body])),
+        "text_words": " ".join(vocabulary([*parts, *tags, *summary, *body])),
         "name_words": " ".join(vocabulary([*title, *others])),
     }
 

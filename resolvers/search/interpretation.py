@@ -1,18 +1,21 @@
 """The interpretation of a question in one wiki: the lexemes of its words, an unfinished last word, mistyped words."""
 
+import asyncio
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain, groupby
 from math import log1p, log10
 from typing import NamedTuple
 from uuid import UUID
 
 from rapidfuzz.distance import DamerauLevenshtein
 
+from content.languages import COMPOUNDING, common_words
 from content.names import normalise
-from content.words import ANALYSER, ANALYSERS, spans, words
+from content.words import ANALYSER, ANALYSERS, spans, whole_words, words
 from db.database import Connection, Row
 from db.scope import Scope
 from db.sql import statements
@@ -77,6 +80,7 @@ MOST_WORDS, MOST_BESIDES = 64, 1_000  # of a question are read; of what must be 
 FEW_WORDS, SOME_WORDS = 6, 8  # up to here the last word may be unfinished; two letters be wrong in a short word
 MOST_LONGER, MOST_OPEN, FEW_OPEN = 24, 5, 2  # words that go on: fetched, and used for a last word unknown or known
 COMMON = 50  # pages: who types a word that so many have is not looking for a longer one
+SHORTEST_PART, MOST_PARTS = 5, 8  # letters of a word that is looked for in compounds, and how many are
 MOST_WRONG = 4  # words that are corrected
 MOST_NEAR, MOST_FIXES = 6, 3  # words that each may be: looked up, and used
 SHORTEST_WRONG, LONGEST_WRONG = 4, 32  # characters; one less where other words of the question are known
@@ -96,7 +100,7 @@ class ReadQuery:
 
     `options` has an entry for each word of the question, in its order; `forms` is what else its last word may end in,
     `relative` a name next to a code that nobody wrote. `idle` words mean nothing in one of the wiki's languages, as
-    `the` does not in English.
+    `the` does not in English; `parts` are in compounds of the wiki.
     """
 
     letter: str
@@ -112,6 +116,7 @@ class ReadQuery:
     corrected: dict[str, str] = field(default_factory=dict)
     unknown: set[str] = field(default_factory=set)
     idle: set[str] = field(default_factory=set)
+    parts: set[str] = field(default_factory=set)
     forms: tuple[str, ...] = ()
     relative: str | None = None
 
@@ -142,10 +147,12 @@ class ReadQuery:
         if not self.corrected:
             return None
         made, at = [], 0
-        for word in spans(text):
-            if fix := self.corrected.get(word.text):
-                made += [text[at : word.start], fix]
-                at = word.end
+        for (start, end), parts in groupby(spans(text), key=lambda word: word[1:]):
+            written = [word.text for word in parts]
+            if not self.corrected.keys().isdisjoint(written):
+                meant = [self.corrected.get(word, word) for word in written if word in self.words]
+                made += [text[at:start], " ".join(meant)]
+                at = end
         return "".join([*made, text[at:]])
 
 
@@ -162,14 +169,16 @@ async def read(
 
     A mistake is corrected with words of pages of these statuses. An `offset` of PASSAGES asks the index of passages.
     """
-    analyse, number = ANALYSERS[analyser], analyser + offset
-    words, others = analyse(text)[:MOST_WORDS], analyse(besides)[:MOST_BESIDES]
-    beginning = words[-1] if words and may_go_on(text, words) else None
+    number = analyser + offset
+    said, others = whole_words(text, analyser)[:MOST_WORDS], ANALYSERS[analyser](besides)[:MOST_BESIDES]
+    beginning = said[-1][0] if said and may_go_on(text, said) else None
     letter = scope_letter(scope.tenant_id, scope.owner_id, number)
     where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "letter": letter}
+    parts = [word for word in dict.fromkeys(chain(*said)) if len(word) >= SHORTEST_PART and word.isalpha()][:MOST_PARTS]
     rows = await connection.all(
-        WORDS["read_words"], **where, analysers=[each + offset for each in ANALYSERS],
-        words=list(dict.fromkeys([*words, *others])) or [""], beginning=beginning,
+        WORDS["read_words"], **where, parts=parts, compounding=list(COMPOUNDING),
+        analysers=[each + offset for each in ANALYSERS],
+        words=list(dict.fromkeys([*chain(*said), *others])) or [""], beginning=beginning,
         ending=beginning and beginning + LAST, longer=MOST_LONGER,
     )  # fmt: skip
     if not rows:
@@ -177,26 +186,46 @@ async def read(
     if rows[0]["analyser"] != number:
         return await read(connection, scope, text, besides, statuses, rows[0]["analyser"] - offset, offset)
     pages, length = max(rows[0]["pages"], 1), max(rows[0]["words"], 1)
-    reading = ReadQuery(letter, number, pages, length / pages, words, rows[0]["counted_at"], rows[0]["languages"])
+    reading = ReadQuery(letter, number, pages, length / pages, [], rows[0]["counted_at"], rows[0]["languages"])
     stems = reading.stems = lexemes_of(rows, reading.found)
     longer = [row for row in rows if row["origin"] == "longer"]
-    reading.unknown = {word for word in words if word in stems and not any(map(reading.found.get, stems[word]))}
+    compounds = compounds_of(rows, stems, reading.found)
+    reading.parts = set(compounds)
+    known = {word for word in stems if any(map(reading.found.get, stems[word]))}
+    said = known_whole(said, known | ({beginning} if beginning and longer else set()))
+    words = reading.words = list(chain(*said))
+    reading.unknown = {word for word in words if word in stems} - known
     reading.idle = {row["word"] for row in rows if row["lexeme"] is None}
     idle = without_unsaid(reading)
     going_on = open_options(reading, longer, stems) if beginning else []
     reading.forms = forms_of(beginning, longer, stems) if beginning else ()
     reading.relative = None if offset else await find_relative(connection, where, text, reading.unknown, statuses)
     fixes = {}
-    if wrong := [word for word in dict.fromkeys(words) if is_wrong(word, reading, bool(going_on))][:MOST_WRONG]:
+    wrong = [word for word in dict.fromkeys(words) if is_wrong(word, reading, bool(going_on))]
+    if wrong and (wrong := (await without_common(wrong, rows[0]["languages"]))[:MOST_WRONG]):
         fixes = await correct_words(connection, where, reading, wrong, statuses)
+    words = reading.words = without_wholes(said, fixes.keys())
+    reading.corrected = {word: fix for word, fix in reading.corrected.items() if word in words}
     for place, word in enumerate(words):
         own = [Option(word, IDLE if word in idle else 1.0, stems[word])] if word in stems else []
         is_last = place == len(words) - 1
-        reading.options.append([*own, *fixes.get(word, []), *(going_on if is_last else [])])
+        options = [*own, *fixes.get(word, []), *(going_on if is_last else [])]
+        spoken = {option.lexemes for option in options}
+        reading.options.append([*options, *(one for one in compounds.get(word, []) if one.lexemes not in spoken)])
     return reading
 
 
-def may_go_on(text: str, words: Sequence[str]) -> bool:
+def known_whole(said: Sequence[tuple[str, ...]], known: Set[str]) -> list[tuple[str, ...]]:
+    """Return the words of a question, each with its parts unless the wiki has it as a whole."""
+    return [word[:1] if word[0] in known else word for word in said]
+
+
+def without_wholes(said: Sequence[tuple[str, ...]], corrected: Set[str]) -> list[str]:
+    """Return the words to look for: of one that no page has its parts, or what it is a mistyped form of."""
+    return [one for word in said for one in (word[:1] if word[0] in corrected else word[1:] or word)]
+
+
+def may_go_on(text: str, words: Sequence[tuple[str, ...]]) -> bool:
     """Return whether someone may still be typing the last word."""
     return len(words) <= FEW_WORDS and text[-1:].isalnum() and not is_contracted(text)
 
@@ -234,8 +263,26 @@ def open_options(reading: ReadQuery, longer: Sequence[Row], stems: dict[str, tup
         if lexemes and row["found"]:
             seen.update(lexemes)
             options.append(Option(row["word"], OPEN, lexemes))
-    known = max((reading.found[lexeme] for lexeme in stems.get(reading.words[-1], ())), default=0)
-    return options[: MOST_OPEN if not known else FEW_OPEN if known < COMMON else 0]
+    return options[: most_beside(stems.get(reading.words[-1], ()), reading.found)]
+
+
+def most_beside(lexemes: Sequence[str], found: Mapping[str, int]) -> int:
+    """Return how many longer words are taken beside a word: fewer the more pages have the word itself."""
+    known = max((found[lexeme] for lexeme in lexemes), default=0)
+    return MOST_OPEN if not known else FEW_OPEN if known < COMMON else 0
+
+
+def compounds_of(
+    rows: Sequence[Row], stems: Mapping[str, tuple[str, ...]], found: Mapping[str, int]
+) -> dict[str, list[Option]]:
+    """Return the longer words that each word is a part of: those that it ends first, then the most common."""
+    words: defaultdict[str, dict[tuple[str, ...], str]] = defaultdict(dict)
+    for row in sorted(rows, key=lambda row: (not row["is_end"], -row["found"], row["word"])):
+        lexemes = stems.get(row["word"], ())
+        if row["origin"] == "compound" and row["found"] and lexemes != stems.get(row["part"]):
+            words[row["part"]].setdefault(lexemes, row["word"])
+    every = {part: [Option(word, OPEN, lexemes) for lexemes, word in own.items()] for part, own in words.items()}
+    return {part: options[: most_beside(stems.get(part, ()), found)] for part, options in every.items()}
 
 
 def forms_of(last: str, longer: Sequence[Row], stems: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
@@ -251,6 +298,12 @@ def is_wrong(word: str, reading: ReadQuery, goes_on: bool) -> bool:
         return False
     others_are_known = bool(set(reading.stems) - reading.unknown)
     return SHORTEST_WRONG - others_are_known <= len(word) <= LONGEST_WRONG
+
+
+async def without_common(words: Sequence[str], languages: Sequence[str]) -> list[str]:
+    """Return the words without those that everybody who speaks one of the languages knows: these are no mistakes."""
+    known = await asyncio.to_thread(lambda: [common_words(language) for language in languages])
+    return [word for word in words if not any(word in common for common in known)]
 
 
 async def correct_words(
@@ -292,7 +345,7 @@ def is_close(reading: ReadQuery, asked: str, word: str, edits: int, in_names: bo
     """Return whether one letter differs, or two in a word so long that chance does not find one."""
     if edits == 1:
         return True
-    return edits == 2 and in_names and len(asked) >= two_edits_from(reading)
+    return edits == 2 and in_names and asked not in reading.parts and len(asked) >= two_edits_from(reading)
 
 
 def two_edits_from(reading: ReadQuery) -> int:

@@ -5,6 +5,7 @@ from math import ceil, log2
 from uuid import UUID
 from zlib import crc32
 
+from content.languages import COMPOUNDING
 from content.normalization import normalize
 from db.sql import statements
 
@@ -70,7 +71,7 @@ async def fold(writer: Writer, analyser: int) -> list[int]:
 
     Returns the other analysers that have an index of the wiki.
     """
-    row = await writer.one(STATISTICS["fold_terms"], analyser=analyser)
+    row = await writer.one(STATISTICS["fold_terms"], analyser=analyser, compounding=list(COMPOUNDING))
     assert row is not None
     if row["size"] and row["size"] > LARGE:
         times = 2 ** ceil(log2(row["size"] / USUAL))

@@ -3,10 +3,10 @@
 import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections import ChainMap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from math import isfinite
 from typing import Any
 from uuid import UUID
@@ -14,7 +14,7 @@ from zlib import crc32
 
 import orjson
 
-from content.search_query import SearchQuery
+from content.search_query import SearchQuery, without_exclusions
 from content.words import ANALYSERS
 from db.database import Connection, Database, Row
 from db.scope import Scope
@@ -27,10 +27,11 @@ from .query_cache import Memory, Understood, memory_of
 from .ranking_query import RANKING, SHORT_QUESTION, Meaning, RankedQuery, meaning, question
 from .ranking_query import required as required_query
 from .request import MOST, SearchHit, SearchRequest, SearchResult
-from .snippets import with_snippets
+from .snippets import is_switch, with_snippets
 from .weights import COUNTED, WEIGHTS
 
 PARTS = ("in_text", "in_names", "named", "together", "heading", "begun", "linked", "topic")
+SWITCHED = 3  # pages that may tell a switch from an exclusion
 ENOUGH = 10  # hits; with fewer a question is asked again in a wider way
 EVER = (datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC))
 
@@ -47,7 +48,37 @@ async def search(database: Database, scope: Scope, asked: SearchRequest) -> Sear
     except NotFound:
         return SearchResult()
     async with database.searching() as connection:
-        return await SearchRun(connection, scope, asked, meant, memory_of(database)).found()
+        run = partial(SearchRun, connection, scope, memory=memory_of(database))
+        if meant.query.excluded and meant.words and (plain := without_exclusions(asked.text)) != asked.text:
+            return await with_switches(run, asked, replace(asked, text=plain))
+        return await run(asked, meant).found()
+
+
+async def with_switches(
+    run: "Callable[[SearchRequest, Meaning], SearchRun]", asked: SearchRequest, plain: SearchRequest
+) -> SearchResult:
+    """Search with a minus before a word: in `ls -Recurse` it is part of a switch.
+
+    It is one where one of the best pages for its words writes it so. And it excludes nothing where no page would be
+    left that says the rest: then the words are what is suggested. A cursor says which of these its search was.
+    """
+    meant = meaning(asked)
+    if asked.after:
+        try:
+            return await run(plain, meaning(plain)).found()
+        except BadInput:
+            return await run(asked, meant).found()
+    best = replace(plain, first=SWITCHED, with_snippets=False, with_counts=False, with_cursors=False)
+    first = run(best, meaning(best))
+    hits = (await first.found()).hits
+    words = [word for word in meant.query.excluded if word not in meaning(plain).query.excluded]
+    if hits and await is_switch(first.connection, first.scope, words, hits):
+        return await run(plain, meaning(plain)).found()
+    excluding = run(asked, meant)
+    found = await excluding.found()
+    if excluding.finds_enough or not hits:
+        return found
+    return replace(await run(plain, meaning(plain)).found(), did_you_mean=plain.text)
 
 
 async def known_within(database: Database, scope: Scope, asked: SearchRequest, again: bool) -> Mapping[str, Any] | None:
@@ -57,7 +88,7 @@ async def known_within(database: Database, scope: Scope, asked: SearchRequest, a
     """
     meant = meaning(asked)
     is_elsewhere = meant.query.owner or asked.owner_id not in (None, scope.owner_id)
-    if is_elsewhere or not 0 < meant.words < SHORT_QUESTION:
+    if is_elsewhere or meant.query.excluded or not 0 < meant.words < SHORT_QUESTION:
         return None
     memory = memory_of(database)
     understood = None if again else memory.find(scope, asked.text, asked.filter)
@@ -90,7 +121,7 @@ class SearchRun:
         self.connection, self.scope, self.asked, self.memory = connection, scope, asked, memory
         self.query, self.wanted = meant.query, meant.wanted
         self.size = max(1, min(asked.first, MOST))
-        self.is_wide = False
+        self.is_wide = self.finds_enough = False
         self.beside: Sequence[UUID] = ()
         """The pages that links alone have brought."""
         self.behind = read_cursor(self.identity, asked.after) if asked.after else None
@@ -153,10 +184,13 @@ class SearchRun:
         self.is_wide = False
         size = max(self.size, ENOUGH) + 1
         if not understood.question.finds_words:
-            return await self.listed(understood.values | {"size": size})
+            rows = await self.listed(understood.values | {"size": size})
+            self.finds_enough = bool(rows)
+            return rows
         seen = set(self.shown_before)
         rows = await self.ranked(understood.values | {"size": size + len(seen)}, understood.question)
         self.beside = beside(rows[0]) if rows else ()
+        self.finds_enough = any(understood.question.all is None or row["together"] > 0 for row in rows)
         return [row for row in rows if page_mark(row["page_id"]) not in seen]
 
     async def shown(self, understood: Understood, rows: Sequence[Row]) -> SearchResult:

@@ -17,6 +17,7 @@ from .request import SearchHit
 
 SNIPPETS = statements("search_snippets")
 LONGEST = 20_000  # characters of a section
+SWITCH = r"(^|[\s`(\[|])-({})(?!\w)"
 
 Sections = list[tuple[str, str]]
 Key = TypeVar("Key", bound=Hashable)
@@ -54,6 +55,20 @@ async def snippets_of(
     ) if written else []  # fmt: skip
     meant = {row["word"]: next((lexeme for lexeme in row["lexemes"] if lexeme in weights), None) for row in stems}
     return await read_in_thread(length(texts), all_snippets, texts, weights, meant)
+
+
+async def is_switch(connection: Connection, scope: Scope, words: Sequence[str], hits: Sequence[SearchHit]) -> bool:
+    """Return whether one of these pages writes one of the words as a switch: `-Recurse`, and no other letter before."""
+    row = await connection.one(
+        SNIPPETS["find_switch"], tenant_id=scope.tenant_id, owner_id=scope.owner_id,
+        page_ids=[hit.page_id for hit in hits], longest=LONGEST, pattern=SWITCH.format("|".join(map(escape, words))),
+    )  # fmt: skip
+    return bool(row and row["is_written"])
+
+
+def escape(word: str) -> str:
+    """Return the word as a regular expression of Postgres: whatever is no letter and no digit means itself."""
+    return "".join(one if one.isalnum() else f"[{one}]" if one not in "^\\]" else f"\\{one}" for one in word)
 
 
 def beginnings_of(option: Option) -> list[str]:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from content.limits import UNSTORABLE
-from content.search_query import DEMANDS_MAX, QUERY_MAX, SearchQuery, parse, understand
+from content.search_query import DEMANDS_MAX, QUERY_MAX, SearchQuery, parse, understand, without_exclusions
 from content.templates import TEMPLATES
 from content.words import words
 
@@ -180,3 +180,25 @@ def test_a_hostile_text_is_read_only_so_far(unit: str) -> None:
 )
 def test_in_sentences_and_names_of_switches_signs_are_no_operators(text: str, meant: SearchQuery | None) -> None:
     assert understand(text) == (meant or SearchQuery(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("ls -Recurse", "ls Recurse"),
+        ("-a －b -tag:old -type:topic", "a b -tag:old -type:topic"),
+        ('tea -"iced tea" - --x a-b', 'tea -"iced tea" - --x a-b'),
+        ("-foo:bar -type:bogus", "foo:bar type:bogus"),
+    ],
+)
+def test_an_exclusion_may_be_a_word(text: str, plain: str) -> None:
+    assert without_exclusions(text) == plain
+
+
+@given(st.text(max_size=200))
+def test_without_exclusions_no_word_is_excluded(text: str) -> None:
+    before, after = parse(text), parse(without_exclusions(text))
+    assert {field: getattr(after, field) for field in ("tags", "excluded_tags", "types", "owner")} == {
+        field: getattr(before, field) for field in ("tags", "excluded_tags", "types", "owner")
+    }
+    assert set(after.excluded) <= set(before.excluded)

@@ -110,9 +110,9 @@ def test_the_caller_says_which_words_stand_for_a_term() -> None:
     [
         ("Im Café trinkt man CAFÉ.", ("cafe",), ["Café", "CAFÉ"]),
         ("C++ und C#.", ("cplusplus",), ["C++"]),
-        ("私は東京都に住む", ("東京", "京都"), ["東京都"]),
-        ("私は東京都に住む", ("東京",), ["東京"]),
-        ("東京 東京", ("東京",), ["東京", "東京"]),
+        ("私は東京都に住む", ("东京", "京都"), ["東京都"]),
+        ("私は東京都に住む", ("东京",), ["東京"]),
+        ("東京 東京", ("东京",), ["東京", "東京"]),
         ("snake_case", ("snake", "case"), ["snake", "case"]),
         ("ภาษาไทย", ("ไท", "ทย"), ["ไทย"]),
     ],
@@ -192,8 +192,8 @@ def test_html_is_the_text_with_marks(sections: list[tuple[str, str]], terms: set
 
 def test_candidates_begin_like_what_is_asked_for() -> None:
     sections = [("Brewing", "Brewers brew; a break, bed, a **go** and gone"), ("", "C++ 東京都 goes")]
-    assert candidates(sections, ["brewed", "go", "東京", "c"]) == {
-        "brewing", "brewers", "brew", "break", "go", "gone", "goes", "c", "cplusplus", "東京",
+    assert candidates(sections, ["brewed", "go", "东京", "c"]) == {
+        "brewing", "brewers", "brew", "break", "go", "gone", "goes", "c", "cplusplus", "东京",
     }  # fmt: skip
     assert candidates(sections, []) == set()
 

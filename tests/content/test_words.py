@@ -9,11 +9,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from content.normalization import fold
-from content.words import KEPT, REMEMBERED, SIGNS, SPACELESS, WORD_MAX, Word, spans, words
+from content.words import ANALYSERS, KEPT, REMEMBERED, SIGNS, SPACELESS, WORD_MAX, Word, spans, whole_words, words
 
 ANYTHING = st.text(st.characters())  # lone surrogates and NUL among them
 WRITTEN = st.text(
-    st.sampled_from("aZé ßİﬁ'-_+#.:/\\\n\t0९東京都カナ가나ไทยлЙ\u0301\u3099\u200b\u200d\u00ad\0\ud800🚀①½ↂ")
+    st.sampled_from("aZé`&?$>後 ßİﬁ'-_+#.:/\\\n\t0९東京都カナ가나ไทยлЙ\u0301\u3099\u200b\u200d\u00ad\0\ud800🚀①½ↂ")
     | st.characters(),
     max_size=60,
 )
@@ -27,13 +27,24 @@ SIGNED = tuple(SIGNS.values())
         ("C++: Café-Bars", "c cplusplus cafe bars"),
         ("C# and F#, not #tag", "c csharp and f fsharp not tag"),
         ("a+b, x++y, ++i", "a b x xplusplus y i"),
-        ("東京都", "東京 京都"),
+        ("東京都 后面 後面", "东京 京都 后面 后面"),
         ("都", "都"),
         ("iPhone対応", "iphone 対応"),
         ("한국어 말", "한국 국어 말"),
         ("น้ำตก", "น้ ้ํ ํา าต ตก"),
         ("don't stop", "don t stop"),
         ("snake_case __init__", "snake case init"),
+        ("getElementById", "getelementbyid get element by id"),
+        ("HTMLParser iPhone macOS", "htmlparser html parser iphone phone macos mac os"),
+        ("URLs LNK2014 GPT4o WORD", "urls lnk2014 gpt4o word"),
+        ("5mg 5 mg 16GB", "5 mg 5 mg 16 gb"),
+        ("3D 2nd 802.11ac", "3d 2nd 802 11ac"),
+        ("x && y ?? $_ ->", "x ampamp0 y questquest0 dollarlow0 minusmore0"),
+        ("x&&y a->b $_.Name", "x y a b name"),
+        ("`x&&y` ``a->b`` `$_.Name`", "x ampamp0 y a minusmore0 b dollarlow0 name"),
+        ("```\nx&&y\n```", "x ampamp0 y"),
+        ("a ` x&&y", "a x y"),
+        ("really?? -- ... ** ## | - * > wait!!", "really wait"),
         ("std::vector strings.Trim GPT-4", "std vector strings trim gpt 4"),
         ("Straße ﬁn İzmir Łódź", "strasse fin izmir lodz"),
         ("soft\u00adhyphen", "softhyphen"),
@@ -47,6 +58,21 @@ SIGNED = tuple(SIGNS.values())
 )
 def test_the_words_of_a_text(text: str, found: str) -> None:
     assert " ".join(words(text)) == found
+
+
+def test_an_index_of_an_older_analyser_is_read_with_its_words() -> None:
+    text = "C++ getElementById 5mg && `a->b` 東京都 snake_case"
+    assert " ".join(ANALYSERS[3](text)) == "c cplusplus getelementbyid 5mg a b 東京 京都 snake case"
+
+
+@given(ANYTHING | WRITTEN)
+def test_whole_words_are_the_words_with_their_parts(text: str) -> None:
+    assert [word for whole in whole_words(text) for word in whole] == words(text)
+
+
+def test_only_names_in_camel_case_have_parts() -> None:
+    text = "see getName, C++ iPhone対応 東東東 5mg"
+    assert [word for word in whole_words(text) if word[1:]] == [("getname", "get", "name")]
 
 
 @given(ANYTHING | WRITTEN)
@@ -96,7 +122,7 @@ def test_case_does_not_matter(text: str) -> None:
 def test_where_folding_makes_two_of_a_character_both_are_in_its_place() -> None:
     """Thai's sara am; a ligature of a script with spaces is its whole word's place."""
     assert list(spans("ไป น\u0e33")) == [Word("ไป", 0, 2), Word("น\u0e4d", 3, 5), Word("\u0e4d\u0e32", 4, 5)]
-    assert list(spans("a ﬁn 東京都")) == [Word("a", 0, 1), Word("fin", 2, 4), Word("東京", 5, 7), Word("京都", 6, 8)]
+    assert list(spans("a ﬁn 東京都")) == [Word("a", 0, 1), Word("fin", 2, 4), Word("东京", 5, 7), Word("京都", 6, 8)]
 
 
 @pytest.mark.parametrize(
@@ -112,7 +138,7 @@ def test_what_is_remembered_of_words_has_a_bound() -> None:
     """A run may be as long as a page: as many as are remembered would be all memory there is."""
     forget()
     assert words(f"Bats {'x' * 1_000}") == ["bats", "x" * WORD_MAX]
-    assert [word.text for word in spans("東" * 500)][:2] == ["東東", "東東"]
+    assert [word.text for word in spans("東" * 500)][:2] == ["东东", "东东"]
     assert remembered() == 1
 
 

@@ -2,8 +2,11 @@
 
 import pytest
 
+from content.words import ANALYSER
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
+from resolvers.search.lexemes import fold
+from resolvers.transactions.transaction import writing
 from tests.resolvers.search.questions import ask, titles
 from tests.wiki import Wiki
 
@@ -38,3 +41,58 @@ async def test_a_phrase_with_a_stop_word_of_one_language_is_found_in_it(two_lang
 async def test_a_stop_word_alone_is_found_where_it_is_a_word(two_languages: Wiki) -> None:
     assert (await titles(two_languages, "thé"))[0] == "Thé"
     assert "Fr" in await titles(two_languages, "the ")
+
+
+INSURANCE = {
+    "de": {
+        "Krankheit": "Die Krankenversicherung zahlt, und zwar alles.",
+        "Unfallversicherung": "Sie zahlt nach dem Sturz.",
+        "Nummern": "Die Versicherungsnummer steht auf der Karte.",
+        "Garten": "Hier wachsen Rosen.",
+        "Verunsicherung": "Wer zweifelt, fragt.",
+    },
+    "nl": {"Ziekte": "De ziektekostenverzekering betaalt.", "Tuin": "Hier groeien rozen."},
+    "sv": {"Sjukdom": "Sjukförsäkringen och hemförsäkring betalar.", "Lund": "Rosor."},
+}
+
+
+@pytest.mark.parametrize(
+    ("language", "asked", "expected"),
+    [
+        ("de", "Versicherung", {"Krankheit", "Unfallversicherung", "Nummern"}),
+        ("de", "versicherung ", {"Krankheit", "Unfallversicherung", "Nummern"}),
+        ("de", "Versicherung zahlt alles", {"Krankheit", "Unfallversicherung", "Nummern"}),
+        ("de", "Sicherung ", {"Krankheit", "Unfallversicherung", "Verunsicherung"}),
+        ("de", "Karte ", {"Nummern"}),
+        ("de", "nummer ", {"Nummern"}),
+        ("nl", "verzekering", {"Ziekte"}),
+        ("sv", "försäkring", {"Sjukdom"}),
+    ],
+)
+async def test_a_word_finds_the_compounds_that_it_is_a_part_of(
+    wiki: Wiki, language: str, asked: str, expected: set[str]
+) -> None:
+    for title, body in INSURANCE[language].items():
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body, metadata={"lang": language}))
+    await counted(wiki)
+    assert set(await titles(wiki, asked)) == expected
+    assert (await ask(wiki, asked)).did_you_mean is None
+
+
+async def test_the_word_itself_comes_before_its_compounds(wiki: Wiki) -> None:
+    for title, body in (INSURANCE["de"] | {"Vertrag": "Eine Versicherung schließt man ab."}).items():
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body, metadata={"lang": "de"}))
+    await counted(wiki)
+    assert (await titles(wiki, "Versicherung"))[0] == "Vertrag"
+
+
+async def test_english_has_no_compounds(wiki: Wiki) -> None:
+    for title, body in (("Coffee", "The espressomachine leaks."), ("Tea", "A kettle.")):
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body))
+    await counted(wiki)
+    assert await titles(wiki, "machine ") == []
+
+
+async def counted(wiki: Wiki) -> None:
+    async with writing(wiki.database, wiki.scope) as writer:
+        await fold(writer, ANALYSER)  # a word is known once it is counted

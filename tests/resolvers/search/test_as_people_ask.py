@@ -1,0 +1,134 @@
+"""Questions as people ask them: everyday words, switches, signs, parts of words."""
+
+import pytest
+
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
+from tests.resolvers.search.questions import ask, titles
+from tests.wiki import Wiki
+
+
+@pytest.mark.parametrize("words", ["get my money back", "MONEY"])
+async def test_a_common_word_of_the_language_is_no_mistake(wiki: Wiki, words: str) -> None:
+    for title in ("Mode", "Core", "Go back in a mode"):
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", title))
+    assert (await ask(wiki, words)).did_you_mean is None
+    assert "Mode" not in await titles(wiki, words)
+    assert (await ask(wiki, "mdoe")).did_you_mean == "mode", "no word of the language"
+
+
+async def test_the_words_that_are_common_are_those_of_the_languages_of_the_wiki(wiki: Wiki) -> None:
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Leiste", metadata={"lang": "de"}))
+    assert (await ask(wiki, "leise")).did_you_mean is None
+    other = await wiki.neighbour()
+    await create_page(other.database, other.scope, PageDraft("topic", "Leiste", body="A page in English."))
+    assert (await ask(other, "leise")).did_you_mean == "leiste"
+
+
+CODE: dict[str, str] = {
+    "Short circuits": "With `&&` the second is read only if the first holds.",
+    "Pipelines": "```powershell\nGet-Process | Where-Object { $_.CPU -gt 9 }\n```",
+    "Fallbacks": "Write `name ?? fallback`.",
+    "Pointers": "`node->next` follows one.",
+    "Finding nodes": "Call getElementById, or snake_case_name in Python.",
+    "Medicine": "Take 5 mg at night.",
+    "Drops": "Take 7ml at noon.",
+    "Prose": "An id has the element & its name? Or the next one - really!",
+}
+
+
+@pytest.mark.parametrize(
+    ("asked", "title"),
+    [
+        ("&&", "Short circuits"),
+        ("what does && do", "Short circuits"),
+        ("$_", "Pipelines"),
+        ("??", "Fallbacks"),
+        ("->", "Pointers"),
+        ('"&&"', "Short circuits"),
+        ("element by id", "Finding nodes"),
+        ("getElementById", "Finding nodes"),
+        ("getElemntById", "Finding nodes"),
+        ("getElementB", "Finding nodes"),
+        ("getelementbyid", "Finding nodes"),
+        ("case name", "Finding nodes"),
+        ("5mg", "Medicine"),
+        ("5 mg", "Medicine"),
+        ("7 ml", "Drops"),
+        ("7ml", "Drops"),
+    ],
+)
+async def test_signs_and_parts_of_words_find_pages(wiki: Wiki, asked: str, title: str) -> None:
+    for one, body in CODE.items():
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", one, body=body))
+    assert (await titles(wiki, asked))[:1] == [title]
+
+
+async def test_what_is_mended_in_a_name_of_parts_is_said_once(wiki: Wiki) -> None:
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Nodes", body="Call getElementById."))
+    assert (await ask(wiki, "use getElemntById twice")).did_you_mean == "use getelementbyid twice"
+
+
+@pytest.mark.parametrize(("asked", "title"), [("軟體開發", "软体开发"), ("软体", "軟體"), ("開發", "软体开发")])
+async def test_traditional_and_simplified_chinese_meet(wiki: Wiki, asked: str, title: str) -> None:
+    for one in ("软体开发", "軟體"):
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", one))
+    assert title in await titles(wiki, asked)
+    assert (await titles(wiki, title))[0] == title, "a name as it is written comes first"
+
+
+COMMANDS = {
+    "Get-ChildItem": "Lists a folder; `Get-ChildItem -Recurse` lists what is in its folders, too.",
+    "Folders": "Get-ChildItem, whose -Force shows hidden items, and get the rest.",
+    "Recursion": "A function may recurse.",
+    "Coffee": "Roasted beans, also as decaf.",
+    "Espresso": "Coffee under pressure.",
+}
+
+
+@pytest.fixture
+async def commands(wiki: Wiki) -> Wiki:
+    for title, body in COMMANDS.items():
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body))
+    return wiki
+
+
+@pytest.mark.parametrize(
+    ("query", "expected", "suggested"),
+    [
+        ("Get-ChildItem -Recurse", ["Get-ChildItem", "Folders", "Recursion"], None),
+        ("Get-ChildItem -recurse", ["Get-ChildItem", "Folders", "Recursion"], None),
+        ("list items -recurse -tag:old", ["Get-ChildItem", "Folders", "Recursion"], None),
+        ("coffee -decaf", ["Espresso"], None),
+        ("coffee-decaf", ["Coffee", "Espresso"], None),
+        ("-decaf coffee", ["Espresso"], None),
+        ("pressure -coffee", ["Espresso", "Coffee"], "pressure coffee"),
+        ('pressure -"coffee"', [], None),
+        ("coffee -nothing", ["Coffee", "Espresso"], None),
+        ("type:topic -coffee -recurse", ["Folders"], None),
+    ],
+)
+async def test_a_minus_excludes_unless_it_is_part_of_a_switch(
+    commands: Wiki, query: str, expected: list[str], suggested: str | None
+) -> None:
+    found = await ask(commands, query)
+    assert sorted(await titles(commands, query)) == sorted(expected)
+    assert (await titles(commands, query))[:1] == expected[:1]
+    assert found.did_you_mean == suggested
+
+
+@pytest.mark.parametrize("query", ["Get-ChildItem -Recurse", "pressure -coffee", "coffee -decaf", "get -coffee"])
+async def test_the_next_page_is_of_the_same_search(commands: Wiki, query: str) -> None:
+    whole = [hit.page_id for hit in (await ask(commands, query)).hits]
+    walked, found = [], await ask(commands, query, first=1)
+    while True:
+        walked += [hit.page_id for hit in found.hits]
+        if not found.has_next_page:
+            break
+        found = await ask(commands, query, first=1, after=found.hits[-1].cursor)
+    assert walked == whole
+
+
+@pytest.mark.parametrize("word", ["a[b", "x^y", "a\\b", "c]d", "a.*", "(?=x", "é$", "x{2}"])
+async def test_whatever_follows_a_minus_is_no_pattern(commands: Wiki, word: str) -> None:
+    assert "Espresso" in await titles(commands, f"coffee -{word}")
