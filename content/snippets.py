@@ -1,4 +1,4 @@
-"""The passage of a page to show for a search, and what to highlight in it.
+"""The snippet of a page to show for a search, and what to highlight in it.
 
 Texts come as (heading, body in markdown), one for each section. Of a page so much is read that a search costs little:
 its first sections, and of their text what stands under the headings that match best before the rest.
@@ -37,7 +37,7 @@ CODE = re.compile(r"(?<!`)`([^`\n]{1,300})`(?!`)")
 MARKS, INSTEAD = "<*_[]~", "\ue000\ue001\ue002\ue003\ue004\ue005"
 HIDE, SHOW = str.maketrans(MARKS, INSTEAD), str.maketrans(INSTEAD, MARKS)
 CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
-DIRECTION = re.compile("[\u202a-\u202e\u2066-\u2069]")  # left open, it would turn around what stands after the passage
+DIRECTION = re.compile("[\u202a-\u202e\u2066-\u2069]")  # left open, it would turn around what stands after the snippet
 
 Texts = Sequence[tuple[str, str]]
 Range = tuple[int, int]
@@ -45,7 +45,7 @@ Matcher = Callable[[str], str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class Snippet:
     """One line of text without markup, out of the section with that index; highlights are (start, length) in it."""
 
     section: int
@@ -75,8 +75,8 @@ class SectionMatches:
     whole: bool
 
 
-def choose(sections: Texts, weights: Mapping[str, float], is_match: Matcher, length: int = LENGTH) -> Passage | None:
-    """Return the passage of at most `length` characters with the most of the query; None if there is nothing to show.
+def choose(sections: Texts, weights: Mapping[str, float], is_match: Matcher, length: int = LENGTH) -> Snippet | None:
+    """Return the snippet of at most `length` characters with the most of the query; None if there is nothing to show.
 
     `is_match` gives the term that a word stands for, `weights` what each term counts: twice when it is in the heading
     too. Equals are decided by a heading of nothing else, then by the number of hits, then by the order on the page.
@@ -85,19 +85,19 @@ def choose(sections: Texts, weights: Mapping[str, float], is_match: Matcher, len
     readings = list(_readings(sections, weights, cache(is_match)))
     windows = [(reading, *window) for reading in readings for window in _windows(reading, _room(length))]
     if not windows:
-        return next((_passage(one, 0, 0, length) for one in readings if one.text), None)
+        return next((_snippet(one, 0, 0, length) for one in readings if one.text), None)
     windows.sort(key=lambda window: window[0].section)  # as on the page: of equals, max takes the first
     reading, first, last = max(windows, key=lambda window: _score(weights, *window))
-    return _passage(reading, first, last, length)
+    return _snippet(reading, first, last, length)
 
 
-def html(passage: Passage) -> str:
+def html(snippet: Snippet) -> str:
     """Return the text with `<mark>` around its highlights. Nothing else in it is markup."""
     parts, at = [], 0
-    for start, length in passage.highlights:
-        parts += [escape(passage.text[at:start]), "<mark>", escape(passage.text[start : start + length]), "</mark>"]
+    for start, length in snippet.highlights:
+        parts += [escape(snippet.text[at:start]), "<mark>", escape(snippet.text[start : start + length]), "</mark>"]
         at = start + length
-    return "".join(parts) + escape(passage.text[at:])
+    return "".join(parts) + escape(snippet.text[at:])
 
 
 def candidates(sections: Texts, beginnings: Collection[str]) -> set[str]:
@@ -189,7 +189,7 @@ def _score(weights: Mapping[str, float], reading: SectionMatches, first: int, la
     return _weight(weights, terms) + _weight(weights, reading.heading), reading.whole, last - first
 
 
-def _passage(reading: SectionMatches, first: int, last: int, length: int) -> Passage:
+def _snippet(reading: SectionMatches, first: int, last: int, length: int) -> Snippet:
     text, hits = reading.text, reading.hits[first:last]
     start, end = 0, len(text)
     if end > length:
@@ -197,7 +197,7 @@ def _passage(reading: SectionMatches, first: int, last: int, length: int) -> Pas
     before, after = "…" if start else "", "…" if end < len(text) else ""
     inside = [hit for hit in reading.hits if start <= hit.start and hit.end <= end]
     highlights = tuple((at - start + len(before), to - at) for at, to in _merged(inside))
-    return Passage(reading.section, f"{before}{text[start:end]}{after}", highlights)
+    return Snippet(reading.section, f"{before}{text[start:end]}{after}", highlights)
 
 
 def _room(length: int) -> int:
@@ -206,7 +206,7 @@ def _room(length: int) -> int:
 
 
 def _cut(text: str, hits: Range, room: int) -> Range:
-    """Return where the passage begins and ends: a third of what the hits leave free goes before them."""
+    """Return where the snippet begins and ends: a third of what the hits leave free goes before them."""
     first, last = hits
     free = max(room - (last - first), 0)
     start = max(0, min(first - free // 3, len(text) - room))

@@ -23,6 +23,7 @@ from .rate_limits.limiter import Account, Allowance
 from .search.related import related
 from .search.request import SearchRequest, SearchResult
 from .search.search import known_within, search
+from .search.source_search import SourceSearchRequest, SourceSearchResult, search_sources
 from .subscriptions.changes import ChangeEvent
 from .subscriptions.feed import Feed
 from .tenants.tenants import as_id
@@ -101,6 +102,11 @@ class Context:
         """Return the parameters with which that statement searches by itself, or None where `search` has to run."""
         with once_only():
             return await known_within(self.database, self.scope, asked, again)
+
+    async def search_sources(self, asked: SourceSearchRequest) -> SourceSearchResult:
+        """Find the passages that a step needs before the statement that shows them."""
+        with once_only():
+            return await search_sources(self.database, self.scope, asked)
 
     async def related(self, page_id: UUID, limit: int) -> list[tuple[UUID, float]]:
         """Return (page id, similarity) pairs, the most similar first."""

@@ -18,6 +18,7 @@ from .mentions import MentionQueries
 from .mutations import Mutation
 from .owners import ApiKeyQueries, OwnerQueries, WikiOwner
 from .pages import PageQueries, WikiAlias
+from .passages import PassageQueries
 from .positions import PositionQueries
 from .rate_limits import RateLimitQueries
 from .revisions import HistoryQueries, WikiRevision
@@ -33,6 +34,7 @@ from .suggestions import SuggestionQueries, TagQueries
 class Query(
     PageQueries,
     SearchQueries,
+    PassageQueries,
     SuggestionQueries,
     LinkQueries,
     GraphQueries,

@@ -17,9 +17,9 @@ class WikiHighlight:
     length: int = column("How long it is.")
 
 
-@strawberry.type(description="The passage of a page that answers best.")
+@strawberry.type(description="The part of a page that answers best.")
 class WikiSnippet:
-    text: str = column("The passage as plain text.")
+    text: str = column("The text as plain text.")
     html: str = column("The same as safe HTML: everything is escaped but the <mark> around each highlight.")
     highlights: list[WikiHighlight] = whole(search.highlights, "What to mark in the text, in order and apart.")
 

@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from content.snippets import Passage, html
+from content.snippets import Snippet, html
 from resolvers.search.request import DEFAULT, MOST, Filter, SearchHit, SearchRequest, SearchResult
 
 Row = tuple[Any, ...]
@@ -73,7 +73,7 @@ async def owner_named(context: Any, where: dict[str, str | None]) -> UUID | None
 
 
 def hit_row(hit: SearchHit) -> Row:
-    return hit.page_id, hit.score, hit.matched_alias, hit.section_id, hit.passage and snippet(hit.passage)
+    return hit.page_id, hit.score, hit.matched_alias, hit.section_id, hit.snippet and snippet(hit.snippet)
 
 
 def results_row(found: SearchResult, asked: SearchRequest) -> Row:
@@ -95,14 +95,14 @@ def edge(place: int, hit: SearchHit) -> dict[str, Any]:
         "score": hit.score,
         "matched_alias": hit.matched_alias,
         "section_id": hit.section_id and str(hit.section_id),
-        "snippet": hit.passage and snippet(hit.passage),
+        "snippet": hit.snippet and snippet(hit.snippet),
         "explanation": hit.explanation and explanation(hit.explanation),
     }
 
 
-def snippet(passage: Passage) -> dict[str, Any]:
-    highlights = [{"start": start, "length": length} for start, length in passage.highlights]
-    return {"text": passage.text, "html": html(passage), "highlights": highlights}
+def snippet(found: Snippet) -> dict[str, Any]:
+    highlights = [{"start": start, "length": length} for start, length in found.highlights]
+    return {"text": found.text, "html": html(found), "highlights": highlights}
 
 
 def explanation(found: dict[str, Any]) -> dict[str, Any]:

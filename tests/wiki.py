@@ -13,12 +13,13 @@ from content.differences import Delta, restored
 from content.languages import language_of
 from content.links import find_links
 from content.names import normalise
+from content.passages import passages
 from content.sections import Section, render
 from content.words import ANALYSER, words
 from db.database import Database
 from db.ids import new_id
 from db.scope import Actor, ActorKind, Role, Scope
-from resolvers.search.lexemes import scope_letter
+from resolvers.search.lexemes import PASSAGES, scope_letter
 from resolvers.sources.sources import SourceDraft, add_source
 from tests.listening import PATIENCE
 
@@ -63,10 +64,12 @@ class Wiki:
         """What was written, oldest first."""
         return [row["action"] for row in await self.rows("activity")]
 
-    async def counts(self) -> Counter[str]:
-        """In how many pages each lexeme is counted, without the letter of the wiki."""
+    async def counts(self, table: str = "search_pages") -> Counter[str]:
+        """In how many rows of the table each lexeme is counted, without the letter of the wiki."""
         found = Counter[str]()
         for scope in await self.rows("search_scopes", "analyser"):
+            if (scope["analyser"] >= PASSAGES) != (table == "search_passages"):
+                continue
             read = {"analyser": scope["analyser"], "edition": scope["edition"]}
             for row in await self.rows("search_counts", "shelf", **read):
                 found.update(row["pages"])
@@ -125,6 +128,7 @@ async def check(wiki: Wiki) -> None:
     await check_revisions(wiki, pages)
     await check_names(wiki, pages)
     await check_words(wiki, pages)
+    await check_passages(wiki)
     await check_targets(wiki, pages)
     await check_links(wiki, pages)
 
@@ -216,18 +220,37 @@ async def check_words(wiki: Wiki, pages: dict[UUID, Any]) -> None:
     await check_statistics(wiki)
 
 
-async def check_statistics(wiki: Wiki) -> None:
+async def check_statistics(wiki: Wiki, table: str = "search_pages") -> None:
     """What is counted, with what still waits to be, is what the rows have."""
     lexemes, counted = Counter[str](), Counter[str]()
-    for row in await wiki.rows("search_pages", "page_id"):
+    for row in await wiki.rows(table, "1"):
         found = await wiki.look.fetchval("SELECT tsvector_to_array($1::tsvector)", row["tsv"])
         lexemes.update(lexeme[1:] for lexeme in found if lexeme[1] != ":")
-    counted.update(await wiki.counts())
+    counted.update(await wiki.counts(table))
     for row in await wiki.rows("search_changes"):
-        counted.update(lexeme[1:] for lexeme in row["gained"])
-        counted.subtract(lexeme[1:] for lexeme in row["lost"])
+        if (row["analyser"] >= PASSAGES) == (table == "search_passages"):
+            counted.update(lexeme[1:] for lexeme in row["gained"])
+            counted.subtract(lexeme[1:] for lexeme in row["lost"])
     assert +counted == lexemes, (+counted - lexemes, lexemes - +counted)
     assert all(count >= 0 for count in counted.values())
+
+
+async def check_passages(wiki: Wiki) -> None:
+    """Sources have the passages of their text, but for forgotten ones and those that nobody has read yet."""
+    stored = defaultdict(list)
+    for row in await wiki.rows("search_passages", "source_id, position"):
+        stored[row["source_id"]].append(row)
+    sources = {row["id"]: row for row in await wiki.rows("sources")}
+    superseded = {row["supersedes_id"] for row in sources.values()}
+    for source_id, rows in stored.items():
+        source = sources[source_id]
+        assert source["forgotten_at"] is None
+        assert {row["status"] for row in rows} == {"superseded" if source_id in superseded else "current"}
+        assert [row["text"] for row in rows] == [
+            source["content"][one.start : one.end] for one in passages(source["content"])
+        ]
+        assert all(row["text"] == source["content"][row["start_offset"] : row["end_offset"]] for row in rows)
+    await check_statistics(wiki, "search_passages")
 
 
 async def check_targets(wiki: Wiki, pages: dict[UUID, Any]) -> None:

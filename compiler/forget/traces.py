@@ -13,6 +13,7 @@ from resolvers.model import outline
 from resolvers.model.drafts import SectionDraft
 from resolvers.model.pages import Page, find_pages
 from resolvers.search.index import count_words, vocabulary
+from resolvers.search.passages import count_passage_words
 from resolvers.transactions.writer import Writer
 
 from ..aggregate.density import Aggregation, read
@@ -30,12 +31,19 @@ async def forget_vocabulary(writer: Writer, said: Collection[str]) -> frozenset[
     """Take words that no page says any more out of what search counts and suggests: these words."""
     unsaid: set[str] = set(said)
     for analyser in await count_words(writer):
-        given = {"analyser": analyser, "words": vocabulary(sorted(said))}
-        gone = [row["word"] for row in await writer.all(FORGETTING["find_unsaid"], **given)]
-        await writer.run(FORGETTING["drop_words"], analyser=analyser, words=gone)
-        await writer.run(FORGETTING["drop_empty_words"], analyser=analyser)
-        unsaid &= set(gone)
+        unsaid &= await forget_words(writer, analyser, said)
+    for number in await count_passage_words(writer):
+        await forget_words(writer, number, said)
     return frozenset(unsaid)
+
+
+async def forget_words(writer: Writer, analyser: int, said: Collection[str]) -> set[str]:
+    """Remove these words from the vocabulary of an index that has none of them any more, and return which those are."""
+    given = {"analyser": analyser, "words": vocabulary(sorted(said))}
+    gone = [row["word"] for row in await writer.all(FORGETTING["find_unsaid"], **given)]
+    await writer.run(FORGETTING["drop_words"], analyser=analyser, words=gone)
+    await writer.run(FORGETTING["drop_empty_words"], analyser=analyser)
+    return set(gone)
 
 
 NOTE = "Tags that no page has any more"

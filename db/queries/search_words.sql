@@ -126,6 +126,18 @@ CROSS JOIN LATERAL (
     LIMIT 1
 ) AS page;
 
+-- name: find_said_in_passages
+-- Those of these lexemes that a passage has which may be found.
+SELECT given.lexeme
+FROM unnest(CAST(:lexemes AS text[])) AS given (lexeme)
+CROSS JOIN LATERAL (
+    SELECT FROM search_passages AS p
+    WHERE p.tenant_id = CAST(:tenant_id AS uuid) AND p.owner_id = CAST(:owner_id AS uuid)
+      AND p.analyser = CAST(:analyser AS smallint) AND p.status = ANY(CAST(:statuses AS text[]))
+      AND p.tsv @@ CAST(quote_literal(given.lexeme) AS tsquery)
+    LIMIT 1
+) AS passage;
+
 -- name: find_topic
 -- What a page is about: the lexemes that it has more often than other pages of its wiki have them.
 SELECT scope.analyser, scope.pages, scope.words, t.lexeme, c.pages AS found,

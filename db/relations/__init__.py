@@ -13,6 +13,7 @@ from . import (
     mentions,
     owners,
     pages,
+    passages,
     revisions,
     search,
     sections,
@@ -21,6 +22,6 @@ from . import (
 )
 
 __all__ = [
-    "api_keys", "graph", "hierarchy", "jobs", "links", "mentions", "owners", "pages", "revisions", "search", "sections",
-    "sources", "suggestions",
+    "api_keys", "graph", "hierarchy", "jobs", "links", "mentions", "owners", "pages", "passages", "revisions", "search",
+    "sections", "sources", "suggestions",
 ]  # fmt: skip

@@ -23,6 +23,7 @@ from .search import (
     search_changes,
     search_counts,
     search_pages,
+    search_passages,
     search_scopes,
     search_terms,
     search_vocabulary,
@@ -34,7 +35,7 @@ __all__ = [
     "PAGE_TYPES", "SOURCE_KINDS", "activity", "aliases", "api_keys", "compile_cursors", "compile_jobs", "forgettings",
     "grants", "idempotency_keys", "link_targets", "links", "mentions", "merged_pages", "metadata", "model_usage",
     "old_slugs", "originals", "owners", "page_names", "page_positions", "pages", "placements", "redirects",
-    "renamings", "revisions", "search_changes", "search_counts", "search_pages", "search_scopes", "search_terms",
-    "search_vocabulary", "section_sources", "sections", "sightings", "sources", "sweeps", "tenants", "throttles",
-    "tool_calls",
+    "renamings", "revisions", "search_changes", "search_counts", "search_pages", "search_passages", "search_scopes",
+    "search_terms", "search_vocabulary", "section_sources", "sections", "sightings", "sources", "sweeps", "tenants",
+    "throttles", "tool_calls",
 ]  # fmt: skip

@@ -18,7 +18,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import TSVECTOR
 
-from .columns import document, identifier, listed, metadata, moment, number, one_of, scoped_table, words
+from .columns import document, identifier, listed, metadata, moment, number, one_of, refers, scoped_table, words
 
 
 def analyser() -> Column[int]:
@@ -61,6 +61,36 @@ search_pages = Table(
 )
 Index(
     "search_pages_words_ix", search_pages.c.tsv, search_pages.c.name_tsv,
+    postgresql_using="gin", postgresql_with={"fastupdate": "off"},
+)  # fmt: skip
+
+# The passages of sources. Their indexes have numbers of their own, from 100 on, in this table and those below.
+search_passages = Table(
+    "search_passages",
+    metadata,
+    identifier("tenant_id"),
+    identifier("owner_id"),
+    identifier("source_id"),
+    number("position"),
+    analyser(),
+    *one_of("search_passages", "status", "current", "superseded"),
+    words("kind"),
+    moment("captured_at"),
+    number("start_offset"),
+    number("end_offset"),
+    number("line_start"),
+    number("line_end"),
+    words("heading"),
+    words("speaker"),
+    Column("asks", Boolean, nullable=False),  # it ends in a question mark: what follows may answer it
+    words("text"),
+    number("words"),
+    Column("tsv", TSVECTOR, nullable=False),
+    PrimaryKeyConstraint("source_id", "position", "tenant_id", "analyser", name="search_passages_pk"),
+    refers("search_passages", "source_id", "sources"),
+)
+Index(
+    "search_passages_words_ix", search_passages.c.tsv,
     postgresql_using="gin", postgresql_with={"fastupdate": "off"},
 )  # fmt: skip
 

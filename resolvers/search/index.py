@@ -17,7 +17,7 @@ from lib.threads import read_in_thread
 from ..model.names import Names
 from ..model.pages import Page
 from ..transactions.writer import Writer
-from .lexemes import fold, fold_when_due, marks, scope_letter
+from .lexemes import PASSAGES, fold, fold_when_due, marks, scope_letter
 
 INDEX = statements("search_index")
 APART = "\x1f"
@@ -88,7 +88,8 @@ async def find_editions(writer: Writer, page_ids: Sequence[UUID]) -> tuple[str, 
 
 async def read_editions(writer: Writer) -> tuple[str, list[tuple[int, str]]]:
     rows = await writer.all(INDEX["find_analysers"])
-    return rows[0]["language"], [(row["analyser"], row["state"]) for row in rows if row["analyser"] is not None]
+    own = [row for row in rows if row["analyser"] is not None and row["analyser"] < PASSAGES]
+    return rows[0]["language"], [(row["analyser"], row["state"]) for row in own]
 
 
 async def write_pages(writer: Writer, pages: Sequence[Findable], language: str, edition: Edition, later: bool) -> None:

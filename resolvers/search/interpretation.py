@@ -17,7 +17,7 @@ from db.database import Connection, Row
 from db.scope import Scope
 from db.sql import statements
 
-from .lexemes import scope_letter
+from .lexemes import PASSAGES, scope_letter
 from .weights import BUDGET, CORRECTED, IDLE, OPEN
 
 WORDS = statements("search_words")
@@ -155,27 +155,28 @@ async def read(
     besides: str = "",
     statuses: Sequence[str] = ("active",),
     analyser: int = ANALYSER,
+    offset: int = 0,
 ) -> ReadQuery | None:
     """Read a question; None when the wiki has no index yet. Of the words `besides` only the lexemes are found.
 
-    A mistake is corrected with words of pages of these statuses.
+    A mistake is corrected with words of pages of these statuses. An `offset` of PASSAGES asks the index of passages.
     """
-    analyse = ANALYSERS[analyser]
+    analyse, number = ANALYSERS[analyser], analyser + offset
     words, others = analyse(text)[:MOST_WORDS], analyse(besides)[:MOST_BESIDES]
     beginning = words[-1] if words and may_go_on(text, words) else None
-    letter = scope_letter(scope.tenant_id, scope.owner_id, analyser)
+    letter = scope_letter(scope.tenant_id, scope.owner_id, number)
     where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "letter": letter}
     rows = await connection.all(
-        WORDS["read_words"], **where, analysers=list(ANALYSERS),
+        WORDS["read_words"], **where, analysers=[each + offset for each in ANALYSERS],
         words=list(dict.fromkeys([*words, *others])) or [""], beginning=beginning,
         ending=beginning and beginning + LAST, longer=MOST_LONGER,
     )  # fmt: skip
     if not rows:
         return None
-    if rows[0]["analyser"] != analyser:
-        return await read(connection, scope, text, besides, statuses, rows[0]["analyser"])
+    if rows[0]["analyser"] != number:
+        return await read(connection, scope, text, besides, statuses, rows[0]["analyser"] - offset, offset)
     pages, length = max(rows[0]["pages"], 1), max(rows[0]["words"], 1)
-    reading = ReadQuery(letter, analyser, pages, length / pages, words, rows[0]["counted_at"])
+    reading = ReadQuery(letter, number, pages, length / pages, words, rows[0]["counted_at"])
     stems = reading.stems = lexemes_of(rows, reading.found)
     longer = [row for row in rows if row["origin"] == "longer"]
     reading.unknown = {word for word in words if word in stems and not any(map(reading.found.get, stems[word]))}
@@ -183,7 +184,7 @@ async def read(
     idle = without_unsaid(reading)
     going_on = open_options(reading, longer, stems) if beginning else []
     reading.forms = forms_of(beginning, longer, stems) if beginning else ()
-    reading.relative = await find_relative(connection, where, text, reading.unknown, statuses)
+    reading.relative = None if offset else await find_relative(connection, where, text, reading.unknown, statuses)
     fixes = {}
     if wrong := [word for word in dict.fromkeys(words) if is_wrong(word, reading, bool(going_on))][:MOST_WRONG]:
         fixes = await correct_words(connection, where, reading, wrong, statuses)
@@ -260,8 +261,9 @@ async def correct_words(
         return {}
     lexemes = {lexeme for options in near.values() for option in options for lexeme in option.lexemes}
     rare = {lexeme for lexeme in lexemes if reading.found[lexeme] <= BUDGET}
+    find_said = WORDS["find_said_in_passages" if reading.analyser >= PASSAGES else "find_said"]
     rows = await connection.all(
-        WORDS["find_said"], tenant_id=where["tenant_id"], owner_id=where["owner_id"], analyser=reading.analyser,
+        find_said, tenant_id=where["tenant_id"], owner_id=where["owner_id"], analyser=reading.analyser,
         lexemes=sorted(rare), statuses=list(statuses),
     )  # fmt: skip
     hidden = rare - {row["lexeme"] for row in rows}  # nobody hides so many pages that none of a common word is left

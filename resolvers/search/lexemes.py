@@ -12,6 +12,7 @@ from ..transactions.writer import Writer
 
 LETTERS = range(0x1000, 0xD000)  # 49,152 characters of three bytes each
 MARK = ":"  # no word has one
+PASSAGES = 100  # and the number of an analyser is the number of an index of passages; an index of pages has the latter
 
 
 def scope_letter(tenant_id: UUID, owner_id: UUID, analyser: int) -> str:

@@ -1,68 +1,186 @@
-"""The passage of each hit that shows why it was found."""
+"""The index of passages: what search reads of sources, written in the transaction that keeps them.
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+It stands in the tables of the index of pages, under numbers of its own: that of the analyser and 100.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from content.snippets import candidates, choose
-from db.database import Connection, Row
+from content.languages import language_of
+from content.passages import Passage, asks, passages
+from content.words import ANALYSER, ANALYSERS
+from db.database import Database
+from db.ids import new_id
 from db.scope import Scope
 from db.sql import statements
 from lib.threads import read_in_thread
 
-from .interpretation import Option, ReadQuery
-from .ranking_query import RankedQuery
-from .request import SearchHit
+from ..transactions.transaction import lock_wiki, transaction
+from ..transactions.writer import Writer
+from .index import vocabulary
+from .lexemes import PASSAGES, fold, fold_when_due, scope_letter
 
-PASSAGES = statements("search_passages")
-LONGEST = 20_000  # characters of a section
-
-Sections = list[tuple[str, str]]
-
-
-async def with_passages(
-    connection: Connection, scope: Scope, reading: ReadQuery, asked: RankedQuery, hits: Sequence[SearchHit]
-) -> tuple[SearchHit, ...]:
-    """Return the hits, each with its passage and the section where it stands."""
-    where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
-    rows = await connection.all(
-        PASSAGES["find_passages"], **where, page_ids=[hit.page_id for hit in hits], longest=LONGEST
-    )
-    pages: defaultdict[UUID, list[Row]] = defaultdict(list)
-    for row in rows:
-        pages[row["page_id"]].append(row)
-    texts = {page_id: [(row["heading"], row["body"]) for row in sections] for page_id, sections in pages.items()}
-    beginnings = {word for options in reading.options for option in options for word in beginnings_of(option)}
-    written = await read_in_thread(length(texts), all_candidates, texts, beginnings)
-    stems = await connection.all(
-        PASSAGES["stem_words"], **where, letter=reading.letter, analyser=reading.analyser, words=sorted(written)
-    ) if written else []  # fmt: skip
-    meant = {row["word"]: next((lexeme for lexeme in row["lexemes"] if lexeme in asked.weights), None) for row in stems}
-    shown = await read_in_thread(length(texts), all_passages, texts, asked.weights, meant, hits)
-    return tuple(with_section(hit, pages[hit.page_id]) for hit in shown)
+INDEX = statements("search_passages")
+CURRENT, SUPERSEDED = "current", "superseded"
+BATCH, CHARACTERS = 200, 1_000_000  # sources that are read in one transaction, and the most that they say together
+OLDER = ("drop_older_counts", "drop_older_vocabulary", "drop_older_changes", "drop_older_scopes")
+FIRST = UUID(int=0)
 
 
-def beginnings_of(option: Option) -> list[str]:
-    """Return how the words of an option may begin: a stem may be written otherwise than its words: studi, study."""
-    return [option.word, *(lexeme[1:] for lexeme in option.lexemes)]
+class IndexedSource(NamedTuple):
+    """A source as search reads it. Its metadata may name the language of its words; `is_current` if none is newer."""
+
+    id: UUID
+    kind: str
+    content: str
+    captured_at: datetime
+    metadata: dict[str, Any]
+    is_current: bool = True
 
 
-def length(texts: Mapping[UUID, Sections]) -> int:
-    return sum(len(body) for sections in texts.values() for _, body in sections)
+async def write_passages(writer: Writer, sources: Sequence[IndexedSource], superseded: Sequence[UUID] = ()) -> None:
+    """Write the passages of new sources, and mark those of the versions that they supersede."""
+    if superseded:
+        await writer.run(INDEX["supersede_passages"], source_ids=list(superseded))
+    language, indexes = await find_indexes(writer, [source.id for source in sources])
+    for number, is_ready in indexes:
+        row = await insert(writer, number, sources, language)
+        if row and is_ready:
+            if row["is_in_new_language"]:  # its stems are found from now on: what is counted of languages cannot wait
+                await fold(writer, number)
+            else:
+                await fold_when_due(writer, number, pages=row["pages"], waiting=row["waiting"] + len(sources))
 
 
-def all_candidates(texts: Mapping[UUID, Sections], beginnings: set[str]) -> set[str]:
-    return {word for sections in texts.values() for word in candidates(sections, beginnings)}
+async def find_indexes(writer: Writer, source_ids: Sequence[UUID]) -> tuple[str, list[tuple[int, bool]]]:
+    """Return the language of the wiki, and the numbers of the indexes to write with whether each is whole.
+
+    The first sources of a wiki open one.
+    """
+    rows = await writer.all(INDEX["find_indexes"])
+    found = [(row["analyser"], row["state"] == "ready") for row in rows if row["analyser"] is not None]
+    if not found:
+        state = await writer.value(INDEX["open_index"], analyser=PASSAGES + ANALYSER, source_ids=list(source_ids))
+        found = [(PASSAGES + ANALYSER, state == "ready")]
+    return rows[0]["language"], [one for one in found if one[0] - PASSAGES in ANALYSERS]
 
 
-def all_passages(
-    texts: Mapping[UUID, Sections],
-    weights: Mapping[str, float],
-    meant: Mapping[str, str | None],
-    hits: Sequence[SearchHit],
-) -> list[SearchHit]:
-    return [hit._replace(passage=choose(texts.get(hit.page_id, []), weights, meant.get)) for hit in hits]
+async def insert(writer: Writer, number: int, sources: Sequence[IndexedSource], language: str) -> Any:
+    size = sum(len(source.content) for source in sources)
+    values = await read_in_thread(size, rows_of, writer.scope, number, sources, language)
+    return await writer.one(INDEX["write_passages"], **values)
 
 
-def with_section(hit: SearchHit, sections: Sequence[Row]) -> SearchHit:
-    return hit._replace(section_id=sections[hit.passage.section]["id"]) if hit.passage else hit
+async def drop_passages(writer: Writer, source_ids: Sequence[UUID], number: int | None = None) -> None:
+    """Remove the passages of sources, from one index or from all; their words are counted no more."""
+    changes = [new_id() for _ in source_ids]
+    await writer.run(INDEX["drop_passages"], source_ids=list(source_ids), change_ids=changes, analyser=number)
+
+
+async def count_passage_words(writer: Writer) -> list[int]:
+    """Count all words that wait, and return the numbers of the indexes."""
+    rows = await writer.all(INDEX["find_indexes"])
+    numbers = [row["analyser"] for row in rows if row["analyser"] is not None]
+    for number in numbers:
+        await fold(writer, number)
+    return numbers
+
+
+def rows_of(scope: Scope, number: int, sources: Sequence[IndexedSource], language: str) -> dict[str, Any]:
+    """Return the parameters of `write_passages`, except the scope: lists for the sources, and for their passages."""
+    rows = [(source, [row_of(source, one, number) for one in passages(source.content)]) for source in sources]
+    each = [row for _, own in rows for row in own]
+    return {
+        "analyser": number,
+        "letter": scope_letter(scope.tenant_id, scope.owner_id, number),
+        "source_ids": [source.id for source in sources],
+        "change_ids": [new_id() for _ in sources],
+        "statuses": [CURRENT if source.is_current else SUPERSEDED for source in sources],
+        "kinds": [source.kind for source in sources],
+        "captured_ats": [source.captured_at for source in sources],
+        "languages": [language_of(source.metadata, language) for source in sources],
+        "text_words": [words_in(own, "heading_words", "bodies") for _, own in rows],
+        "name_words": [words_in(own, "speaker_words") for _, own in rows],
+        "owners_of": [source.id for source, own in rows for _ in own],
+        "positions": [position for _, own in rows for position, _ in enumerate(own)],
+        **{name: [row[name] for row in each] for name in ROW},
+    }
+
+
+def words_in(rows: Sequence[dict[str, Any]], *names: str) -> str:
+    """Return the words of these rows that people may complete or mistype."""
+    return " ".join(vocabulary([word for row in rows for name in names for word in row[name].split()]))
+
+
+ROW = (
+    "start_offsets", "end_offsets", "line_starts", "line_ends", "headings", "speakers", "asked", "texts",
+    "speaker_words", "heading_words", "bodies", "words",
+)  # fmt: skip
+
+
+def row_of(source: IndexedSource, passage: Passage, number: int) -> dict[str, Any]:
+    analyse = ANALYSERS[number - PASSAGES]
+    speaker, heading = analyse(passage.speaker), analyse(passage.heading)
+    body = analyse(source.content[passage.said_from : passage.end])
+    text = source.content[passage.start : passage.end]
+    values = (*passage[:6], asks(text), text, " ".join(speaker), " ".join(heading), " ".join(body), len(body))
+    return dict(zip(ROW, values, strict=True))
+
+
+Progress = Callable[[int], None]
+
+
+async def reindex_passages(
+    database: Database, scope: Scope, progress: Progress = lambda _: None, *, again: bool = False
+) -> int:
+    """Read the sources whose passages today's index lacks, or all `again`, and let questions read it.
+
+    Any number of times, stopped anywhere: what has been read stays read. Returns how many sources that were.
+    """
+    number = PASSAGES + ANALYSER
+    values = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "analyser": number, "now": datetime.now(UTC)}
+    async with transaction(database) as connection:
+        await lock_wiki(connection, scope)
+        await connection.run(INDEX["begin_building"], **values)
+        if again:
+            await connection.run(INDEX["read_again"], **values)
+    done, after = 0, FIRST
+    while True:
+        async with transaction(database) as connection:
+            await lock_wiki(connection, scope)
+            writer = Writer(connection, scope)
+            rows = await writer.all(
+                INDEX["find_unread"], after=after, size=BATCH, characters=CHARACTERS, analyser=number
+            )
+            if not rows:
+                await fold(writer, number)
+                await writer.run(INDEX["end_building"], analyser=number)
+                break
+            after = rows[-1]["id"]
+            await drop_passages(writer, [row["id"] for row in rows], number)
+            await insert(writer, number, [indexed(row) for row in rows], rows[0]["language"])
+            await fold(writer, number)
+            await writer.run(INDEX["reach_source"], analyser=number, source_id=after)
+        done += len(rows)
+        progress(len(rows))
+    await drop_older(database, scope, number)
+    return done
+
+
+def indexed(row: Any) -> IndexedSource:
+    is_current = not row["is_superseded"]
+    return IndexedSource(row["id"], row["kind"], row["content"], row["captured_at"], row["metadata"], is_current)
+
+
+async def drop_older(database: Database, scope: Scope, number: int) -> None:
+    """Drop the indexes of passages before this one, some rows at a time."""
+    values = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "analyser": number}
+    is_left = True
+    while is_left:
+        async with transaction(database) as connection:
+            await lock_wiki(connection, scope)
+            is_left = await connection.run(INDEX["drop_older_passages"], **values, size=BATCH) == BATCH
+            for name in OLDER if not is_left else ():
+                await connection.run(INDEX[name], **values)

@@ -13,7 +13,7 @@ from content.words import ANALYSERS, words
 from db.sql import Statement, statements
 
 from .interpretation import FEW_WORDS, ReadQuery, is_contracted
-from .lexemes import MARK, heading_mark, one_of, quoted, tag_mark, type_mark
+from .lexemes import MARK, PASSAGES, heading_mark, one_of, quoted, tag_mark, type_mark
 from .names import COMPOUND, NameRange, keys
 from .request import Filter, SearchRequest
 from .weights import BUDGET, FEEDBACK, FEEDBACK_PAGES, HEAVIEST, OPEN
@@ -262,7 +262,7 @@ def negative(reading: ReadQuery, wanted: Filter, excluded: Sequence[str]) -> Ite
 
 def adjoining(reading: ReadQuery, text: str) -> Iterator[str]:
     """Yield a tsquery for these words at these distances, whatever stands where a word means nothing."""
-    words = ANALYSERS[reading.analyser](text)
+    words = ANALYSERS[reading.analyser % PASSAGES](text)
     idle = reading.idle_among(words)
     spoken = [
         (place, lexemes) for place, word in enumerate(words) if word not in idle and (lexemes := reading.meant(word))

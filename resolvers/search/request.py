@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from content.snippets import Passage
+from content.snippets import Snippet
 
 DEFAULT, MOST = 20, 50
 
@@ -40,7 +40,7 @@ class SearchRequest:
 
 
 class SearchHit(NamedTuple):
-    """A page that was found. `matched_alias` says by which name, `section_id` where the passage stands.
+    """A page that was found. `matched_alias` says by which name, `section_id` where the snippet stands.
 
     `cursor` is empty where none was asked for.
     """
@@ -50,7 +50,7 @@ class SearchHit(NamedTuple):
     cursor: str
     matched_alias: str | None = None
     section_id: UUID | None = None
-    passage: Passage | None = None
+    snippet: Snippet | None = None
     explanation: dict[str, Any] | None = None
 
 

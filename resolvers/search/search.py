@@ -23,11 +23,11 @@ from ..auth.owners import find_owner
 from ..errors import BadInput, NotFound
 from ..permissions import Action, authorise
 from .interpretation import ReadQuery, read
-from .passages import with_passages
 from .query_cache import Memory, Understood, memory_of
 from .ranking_query import RANKING, SHORT_QUESTION, Meaning, RankedQuery, meaning, question
 from .ranking_query import required as required_query
 from .request import MOST, SearchHit, SearchRequest, SearchResult
+from .snippets import with_snippets
 from .weights import COUNTED, WEIGHTS
 
 PARTS = ("in_text", "in_names", "named", "together", "heading", "begun", "linked", "topic")
@@ -43,7 +43,7 @@ async def search(database: Database, scope: Scope, asked: SearchRequest) -> Sear
     if not (meant := meaning(asked)).says_anything:
         return SearchResult()
     try:
-        scope = await in_wiki(database, scope, asked, meant.query)
+        scope = await in_wiki(database, scope, asked.owner_id, meant.query)
     except NotFound:
         return SearchResult()
     async with database.searching() as connection:
@@ -70,9 +70,8 @@ async def known_within(database: Database, scope: Scope, asked: SearchRequest, a
     return ChainMap(own, understood.values)
 
 
-async def in_wiki(database: Database, scope: Scope, asked: SearchRequest, query: SearchQuery) -> Scope:
-    """The scope in the wiki that is asked; raises NotFound for one that the caller may not read."""
-    owner_id = asked.owner_id
+async def in_wiki(database: Database, scope: Scope, owner_id: UUID | None, query: SearchQuery) -> Scope:
+    """Return the scope in the wiki that is asked: raises NotFound for one that the caller may not read."""
     if query.owner is not None:
         owner_id = (await find_owner(database, scope.tenant_id, query.owner)).id
     if owner_id in (None, scope.owner_id):
@@ -171,7 +170,7 @@ class SearchRun:
             rare = asked.wide if self.is_wide else asked.rare
             found = await self.counted(found, values | {"rare": rare, "beside": self.beside})
         if self.asked.with_snippets:
-            found = replace(found, hits=await with_passages(self.connection, self.scope, reading, asked, found.hits))
+            found = replace(found, hits=await with_snippets(self.connection, self.scope, reading, asked, found.hits))
         return found
 
     async def ranked(self, values: dict[str, Any], asked: RankedQuery) -> Sequence[Row]:

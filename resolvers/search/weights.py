@@ -23,6 +23,29 @@ class Weights:
 
 WEIGHTS = asdict(Weights())
 """As the statements take them."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassageWeights:
+    """The weights of passages, found on conversations. Where nothing else is said they are shares of a BM25 score."""
+
+    k1: float = 1.0
+    b: float = 0.3
+    w_before: float = 0.35  # the passage before
+    w_after: float = 0.2
+    w_long_before: float = 0.2  # the one before that
+    w_long_after: float = 0.1
+    w_asks: float = 0.2  # a question in the source loses this share of its own score,
+    w_question: float = 0.2  # which the passage after it gains
+    w_together: float = 0.4  # all words are in it or beside it: share of the weight of the question
+    w_speaker: float = 0.25  # one of the words names its speaker: the same
+    w_pairs: float = 0.2  # two words stand side by side: share of their mean weight
+    w_source: float = 0.3  # its source
+    w_time: float = 0.8  # its source is from the time that the question names: share of the weight of the question
+    w_best: float = 0.2  # the three best passages of its source
+
+
+PASSAGE_WEIGHTS = asdict(PassageWeights())
 BUDGET = 600  # pages that are weighed for their words, as the statements say
 COUNTED = 1_000  # pages that are counted
 OPEN = 0.3  # trust in what an unfinished word may become

@@ -15,7 +15,7 @@ from ..jobs.queue import enqueue
 from ..tenants.tenants import is_compiling
 from ..transactions.transaction import writing
 from ..transactions.writer import Writer, record
-from .sources import CheckedSource, SavedSource, SourceDraft, SourceForgotten, added, checked_source
+from .sources import CheckedSource, SavedSource, SourceDraft, SourceForgotten, added, checked_source, keep_rows
 
 SOURCES = statements("sources")
 BATCH_MAX = 100
@@ -100,9 +100,9 @@ async def keep(writer: Writer, drafts: dict[int, CheckedSource]) -> dict[int, Sa
             saved[position] = SavedSource(id, version, created=False)
             continue
         saved[position] = made = SavedSource(new_id(), version + 1, created=True)
-        new.append({**writer.known, **added(writer, draft, made, id)})
+        new.append(added(writer, draft, made, id))
         current[draft.kind, draft.ref] = (made.source_id, version + 1, draft.checksum)
     if new:
-        await writer.each(SOURCES["add"], new)
+        await keep_rows(writer, new)
         await record(writer, "source.retained", sourceIds=[str(row["id"]) for row in new])
     return saved

@@ -1,5 +1,6 @@
 """Evidence that never changes, and which section rests on which."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -17,6 +18,7 @@ from .. import validation
 from ..errors import BadInput, NotFound
 from ..jobs.queue import enqueue
 from ..permissions import Action, authorise
+from ..search.passages import IndexedSource, count_passage_words, drop_passages, write_passages
 from ..transactions.transaction import read_connection, writing, writing_page, writing_row
 from ..transactions.writer import Writer, record
 
@@ -122,7 +124,7 @@ async def add_source(database: Database, scope: Scope, draft: SourceDraft) -> Sa
         if same := next((row for row in known if row["checksum"] == checked.checksum), None):
             return SavedSource(same["id"], same["version"], created=False)
         saved = SavedSource(new_id(), current["version"] + 1 if current else 1, created=True)
-        await writer.run(SOURCES["add"], **added(writer, checked, saved, current["id"] if current else None))
+        await keep_rows(writer, [added(writer, checked, saved, current["id"] if current else None)])
         await record(writer, "source.added", sourceId=saved.source_id, version=saved.version)
         return saved
 
@@ -135,6 +137,19 @@ def added(writer: Writer, checked: CheckedSource, saved: SavedSource, supersedes
         "supersedes_id": supersedes_id,
         "captured_at": checked.captured_at or writer.now,
     }
+
+
+async def keep_rows(writer: Writer, rows: Sequence[dict[str, Any]]) -> None:
+    """Write new sources, and the passages by which search finds them."""
+    await writer.each(SOURCES["add"], [{**writer.known, **row} for row in rows])
+    superseded = {row["supersedes_id"] for row in rows if row["supersedes_id"]}
+    indexed = [
+        IndexedSource(
+            row["id"], row["kind"], row["content"], row["captured_at"], row["metadata"], row["id"] not in superseded
+        )
+        for row in rows
+    ]
+    await write_passages(writer, indexed, sorted(superseded - {row["id"] for row in rows}))
 
 
 async def cite_source(
@@ -243,6 +258,8 @@ async def forget_source(database: Database, scope: Scope, source_id: UUID, reaso
             actor = writer.scope.actor
             await writer.run(FORGETTING["keep_said"], ids=ids)
             await writer.run(FORGETTING["erase"], ids=ids, by=f"{actor.kind.value}:{actor.id}", reason=reason)
+            await drop_passages(writer, ids)
+            await count_passage_words(writer)
             await record(writer, "source.forgotten", sourceId=source_id, versions=len(ids))
         if not await writer.value(FORGETTING["is_forgetting"]):
             return Forgotten(source_id, 0, None)

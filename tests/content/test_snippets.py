@@ -1,4 +1,4 @@
-"""The passage that is shown of a page, and its highlights."""
+"""The snippet that is shown of a page, and its highlights."""
 
 import re
 from collections.abc import Callable
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.snippets import BEGINNING, LENGTH, Passage, candidates, choose, html, said
+from content.snippets import BEGINNING, LENGTH, Snippet, candidates, choose, html, said
 from content.words import words
 
 FILLER = "Nothing of the kind stands here, and so it goes on for a while. " * 8
@@ -28,31 +28,31 @@ def one_of(terms: set[str]) -> Callable[[str], str | None]:
     return lambda word: word if word in terms else None
 
 
-def found(sections: list[tuple[str, str]], *terms: str, length: int = LENGTH) -> Passage:
-    passage = choose(sections, dict.fromkeys(terms, 1.0), one_of({*terms}), length)
-    assert passage is not None
-    return passage
+def found(sections: list[tuple[str, str]], *terms: str, length: int = LENGTH) -> Snippet:
+    snippet = choose(sections, dict.fromkeys(terms, 1.0), one_of({*terms}), length)
+    assert snippet is not None
+    return snippet
 
 
-def highlighted(passage: Passage) -> list[str]:
-    return [passage.text[start : start + length] for start, length in passage.highlights]
+def highlighted(snippet: Snippet) -> list[str]:
+    return [snippet.text[start : start + length] for start, length in snippet.highlights]
 
 
 def test_the_passage_holds_the_words_that_were_asked_for() -> None:
-    passage = found([("", FILLER), ("Drinks", f"{FILLER}The flat white is a coffee. {FILLER}")], "flat", "coffee")
-    assert passage.section == 1
-    assert highlighted(passage) == ["flat", "coffee"]
-    assert len(passage.text) <= LENGTH
-    assert passage.text[0] == passage.text[-1] == "…"
+    snippet = found([("", FILLER), ("Drinks", f"{FILLER}The flat white is a coffee. {FILLER}")], "flat", "coffee")
+    assert snippet.section == 1
+    assert highlighted(snippet) == ["flat", "coffee"]
+    assert len(snippet.text) <= LENGTH
+    assert snippet.text[0] == snippet.text[-1] == "…"
 
 
 def test_it_is_cut_between_words() -> None:
-    passage = found([("", f"{FILLER}coffee {FILLER}")], "coffee")
-    assert set(passage.text.strip("…").split()) <= {*FILLER.split(), "coffee"}
+    snippet = found([("", f"{FILLER}coffee {FILLER}")], "coffee")
+    assert set(snippet.text.strip("…").split()) <= {*FILLER.split(), "coffee"}
 
 
 def test_a_short_text_is_shown_whole() -> None:
-    assert found([("", "A coffee.")], "coffee") == Passage(0, "A coffee.", ((2, 6),))
+    assert found([("", "A coffee.")], "coffee") == Snippet(0, "A coffee.", ((2, 6),))
 
 
 def test_different_words_count_more_than_many_of_one() -> None:
@@ -62,9 +62,9 @@ def test_different_words_count_more_than_many_of_one() -> None:
 
 def test_rare_words_count_more_than_common_ones() -> None:
     sections = [("", f"one two. {FILLER}three")]
-    passage = choose(sections, {"one": 1.0, "two": 1.0, "three": 3.0}, one_of({"one", "two", "three"}))
-    assert passage is not None
-    assert highlighted(passage) == ["three"]
+    snippet = choose(sections, {"one": 1.0, "two": 1.0, "three": 3.0}, one_of({"one", "two", "three"}))
+    assert snippet is not None
+    assert highlighted(snippet) == ["three"]
 
 
 def test_of_equals_the_one_with_more_hits_and_then_the_first_is_shown() -> None:
@@ -74,7 +74,7 @@ def test_of_equals_the_one_with_more_hits_and_then_the_first_is_shown() -> None:
 
 def test_a_heading_that_says_it_picks_its_section() -> None:
     sections = [("", "How to brew coffee, brew, coffee, brew."), ("Brew coffee", "Take water."), ("Coffee", "To brew.")]
-    assert found(sections, "brew", "coffee") == Passage(1, "Take water.")
+    assert found(sections, "brew", "coffee") == Snippet(1, "Take water.")
 
 
 def test_a_heading_that_says_nothing_else_is_better() -> None:
@@ -83,13 +83,13 @@ def test_a_heading_that_says_nothing_else_is_better() -> None:
 
 
 def test_a_matching_heading_without_text_is_shown_itself() -> None:
-    assert found([("", "Water."), ("Why **coffee**", "")], "coffee") == Passage(1, "Why coffee", ((4, 6),))
+    assert found([("", "Water."), ("Why **coffee**", "")], "coffee") == Snippet(1, "Why coffee", ((4, 6),))
 
 
 def test_without_a_match_it_is_the_beginning() -> None:
     sections = [("Empty", " \n"), ("Text", "The **beginning** of it."), ("More", "More.")]
-    assert found(sections, "coffee") == Passage(1, "The beginning of it.")
-    assert found([("", FILLER)], "coffee", length=20) == Passage(0, "Nothing of the…")
+    assert found(sections, "coffee") == Snippet(1, "The beginning of it.")
+    assert found([("", FILLER)], "coffee", length=20) == Snippet(0, "Nothing of the…")
 
 
 @pytest.mark.parametrize("sections", [[], [("", "")], [("Heading", "")], [("", "---\n\n***")]])
@@ -98,11 +98,11 @@ def test_where_there_is_no_text_there_is_no_passage(sections: list[tuple[str, st
 
 
 def test_the_caller_says_which_words_stand_for_a_term() -> None:
-    passage = choose(
+    snippet = choose(
         [("", "Brewing is what brewers brewed.")], {"brew": 1.0}, lambda w: "brew" if w[:4] == "brew" else None
     )
-    assert passage is not None
-    assert highlighted(passage) == ["Brewing", "brewers", "brewed"]
+    assert snippet is not None
+    assert highlighted(snippet) == ["Brewing", "brewers", "brewed"]
 
 
 @pytest.mark.parametrize(
@@ -145,48 +145,48 @@ def test_only_what_a_text_says_is_shown(text: str, shown: str) -> None:
 
 
 def test_as_html_only_the_highlights_are_markup() -> None:
-    passage = found([("", "`<b>` & \"coffee\" 'x'")], "coffee")
-    assert html(passage) == "&lt;b&gt; &amp; &quot;<mark>coffee</mark>&quot; &#x27;x&#x27;"
+    snippet = found([("", "`<b>` & \"coffee\" 'x'")], "coffee")
+    assert html(snippet) == "&lt;b&gt; &amp; &quot;<mark>coffee</mark>&quot; &#x27;x&#x27;"
 
 
 @given(PAGES, TERMS, st.integers(-1, 300))
 def test_highlights_are_words_that_match_in_order_and_apart(
     sections: list[tuple[str, str]], terms: set[str], length: int
 ) -> None:
-    passage = choose(sections, dict.fromkeys(terms, 1.0), one_of(terms), length)
-    if passage is None:
+    snippet = choose(sections, dict.fromkeys(terms, 1.0), one_of(terms), length)
+    if snippet is None:
         return
-    assert 0 < len(passage.text) <= max(length, 3)
-    assert passage.text == " ".join(passage.text.split())
-    passage.text.encode()
+    assert 0 < len(snippet.text) <= max(length, 3)
+    assert snippet.text == " ".join(snippet.text.split())
+    snippet.text.encode()
     at = -1
-    for start, size in passage.highlights:
+    for start, size in snippet.highlights:
         assert at < start
         assert size > 0
         at = start + size
-        assert terms.intersection(words(passage.text[start:at]))
-    assert at <= len(passage.text)
+        assert terms.intersection(words(snippet.text[start:at]))
+    assert at <= len(snippet.text)
 
 
 @given(PAGES, TERMS)
 def test_what_matches_is_found(sections: list[tuple[str, str]], terms: set[str]) -> None:
-    passage = choose(sections, dict.fromkeys(terms, 1.0), one_of(terms), 100_000)
+    snippet = choose(sections, dict.fromkeys(terms, 1.0), one_of(terms), 100_000)
     matching = [n for n, (_, body) in enumerate(sections) if terms.intersection(words(said(body)))]
-    if passage is None:
+    if snippet is None:
         assert not any(said(body) for _, body in sections)
     elif matching and not any(terms.intersection(words(heading)) for heading, _ in sections):
-        assert passage.section in matching
-        assert passage.highlights
+        assert snippet.section in matching
+        assert snippet.highlights
 
 
 @given(PAGES, TERMS)
 def test_html_is_the_text_with_marks(sections: list[tuple[str, str]], terms: set[str]) -> None:
-    passage = choose(sections, dict.fromkeys(terms, 1.0), one_of(terms))
-    if passage is None:
+    snippet = choose(sections, dict.fromkeys(terms, 1.0), one_of(terms))
+    if snippet is None:
         return
-    pieces = re.split("</?mark>", html(passage))
-    assert unescape("".join(pieces)) == passage.text
-    assert [unescape(piece) for piece in pieces[1::2]] == highlighted(passage)
+    pieces = re.split("</?mark>", html(snippet))
+    assert unescape("".join(pieces)) == snippet.text
+    assert [unescape(piece) for piece in pieces[1::2]] == highlighted(snippet)
     assert not re.search("[<>\"']", "".join(pieces))
 
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from content.snippets import Passage
+from content.snippets import Snippet
 from db.database import Database
 from db.scope import Role
 from resolvers.search.request import Filter, SearchHit, SearchRequest, SearchResult
@@ -221,10 +221,10 @@ async def test_a_found_page_that_may_not_be_read_is_not_shown(
     own = [row["id"] for row in world.rows("pages", 1, "alice")[:3]]
     strangers = [world.rows("pages", 1, "eve")[0]["id"], world.rows("pages", 2, "alice")[0]["id"], UUID(int=5)]
     ids = [strangers[0], own[2], strangers[1], own[0], strangers[2], own[1]]
-    passage = Passage(0, "What it says", ((0, 4),))
+    snippet = Snippet(0, "What it says", ((0, 4),))
 
     async def search(asked: SearchRequest) -> SearchResult:
-        return SearchResult(tuple(SearchHit(id, 1.0, f"c{place}", passage=passage) for place, id in enumerate(ids)))
+        return SearchResult(tuple(SearchHit(id, 1.0, f"c{place}", snippet=snippet) for place, id in enumerate(ids)))
 
     async def related(page_id: UUID, limit: int | None) -> list[tuple[UUID, float]]:
         return [(id, 1.0) for id in ids]

@@ -51,8 +51,8 @@ async def test_it_is_explained_and_shown_by_its_beginning(vault: Wiki) -> None:
     *_, hit = (await ask(vault, "frontmatter", explained=True, with_snippets=True)).hits
     assert hit.explanation is not None
     assert hit.explanation["parts"]["linked"] == hit.score > 0
-    assert hit.passage is not None
-    assert (hit.passage.text, hit.passage.highlights) == ("What is kept of a note.", ())
+    assert hit.snippet is not None
+    assert (hit.snippet.text, hit.snippet.highlights) == ("What is kept of a note.", ())
     assert hit.section_id is not None
 
 

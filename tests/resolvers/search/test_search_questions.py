@@ -280,7 +280,7 @@ async def test_an_operator_alone_lists_and_counts(library: Wiki, query: str) -> 
     assert (len(found.hits), found.total) == (len(PAGES), len(PAGES))
 
 
-async def test_a_mended_stop_word_has_a_passage_too(library: Wiki) -> None:
+async def test_a_mended_stop_word_has_a_snippet_too(library: Wiki) -> None:
     assert (await ask(library, "te espresso machine", with_snippets=True)).hits
     assert (await ask(library, "teh espresso", with_snippets=True)).hits
 
@@ -317,10 +317,10 @@ async def test_a_date_alone_lists_and_counts(library: Wiki) -> None:
     assert (len(found.hits), found.total) == (len(PAGES), len(PAGES))
 
 
-async def test_a_hit_shows_the_passage_and_its_section(library: Wiki) -> None:
+async def test_a_hit_shows_the_snippet_and_its_section(library: Wiki) -> None:
     (hit,) = (await ask(library, "smoking oaks", with_snippets=True)).hits
-    assert hit.passage is not None
-    marked = [hit.passage.text[start : start + length] for start, length in hit.passage.highlights]
+    assert hit.snippet is not None
+    marked = [hit.snippet.text[start : start + length] for start, length in hit.snippet.highlights]
     assert marked == ["smoked", "oak"]
     section = await library.row("sections", id=hit.section_id)
     assert section["heading"] == "Overview"
@@ -417,10 +417,10 @@ async def test_a_name_beside_a_word_that_most_pages_say_is_asked_for(wiki: Wiki)
     assert (await titles(wiki, "swprintf_s function"))[0] == "swprintf_s"
 
 
-async def test_comments_neither_find_a_page_nor_show_in_its_passage(wiki: Wiki) -> None:
+async def test_comments_neither_find_a_page_nor_show_in_its_snippet(wiki: Wiki) -> None:
     body = "Served <!-- secretly, for <b>now</b> --> with %%hushed%% beans. `<!-- kept -->`"
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Menu", body=body))
     assert await titles(wiki, "secretly") == await titles(wiki, "hushed") == []
     (hit,) = (await ask(wiki, "kept beans", with_snippets=True)).hits
-    assert hit.passage is not None
-    assert hit.passage.text == "Served with beans. <!-- kept -->"
+    assert hit.snippet is not None
+    assert hit.snippet.text == "Served with beans. <!-- kept -->"

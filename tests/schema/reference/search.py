@@ -5,7 +5,7 @@ from uuid import UUID
 
 from content.limits import NAME
 from content.names import normalise
-from content.snippets import Passage, html
+from content.snippets import Snippet, html
 from content.words import words
 from resolvers.context import Context
 from resolvers.search.request import Filter, SearchHit, SearchRequest, SearchResult
@@ -141,14 +141,14 @@ def hit_row(hit: SearchHit, page: Row | None) -> Row:
         "score": hit.score,
         "matched_alias": hit.matched_alias,
         "section_id": hit.section_id,
-        "snippet": hit.passage and snippet(hit.passage),
+        "snippet": hit.snippet and snippet(hit.snippet),
         "explanation": hit.explanation and explanation(hit.explanation),
     }
 
 
-def snippet(passage: Passage) -> Row:
-    marks = [{"start": start, "length": length} for start, length in passage.highlights]
-    return {"text": passage.text, "html": html(passage), "highlights": marks}
+def snippet(found: Snippet) -> Row:
+    marks = [{"start": start, "length": length} for start, length in found.highlights]
+    return {"text": found.text, "html": html(found), "highlights": marks}
 
 
 def explanation(found: Row) -> Row:

@@ -1,0 +1,140 @@
+-- name: rank_passages
+-- The best passages for a question. Found are passages that have its rarest words; beside them are weighed those around
+-- the hundred that say most of the question, because an answer often repeats no word of it. The score of a passage is
+-- its own BM25 with shares of its neighbours', a share for each of: how much of the question it says together with its
+-- neighbours, that one of the words names its speaker, words that stand side by side as in the question, the BM25 of its
+-- source, and when the question names a time, how near the source is to that. A question asked in the source counts for
+-- the passage after it. At the end the best passages of a source support each other. A lexeme is weighed as `weigh_pages`
+-- does it; words of the speaker do not count as said.
+WITH term AS MATERIALIZED (
+    SELECT lexeme, weight, CAST(1 AS bigint) << CAST(ordinality AS integer) AS bit
+    FROM unnest(CAST(:lexemes AS tsquery[]), CAST(:weights AS float8[])) WITH ORDINALITY AS t (lexeme, weight)
+), found AS MATERIALIZED (
+    SELECT source_id, position, captured_at, asks, text, words, tsv
+    FROM search_passages
+    WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
+      AND analyser = CAST(:analyser AS smallint) AND status = 'current'
+      AND tsv @@ (SELECT CAST(:rare AS tsquery))
+      AND (CAST(:required AS tsquery) IS NULL OR tsv @@ CAST(:required AS tsquery))
+      AND (CAST(:kinds AS text[]) IS NULL OR kind = ANY(CAST(:kinds AS text[])))
+      AND (CAST(:since AS timestamptz) IS NULL OR captured_at >= CAST(:since AS timestamptz))
+      AND (CAST(:until AS timestamptz) IS NULL OR captured_at < CAST(:until AS timestamptz))
+      AND (CAST(:refs AS text[]) IS NULL OR EXISTS (
+          SELECT FROM sources AS s
+          WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.id = source_id AND s.ref = ANY(CAST(:refs AS text[]))))
+    LIMIT 600
+), best AS (
+    SELECT f.source_id, f.position
+    FROM found AS f
+    CROSS JOIN LATERAL (
+        SELECT sum(weight) AS said FROM term WHERE f.tsv @@ term.lexeme
+    ) AS own
+    ORDER BY own.said DESC, f.words, f.source_id, f.position
+    LIMIT 100
+), near AS MATERIALIZED (
+    SELECT DISTINCT best.source_id, best.position + step.number AS position
+    FROM best CROSS JOIN (VALUES (-2), (-1), (1), (2)) AS step (number)
+    EXCEPT
+    SELECT source_id, position FROM found
+), beside AS MATERIALIZED (
+    SELECT p.*
+    FROM near
+    CROSS JOIN LATERAL (
+        SELECT source_id, position, captured_at, asks, text, words, tsv FROM search_passages
+        WHERE source_id = near.source_id AND position = near.position AND tenant_id = CAST(:tenant_id AS uuid)
+          AND analyser = CAST(:analyser AS smallint)
+          AND (CAST(:required AS tsquery) IS NULL OR tsv @@ CAST(:required AS tsquery))
+        LIMIT 1
+    ) AS p
+), seen AS MATERIALIZED (
+    SELECT s.source_id, s.position, s.captured_at, s.text, own.score AS own, own.said,
+        s.asks,
+        CASE WHEN s.tsv @@ CAST(:speaker AS tsquery) THEN 1 ELSE 0 END AS is_speaker,
+        coalesce(pairs.weight, 0) AS pairs
+    FROM (SELECT * FROM found UNION ALL SELECT * FROM beside) AS s
+    CROSS JOIN LATERAL (
+        SELECT CAST(:k1 AS float8) * (1 - CAST(:b AS float8) + CAST(:b AS float8) * s.words / CAST(:length AS float8))
+            - 0.6079271::float8 AS longness
+        OFFSET 0
+    ) AS shape
+    CROSS JOIN LATERAL (
+        SELECT coalesce(bit_or(bit), 0) AS said,
+            coalesce(sum(weight * ((longness + 0.6079271::float8)
+                / (1 + longness * 1.6449341::float8 * (1 - ts_rank('{1,1,1,0}', s.tsv, lexeme))) - 0.6079271::float8)), 0)
+                / longness * (CAST(:k1 AS float8) + 1) AS score
+        FROM term
+        WHERE s.tsv @@ term.lexeme
+    ) AS own
+    LEFT JOIN LATERAL (
+        SELECT sum(weight) AS weight
+        FROM unnest(CAST(:pairs AS tsquery[]), CAST(:pair_weights AS float8[])) AS pair (words, weight)
+        WHERE s.tsv @@ pair.words
+    ) AS pairs ON true
+), around AS (
+    SELECT seen.*,
+        coalesce(sum(own) OVER (by_place RANGE BETWEEN 1 PRECEDING AND 1 PRECEDING), 0) AS before,
+        coalesce(sum(own) OVER (by_place RANGE BETWEEN 2 PRECEDING AND 2 PRECEDING), 0) AS long_before,
+        coalesce(sum(own) OVER (by_place RANGE BETWEEN 1 FOLLOWING AND 1 FOLLOWING), 0) AS after,
+        coalesce(sum(own) OVER (by_place RANGE BETWEEN 2 FOLLOWING AND 2 FOLLOWING), 0) AS long_after,
+        coalesce(sum(own) FILTER (WHERE asks) OVER (by_place RANGE BETWEEN 1 PRECEDING AND 1 PRECEDING), 0) AS question,
+        bit_or(said) OVER (by_place RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS together
+    FROM seen
+    WINDOW by_place AS (PARTITION BY source_id ORDER BY position)
+), source AS MATERIALIZED (
+    SELECT s.source_id, (SELECT max(captured_at) FROM seen WHERE seen.source_id = s.source_id) AS captured_at, (
+        SELECT p.position + 1 FROM search_passages AS p
+        WHERE p.source_id = s.source_id AND p.tenant_id = CAST(:tenant_id AS uuid)
+          AND p.analyser = CAST(:analyser AS smallint)
+        ORDER BY p.position DESC LIMIT 1
+    ) AS passages
+    FROM (SELECT DISTINCT source_id FROM seen) AS s
+), whole AS MATERIALIZED (
+    SELECT s.source_id, said.score, CAST(:total AS float8) * coalesce(timely.nearness, 0) AS timely
+    FROM source AS s
+    CROSS JOIN (SELECT avg(passages) AS passages FROM source) AS mean
+    CROSS JOIN LATERAL (
+        SELECT sum(t.weight * t.passages * 2.5
+            / (t.passages + 1.5 * (0.25 + 0.75 * s.passages / mean.passages))) AS score
+        FROM (
+            SELECT term.weight, count(*) AS passages
+            FROM seen JOIN term ON seen.said & term.bit <> 0
+            WHERE seen.source_id = s.source_id
+            GROUP BY term.bit, term.weight
+        ) AS t
+    ) AS said
+    LEFT JOIN LATERAL (
+        SELECT max(time.weight * CASE
+            WHEN s.captured_at < time.since
+                THEN 0.7 * greatest(0, 1 - extract(epoch FROM time.since - s.captured_at) / 345600)
+            WHEN s.captured_at >= time.until
+                THEN 0.8 * greatest(0, 1 - extract(epoch FROM s.captured_at - time.until) / 1296000)
+            ELSE 1
+        END) AS nearness
+        FROM unnest(
+            CAST(:times_since AS timestamptz[]), CAST(:times_until AS timestamptz[]), CAST(:time_weights AS float8[])
+        ) AS time (since, until, weight)
+    ) AS timely ON true
+), scored AS (
+    SELECT a.source_id, a.position, a.text,
+        a.own * CASE WHEN a.asks THEN 1 - CAST(:w_asks AS float8) ELSE 1 END
+            + CAST(:w_before AS float8) * a.before + CAST(:w_after AS float8) * a.after
+            + CAST(:w_long_before AS float8) * a.long_before + CAST(:w_long_after AS float8) * a.long_after
+            + CAST(:w_question AS float8) * a.question
+            + CAST(:w_together AS float8) * CAST(:total AS float8) * power(coalesce(covered.weight, 0) / CAST(:total AS float8), 2)
+            + CAST(:w_speaker AS float8) * CAST(:total AS float8) * a.is_speaker
+            + CAST(:w_pairs AS float8) * a.pairs
+            + CAST(:w_source AS float8) * coalesce(w.score, 0)
+            + CAST(:w_time AS float8) * w.timely AS score
+    FROM around AS a
+    JOIN whole AS w ON w.source_id = a.source_id
+    CROSS JOIN LATERAL (SELECT sum(weight) AS weight FROM term WHERE a.together & term.bit <> 0) AS covered
+), placed AS (
+    SELECT *, row_number() OVER (PARTITION BY source_id ORDER BY score DESC, position) AS place FROM scored
+), supported AS (
+    SELECT *, score + CAST(:w_best AS float8) * sum(score) FILTER (WHERE place <= 3) OVER (PARTITION BY source_id) AS whole
+    FROM placed
+)
+SELECT source_id, position, text, whole AS score, (SELECT count(*) FROM found) AS found
+FROM supported
+ORDER BY whole DESC, source_id, position
+LIMIT CAST(:size AS integer);

@@ -1,0 +1,91 @@
+"""The results of a search of sources as rows: hits that are passages, and results that hold hits."""
+
+from typing import Any
+
+from sqlalchemy import (
+    Boolean,
+    ColumnElement,
+    Double,
+    FromClause,
+    Integer,
+    Select,
+    SmallInteger,
+    Text,
+    Uuid,
+    or_,
+    select,
+    true,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+
+from selection import in_tenant
+from selection.declare.rows import OuterRow
+
+from ..access import readable
+from ..tables import search_passages, section_sources, sections, sources
+from .kept import kept_rows
+from .references import referred
+from .search import Columns
+
+EDGE: Columns = {
+    "source_id": Uuid(),
+    "position": Integer(),
+    "analyser": SmallInteger(),
+    "score": Double(),
+    "snippet": JSONB(),
+    "place": Integer(),
+    "cursor": Text(),
+}
+RESULTS: Columns = {
+    "did_you_mean": Text(),
+    "total_count": Integer(),
+    "total_is_exact": Boolean(),
+    "has_next_page": Boolean(),
+    "has_previous_page": Boolean(),
+    "start_cursor": Text(),
+    "end_cursor": Text(),
+    "lists": JSONB(),
+}
+
+source = referred(sources, "source_id")
+
+
+def edges(results: OuterRow) -> Select[Any]:
+    """Select the edges whose source is there and may be read, looked up one by one as those of pages are."""
+    found = kept_rows(results.c.lists["edges"], **EDGE)
+    hit = select(*found.c, owner_of_source(found)).subquery()
+    return select(hit).where(readable(hit.c.owner_id)).order_by(hit.c.place)
+
+
+def nodes(results: OuterRow) -> Select[Any]:
+    """Select the passages of the edges, looked up one by one."""
+    hit, target = kept_rows(results.c.lists["edges"], **EDGE), search_passages.alias()
+    found = in_tenant(select(target).where(*is_of(target, OuterRow(hit))))
+    passage = found.limit(1).lateral()
+    query = select(passage).select_from(hit.join(passage, true()))
+    return query.where(readable(passage.c.owner_id)).order_by(hit.c.place)
+
+
+def node(edge: OuterRow) -> Select[Any]:
+    passage = search_passages.alias()
+    return select(passage).where(*is_of(passage, edge))
+
+
+def is_of(passage: FromClause, hit: OuterRow) -> list[ColumnElement[bool]]:
+    return [getattr(passage.c, name) == getattr(hit.c, name) for name in ("source_id", "position", "analyser")]
+
+
+def owner_of_source(hit: FromClause) -> ColumnElement[Any]:
+    target = sources.alias()
+    owner = select(target.c.owner_id).where(target.c.id == OuterRow(hit).c.source_id)
+    return in_tenant(owner).scalar_subquery().label("owner_id")
+
+
+def citing_sections(passage: OuterRow) -> Select[Any]:
+    """Select the sections that cite lines of the passage, or its source as a whole."""
+    section, cited = sections.alias(), section_sources.alias()
+    lines = (cited.c.line_start <= passage.c.line_end) & (cited.c.line_end >= passage.c.line_start)
+    citing = select(cited.c.section_id).where(
+        cited.c.source_id == passage.c.source_id, or_(cited.c.line_start.is_(None), lines)
+    )
+    return select(section).where(section.c.id.in_(in_tenant(citing))).order_by(section.c.page_id, section.c.id)

@@ -1,0 +1,79 @@
+"""The snippet of each hit that shows why it was found."""
+
+from collections import defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TypeVar
+from uuid import UUID
+
+from content.snippets import Snippet, candidates, choose
+from db.database import Connection, Row
+from db.scope import Scope
+from db.sql import statements
+from lib.threads import read_in_thread
+
+from .interpretation import Option, ReadQuery
+from .ranking_query import RankedQuery
+from .request import SearchHit
+
+SNIPPETS = statements("search_snippets")
+LONGEST = 20_000  # characters of a section
+
+Sections = list[tuple[str, str]]
+Key = TypeVar("Key", bound=Hashable)
+
+
+async def with_snippets(
+    connection: Connection, scope: Scope, reading: ReadQuery, asked: RankedQuery, hits: Sequence[SearchHit]
+) -> tuple[SearchHit, ...]:
+    """Return the hits, each with its snippet and the section where it stands."""
+    where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+    rows = await connection.all(
+        SNIPPETS["find_texts"], **where, page_ids=[hit.page_id for hit in hits], longest=LONGEST
+    )
+    pages: defaultdict[UUID, list[Row]] = defaultdict(list)
+    for row in rows:
+        pages[row["page_id"]].append(row)
+    texts = {page_id: [(row["heading"], row["body"]) for row in sections] for page_id, sections in pages.items()}
+    shown = await snippets_of(connection, scope, reading, asked.weights, texts)
+    return tuple(with_section(hit._replace(snippet=shown.get(hit.page_id)), pages[hit.page_id]) for hit in hits)
+
+
+async def snippets_of(
+    connection: Connection,
+    scope: Scope,
+    reading: ReadQuery,
+    weights: Mapping[str, float],
+    texts: Mapping[Key, Sections],
+) -> dict[Key, Snippet | None]:
+    """Return the snippet of each text: its words are stemmed in the languages of the wiki, by one statement."""
+    beginnings = {word for options in reading.options for option in options for word in beginnings_of(option)}
+    written = await read_in_thread(length(texts), all_candidates, texts, beginnings)
+    stems = await connection.all(
+        SNIPPETS["stem_words"], tenant_id=scope.tenant_id, owner_id=scope.owner_id, letter=reading.letter,
+        analyser=reading.analyser, words=sorted(written),
+    ) if written else []  # fmt: skip
+    meant = {row["word"]: next((lexeme for lexeme in row["lexemes"] if lexeme in weights), None) for row in stems}
+    return await read_in_thread(length(texts), all_snippets, texts, weights, meant)
+
+
+def beginnings_of(option: Option) -> list[str]:
+    """Return how the words of an option may begin: a stem may be written otherwise than its words: studi, study."""
+    return [option.word, *(lexeme[1:] for lexeme in option.lexemes)]
+
+
+def length(texts: Mapping[Key, Sections]) -> int:
+    return sum(len(body) for sections in texts.values() for _, body in sections)
+
+
+def all_candidates(texts: Mapping[Key, Sections], beginnings: set[str]) -> set[str]:
+    return {word for sections in texts.values() for word in candidates(sections, beginnings)}
+
+
+def all_snippets(
+    texts: Mapping[Key, Sections], weights: Mapping[str, float], meant: Mapping[str, str | None]
+) -> dict[Key, Snippet | None]:
+    return {key: choose(sections, weights, meant.get) for key, sections in texts.items()}
+
+
+def with_section(hit: SearchHit, sections: Sequence[Row]) -> SearchHit:
+    return hit._replace(section_id=sections[hit.snippet.section]["id"]) if hit.snippet else hit

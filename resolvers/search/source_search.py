@@ -1,0 +1,205 @@
+"""Search in the evidence: from the text of a question to the passages of sources that answer it."""
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from typing import Any, NamedTuple
+from uuid import UUID
+from zlib import crc32
+
+import orjson
+
+from content.search_query import SearchQuery, understand
+from content.snippets import Snippet
+from db.database import Connection, Database, Row
+from db.scope import Scope
+from db.sql import statements
+
+from ..errors import BadInput, NotFound
+from .interpretation import ReadQuery, read
+from .lexemes import PASSAGES, one_of, quoted
+from .passages import CURRENT
+from .ranking_query import rare_enough, required, weigh, widest
+from .request import DEFAULT, MOST, Filter
+from .search import ENOUGH, in_wiki
+from .snippets import snippets_of
+from .weights import BUDGET, HEAVIEST, PASSAGE_WEIGHTS
+
+RANKING = statements("passage_ranking")
+CURSOR_MAX = 200  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFilter:
+    """The conditions on the source of a passage; what is empty does not restrict."""
+
+    kinds: tuple[str, ...] = ()
+    refs: tuple[str, ...] = ()
+    captured_after: datetime | None = None
+    captured_before: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSearchRequest:
+    """One question to the sources of a wiki. `text` may hold phrases, exclusions and `updated:`, which is the time
+    when a source was captured."""
+
+    text: str
+    first: int = DEFAULT
+    after: str | None = None
+    filter: SourceFilter = SourceFilter()
+    owner_id: UUID | None = None
+    with_snippets: bool = False
+
+
+class PassageHit(NamedTuple):
+    """A passage that was found: its source, its number there, and the number of the index that has it."""
+
+    source_id: UUID
+    position: int
+    index_number: int
+    score: float
+    text: str
+    cursor: str
+    snippet: Snippet | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSearchResult:
+    """Hits, the best first. When `total` is not exact there are at least so many."""
+
+    hits: tuple[PassageHit, ...] = ()
+    has_next_page: bool = False
+    did_you_mean: str | None = None
+    total: int = 0
+    total_is_exact: bool = True
+
+
+async def search_sources(database: Database, scope: Scope, asked: SourceSearchRequest) -> SourceSearchResult:
+    """Return the best passages for a question; nothing, without SQL, for one that says nothing.
+
+    A wiki that the caller may not read has no sources. Raises BadInput for a cursor of another search.
+    """
+    query = understand(asked.text)
+    start = read_cursor(asked)
+    if not query.words.strip():
+        return SourceSearchResult()
+    try:
+        scope = await in_wiki(database, scope, asked.owner_id, query)
+    except NotFound:
+        return SourceSearchResult()
+    async with database.searching() as connection:
+        besides = " ".join([*query.phrases, *query.excluded])
+        text = query.words + " " * asked.text[-1:].isspace()
+        reading = await read(connection, scope, text, besides, (CURRENT,), offset=PASSAGES)
+        if reading is None:
+            return SourceSearchResult()
+        return await found(connection, scope, asked, reading, query, start)
+
+
+async def found(
+    connection: Connection, scope: Scope, asked: SourceSearchRequest, reading: ReadQuery, query: SearchQuery, start: int
+) -> SourceSearchResult:
+    """Rank the passages, and cut the page of results that was asked for out of them."""
+    size = max(1, min(asked.first, MOST))
+    weights, _ = weigh(reading)
+    values = {
+        "tenant_id": scope.tenant_id,
+        "owner_id": scope.owner_id,
+        "analyser": reading.analyser,
+        "size": start + size + 1,
+        "length": reading.mean_length,
+        "required": required(reading, Filter(), query),
+        **filters(asked.filter, query),
+        **lexical(reading, weights),
+        "times_since": [],
+        "times_until": [],
+        "time_weights": [],
+        **PASSAGE_WEIGHTS,
+    }
+    rows = await ranked(connection, reading, weights, values)
+    total = rows[0]["found"] if rows else 0
+    hits = tuple(
+        PassageHit(
+            row["source_id"], row["position"], reading.analyser, row["score"], row["text"], make_cursor(asked, place)
+        )
+        for place, row in enumerate(rows[start : start + size], start + 1)
+    )
+    if asked.with_snippets:
+        texts = {hit: [("", hit.text)] for hit in hits}
+        shown = await snippets_of(connection, scope, reading, weights, texts)
+        hits = tuple(hit._replace(snippet=shown[hit]) for hit in hits)
+    return SourceSearchResult(
+        hits=hits,
+        has_next_page=len(rows) > start + size,
+        did_you_mean=reading.did_you_mean(query.words),
+        total=total,
+        total_is_exact=total < BUDGET,
+    )
+
+
+def filters(wanted: SourceFilter, query: SearchQuery) -> dict[str, Any]:
+    return {
+        "kinds": list(wanted.kinds) or None,
+        "refs": list(wanted.refs) or None,
+        "since": max(filter(None, (wanted.captured_after, query.updated_after)), default=None),
+        "until": min(filter(None, (wanted.captured_before, query.updated_before)), default=None),
+    }
+
+
+def lexical(reading: ReadQuery, weights: dict[str, float]) -> dict[str, Any]:
+    """Return the parameters that stand for the words: what each weighs, alone and beside the next one."""
+    lexemes = sorted(weights, key=lambda lexeme: (-weights[lexeme], lexeme))[:HEAVIEST]
+    meant = [tuple(lexeme for option in options for lexeme in option.lexemes) for options in reading.options]
+    spoken = [group for group in meant if group]
+    pairs = [(one, other) for one, other in pairwise(meant) if one and other]
+    idle = reading.idle_among(reading.words)
+    names = [lexeme for word, group in zip(reading.words, meant, strict=True) if word not in idle for lexeme in group]
+    return {
+        "lexemes": [quoted(lexeme) for lexeme in lexemes],
+        "weights": [weights[lexeme] for lexeme in lexemes],
+        "total": sum(heaviest(weights, group) for group in set(spoken)) or 1.0,
+        "speaker": one_of(names, ":A") if names else None,
+        "pairs": [f"{one_of(one)}<->{one_of(other)}" for one, other in pairs],
+        "pair_weights": [(heaviest(weights, one) + heaviest(weights, other)) / 2 for one, other in pairs],
+    }
+
+
+def heaviest(weights: dict[str, float], group: Sequence[str]) -> float:
+    return max(weights[lexeme] for lexeme in group)
+
+
+async def ranked(
+    connection: Connection, reading: ReadQuery, weights: dict[str, float], values: dict[str, Any]
+) -> Sequence[Row]:
+    """Rank the passages. If hardly any has several of the common words asked for, rank those that have one of them."""
+    rarest = sorted(weights, key=lambda lexeme: (max(1, reading.found[lexeme]), lexeme))
+    rows = await connection.all(RANKING["rank_passages"], **values, rare=rare_enough(reading, rarest))
+    if len(rows) >= ENOUGH or (wide := widest(reading, rarest)) is None:
+        return rows
+    return await connection.all(RANKING["rank_passages"], **values, rare=wide)
+
+
+def make_cursor(asked: SourceSearchRequest, place: int) -> str:
+    return urlsafe_b64encode(orjson.dumps([identity(asked), place])).decode()
+
+
+def read_cursor(asked: SourceSearchRequest) -> int:
+    """Return how many passages came before. Raises BadInput for what is no cursor of this search."""
+    if not asked.after:
+        return 0
+    try:
+        search, place = orjson.loads(urlsafe_b64decode(asked.after[:CURSOR_MAX].encode("ascii")))
+        if type(place) is not int or not 0 < place <= 5 * BUDGET:
+            raise ValueError
+    except (ValueError, TypeError) as error:
+        raise BadInput("This is not a cursor of a search.", "after") from error
+    if search != identity(asked):
+        raise BadInput("This cursor belongs to another search: ask the same question with the same filters.", "after")
+    return place
+
+
+def identity(asked: SourceSearchRequest) -> int:
+    return crc32(f"{asked.owner_id}{asked.text}\n{asked.filter}".encode(errors="surrogatepass"))

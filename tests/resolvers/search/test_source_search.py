@@ -1,0 +1,106 @@
+"""Search in the evidence."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from resolvers.errors import BadInput
+from resolvers.search.source_search import SourceFilter, SourceSearchRequest, SourceSearchResult, search_sources
+from resolvers.sources.retain import retain_sources
+from resolvers.sources.sources import SourceDraft
+from tests.wiki import Wiki
+
+TALK = """\
+Mara: Did the kiln survive the night?
+Jon: No, it cracked from top to bottom.
+Mara: What a pity. I liked its green door.
+Jon: The bakery lends us theirs until May.
+"""
+
+
+@pytest.fixture
+async def evidence(wiki: Wiki) -> Wiki:
+    drafts = [
+        SourceDraft("daily_note", "talk", TALK, captured_at=datetime(2026, 3, 2, tzinfo=UTC)),
+        SourceDraft("document", "glaze", "# Glazes\n\nThe celadon glaze needs a hot kiln.\n\n- Iron makes it green.\n"),
+        SourceDraft("url", "news", "The bakery opened a second shop.", captured_at=datetime(2026, 5, 2, tzinfo=UTC)),
+    ]
+    await retain_sources(wiki.database, wiki.scope, drafts)
+    return wiki
+
+
+async def search(wiki: Wiki, text: str, **given: Any) -> SourceSearchResult:
+    return await search_sources(wiki.database, wiki.scope, SourceSearchRequest(text, **given))
+
+
+def texts(found: SourceSearchResult) -> list[str]:
+    return [hit.text for hit in found.hits]
+
+
+async def test_the_best_passage_comes_first(evidence: Wiki) -> None:
+    found = await search(evidence, "celadon glaze")
+    assert texts(found)[0] == "The celadon glaze needs a hot kiln."
+    assert found.total_is_exact
+
+
+async def test_an_answer_that_repeats_no_word_is_found_beside_its_question(evidence: Wiki) -> None:
+    assert "Jon: No, it cracked from top to bottom." in texts(await search(evidence, "survive the night"))[:2]
+
+
+async def test_who_is_asked_about_speaks_first(evidence: Wiki) -> None:
+    assert texts(await search(evidence, "Jon bakery"))[0].startswith("Jon: The bakery")
+
+
+async def test_mistyped_words_are_corrected(evidence: Wiki) -> None:
+    found = await search(evidence, "celadn glaze")
+    assert found.did_you_mean == "celadon glaze"
+    assert texts(found)[0].startswith("The celadon glaze")
+
+
+async def test_phrases_and_exclusions_hold(evidence: Wiki) -> None:
+    assert texts(await search(evidence, '"second shop"')) == ["The bakery opened a second shop."]
+    assert not any("second shop" in text for text in texts(await search(evidence, "bakery -second")))
+
+
+async def test_filters_restrict(evidence: Wiki) -> None:
+    for wanted in (
+        SourceFilter(kinds=("url",)),
+        SourceFilter(refs=("news",)),
+        SourceFilter(captured_after=datetime(2026, 4, 1, tzinfo=UTC), captured_before=datetime(2026, 6, 1, tzinfo=UTC)),
+    ):
+        assert texts(await search(evidence, "bakery", filter=wanted)) == ["The bakery opened a second shop."]
+    assert texts(await search(evidence, "bakery", filter=SourceFilter(kinds=("document",)))) == []
+
+
+async def test_a_newer_version_hides_the_older(evidence: Wiki) -> None:
+    await retain_sources(evidence.database, evidence.scope, [SourceDraft("url", "news", "It closed again.")])
+    assert "The bakery opened a second shop." not in texts(await search(evidence, "bakery second shop"))
+
+
+async def test_results_are_walked_without_gaps(evidence: Wiki) -> None:
+    whole = await search(evidence, "kiln bakery green")
+    walked, after = [], None
+    while True:
+        found = await search(evidence, "kiln bakery green", first=2, after=after)
+        walked += texts(found)
+        if not found.has_next_page:
+            break
+        after = found.hits[-1].cursor
+    assert walked == texts(whole)
+    with pytest.raises(BadInput):
+        await search(evidence, "kiln", after=whole.hits[0].cursor)
+    with pytest.raises(BadInput):
+        await search(evidence, "kiln", after="x")
+
+
+async def test_snippets_show_the_words(evidence: Wiki) -> None:
+    found = await search(evidence, "celadon glazes", with_snippets=True)
+    snippet = found.hits[0].snippet
+    assert snippet is not None
+    assert [snippet.text[start : start + length] for start, length in snippet.highlights] == ["celadon", "glaze"]
+
+
+@pytest.mark.parametrize("text", ["", "  ", "?!", '"', "-kiln", "the", "zzzz", "\x00", "x" * 5000, "kiln " * 500])
+async def test_any_text_is_answered(evidence: Wiki, text: str) -> None:
+    await search(evidence, text, with_snippets=True)
