@@ -167,106 +167,23 @@ EARLIER = (
     "Did I tell you? {S} {verb} {was}.", "Just so you know, {S} {verb} {was} at the moment.",
     "The {noun} of {S} is {old}.",
 )  # fmt: skip
-FIRST = tuple(
-    [
-        "Amber",
-        "Birch",
-        "Copper",
-        "Delta",
-        "Ember",
-        "Falcon",
-        "Granite",
-        "Hazel",
-        "Indigo",
-        "Juniper",
-        "Krill",
-        "Larch",
-        "Maple",
-        "Nimbus",
-        "Onyx",
-        "Poplar",
-        "Quartz",
-        "Raven",
-        "Sable",
-        "Tundra",
-        "Umber",
-        "Velvet",
-        "Willow",
-        "Zephyr",
-    ]
-)
-SECOND = tuple(
-    [
-        "Anchor",
-        "Beacon",
-        "Compass",
-        "Dynamo",
-        "Engine",
-        "Forge",
-        "Gate",
-        "Hopper",
-        "Island",
-        "Jetty",
-        "Kiln",
-        "Ladder",
-        "Mill",
-        "Needle",
-        "Orbit",
-        "Pulley",
-        "Quarry",
-        "Relay",
-        "Sluice",
-        "Turbine",
-    ]
-)
-GIVEN = tuple(
-    [
-        "Ada",
-        "Bruno",
-        "Carla",
-        "Dario",
-        "Elif",
-        "Femke",
-        "Goran",
-        "Hanne",
-        "Ilse",
-        "Jonas",
-        "Kerem",
-        "Liv",
-        "Marek",
-        "Nadja",
-        "Otto",
-        "Pia",
-        "Rasmus",
-        "Selma",
-        "Tomas",
-        "Wanda",
-    ]
-)
-FAMILY = tuple(
-    [
-        "Abelson",
-        "Brandt",
-        "Corvin",
-        "Duarte",
-        "Eklund",
-        "Ferrante",
-        "Grimaldi",
-        "Hauser",
-        "Ivarsson",
-        "Jelinek",
-        "Kovacs",
-        "Lorenz",
-        "Moreau",
-        "Novak",
-        "Oduya",
-        "Petrov",
-        "Rinaldi",
-        "Sandoval",
-        "Tanaka",
-        "Vesely",
-    ]
-)
+FIRST = (
+    "Amber", "Birch", "Copper", "Delta", "Ember", "Falcon", "Granite", "Hazel", "Indigo", "Juniper", "Krill",
+    "Larch", "Maple", "Nimbus", "Onyx", "Poplar", "Quartz", "Raven", "Sable", "Tundra", "Umber", "Velvet",
+    "Willow", "Zephyr",
+)  # fmt: skip
+SECOND = (
+    "Anchor", "Beacon", "Compass", "Dynamo", "Engine", "Forge", "Gate", "Hopper", "Island", "Jetty", "Kiln",
+    "Ladder", "Mill", "Needle", "Orbit", "Pulley", "Quarry", "Relay", "Sluice", "Turbine",
+)  # fmt: skip
+GIVEN = (
+    "Ada", "Bruno", "Carla", "Dario", "Elif", "Femke", "Goran", "Hanne", "Ilse", "Jonas", "Kerem", "Liv",
+    "Marek", "Nadja", "Otto", "Pia", "Rasmus", "Selma", "Tomas", "Wanda",
+)  # fmt: skip
+FAMILY = (
+    "Abelson", "Brandt", "Corvin", "Duarte", "Eklund", "Ferrante", "Grimaldi", "Hauser", "Ivarsson", "Jelinek",
+    "Kovacs", "Lorenz", "Moreau", "Novak", "Oduya", "Petrov", "Rinaldi", "Sandoval", "Tanaka", "Vesely",
+)  # fmt: skip
 
 
 def cases(seed: int = SEED, count: int = COUNT) -> list[Case]:

@@ -34,7 +34,7 @@ PAGES = """query ($query: String!) {
 }"""
 BOTH = """query ($query: String!) {
   wikiSearchResults(query: $query, first: 10) { edges { score node { slug title } } }
-  wikiSearchSources(query: $query, first: 10) { nodes { score node { text lineStart source { ref } } } }
+  wikiSearchSources(query: $query, first: 10) { edges { score node { text lineStart source { ref } } } }
 }"""
 
 

@@ -18,7 +18,7 @@ from .peers import Answer, Dense, System, lexical
 from .scores import APART, GOALS, MEASURES, TOGETHER, Means, Ranked, Score, by_kind, score
 from .service import Hit, Service, running, say
 
-WIDTH = 150  # characters that the tables need
+WIDTH = 165  # characters that the tables need
 ENOUGH = 10  # sessions and turns that are scored
 ALL_TURNS = 5_882  # of the whole set
 SECONDS_GOAL = 10.0

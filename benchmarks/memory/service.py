@@ -29,11 +29,11 @@ HOUR = 3600.0
 MOST = 50  # passages that are asked for at once
 say = Console(stderr=True)
 RETAIN = """mutation ($input: RetainWikiSourcesInput!) {
-  retainWikiSources(input: $input) { items { source { id } } userErrors { message field } }
+  retainWikiSources(input: $input) { items { sourceId } userErrors { message field } }
 }"""
 SEARCH = """query ($query: String!, $first: Int!, $after: String) {
   wikiSearchSources(query: $query, first: $first, after: $after) {
-    nodes { score node { lineStart lineEnd source { ref } } }
+    nodes { lineStart lineEnd source { ref } }
     pageInfo { hasNextPage endCursor }
   }
 }"""
@@ -97,7 +97,7 @@ class Wiki:
         after = None
         while True:
             found = self.ask(SEARCH, query=text, first=MOST, after=after)["wikiSearchSources"]
-            hits += [hit(one["node"]) for one in found["nodes"]]
+            hits += [hit(one) for one in found["nodes"]]
             if is_enough(hits) or not found["pageInfo"]["hasNextPage"]:
                 return hits
             after = found["pageInfo"]["endCursor"]
