@@ -78,8 +78,8 @@ def spoken(rng: random.Random, ref: str, statement: str, moment: datetime) -> Se
 
 def is_newer_first(wiki: Wiki, case: Case) -> bool:
     """Return whether the newer statement is found, and above the older one where that is found too."""
-    refs = [f"correction-{case.number}-{name}" for name in ("earlier", "later")]
-    earlier, later = (place_of(wiki.search(case.question), ref) for ref in refs)
+    hits = wiki.search(case.question)
+    earlier, later = (place_of(hits, f"correction-{case.number}-{name}") for name in ("earlier", "later"))
     return later is not None and (earlier is None or later < earlier)
 
 
