@@ -25,5 +25,9 @@ P = ParamSpec("P")
 
 async def read_in_thread(size: int, reader: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Return what the reader makes of texts of `size` characters, in a thread if that is long."""
-    reading = partial(reader, *args, **kwargs)
-    return await asyncio.get_running_loop().run_in_executor(READERS, reading) if size > LONG else reading()
+    return await run_in_thread(reader, *args, **kwargs) if size > LONG else reader(*args, **kwargs)
+
+
+async def run_in_thread(reader: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Return what the reader makes, in the thread for long texts."""
+    return await asyncio.get_running_loop().run_in_executor(READERS, partial(reader, *args, **kwargs))

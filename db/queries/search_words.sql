@@ -27,7 +27,7 @@ WITH scope AS (
     UNION ALL
     SELECT DISTINCT longer.word, 'longer' FROM longer
 )
-SELECT scope.analyser, scope.pages, scope.words AS words, scope.updated_at AS counted_at, word.origin, word.word, lexeme.text AS lexeme,
+SELECT scope.analyser, scope.pages, scope.words AS words, scope.updated_at AS counted_at, scope.languages, word.origin, word.word, lexeme.text AS lexeme,
        coalesce(t.pages, 0) AS found
 FROM scope
 CROSS JOIN word

@@ -105,6 +105,7 @@ class ReadQuery:
     mean_length: float
     words: list[str]
     counted_at: datetime | None = None
+    languages: Sequence[str] = ()
     stems: dict[str, tuple[str, ...]] = field(default_factory=dict)
     options: list[list[Option]] = field(default_factory=list)
     found: dict[str, int] = field(default_factory=dict)
@@ -176,7 +177,7 @@ async def read(
     if rows[0]["analyser"] != number:
         return await read(connection, scope, text, besides, statuses, rows[0]["analyser"] - offset, offset)
     pages, length = max(rows[0]["pages"], 1), max(rows[0]["words"], 1)
-    reading = ReadQuery(letter, number, pages, length / pages, words, rows[0]["counted_at"])
+    reading = ReadQuery(letter, number, pages, length / pages, words, rows[0]["counted_at"], rows[0]["languages"])
     stems = reading.stems = lexemes_of(rows, reading.found)
     longer = [row for row in rows if row["origin"] == "longer"]
     reading.unknown = {word for word in words if word in stems and not any(map(reading.found.get, stems[word]))}

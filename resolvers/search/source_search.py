@@ -3,7 +3,7 @@
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -13,9 +13,11 @@ import orjson
 
 from content.search_query import SearchQuery, understand
 from content.snippets import Snippet
+from content.times import NamedTime, may_name_a_time, named_times
 from db.database import Connection, Database, Row
 from db.scope import Scope
 from db.sql import statements
+from lib.threads import run_in_thread
 
 from ..errors import BadInput, NotFound
 from .interpretation import ReadQuery, read
@@ -114,9 +116,7 @@ async def found(
         "required": required(reading, Filter(), query),
         **filters(asked.filter, query),
         **lexical(reading, weights),
-        "times_since": [],
-        "times_until": [],
-        "time_weights": [],
+        **await times(query.words, reading.languages),
         **PASSAGE_WEIGHTS,
     }
     rows = await ranked(connection, reading, weights, values)
@@ -138,6 +138,18 @@ async def found(
         total=total,
         total_is_exact=total < BUDGET,
     )
+
+
+async def times(text: str, languages: Sequence[str]) -> dict[str, Any]:
+    """Return the parameters that stand for the times that the question names, as seen today."""
+    named: list[NamedTime] = []
+    if may_name_a_time(text, languages):
+        named = await run_in_thread(named_times, text, languages, datetime.now(UTC))
+    return {
+        "times_since": [one.since for one in named],
+        "times_until": [one.until for one in named],
+        "time_weights": [one.weight for one in named],
+    }
 
 
 def filters(wanted: SourceFilter, query: SearchQuery) -> dict[str, Any]:

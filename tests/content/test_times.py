@@ -1,0 +1,55 @@
+"""The times that questions name."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from content.times import may_name_a_time, named_times
+
+NOW = datetime(2026, 11, 23, 15, tzinfo=UTC)
+LANGUAGES = ["english", "german", "simple"]
+
+
+def ranges(text: str) -> list[tuple[str, str]]:
+    return [(f"{one.since:%Y-%m-%d}", f"{one.until:%Y-%m-%d}") for one in named_times(text, LANGUAGES, NOW)]
+
+
+@pytest.mark.parametrize(
+    ("text", "since", "until"),
+    [
+        ("What did we decide in May 2023?", "2023-05-01", "2023-06-01"),
+        ("What happened on 7 May 2023?", "2023-05-07", "2023-05-08"),
+        ("What did Mara do last week?", "2026-11-16", "2026-11-23"),
+        ("Who was there yesterday evening?", "2026-11-22", "2026-11-23"),
+        ("Was hat Mara gestern gesagt?", "2026-11-22", "2026-11-23"),
+        ("What changed in 2022?", "2022-01-01", "2023-01-01"),
+        ("on 2023-05-07", "2023-05-07", "2023-05-08"),
+    ],
+)
+def test_a_time_is_a_range(text: str, since: str, until: str) -> None:
+    assert may_name_a_time(text, LANGUAGES)
+    assert (since, until) in ranges(text)
+
+
+def test_a_month_without_a_year_is_that_of_any_recent_year() -> None:
+    assert ("2026-03-01", "2026-04-01") in ranges("the fair in March")
+    assert ("2021-03-01", "2021-04-01") in ranges("the fair in March")
+
+
+@pytest.mark.parametrize("text", ["Who may march to the second shop?", "room 301", "ISO 8601", "5mg of iron", "we do"])
+def test_what_only_looks_like_a_date_is_none(text: str) -> None:
+    assert ranges(text) == []
+
+
+def test_most_questions_are_not_looked_at_closely() -> None:
+    assert not may_name_a_time("How hot is the kiln?", LANGUAGES)
+    assert not may_name_a_time("in May 2", ["simple"])
+
+
+@given(st.text(max_size=80) | st.text(st.sampled_from("0123456789-./: may2023"), max_size=40))
+def test_any_text_is_read(text: str) -> None:
+    for one in named_times(text, LANGUAGES, NOW):
+        assert one.since < one.until
+        assert 0 < one.weight <= 1
