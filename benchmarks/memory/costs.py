@@ -15,12 +15,16 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from db.database import Database
+from resolvers.search.passages import reindex_passages
+
 from ..compiler.costs import NAME, look_at_tables
 from ..processes import backends, tree
 from ..search.backend import Spent, processor_of, watched
 from ..search.cairn import scope_of
 from ..search.costs import figures
 from ..wikis import START, VOCABULARY, WEIGHTS, wiki, write_wikis
+from ..wikis import Wiki as Corpus
 from .conversations import Session
 from .service import Service, Wiki, running, say
 
@@ -83,7 +87,7 @@ def measured(service: Service, pages: int, passages: int, count: int) -> Found:
     one, asked = wiki(1, 1, pages), drawn(count + WARM)
     with Progress(console=say, disable=not say.is_terminal) as bars:
         bars.add_task("Writing pages", total=None)
-        uvloop.run(write_wikis(service.dsn, [one]))
+        uvloop.run(write(service.dsn, one))
         client = service.client_of(scope_of(one))
         before = cost(service, [(client, PAGES)], asked)[0]
         task = bars.add_task("Retaining", total=passages // TURNS)
@@ -91,9 +95,28 @@ def measured(service: Service, pages: int, passages: int, count: int) -> Found:
         client.retain(list(conversations(passages)), lambda more: bars.advance(task, more))
         retained = perf_counter() - began
         uvloop.run(look_at_tables(service.dsn))
+        check(client, asked)
         bars.add_task("Searching", total=None)
         alone, both = cost(service, [(client, PAGES), (client, BOTH)], asked)
     return Found(pages, passages // TURNS * TURNS, retained, before, alone, both)
+
+
+async def write(dsn: str, one: Corpus) -> None:
+    """The pages of the wiki, and the index of its sources, to which others are added."""
+    await write_wikis(dsn, [one])
+    database = Database(dsn, size=1)
+    await database.open()
+    try:
+        await reindex_passages(database, scope_of(one))
+    finally:
+        await database.close()
+
+
+def check(client: Wiki, asked: Sequence[str]) -> None:
+    """Raise RuntimeError when evidence is hardly found: to find nothing is cheap."""
+    found = sum(bool(client.search(text)) for text in asked)
+    if found < 0.9 * len(asked):
+        raise RuntimeError(f"Only {found} of {len(asked)} questions find any passage, so their cost says nothing.")
 
 
 def cost(service: Service, ways: Sequence[tuple[Wiki, str]], asked: Sequence[str]) -> list[Cost]:
