@@ -1,7 +1,8 @@
 """Measures whether the newer of two statements comes first, where it corrects the older one."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated
@@ -18,6 +19,7 @@ from .service import Hit, Wiki, running
 
 BEGAN = datetime(2025, 1, 6, 9, tzinfo=UTC)
 APART = timedelta(days=40)
+EXAMPLES = 5
 STATED = 3  # the line of a session that holds the statement
 GOAL = 0.95
 SMALL_TALK = (
@@ -26,6 +28,18 @@ SMALL_TALK = (
     "My sister visits on Sunday.", "It rained all day here.", "Let me look that up later.", "Sounds like a plan!",
 )  # fmt: skip
 WIDTH = 110
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """The places of the two statements among the first passages, from 0; None for one that is not there."""
+
+    earlier: int | None
+    later: int | None
+
+    @property
+    def is_newer_first(self) -> bool:
+        return self.later is not None and (self.earlier is None or self.later < self.earlier)
 
 
 def corrections(
@@ -44,11 +58,13 @@ def corrections(
     with running() as service:
         wiki = service.wiki("corrections")
         wiki.retain([session for one in cases(seed, count) for session in sessions(one)])
-        placed = {one.number: is_newer_first(wiki, one) for one in chosen if one.outcome is Outcome.OVERRIDES}
-    figures = {name: interval([float(placed[one.number]) for one in part]) for name, part in parts(chosen)}
-    Console(width=WIDTH).print(table(figures, chosen, placed))
+        found = {one.number: placed(wiki, one) for one in chosen if one.outcome is Outcome.OVERRIDES}
+    figures = {
+        name: interval([float(found[one.number].is_newer_first) for one in part]) for name, part in parts(chosen)
+    }
+    Console(width=WIDTH).print(table(figures, chosen, found))
     if json is not None:
-        missed = [one for one in chosen if placed.get(one.number) is False]
+        missed = [one for one in chosen if one.number in found and not found[one.number].is_newer_first]
         json.write_bytes(orjson.dumps({"newerFirst": figures, "missed": missed}, option=orjson.OPT_INDENT_2))
 
 
@@ -76,11 +92,10 @@ def spoken(rng: random.Random, ref: str, statement: str, moment: datetime) -> Se
     return Session(ref, "\n".join(lines), moment, ())
 
 
-def is_newer_first(wiki: Wiki, case: Case) -> bool:
-    """Return whether the newer statement is found, and above the older one where that is found too."""
+def placed(wiki: Wiki, case: Case) -> Placed:
+    """Find where the two statements come among the first passages."""
     hits = wiki.search(case.question)
-    earlier, later = (place_of(hits, f"correction-{case.number}-{name}") for name in ("earlier", "later"))
-    return later is not None and (earlier is None or later < earlier)
+    return Placed(*(place_of(hits, f"correction-{case.number}-{name}") for name in ("earlier", "later")))
 
 
 def place_of(hits: Sequence[Hit], ref: str) -> int | None:
@@ -88,11 +103,11 @@ def place_of(hits: Sequence[Hit], ref: str) -> int | None:
     return next((place for place, hit in lines if hit.line_start <= STATED <= hit.line_end), None)
 
 
-def table(figures: dict[str, Interval], chosen: Sequence[Case], placed: dict[int, bool]) -> Table:
-    table = Table("cases", "n", "newer above older", "met", "examples of others")
+def table(figures: dict[str, Interval], chosen: Sequence[Case], found: Mapping[int, Placed]) -> Table:
+    table = Table("cases", "n", "newer above older", "met", "newer not found", "examples of others")
     for name, part in parts(chosen):
-        missed = [one.later for one in part if not placed[one.number]][:3]
-        own = figures[name]
+        own, lost = figures[name], sum(found[one.number].later is None for one in part)
+        missed = [one.later for one in part if not found[one.number].is_newer_first][:EXAMPLES]
         met = "yes" if own.mean >= GOAL else "NO"
-        table.add_row(name, str(own.count), f"{own} (≥ {GOAL:g})", met, "\n".join(missed))
+        table.add_row(name, str(own.count), f"{own} (≥ {GOAL:g})", met, str(lost), "\n".join(missed))
     return table
