@@ -1,0 +1,1 @@
+"""Measures how well evidence is found in conversations, what that costs, and whether newer statements lead."""

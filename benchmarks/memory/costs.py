@@ -1,0 +1,173 @@
+"""Measures what evidence costs: keeping generated passages, and searching pages and passages beside pages alone."""
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated
+
+import orjson
+import typer
+import uvloop
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from db.database import Database
+from resolvers.search.passages import reindex_passages
+
+from ..compiler.costs import NAME, look_at_tables
+from ..processes import backends, tree
+from ..search.backend import Spent, processor_of, watched
+from ..search.cairn import scope_of
+from ..search.costs import figures
+from ..wikis import START, VOCABULARY, WEIGHTS, wiki, write_wikis
+from ..wikis import Wiki as Corpus
+from .conversations import Session
+from .service import Service, Wiki, running, say
+
+TURNS = 200  # of a generated conversation
+SPEAKERS = ("Ines", "Joram", "Kaja", "Levin", "Mara", "Nuri")
+GOAL = 1.5  # times the cost of pages alone
+WARM = 20  # questions that are asked before those that count
+WIDTH = 110
+PAGES = """query ($query: String!) {
+  wikiSearchResults(query: $query, first: 10) { edges { score node { slug title } } }
+}"""
+BOTH = """query ($query: String!) {
+  wikiSearchResults(query: $query, first: 10) { edges { score node { slug title } } }
+  wikiSearchSources(query: $query, first: 10) { edges { score node { text lineStart source { ref } } } }
+}"""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Searches of one kind: milliseconds of the processor in the service and in its Postgres, and of waiting."""
+
+    cpu_p50: float
+    cpu_p95: float
+    wall_p50: float
+    wall_p95: float
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """`before` is a search of pages before there are passages, `pages` the same afterwards, `both` of the two."""
+
+    pages_count: int
+    passages: int
+    retained: float
+    before: Cost
+    pages: Cost
+    both: Cost
+
+    @property
+    def ratio(self) -> float:
+        return self.both.cpu_p95 / self.pages.cpu_p95
+
+
+def costs(
+    pages: Annotated[int, typer.Option(min=10, help="Pages of the wiki.")] = 2_000,
+    passages: Annotated[int, typer.Option(min=TURNS, help="Turns of generated conversations.")] = 100_000,
+    questions: Annotated[int, typer.Option(min=20, help="Different questions.")] = 200,
+    json: Annotated[Path | None, typer.Option(help="A file for every figure.")] = None,
+) -> None:
+    """Measure searches of pages and of evidence in one wiki. Fails when both cost over 1.5 times as much, at p95."""
+    with running() as service:
+        found = measured(service, pages, passages, questions)
+    Console(width=WIDTH).print(table(found), f"{found.ratio:.2f} times as much at p95; {GOAL} at most is the goal.")
+    if json is not None:
+        json.write_bytes(orjson.dumps(asdict(found) | {"ratio": found.ratio}, option=orjson.OPT_INDENT_2))
+    raise typer.Exit(found.ratio > GOAL)
+
+
+def measured(service: Service, pages: int, passages: int, count: int) -> Found:
+    one, asked = wiki(1, 1, pages), drawn(count + WARM)
+    with Progress(console=say, disable=not say.is_terminal) as bars:
+        bars.add_task("Writing pages", total=None)
+        uvloop.run(write(service.dsn, one))
+        client = service.client_of(scope_of(one))
+        before = cost(service, [(client, PAGES)], asked)[0]
+        task = bars.add_task("Retaining", total=passages // TURNS)
+        began = perf_counter()
+        client.retain(list(conversations(passages)), lambda more: bars.advance(task, more))
+        retained = perf_counter() - began
+        uvloop.run(look_at_tables(service.dsn))
+        check(client, asked)
+        bars.add_task("Searching", total=None)
+        alone, both = cost(service, [(client, PAGES), (client, BOTH)], asked)
+    return Found(pages, passages // TURNS * TURNS, retained, before, alone, both)
+
+
+async def write(dsn: str, one: Corpus) -> None:
+    """The pages of the wiki, and the index of its sources, to which others are added."""
+    await write_wikis(dsn, [one])
+    database = Database(dsn, size=1)
+    await database.open()
+    try:
+        await reindex_passages(database, scope_of(one))
+    finally:
+        await database.close()
+
+
+def check(client: Wiki, asked: Sequence[str]) -> None:
+    """Raise RuntimeError when evidence is hardly found: to find nothing is cheap."""
+    found = sum(bool(client.search(text)) for text in asked)
+    if found < 0.9 * len(asked):
+        raise RuntimeError(f"Only {found} of {len(asked)} questions find any passage, so their cost says nothing.")
+
+
+def cost(service: Service, ways: Sequence[tuple[Wiki, str]], asked: Sequence[str]) -> list[Cost]:
+    """Ask each question in all ways in turn, so that other work on the machine slows all alike."""
+    spent: list[list[Spent]] = [[] for _ in ways]
+    for text in asked[:WARM]:
+        for client, document in ways:
+            client.ask(document, query=text)
+    processor = clock(service)
+    for text in asked[WARM:]:
+        for own, (client, document) in zip(spent, ways, strict=True):
+            with watched(processor) as one:
+                client.ask(document, query=text)
+            own.append(one)
+    return [Cost(**figures(own)) for own in spent]
+
+
+def clock(service: Service) -> Callable[[], float]:
+    """Milliseconds of every process that serves: those of the service, and of Postgres for it."""
+    return processor_of(*tree([service.server.pid]), *uvloop.run(backends(service.dsn, NAME)))
+
+
+def conversations(passages: int) -> Iterator[Session]:
+    """Turns of made-up words, as frequent as those of the pages, each conversation an hour after the last."""
+    rng = random.Random(18)
+    for number in range(passages // TURNS):
+        speakers = rng.sample(SPEAKERS, 2)
+        lines = [f"{speakers[turn % 2]}: {words(rng, 12)}{'?' if turn % 5 == 0 else '.'}" for turn in range(TURNS)]
+        yield Session(f"generated-{number}", "\n".join(lines), START + timedelta(hours=number), ())
+
+
+def drawn(count: int) -> list[str]:
+    """Return questions of two to eight words, every fourth of which names a speaker."""
+    rng = random.Random(19)
+    texts = [words(rng, rng.randint(2, 8)) for _ in range(count)]
+    return [f"{rng.choice(SPEAKERS)} {text}" if place % 4 == 0 else text for place, text in enumerate(texts)]
+
+
+def words(rng: random.Random, count: int) -> str:
+    return " ".join(rng.choices(VOCABULARY, cum_weights=WEIGHTS, k=count))
+
+
+def table(found: Found) -> Table:
+    made = f"{found.pages_count:,} pages, {found.passages:,} passages retained in {found.retained:.1f} s"
+    table = Table("search of", "CPU", "waited", title=f"{made}: ms, p50 / p95")
+    for name, own in (
+        ("pages, before there are passages", found.before),
+        ("pages", found.pages),
+        ("pages and passages", found.both),
+    ):
+        table.add_row(
+            name, f"{own.cpu_p50:.1f} / {own.cpu_p95:.1f}", f"{own.wall_p50:.1f} / {own.wall_p95:.1f}"
+        )  # fmt: skip
+    return table

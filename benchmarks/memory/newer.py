@@ -1,0 +1,113 @@
+"""Measures whether the newer of two statements comes first, where it corrects the older one."""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated
+
+import orjson
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from .conversations import Session
+from .corrections import COUNT, SEED, Case, Outcome, cases
+from .scores import Interval, interval
+from .service import Hit, Wiki, running
+
+BEGAN = datetime(2025, 1, 6, 9, tzinfo=UTC)
+APART = timedelta(days=40)
+EXAMPLES = 5
+STATED = 3  # the line of a session that holds the statement
+GOAL = 0.95
+SMALL_TALK = (
+    "How was your week?", "Busy, but good. The garden is coming along.", "We should meet for coffee soon.",
+    "I finally finished that long book.", "The train was late again this morning.", "Have you tried the new bakery?",
+    "My sister visits on Sunday.", "It rained all day here.", "Let me look that up later.", "Sounds like a plan!",
+)  # fmt: skip
+WIDTH = 110
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """The places of the two statements among the first passages, from 0; None for one that is not there."""
+
+    earlier: int | None
+    later: int | None
+
+    @property
+    def is_newer_first(self) -> bool:
+        return self.later is not None and (self.earlier is None or self.later < self.earlier)
+
+
+def corrections(
+    held_out: Annotated[bool, typer.Option("--held-out", help="Also show the cases that are held out.")] = False,
+    seed: Annotated[int, typer.Option(help="The same number, the same cases.")] = SEED,
+    count: Annotated[int, typer.Option(min=8, max=400, help="How many there are.")] = COUNT,
+    listed: Annotated[bool, typer.Option("--list", help="Print the cases as JSON lines, and ask nothing.")] = False,
+    json: Annotated[Path | None, typer.Option(help="A file for every figure.")] = None,
+) -> None:
+    """Retain generated statements of which half were corrected later, and ask for what holds."""
+    chosen = [one for one in cases(seed, count) if held_out or not one.held_out]
+    if listed:
+        for one in chosen:
+            typer.echo(orjson.dumps(one).decode())
+        return
+    with running() as service:
+        wiki = service.wiki("corrections")
+        wiki.retain([session for one in cases(seed, count) for session in sessions(one)])
+        found = {one.number: placed(wiki, one) for one in chosen if one.outcome is Outcome.OVERRIDES}
+    figures = {
+        name: interval([float(found[one.number].is_newer_first) for one in part]) for name, part in parts(chosen)
+    }
+    Console(width=WIDTH).print(table(figures, chosen, found))
+    if json is not None:
+        missed = [one for one in chosen if one.number in found and not found[one.number].is_newer_first]
+        json.write_bytes(orjson.dumps({"newerFirst": figures, "missed": missed}, option=orjson.OPT_INDENT_2))
+
+
+def parts(chosen: Sequence[Case]) -> list[tuple[str, list[Case]]]:
+    """The overriding cases that rules may be fitted to, and those that are held out."""
+    over = [one for one in chosen if one.outcome is Outcome.OVERRIDES]
+    named = {"open": [one for one in over if not one.held_out], "held out": [one for one in over if one.held_out]}
+    return [(name, part) for name, part in named.items() if part]
+
+
+def sessions(case: Case) -> list[Session]:
+    """Two conversations some weeks apart, each with one statement among small talk."""
+    rng = random.Random(case.number)
+    moment = BEGAN + timedelta(hours=7 * case.number)
+    return [
+        spoken(rng, f"correction-{case.number}-{name}", text, at)
+        for name, text, at in (("earlier", case.earlier, moment), ("later", case.later, moment + APART))
+    ]
+
+
+def spoken(rng: random.Random, ref: str, statement: str, moment: datetime) -> Session:
+    talk = rng.sample(SMALL_TALK, 4)
+    said = [*talk[: STATED - 1], statement, *talk[STATED - 1 :]]
+    lines = [f"{'Mara' if place % 2 else 'Joram'}: {text}" for place, text in enumerate(said)]
+    return Session(ref, "\n".join(lines), moment, ())
+
+
+def placed(wiki: Wiki, case: Case) -> Placed:
+    """Find where the two statements come among the first passages."""
+    hits = wiki.search(case.question)
+    return Placed(*(place_of(hits, f"correction-{case.number}-{name}") for name in ("earlier", "later")))
+
+
+def place_of(hits: Sequence[Hit], ref: str) -> int | None:
+    lines = ((place, hit) for place, hit in enumerate(hits) if hit.ref == ref)
+    return next((place for place, hit in lines if hit.line_start <= STATED <= hit.line_end), None)
+
+
+def table(figures: dict[str, Interval], chosen: Sequence[Case], found: Mapping[int, Placed]) -> Table:
+    table = Table("cases", "n", "newer above older", "met", "newer not found", "examples of others")
+    for name, part in parts(chosen):
+        own, lost = figures[name], sum(found[one.number].later is None for one in part)
+        missed = [one.later for one in part if not found[one.number].is_newer_first][:EXAMPLES]
+        met = "yes" if own.mean >= GOAL else "NO"
+        table.add_row(name, str(own.count), f"{own} (≥ {GOAL:g})", met, str(lost), "\n".join(missed))
+    return table

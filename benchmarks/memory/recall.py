@@ -1,0 +1,165 @@
+"""Measures which evidence a question finds: each conversation in a wiki of its own, and all of them in one."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import orjson
+import typer
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from ..search.quality import names
+from .conversations import Conversation, read_all, together
+from .peers import Answer, Dense, System, lexical
+from .scores import APART, GOALS, MEASURES, TOGETHER, Means, Ranked, Score, by_kind, score
+from .service import Hit, Service, running, say
+
+WIDTH = 165  # characters that the tables need
+ENOUGH = 10  # sessions and turns that are scored
+ALL_TURNS = 5_882  # of the whole set
+SECONDS_GOAL = 10.0
+OURS, DENSE = "Cairn", "dense"
+Data = Annotated[Path | None, typer.Option(help="The folder of conversations.", show_default="beside the checkout")]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """By system and setting, means of each kind of question; and by conversation, of all its questions.
+
+    `retained` is how many seconds it took to keep all turns, as sessions, in one wiki.
+    """
+
+    figures: Mapping[str, Mapping[str, Mapping[str, Means]]]
+    conversations: Mapping[str, Mapping[str, Means]]
+    turns: int
+    retained: float
+
+    @property
+    def projected(self) -> float:
+        """Seconds for the whole set, at the pace of this part."""
+        return self.retained * ALL_TURNS / self.turns
+
+
+def recall(
+    data: Data = None,
+    conversations: Annotated[str, typer.Option(help="Names with commas between; all if none.")] = "",
+    embeddings: Annotated[str, typer.Option(help="A server of embeddings, as in http://127.0.0.1:11434/v1.")] = "",
+    model: Annotated[str, typer.Option(help="The model to ask it for.")] = "",
+    json: Annotated[Path | None, typer.Option(help="A file for every figure.")] = None,
+) -> None:
+    """Ask each question of people about conversations, and score the sessions and the turns that are found.
+
+    A hit is the turn that its lines belong to; a session stands where its first hit does.
+    """
+    if bool(embeddings) != bool(model):
+        raise typer.BadParameter("--embeddings and --model go together.")
+    chosen = read_all(data, names(conversations))
+    peers: dict[str, System] = {"bm25s": lexical}
+    if model:
+        peers[DENSE] = Dense(embeddings, model)
+    with running() as service:
+        found = measured(service, chosen, peers)
+    Console(width=max(WIDTH, Console().width)).print(*tables(found), sep="\n")
+    if json is not None:
+        json.write_bytes(orjson.dumps(as_json(found), option=orjson.OPT_INDENT_2))
+
+
+def measured(service: Service, chosen: Sequence[Conversation], peers: Mapping[str, System]) -> Found:
+    """Leave out the peers whose library is not installed, and say so."""
+    one = together(chosen)
+    took: dict[str, float] = {}
+
+    def ours(conversation: Conversation) -> Answer:
+        wiki = service.wiki(f"memory-{conversation.name}".replace("_", "-"))
+        began = time.perf_counter()
+        wiki.retain(conversation.sources)
+        took[conversation.name] = time.perf_counter() - began
+        turns = {source.ref: source.turns for source in conversation.sources}
+        return lambda text: ranked(turns, wiki.search(text, lambda hits: len({hit.ref for hit in hits}) >= ENOUGH))
+
+    figures: dict[str, dict[str, dict[str, Means]]] = {}
+    apart: dict[str, dict[str, Means]] = {}
+    systems: dict[str, System] = {OURS: ours, **peers}
+    with Progress(console=say, disable=not say.is_terminal) as bars:
+        task = bars.add_task("", total=2 * len(systems) * len(one.queries))
+        for name, system in systems.items():
+            bars.update(task, description=name)
+            try:
+                separate = {each.name: list(scored(system, each, bars, task)) for each in chosen}
+                whole = list(scored(system, one, bars, task))
+            except ImportError as error:
+                say.print(f"{name} is not measured: {error}. Try: pip install 'cairn-wiki[benchmarks]'")
+                continue
+            figures[name] = {
+                APART: by_kind(pair for pairs in separate.values() for pair in pairs),
+                TOGETHER: by_kind(whole),
+            }
+            apart[name] = {each: by_kind(pairs)["all"] for each, pairs in separate.items()}
+    return Found(figures, apart, len(one.turns.documents), took[one.name])
+
+
+def scored(system: System, conversation: Conversation, bars: Progress, task: Any) -> Iterator[tuple[str, Score]]:
+    """The kind and the score of each question."""
+    answer = system(conversation)
+    for query in conversation.queries:
+        sessions, turns = conversation.sessions.judged[query.id], conversation.turns.judged[query.id]
+        yield query.kind, score(answer(query.text), sessions, turns)
+        bars.advance(task)
+
+
+def ranked(turns: Mapping[str, Sequence[str]], hits: Sequence[Hit]) -> Ranked:
+    """Return the turns of the hits, and their sessions, each where it comes first."""
+    said = (turn for hit in hits for turn in turns[hit.ref][hit.line_start - 1 : hit.line_end])
+    return Ranked(list(dict.fromkeys(hit.ref for hit in hits)), list(dict.fromkeys(said)))
+
+
+def tables(found: Found) -> list[Table | str]:
+    pace = (
+        f"{found.turns:,} turns were retained in {found.retained:.1f} s: {found.projected:.1f} s for {ALL_TURNS:,}, "
+        f"{SECONDS_GOAL:g} at most is the goal."
+    )
+    return [against_goals(found), by_category(found), by_conversation(found), pace]
+
+
+def against_goals(found: Found) -> Table:
+    table = Table("what", "goal", OURS, "met", *(name for name in found.figures if name != OURS))
+    for goal in GOALS:
+        reached = {name: each[goal.setting]["all"][goal.measure] for name, each in found.figures.items()}
+        own = reached.pop(OURS)
+        met = "yes" if own.mean >= goal.least else "NO"
+        table.add_row(goal.what, f"≥ {goal.least:g}", str(own), met, *(f"{one.mean:.3f}" for one in reached.values()))
+    return table
+
+
+def by_category(found: Found) -> Table:
+    table = Table("wikis", "kind", "n", "system", *MEASURES.values(), title="with Wilson's 95 % intervals")
+    for setting in (APART, TOGETHER):
+        for kind in found.figures[OURS][setting]:
+            for name, figures in found.figures.items():
+                own = figures[setting][kind]
+                count = str(own["hit1"].count)
+                table.add_row(setting, kind, count, name, *(str(own[measure]) for measure in MEASURES))
+            table.add_section()
+    return table
+
+
+def by_conversation(found: Found) -> Table:
+    table = Table("conversation", "n", "system", *MEASURES.values())
+    for conversation in found.conversations[OURS]:
+        for name, figures in found.conversations.items():
+            own = figures[conversation]
+            table.add_row(conversation, str(own["hit1"].count), name, *(f"{own[one].mean:.3f}" for one in MEASURES))
+    return table
+
+
+def as_json(found: Found) -> dict[str, Any]:
+    goals = [
+        {**asdict(goal), **{name: each[goal.setting]["all"][goal.measure] for name, each in found.figures.items()}}
+        for goal in GOALS
+    ]
+    retained = {"turns": found.turns, "seconds": found.retained, "projected": found.projected, "of": ALL_TURNS}
+    return {"goals": goals, "figures": found.figures, "conversations": found.conversations, "retained": retained}
