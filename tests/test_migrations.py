@@ -40,7 +40,9 @@ SCOPE_STATISTICS = {"pages", "sections", "aliases", "links", "page_names", "sour
                     "search_terms", "search_vocabulary"}  # fmt: skip
 # Lexemes carry their scope themselves, and no plan shall find a tenant's pages in any other way;
 # an owner has one tenant.
-LEAD_BY_PAGE_OR_WORD = {"search_pages_pk", "search_pages_words_ix", "page_names_owner_ix"}
+LEAD_BY_PAGE_OR_WORD = {
+    "search_pages_pk", "search_pages_words_ix", "search_passages_pk", "search_passages_words_ix", "page_names_owner_ix"
+}  # fmt: skip
 FIT = DatabaseServer(180006, "wiki", "cairn", may_extend=True, may_create=True, available=[*EXTENSIONS], installed=[])
 
 COLUMNS = """

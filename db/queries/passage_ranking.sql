@@ -1,14 +1,17 @@
 -- name: rank_passages
 -- The best passages for a question. Found are passages that have its rarest words; beside them are weighed those around
--- the hundred that say most of the question, because an answer often repeats no word of it. The score of a passage is
+-- the sixty that say most of the question, because an answer often repeats no word of it. The score of a passage is
 -- its own BM25 with shares of its neighbours', a share for each of: how much of the question it says together with its
--- neighbours, that one of the words names its speaker, words that stand side by side as in the question, the BM25 of its
+-- neighbours, that one of the words names its speaker, how many speakers that are named speak in its source, words that stand side by side as in the question, the BM25 of its
 -- source, and when the question names a time, how near the source is to that. A question asked in the source counts for
 -- the passage after it. At the end the best passages of a source support each other. A lexeme is weighed as `weigh_pages`
 -- does it; words of the speaker do not count as said.
 WITH term AS MATERIALIZED (
     SELECT lexeme, weight, CAST(1 AS bigint) << CAST(ordinality AS integer) AS bit
     FROM unnest(CAST(:lexemes AS tsquery[]), CAST(:weights AS float8[])) WITH ORDINALITY AS t (lexeme, weight)
+), name AS MATERIALIZED (
+    SELECT lexeme, CAST(1 AS bigint) << CAST(ordinality AS integer) AS bit
+    FROM unnest(CAST(:names AS tsquery[])) WITH ORDINALITY AS n (lexeme)
 ), found AS MATERIALIZED (
     SELECT source_id, position, captured_at, asks, text, words, tsv
     FROM search_passages
@@ -22,7 +25,7 @@ WITH term AS MATERIALIZED (
       AND (CAST(:refs AS text[]) IS NULL OR EXISTS (
           SELECT FROM sources AS s
           WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.id = source_id AND s.ref = ANY(CAST(:refs AS text[]))))
-    LIMIT 600
+    LIMIT 300
 ), best AS (
     SELECT f.source_id, f.position
     FROM found AS f
@@ -30,7 +33,7 @@ WITH term AS MATERIALIZED (
         SELECT sum(weight) AS said FROM term WHERE f.tsv @@ term.lexeme
     ) AS own
     ORDER BY own.said DESC, f.words, f.source_id, f.position
-    LIMIT 100
+    LIMIT 60
 ), near AS MATERIALIZED (
     SELECT DISTINCT best.source_id, best.position + step.number AS position
     FROM best CROSS JOIN (VALUES (-2), (-1), (1), (2)) AS step (number)
@@ -49,7 +52,7 @@ WITH term AS MATERIALIZED (
 ), seen AS MATERIALIZED (
     SELECT s.source_id, s.position, s.captured_at, s.text, own.score AS own, own.said,
         s.asks,
-        CASE WHEN s.tsv @@ CAST(:speaker AS tsquery) THEN 1 ELSE 0 END AS is_speaker,
+        coalesce(speaker.spoken, 0) AS spoken,
         coalesce(pairs.weight, 0) AS pairs
     FROM (SELECT * FROM found UNION ALL SELECT * FROM beside) AS s
     CROSS JOIN LATERAL (
@@ -65,6 +68,9 @@ WITH term AS MATERIALIZED (
         FROM term
         WHERE s.tsv @@ term.lexeme
     ) AS own
+    CROSS JOIN LATERAL (
+        SELECT bit_or(bit) AS spoken FROM name WHERE s.tsv @@ name.lexeme
+    ) AS speaker
     LEFT JOIN LATERAL (
         SELECT sum(weight) AS weight
         FROM unnest(CAST(:pairs AS tsquery[]), CAST(:pair_weights AS float8[])) AS pair (words, weight)
@@ -81,17 +87,22 @@ WITH term AS MATERIALIZED (
     FROM seen
     WINDOW by_place AS (PARTITION BY source_id ORDER BY position)
 ), source AS MATERIALIZED (
-    SELECT s.source_id, (SELECT max(captured_at) FROM seen WHERE seen.source_id = s.source_id) AS captured_at, (
+    SELECT s.source_id, s.captured_at, s.spoken, (
         SELECT p.position + 1 FROM search_passages AS p
         WHERE p.source_id = s.source_id AND p.tenant_id = CAST(:tenant_id AS uuid)
           AND p.analyser = CAST(:analyser AS smallint)
         ORDER BY p.position DESC LIMIT 1
     ) AS passages
-    FROM (SELECT DISTINCT source_id FROM seen) AS s
+    FROM (
+        SELECT source_id, max(captured_at) AS captured_at, bit_or(spoken) AS spoken FROM seen GROUP BY source_id
+    ) AS s
 ), whole AS MATERIALIZED (
-    SELECT s.source_id, said.score, CAST(:total AS float8) * coalesce(timely.nearness, 0) AS timely
+    SELECT s.source_id, said.score, CAST(:w_speakers AS float8) * CAST(:total AS float8)
+            * bit_count(CAST(s.spoken AS bit(64))) / greatest(1, bit_count(CAST(every.spoken AS bit(64)))) AS speakers,
+        CAST(:total AS float8) * coalesce(timely.nearness, 0) AS timely
     FROM source AS s
     CROSS JOIN (SELECT avg(passages) AS passages FROM source) AS mean
+    CROSS JOIN (SELECT bit_or(spoken) AS spoken FROM seen) AS every
     CROSS JOIN LATERAL (
         SELECT sum(t.weight * t.passages * 2.5
             / (t.passages + 1.5 * (0.25 + 0.75 * s.passages / mean.passages))) AS score
@@ -121,7 +132,8 @@ WITH term AS MATERIALIZED (
             + CAST(:w_long_before AS float8) * a.long_before + CAST(:w_long_after AS float8) * a.long_after
             + CAST(:w_question AS float8) * a.question
             + CAST(:w_together AS float8) * CAST(:total AS float8) * power(coalesce(covered.weight, 0) / CAST(:total AS float8), 2)
-            + CAST(:w_speaker AS float8) * CAST(:total AS float8) * a.is_speaker
+            + CAST(:w_speaker AS float8) * CAST(:total AS float8) * CASE WHEN a.spoken <> 0 THEN 1 ELSE 0 END
+            + w.speakers
             + CAST(:w_pairs AS float8) * a.pairs
             + CAST(:w_source AS float8) * coalesce(w.score, 0)
             + CAST(:w_time AS float8) * w.timely AS score

@@ -21,7 +21,7 @@ RETURNING state;
 -- name: write_passages
 -- The passages of sources, and what they change in the statistics of the index: one line of the log for each source.
 -- Words of the speaker have the weight A, of the heading C, of the text D; each lexeme is written with the letter of its
--- scope before it. Answers with what waited to be counted before, and whether a source is in a language that
+-- scope before it. Answers with how many passages waited to be counted before, and whether a source is in a language that
 -- questions are not read in yet. A language that this Postgres has no stemmer for is `simple`.
 WITH source AS MATERIALIZED (
     SELECT
@@ -56,7 +56,7 @@ WITH source AS MATERIALIZED (
 ), scope AS MATERIALIZED (
     SELECT
         s.pages, s.languages,
-        (SELECT count(*) FROM search_changes AS c
+        (SELECT coalesce(sum(abs(c.pages)), 0) FROM search_changes AS c
          WHERE c.tenant_id = CAST(:tenant_id AS uuid) AND c.owner_id = CAST(:owner_id AS uuid)
            AND c.analyser = CAST(:analyser AS smallint)) AS waiting
     FROM search_scopes AS s
@@ -91,7 +91,7 @@ WITH source AS MATERIALIZED (
     FROM source AS s JOIN counted AS c ON c.source_id = s.source_id
 )
 SELECT
-    pages, waiting, EXISTS (SELECT FROM source WHERE CAST(language AS text) <> ALL (languages)) AS is_in_new_language
+    pages, waiting, (SELECT count(*) FROM passage) AS written, EXISTS (SELECT FROM source WHERE CAST(language AS text) <> ALL (languages)) AS is_in_new_language
 FROM scope;
 
 -- name: supersede_passages

@@ -51,7 +51,7 @@ async def write_passages(writer: Writer, sources: Sequence[IndexedSource], super
             if row["is_in_new_language"]:  # its stems are found from now on: what is counted of languages cannot wait
                 await fold(writer, number)
             else:
-                await fold_when_due(writer, number, pages=row["pages"], waiting=row["waiting"] + len(sources))
+                await fold_when_due(writer, number, pages=row["pages"], waiting=row["waiting"] + row["written"])
 
 
 async def find_indexes(writer: Writer, source_ids: Sequence[UUID]) -> tuple[str, list[tuple[int, bool]]]:

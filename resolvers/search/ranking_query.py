@@ -135,34 +135,34 @@ def weigh(reading: ReadQuery) -> tuple[dict[str, float], list[dict[str, Any]]]:
     return dict(weights), terms
 
 
-def rare_enough(reading: ReadQuery, lexemes: Sequence[str]) -> str | None:
+def rare_enough(reading: ReadQuery, lexemes: Sequence[str], budget: int = BUDGET) -> str | None:
     """Return single lexemes, else pairs, else triples: as many as are expected in no more pages than can be weighed.
 
     What nobody has counted yet may still be in the newest pages, and costs nothing to look for.
     """
     known = [lexeme for lexeme in lexemes if reading.found[lexeme] > 0]
     uncounted = [quoted(lexeme) for lexeme in lexemes if reading.found[lexeme] <= 0]
-    return "|".join([*combined(reading, known), *uncounted]) or None
+    return "|".join([*combined(reading, known, budget), *uncounted]) or None
 
 
-def widest(reading: ReadQuery, lexemes: Sequence[str]) -> str | None:
+def widest(reading: ReadQuery, lexemes: Sequence[str], budget: int = BUDGET) -> str | None:
     """Return the rarest of them alone, if pages are looked for that have several of them; else None."""
     known = [lexeme for lexeme in lexemes if reading.found[lexeme] > 0]
-    return quoted(known[0]) if len(known) > 1 and reading.found[known[0]] > BUDGET else None
+    return quoted(known[0]) if len(known) > 1 and reading.found[known[0]] > budget else None
 
 
 def both(some: str | None, others: str | None) -> str | None:
     return "&".join(f"({part})" for part in (some, others) if part) or None
 
 
-def combined(reading: ReadQuery, lexemes: Sequence[str]) -> list[str]:
+def combined(reading: ReadQuery, lexemes: Sequence[str], budget: int) -> list[str]:
     for size in (1, 2, 3):
         some = lexemes if size == 1 else lexemes[:MOST_COMBINED]
         is_last = size == min(3, len(lexemes))
         expected, taken = 0.0, list[str]()
         for pages, group in sorted((expectation(reading, group), group) for group in combinations(some, size)):
             expected += pages
-            if expected > BUDGET and (taken or not is_last):
+            if expected > budget and (taken or not is_last):
                 break
             taken.append("&".join(map(quoted, group)))
         if taken:

@@ -27,7 +27,7 @@ from .ranking_query import rare_enough, required, weigh, widest
 from .request import DEFAULT, MOST, Filter
 from .search import ENOUGH, in_wiki
 from .snippets import snippets_of
-from .weights import BUDGET, HEAVIEST, PASSAGE_WEIGHTS
+from .weights import HEAVIEST, PASSAGE_BUDGET, PASSAGE_WEIGHTS
 
 RANKING = statements("passage_ranking")
 CURSOR_MAX = 200  # characters
@@ -136,7 +136,7 @@ async def found(
         has_next_page=len(rows) > start + size,
         did_you_mean=reading.did_you_mean(query.words),
         total=total,
-        total_is_exact=total < BUDGET,
+        total_is_exact=total < PASSAGE_BUDGET,
     )
 
 
@@ -170,10 +170,10 @@ def lexical(reading: ReadQuery, weights: dict[str, float]) -> dict[str, Any]:
     idle = reading.idle_among(reading.words)
     names = [lexeme for word, group in zip(reading.words, meant, strict=True) if word not in idle for lexeme in group]
     return {
-        "lexemes": [quoted(lexeme) for lexeme in lexemes],
+        "lexemes": [f"{quoted(lexeme)}:BCD" for lexeme in lexemes],
         "weights": [weights[lexeme] for lexeme in lexemes],
         "total": sum(heaviest(weights, group) for group in set(spoken)) or 1.0,
-        "speaker": one_of(names, ":A") if names else None,
+        "names": [f"{quoted(lexeme)}:A" for lexeme in dict.fromkeys(names)][:HEAVIEST],
         "pairs": [f"{one_of(one)}<->{one_of(other)}" for one, other in pairs],
         "pair_weights": [(heaviest(weights, one) + heaviest(weights, other)) / 2 for one, other in pairs],
     }
@@ -188,8 +188,8 @@ async def ranked(
 ) -> Sequence[Row]:
     """Rank the passages. If hardly any has several of the common words asked for, rank those that have one of them."""
     rarest = sorted(weights, key=lambda lexeme: (max(1, reading.found[lexeme]), lexeme))
-    rows = await connection.all(RANKING["rank_passages"], **values, rare=rare_enough(reading, rarest))
-    if len(rows) >= ENOUGH or (wide := widest(reading, rarest)) is None:
+    rows = await connection.all(RANKING["rank_passages"], **values, rare=rare_enough(reading, rarest, PASSAGE_BUDGET))
+    if len(rows) >= ENOUGH or (wide := widest(reading, rarest, PASSAGE_BUDGET)) is None:
         return rows
     return await connection.all(RANKING["rank_passages"], **values, rare=wide)
 
@@ -204,7 +204,7 @@ def read_cursor(asked: SourceSearchRequest) -> int:
         return 0
     try:
         search, place = orjson.loads(urlsafe_b64decode(asked.after[:CURSOR_MAX].encode("ascii")))
-        if type(place) is not int or not 0 < place <= 5 * BUDGET:
+        if type(place) is not int or not 0 < place <= 5 * PASSAGE_BUDGET:
             raise ValueError
     except (ValueError, TypeError) as error:
         raise BadInput("This is not a cursor of a search.", "after") from error

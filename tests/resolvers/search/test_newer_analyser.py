@@ -45,7 +45,7 @@ def newer(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
         for module in READERS:
             monkeypatch.setattr(f"resolvers.search.{module}.ANALYSER", NEWER)
         monkeypatch.setattr(searchable, "__defaults__", (NEWER,))
-        monkeypatch.setattr(read, "__defaults__", ("", ("active",), NEWER))
+        monkeypatch.setattr(read, "__defaults__", ("", ("active",), NEWER, 0))
 
     return become
 
