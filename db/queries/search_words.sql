@@ -27,16 +27,19 @@ WITH scope AS (
     SELECT part.word AS part, found.word, found.is_end
     FROM unnest(CAST(:parts AS text[])) AS part (word)
     CROSS JOIN LATERAL (
-        SELECT w.word, v.side = 'final' AS is_end
-        FROM search_vocabulary AS v
-        CROSS JOIN LATERAL unnest(CASE v.side WHEN 'final' THEN v.words ELSE v.words[
+        SELECT w.word, shelf.side = 'final' AS is_end
+        FROM (VALUES ('initial', left(part.word, 1)), ('final', right(part.word, 1))) AS shelf (side, letter)
+        CROSS JOIN LATERAL (
+            SELECT words FROM search_vocabulary
+            WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
+              AND analyser = (SELECT analyser FROM scope WHERE languages && CAST(:compounding AS text[]))
+              AND side = shelf.side AND letter = shelf.letter AND length >= length(part.word) + 3
+            OFFSET 0
+        ) AS v
+        CROSS JOIN LATERAL unnest(CASE shelf.side WHEN 'final' THEN v.words ELSE v.words[
             width_bucket(part.word COLLATE "C", v.words) + 1 : width_bucket(part.word || chr(1114111) COLLATE "C", v.words)
         ] END) AS w (word)
-        WHERE v.tenant_id = CAST(:tenant_id AS uuid) AND v.owner_id = CAST(:owner_id AS uuid)
-          AND v.analyser = (SELECT analyser FROM scope WHERE languages && CAST(:compounding AS text[]))
-          AND (v.side = 'initial' AND v.letter = left(part.word, 1) OR v.side = 'final' AND v.letter = right(part.word, 1))
-          AND v.length >= length(part.word) + 3
-          AND (v.side = 'initial' OR right(w.word, length(part.word)) = part.word)
+        WHERE shelf.side = 'initial' OR right(w.word, length(part.word)) = part.word
         GROUP BY w.word, is_end
         ORDER BY is_end DESC, length(w.word), w.word
         LIMIT CAST(:longer AS integer)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.languages import CODES, LANGUAGES, language_of, named
+from content.languages import CODES, LANGUAGES, common_words, language_of, named
 from tests.content.strategies import JSON
 
 
@@ -66,3 +66,15 @@ def test_a_page_says_its_language_or_has_the_usual_one(metadata: dict[str, Any] 
 @given(st.dictionaries(st.sampled_from(["lang", "language", "title"]), JSON | st.text(st.characters())))
 def test_whatever_a_page_says_it_has_a_language(metadata: dict[str, Any]) -> None:
     assert language_of(metadata, "dutch") in LANGUAGES
+
+
+@pytest.mark.parametrize(
+    ("language", "word"), [("english", "money"), ("german", "moglich"), ("russian", "дверь"), ("spanish", "dinero")]
+)
+def test_common_words_of_a_language_are_known_as_search_folds_them(language: str, word: str) -> None:
+    assert word in common_words(language)
+
+
+def test_rare_words_are_not_common_and_some_languages_have_no_list() -> None:
+    assert not {"espresso", "pergola", "zucchini"} & common_words("english")
+    assert common_words("simple") == common_words("tamil") == frozenset()

@@ -25,7 +25,7 @@ from tests.schema.world import Row, World, owner_id, tenant_id
 
 TEXTS = {
     "name": "A new name", "title": "A new title", "ref": "a-new-ref", "query": "latte", "prefix": "latte",
-    "sectionSlug": "overview", "owner": "space", "grantee": "new", "owners": "alice",
+    "sectionSlug": "overview", "owner": "space", "grantee": "new", "owners": "alice", "replacement": "others",
 }  # fmt: skip
 TABLES = {
     "sourceId": "sources", "mentionId": "mentions", "claimId": "superseded_claims",

@@ -64,10 +64,9 @@
 --                                         ->  Aggregate
 --                                               InitPlan 4
 --                                                 ->  Aggregate
---                                                       ->  Seq Scan on superseded_claims superseded_claims_1
+--                                                       ->  Index Only Scan using superseded_claims_page_ix on superseded_claims superseded_claims_1
 --                                               ->  Limit
---                                                     ->  Sort
---                                                           ->  Seq Scan on superseded_claims superseded_claims_1_1
+--                                                     ->  Index Scan using superseded_claims_page_ix on superseded_claims superseded_claims_1_1
 --                                       SubPlan 6
 --                                         ->  Aggregate
 --                                               ->  Limit

@@ -57,7 +57,7 @@
 --                             ->  Result
 --                                   ->  Seq Scan on grants grants_9
 --                   InitPlan 30
---                     ->  Seq Scan on superseded_claims superseded_claims_1
+--                     ->  Index Scan using superseded_claims_pk on superseded_claims superseded_claims_1
 --                           SubPlan 28
 --                             ->  Result
 --                                   ->  Seq Scan on grants grants_10

@@ -43,8 +43,7 @@
 --                   SubPlan 5
 --                     ->  Aggregate
 --                           ->  Limit
---                                 ->  Sort
---                                       ->  Seq Scan on superseded_claims superseded_claims_1
+--                                 ->  Index Scan using superseded_claims_page_ix on superseded_claims superseded_claims_1
 --                   SubPlan 6
 --                     ->  Index Scan using revisions_version_uq on revisions revisions_1
 --                   SubPlan 7
