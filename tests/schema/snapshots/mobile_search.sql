@@ -53,8 +53,7 @@
 --             ->  Result
 --                   InitPlan 1
 --                     ->  Limit
---                           ->  Sort
---                                 ->  Seq Scan on search_scopes
+--                           ->  Index Scan Backward using search_scopes_pk on search_scopes
 --           InitPlan 33
 --             ->  Aggregate
 --                   ->  Limit

@@ -3,8 +3,8 @@
 -- statements: 5
 --   read_words of db/queries/search_words.sql
 --   rank_pages of db/queries/search_ranking.sql
---   find_passages of db/queries/search_passages.sql
---   stem_words of db/queries/search_passages.sql
+--   find_texts of db/queries/search_snippets.sql
+--   stem_words of db/queries/search_snippets.sql
 --   the compiled one, below
 -- steps: a part of what it shows is found before it is sent
 -- parameters:
