@@ -23,7 +23,7 @@ from .rate_limits.limiter import Account, Allowance
 from .search.related import related
 from .search.request import SearchRequest, SearchResult
 from .search.search import known_within, search
-from .search.source_search import SourceSearchRequest, SourceSearchResult, search_sources
+from .search.source_search import SourceSearchRequest, SourceSearchResult, matching_refs, search_sources
 from .subscriptions.changes import ChangeEvent
 from .subscriptions.feed import Feed
 from .tenants.tenants import as_id
@@ -107,6 +107,11 @@ class Context:
         """Find the passages that a step needs before the statement that shows them."""
         with once_only():
             return await search_sources(self.database, self.scope, asked)
+
+    async def matching_refs(self, asked: SearchRequest, page_ids: Sequence[UUID]) -> Mapping[UUID, list[str]]:
+        """Return the refs of the sources that match the question, by the page that cites them."""
+        with once_only():
+            return await matching_refs(self.database, self.scope, asked, page_ids)
 
     async def related(self, page_id: UUID, limit: int) -> list[tuple[UUID, float]]:
         """Return (page id, similarity) pairs, the most similar first."""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 import strawberry
 
@@ -87,8 +88,12 @@ async def find_hits(
     filter: dict[str, Any] | None = None,
     **where: str | None,
 ) -> list[Row]:
-    found = await context.search(await asked(context, wanted, query, limit, filter, where))
-    return [hit_row(hit) for hit in found.hits]
+    question = await asked(context, wanted, query, limit, filter, where)
+    found = await context.search(question)
+    memories: Mapping[UUID, list[str]] = {}
+    if "matchingMemoryIds" in wanted:
+        memories = await context.matching_refs(question, [hit.page_id for hit in found.hits])
+    return [hit_row(hit, memories.get(hit.page_id, [])) for hit in found.hits]
 
 
 async def find_within(
@@ -128,7 +133,7 @@ async def find_related(
     return found
 
 
-WITHIN = Within(find_within, search.hits_within, search.still_so, lacks=frozenset(SHOWN))
+WITHIN = Within(find_within, search.hits_within, search.still_so, lacks=frozenset({*SHOWN, "matchingMemoryIds"}))
 HITS = Step(find_hits, search.HIT, cost=SEARCHING, within=WITHIN)
 RESULTS = Step(find_results, search.RESULTS, cost=SEARCHING)
 RELATED = Step(find_related, search.SCORED, cost=SEARCHING)

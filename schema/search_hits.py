@@ -49,7 +49,10 @@ class WikiSearchHit(Match):
 class MobileWikiSearchHit:
     page: WikiPage = relation(search.page, "The page.")
     score: float = column("How well it matches: comparable within one search only.")
-    matching_memory_ids: list[str] = expression(search.no_memories, "Always empty: pages are searched.")
+    matching_memory_ids: list[str] = expression(
+        search.matching_refs,
+        "The refs of the sources that the page cites and that say words of the query, the newest first, 20 at most.",
+    )
 
 
 @strawberry.type(description="A part of a score.")

@@ -72,8 +72,9 @@ async def owner_named(context: Any, where: dict[str, str | None]) -> UUID | None
 # -- rows: in the order of the columns in db.relations.search
 
 
-def hit_row(hit: SearchHit) -> Row:
-    return hit.page_id, hit.score, hit.matched_alias, hit.section_id, hit.snippet and snippet(hit.snippet)
+def hit_row(hit: SearchHit, memories: list[str]) -> Row:
+    shown = hit.snippet and snippet(hit.snippet)
+    return hit.page_id, hit.score, hit.matched_alias, hit.section_id, shown, {"refs": memories}
 
 
 def results_row(found: SearchResult, asked: SearchRequest) -> Row:

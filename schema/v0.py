@@ -98,7 +98,10 @@ class SearchResult:
 class MobileSearchResult:
     page: Page = relation(search.page, "The page.")
     score: float = column("How well it matches: comparable within one search only.")
-    matching_memory_ids: list[strawberry.ID] = expression(search.no_memories, "Always empty: pages are searched.")
+    matching_memory_ids: list[strawberry.ID] = expression(
+        search.matching_refs,
+        "The refs of the sources that the page cites and that say words of the query, the newest first, 20 at most.",
+    )
 
 
 @strawberry.type(name="WikiGraphNode", description="An active page as a node of a drawing.")

@@ -150,3 +150,26 @@ SELECT source_id, position, text, whole AS score, (SELECT count(*) FROM found) A
 FROM supported
 ORDER BY whole DESC, source_id, position
 LIMIT CAST(:size AS integer);
+
+-- name: find_matching_refs
+-- The refs of the sources that each of these pages cites and that say words of a question, the newest first. A version
+-- that was superseded since counts, because the page rests on it.
+SELECT cited.page_id, array_agg(cited.ref ORDER BY cited.captured_at DESC, cited.ref) AS refs
+FROM (
+    SELECT page.id AS page_id, source.ref, source.captured_at
+    FROM unnest(CAST(:page_ids AS uuid[])) AS page (id)
+    CROSS JOIN LATERAL (
+        SELECT s.ref, max(s.captured_at) AS captured_at
+        FROM section_sources AS c
+        JOIN sources AS s ON s.tenant_id = CAST(:tenant_id AS uuid) AND s.id = c.source_id
+        WHERE c.tenant_id = CAST(:tenant_id AS uuid) AND c.owner_id = CAST(:owner_id AS uuid) AND c.page_id = page.id
+          AND EXISTS (
+              SELECT FROM search_passages AS p
+              WHERE p.tenant_id = CAST(:tenant_id AS uuid) AND p.source_id = c.source_id
+                AND p.analyser = CAST(:analyser AS smallint) AND p.tsv @@ CAST(:rare AS tsquery))
+        GROUP BY s.ref
+        ORDER BY max(s.captured_at) DESC, s.ref
+        LIMIT CAST(:most AS integer)
+    ) AS source
+) AS cited
+GROUP BY cited.page_id;

@@ -192,6 +192,7 @@ LIMIT CAST(:size AS integer);
 -- The same pages as part of the statement that shows them.
 -- after: follow_links
 SELECT page_id, whole AS score, name AS matched_alias, CAST(NULL AS uuid) AS section_id, CAST(NULL AS jsonb) AS snippet,
+    CAST('{}' AS jsonb) AS memories,
     row_number() OVER (ORDER BY whole DESC, last_compiled_at DESC NULLS LAST, page_id) AS ordinality
 FROM answer
 ORDER BY whole DESC, last_compiled_at DESC NULLS LAST, page_id

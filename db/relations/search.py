@@ -14,7 +14,7 @@ from sqlalchemy import (
     Text,
     Uuid,
     cast,
-    literal,
+    func,
     select,
     true,
 )
@@ -33,8 +33,9 @@ from .references import referred
 Columns = dict[str, TypeEngine[Any]]
 
 SCORED: Columns = {"page_id": Uuid(), "score": Double()}
-HIT: Columns = {**SCORED, "matched_alias": Text(), "section_id": Uuid(), "snippet": JSONB()}
-EDGE: Columns = {**HIT, "place": Integer(), "cursor": Text(), "explanation": JSONB()}
+SHOWN: Columns = {**SCORED, "matched_alias": Text(), "section_id": Uuid(), "snippet": JSONB()}
+HIT: Columns = {**SHOWN, "memories": JSONB()}
+EDGE: Columns = {**SHOWN, "place": Integer(), "cursor": Text(), "explanation": JSONB()}
 RESULTS: Columns = {
     "did_you_mean": Text(),
     "total_count": Integer(),
@@ -145,5 +146,7 @@ def score_terms(explanation: OuterRow) -> Select[Any]:
     return select(kept_rows(explanation.c.terms, word=Text(), lexeme=Text(), pages=Integer(), weight=Double()))
 
 
-def no_memories(hit: OuterRow) -> ColumnElement[Any]:
-    return cast(literal("{}"), ARRAY(Text))
+def matching_refs(hit: OuterRow) -> ColumnElement[Any]:
+    """Return the refs of the hit as an array: a row of a step can hold them as a document only."""
+    refs = select(func.jsonb_array_elements_text(hit.c.memories["refs"]))
+    return cast(func.array(refs.scalar_subquery()), ARRAY(Text))

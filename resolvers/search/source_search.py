@@ -24,13 +24,14 @@ from .interpretation import ReadQuery, read
 from .lexemes import PASSAGES, one_of, quoted
 from .passages import CURRENT
 from .ranking_query import rare_enough, required, weigh, widest
-from .request import DEFAULT, MOST, Filter
+from .request import DEFAULT, MOST, Filter, SearchRequest
 from .search import ENOUGH, in_wiki
 from .snippets import snippets_of
 from .weights import HEAVIEST, PASSAGE_BUDGET, PASSAGE_WEIGHTS
 
 RANKING = statements("passage_ranking")
 CURSOR_MAX = 200  # characters
+MATCHING_MAX = 20  # refs of one page
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +151,29 @@ async def times(text: str, languages: Sequence[str]) -> dict[str, Any]:
         "times_until": [one.until for one in named],
         "time_weights": [one.weight for one in named],
     }
+
+
+async def matching_refs(
+    database: Database, scope: Scope, asked: SearchRequest, page_ids: Sequence[UUID]
+) -> dict[UUID, list[str]]:
+    """Return the refs of the sources that these pages cite and that say words of the question, by page."""
+    query = understand(asked.text)
+    if not page_ids or not query.words.strip():
+        return {}
+    scope = await in_wiki(database, scope, asked.owner_id, query)
+    async with database.searching() as connection:
+        besides = " ".join([*query.phrases, *query.excluded])
+        reading = await read(connection, scope, query.words, besides, (CURRENT,), offset=PASSAGES)
+        if reading is None:
+            return {}
+        weights, _ = weigh(reading)
+        rarest = sorted(weights, key=lambda lexeme: (max(1, reading.found[lexeme]), lexeme))
+        rows = await connection.all(
+            RANKING["find_matching_refs"], tenant_id=scope.tenant_id, owner_id=scope.owner_id,
+            analyser=reading.analyser, page_ids=list(page_ids), rare=rare_enough(reading, rarest, PASSAGE_BUDGET),
+            most=MATCHING_MAX,
+        )  # fmt: skip
+    return {row["page_id"]: row["refs"] for row in rows}
 
 
 def filters(wanted: SourceFilter, query: SearchQuery) -> dict[str, Any]:

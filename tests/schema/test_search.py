@@ -318,3 +318,14 @@ async def test_the_evidence_of_a_foreign_wiki_is_not_found(engine: Engine, world
     assert own["wikiSearchSources"]["totalCount"] > 0
     foreign = await data(engine, Recorder(database, stranger), text, o=str(caller(1, "alice", Role.MEMBER).owner_id))
     assert foreign["wikiSearchSources"] == {"totalCount": 0, "nodes": []}
+
+
+async def test_a_hit_names_the_memories_that_match_and_that_its_page_cites(wiki: Wiki, engine: Engine) -> None:
+    page = await create_page(wiki.database, wiki.scope, PageDraft("topic", "Kiln", sections=[SectionDraft("x", "a")]))
+    for ref, content in (("m1", "The kiln cracked."), ("m2", "Rain all day."), ("m3", "A new kiln came.")):
+        source_id = await wiki.add_source("memory_unit", ref, content)
+        if ref != "m3":
+            await cite_source(wiki.database, wiki.scope, page_id=page.page_id, section_slug="a", source_id=source_id)
+    text = '{ mobileWikiSearch(query: "kiln") { matchingMemoryIds page { title } } }'
+    found = await data(engine, Context(wiki.database, wiki.scope), text)
+    assert found["mobileWikiSearch"] == [{"matchingMemoryIds": ["m1"], "page": {"title": "Kiln"}}]

@@ -27,7 +27,9 @@ class Searches:
     async def hits(self, named: UUID | None, text: str, size: int, given: Row | None) -> list[Row]:
         """`named` is the wiki that is asked for, whether or not it may be read."""
         asked = SearchRequest(text, size, None, narrowed(given or {}), named, with_snippets=True, with_counts=True)
-        return self.shown(await self.context.search(asked))
+        found = await self.context.search(asked)
+        memories = await self.context.matching_refs(asked, [hit.page_id for hit in found.hits])
+        return [{**hit, "matching_memory_ids": memories.get(hit["page"]["id"], [])} for hit in self.shown(found)]
 
     async def results(
         self, named: UUID | None, text: str, size: int, given: Row | None, after: Any, explain: bool
@@ -201,9 +203,6 @@ class Hits:
 
     def section(self, hit: Row) -> Row | None:
         return self.rows.one("sections", id=hit["section_id"], page_id=hit["page"]["id"])
-
-    def matching_memory_ids(self, hit: Row) -> list[str]:
-        return []
 
 
 class Suggestions:

@@ -238,6 +238,7 @@ FROM (
               anon_3.matched_alias AS matched_alias,
               anon_3.section_id AS section_id,
               anon_3.snippet AS snippet,
+              anon_3.memories AS memories,
               anon_3.ordinality AS ordinality,
               (
                 SELECT pages_2.owner_id
@@ -498,6 +499,7 @@ FROM (
                 name AS matched_alias,
                 CAST(NULL AS uuid) AS section_id,
                 CAST(NULL AS jsonb) AS snippet,
+                CAST('{}' AS jsonb) AS memories,
                 row_number() OVER (ORDER BY whole DESC, last_compiled_at DESC NULLS LAST, page_id) AS ordinality
               FROM answer
               ORDER BY whole DESC, last_compiled_at DESC NULLS LAST, page_id

@@ -15,9 +15,10 @@
 --   $5  step.matched_alias
 --   $6  step.section_id
 --   $7  step.snippet
---   $8  scope.spans_tenant
---   $9  scope.owners
---   $10  20
+--   $8  step.memories
+--   $9  scope.spans_tenant
+--   $10  scope.owners
+--   $11  20
 -- plan:
 --   Subquery Scan on whole
 --     ->  Result
@@ -101,6 +102,7 @@ FROM (
             anon_5.matched_alias AS matched_alias,
             anon_5.section_id AS section_id,
             anon_5.snippet AS snippet,
+            anon_5.memories AS memories,
             anon_5.ordinality AS ordinality,
             (
               SELECT pages_2.owner_id
@@ -108,22 +110,22 @@ FROM (
               WHERE pages_2.id = anon_5.page_id AND pages_2.tenant_id = $1::UUID
             ) AS owner_id
           FROM unnest(
-            $3::UUID[], $4::DOUBLE PRECISION[], $5::TEXT[], $6::UUID[], $7::JSONB[]
-          ) WITH ORDINALITY AS anon_5(page_id, score, matched_alias, section_id, snippet, ordinality)
+            $3::UUID[], $4::DOUBLE PRECISION[], $5::TEXT[], $6::UUID[], $7::JSONB[], $8::JSONB[]
+          ) WITH ORDINALITY AS anon_5(page_id, score, matched_alias, section_id, snippet, memories, ordinality)
         ) AS anon_2
-        WHERE $8::BOOLEAN
-          OR anon_2.owner_id = ANY ($9::UUID[])
+        WHERE $9::BOOLEAN
+          OR anon_2.owner_id = ANY ($10::UUID[])
           OR (
             EXISTS (
               SELECT 1 AS anon_6
               FROM grants AS grants_1
-              WHERE grants_1.grantee_id = ANY ($9::UUID[])
+              WHERE grants_1.grantee_id = ANY ($10::UUID[])
                 AND grants_1.owner_id = anon_2.owner_id
                 AND grants_1.tenant_id = $1::UUID
             )
           )
         ORDER BY anon_2.ordinality
-        LIMIT $10::INTEGER
+        LIMIT $11::INTEGER
       ) AS anon_1
     )
   ) AS answer
