@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from .corrections import changes, may_correct
+
 PASSAGE_MAX = 2_000  # characters; a longer block is cut after a sentence, or between words
 PASSAGES_MAX = 5_000  # of one source; in one with more, neighbours are joined until there are no more
 LABEL_MAX = 200  # characters of a heading that are kept
@@ -71,6 +73,19 @@ def passages(text: str) -> list[Passage]:
     while len(found) > PASSAGES_MAX:
         found = [joined(found[at : at + 2]) for at in range(0, len(found), 2)]
     return found
+
+
+def corrects(text: str) -> bool:
+    """Return whether a sentence of a passage says that something is not as it was."""
+    return may_correct(text) and any(changes(sentence.strip()) for sentence in sentences(text))
+
+
+def sentences(text: str) -> Iterator[str]:
+    start = 0
+    for match in SENTENCE_END.finditer(text):
+        yield text[start : match.end()]
+        start = match.end()
+    yield text[start:]
 
 
 def joined(some: Sequence[Passage]) -> Passage:

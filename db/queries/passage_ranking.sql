@@ -2,10 +2,12 @@
 -- The best passages for a question. Found are passages that have its rarest words; beside them are weighed those around
 -- the sixty that say most of the question, because an answer often repeats no word of it. The score of a passage is
 -- its own BM25 with shares of its neighbours', a share for each of: how much of the question it says together with its
--- neighbours, that one of the words names its speaker, how many speakers that are named speak in its source, words that stand side by side as in the question, the BM25 of its
--- source, and when the question names a time, how near the source is to that. A question asked in the source counts for
--- the passage after it. At the end the best passages of a source support each other. A lexeme is weighed as `weigh_pages`
--- does it; words of the speaker do not count as said.
+-- neighbours, that one of the words names its speaker, how many speakers that are named speak in its source, words that
+-- stand side by side as in the question, the BM25 of its source, and when the question names a time, how near the source
+-- is to that. A question asked in the source counts for the passage after it. At the end the best passages of a source
+-- support each other, and of the first twenty one that says that something is not as it was comes before older ones that
+-- it has most words of the question in common with. A lexeme is weighed as `weigh_pages` does it; words of the speaker
+-- do not count as said.
 WITH term AS MATERIALIZED (
     SELECT lexeme, weight, CAST(1 AS bigint) << CAST(ordinality AS integer) AS bit
     FROM unnest(CAST(:lexemes AS tsquery[]), CAST(:weights AS float8[])) WITH ORDINALITY AS t (lexeme, weight)
@@ -13,7 +15,7 @@ WITH term AS MATERIALIZED (
     SELECT lexeme, CAST(1 AS bigint) << CAST(ordinality AS integer) AS bit
     FROM unnest(CAST(:names AS tsquery[])) WITH ORDINALITY AS n (lexeme)
 ), found AS MATERIALIZED (
-    SELECT source_id, position, captured_at, asks, text, words, tsv
+    SELECT source_id, position, captured_at, asks, corrects, text, words, tsv
     FROM search_passages
     WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
       AND analyser = CAST(:analyser AS smallint) AND status = 'current'
@@ -43,14 +45,14 @@ WITH term AS MATERIALIZED (
     SELECT p.*
     FROM near
     CROSS JOIN LATERAL (
-        SELECT source_id, position, captured_at, asks, text, words, tsv FROM search_passages
+        SELECT source_id, position, captured_at, asks, corrects, text, words, tsv FROM search_passages
         WHERE source_id = near.source_id AND position = near.position AND tenant_id = CAST(:tenant_id AS uuid)
           AND analyser = CAST(:analyser AS smallint)
           AND (CAST(:required AS tsquery) IS NULL OR tsv @@ CAST(:required AS tsquery))
         LIMIT 1
     ) AS p
 ), seen AS MATERIALIZED (
-    SELECT s.source_id, s.position, s.captured_at, s.text, own.score AS own, own.said,
+    SELECT s.source_id, s.position, s.captured_at, s.corrects, s.text, own.score AS own, own.said,
         s.asks,
         coalesce(speaker.spoken, 0) AS spoken,
         coalesce(pairs.weight, 0) AS pairs
@@ -126,7 +128,7 @@ WITH term AS MATERIALIZED (
         ) AS time (since, until, weight)
     ) AS timely ON true
 ), scored AS (
-    SELECT a.source_id, a.position, a.text,
+    SELECT a.source_id, a.position, a.captured_at, a.corrects, a.said, a.spoken, a.text,
         a.own * CASE WHEN a.asks THEN 1 - CAST(:w_asks AS float8) ELSE 1 END
             + CAST(:w_before AS float8) * a.before + CAST(:w_after AS float8) * a.after
             + CAST(:w_long_before AS float8) * a.long_before + CAST(:w_long_after AS float8) * a.long_after
@@ -145,10 +147,26 @@ WITH term AS MATERIALIZED (
 ), supported AS (
     SELECT *, score + CAST(:w_best AS float8) * sum(score) FILTER (WHERE place <= 3) OVER (PARTITION BY source_id) AS whole
     FROM placed
+), foremost AS MATERIALIZED (
+    SELECT source_id, position, captured_at, said, spoken, corrects, whole FROM supported
+    ORDER BY whole DESC, source_id, position LIMIT 20
+), lifted AS (
+    SELECT newer.source_id, newer.position, max(older.whole) + 0.001 AS whole
+    FROM foremost AS newer
+    JOIN foremost AS older
+        ON (older.captured_at < newer.captured_at
+            OR older.source_id = newer.source_id AND older.position < newer.position)
+    CROSS JOIN LATERAL (
+        SELECT sum(weight) AS weight, sum(weight) FILTER (WHERE newer.said & bit <> 0) AS shared
+        FROM term WHERE older.said & bit <> 0
+    ) AS said
+    WHERE newer.corrects AND said.shared >= 0.8 * said.weight
+    GROUP BY newer.source_id, newer.position
 )
-SELECT source_id, position, text, whole AS score, (SELECT count(*) FROM found) AS found
-FROM supported
-ORDER BY whole DESC, source_id, position
+SELECT s.source_id, s.position, s.text, greatest(s.whole, l.whole) AS score, (SELECT count(*) FROM found) AS found
+FROM supported AS s
+LEFT JOIN lifted AS l ON l.source_id = s.source_id AND l.position = s.position
+ORDER BY greatest(s.whole, l.whole) DESC, s.source_id, s.position
 LIMIT CAST(:size AS integer);
 
 -- name: find_matching_refs

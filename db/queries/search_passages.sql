@@ -46,10 +46,11 @@ WITH source AS MATERIALIZED (
     FROM unnest(
         CAST(:owners_of AS uuid[]), CAST(:positions AS integer[]), CAST(:start_offsets AS integer[]),
         CAST(:end_offsets AS integer[]), CAST(:line_starts AS integer[]), CAST(:line_ends AS integer[]),
-        CAST(:headings AS text[]), CAST(:speakers AS text[]), CAST(:asked AS boolean[]), CAST(:texts AS text[]), CAST(:speaker_words AS text[]),
+        CAST(:headings AS text[]), CAST(:speakers AS text[]), CAST(:asked AS boolean[]), CAST(:corrected AS boolean[]),
+        CAST(:texts AS text[]), CAST(:speaker_words AS text[]),
         CAST(:heading_words AS text[]), CAST(:bodies AS text[]), CAST(:words AS integer[])
     ) AS given (
-        source_id, position, start_offset, end_offset, line_start, line_end, heading, speaker, asks, text,
+        source_id, position, start_offset, end_offset, line_start, line_end, heading, speaker, asks, corrects, text,
         speaker_words, heading_words, bodies, words
     )
     JOIN source ON source.source_id = given.source_id
@@ -65,12 +66,12 @@ WITH source AS MATERIALIZED (
 ), saved AS (
     INSERT INTO search_passages (
         tenant_id, owner_id, source_id, position, analyser, status, kind, captured_at, start_offset, end_offset,
-        line_start, line_end, heading, speaker, asks, text, words, tsv
+        line_start, line_end, heading, speaker, asks, corrects, text, words, tsv
     )
     SELECT
         CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), p.source_id, p.position, CAST(:analyser AS smallint),
         s.status, s.kind, s.captured_at, p.start_offset, p.end_offset, p.line_start, p.line_end, p.heading, p.speaker,
-        p.asks, p.text, p.words, p.tsv
+        p.asks, p.corrects, p.text, p.words, p.tsv
     FROM passage AS p JOIN source AS s ON s.source_id = p.source_id
 ), counted AS (
     SELECT p.source_id, count(*) AS passages, sum(p.words) AS words

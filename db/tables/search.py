@@ -83,6 +83,7 @@ search_passages = Table(
     words("heading"),
     words("speaker"),
     Column("asks", Boolean, nullable=False),  # it ends in a question mark: what follows may answer it
+    Column("corrects", Boolean, nullable=False),  # it says that something is not as it was
     words("text"),
     number("words"),
     Column("tsv", TSVECTOR, nullable=False),

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from content.languages import language_of
-from content.passages import Passage, asks, passages
+from content.passages import Passage, asks, corrects, passages
 from content.words import ANALYSER, ANALYSERS
 from db.database import Database
 from db.ids import new_id
@@ -115,7 +115,7 @@ def words_in(rows: Sequence[dict[str, Any]], *names: str) -> str:
 
 
 ROW = (
-    "start_offsets", "end_offsets", "line_starts", "line_ends", "headings", "speakers", "asked", "texts",
+    "start_offsets", "end_offsets", "line_starts", "line_ends", "headings", "speakers", "asked", "corrected", "texts",
     "speaker_words", "heading_words", "bodies", "words",
 )  # fmt: skip
 
@@ -125,7 +125,16 @@ def row_of(source: IndexedSource, passage: Passage, number: int) -> dict[str, An
     speaker, heading = analyse(passage.speaker), analyse(passage.heading)
     body = analyse(source.content[passage.said_from : passage.end])
     text = source.content[passage.start : passage.end]
-    values = (*passage[:6], asks(text), text, " ".join(speaker), " ".join(heading), " ".join(body), len(body))
+    values = (
+        *passage[:6],
+        asks(text),
+        corrects(text),
+        text,
+        " ".join(speaker),
+        " ".join(heading),
+        " ".join(body),
+        len(body),
+    )
     return dict(zip(ROW, values, strict=True))
 
 

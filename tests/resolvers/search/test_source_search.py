@@ -104,3 +104,17 @@ async def test_snippets_show_the_words(evidence: Wiki) -> None:
 @pytest.mark.parametrize("text", ["", "  ", "?!", '"', "-kiln", "the", "zzzz", "\x00", "x" * 5000, "kiln " * 500])
 async def test_any_text_is_answered(evidence: Wiki, text: str) -> None:
     await search(evidence, text, with_snippets=True)
+
+
+async def test_what_corrects_an_older_statement_comes_first(wiki: Wiki) -> None:
+    older, newer = (
+        "The office of Falcon Mill: Graz.",
+        "After long talks the office of Falcon Mill moved from Graz to Linz.",
+    )
+    for day, text in enumerate([older, "Rain.", newer], 1):
+        draft = SourceDraft("daily_note", f"day-{day}", text, captured_at=datetime(2026, 3, day, tzinfo=UTC))
+        await retain_sources(wiki.database, wiki.scope, [draft])
+    assert texts(await search(wiki, "where is the office of Falcon Mill"))[:2] == [newer, older]
+    unchanged = SourceDraft("daily_note", "day-3", newer.replace("moved from Graz to Linz", "stays in Graz for years"))
+    await retain_sources(wiki.database, wiki.scope, [unchanged])
+    assert texts(await search(wiki, "where is the office of Falcon Mill"))[0] == older
