@@ -1,5 +1,6 @@
 """A wiki to write in, and what must hold in it whatever was written."""
 
+import asyncio
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import Any
@@ -212,21 +213,30 @@ async def check_words(wiki: Wiki, pages: dict[UUID, Any]) -> None:
         if heading := " ".join(whole(section["heading"])):
             said_headings[section["page_id"]].add(f"{letter}:heading:{heading[:200]}")
     for page in pages.values():
-        summary, body = map(words, (page["summary"] or "", uncommented(page["body_md"])))
-        title, called = whole(page["title"]), sorted({name for _, name in names[page["id"]]})
-        others = dict.fromkeys(tuple(whole(name)) for name in called)
-        headed = [word for heading in headings[page["id"]] for word in whole(heading)]
-        every = [page["title"], *called, *headings[page["id"]]]
-        parts = dict.fromkeys(part for name in every for word in whole_words(name) for part in word[1:])
-        other = [word for name in others for word in name if list(name) != title]
-        tags = [f"{letter}:tag:{tag.casefold()}" for tag in page["tags"]]
-        marks = [f"{letter}:", f"{letter}:type:{page['type']}", *tags, *said_headings[page["id"]]]
-        tagged = [word for tag in page["tags"] for word in words(tag)]
-        texts = [" ".join(said) for said in (title, other, [*headed, *parts, *tagged, *summary], body)]
+        found = await asyncio.to_thread(said_of, page, letter, names[page["id"]], headings[page["id"]])
+        texts, marks, count = found
+        marks += said_headings[page["id"]]
         language = language_of(page["metadata"], "english")
         (row,) = await wiki.look.fetch(sql, page["id"], *texts, marks, letter, language)
-        assert tuple(row) == (True, True, page["status"], len(title) + len(summary) + len(body))
+        assert tuple(row) == (True, True, page["status"], count)
     await check_statistics(wiki)
+
+
+def said_of(
+    page: Any, letter: str, names: set[tuple[str, str]], headings: list[str]
+) -> tuple[list[str], list[str], int]:
+    """The words of a page by their weight, its marks, and how many words it has."""
+    summary, body = map(words, (page["summary"] or "", uncommented(page["body_md"])))
+    title, called = whole(page["title"]), sorted({name for _, name in names})
+    others = dict.fromkeys(tuple(whole(name)) for name in called)
+    headed = [word for heading in headings for word in whole(heading)]
+    every = [page["title"], *called, *headings]
+    parts = dict.fromkeys(part for name in every for word in whole_words(name) for part in word[1:])
+    other = [word for name in others for word in name if list(name) != title]
+    tagged = [word for tag in page["tags"] for word in words(tag)]
+    texts = [" ".join(said) for said in (title, other, [*headed, *parts, *tagged, *summary], body)]
+    marks = [f"{letter}:", f"{letter}:type:{page['type']}", *(f"{letter}:tag:{tag.casefold()}" for tag in page["tags"])]
+    return texts, marks, len(title) + len(summary) + len(body)
 
 
 async def check_statistics(wiki: Wiki, table: str = "search_pages") -> None:

@@ -96,7 +96,8 @@ async def write_pages(writer: Writer, pages: Sequence[Findable], language: str, 
     if analyser != ANALYSER:
         pages = [one._replace(words=await words_of(one.page, analyser)) for one in pages]
     said = [said_of(one, language) for one in pages]
-    values = await read_in_thread(sum(len(one.words) for one in said), rows_of, writer.scope, analyser, said)
+    size = sum(len(one.words) + sum(map(len, [one.title, one.summary, *one.names, *one.headings])) for one in said)
+    values = await read_in_thread(size, rows_of, writer.scope, analyser, said)
     row = await writer.one(INDEX["write_pages"], **values)
     if row is not None and edition.is_ready:
         waiting = row["waiting"] + len(pages)

@@ -93,7 +93,7 @@ def question(reading: ReadQuery, text: str, required: str | None, title_only: bo
     weights, terms = weigh(reading)
     every = "&".join(one_of(group) for _, group in spoken) or None
     rarest = sorted(weights, key=lambda lexeme: (max(1, reading.found[lexeme]), lexeme))
-    rare, wide = rare_enough(reading, rarest), widest(reading, rarest)
+    rare, wide = rare_enough(reading, rarest, BUDGET), widest(reading, rarest, BUDGET)
     asked = RankedQuery(
         keys=keys(reading, text, weights),
         weights=weights,
@@ -135,7 +135,7 @@ def weigh(reading: ReadQuery) -> tuple[dict[str, float], list[dict[str, Any]]]:
     return dict(weights), terms
 
 
-def rare_enough(reading: ReadQuery, lexemes: Sequence[str], budget: int = BUDGET) -> str | None:
+def rare_enough(reading: ReadQuery, lexemes: Sequence[str], budget: int) -> str | None:
     """Return single lexemes, else pairs, else triples: as many as are expected in no more pages than can be weighed.
 
     What nobody has counted yet may still be in the newest pages, and costs nothing to look for.
@@ -145,7 +145,7 @@ def rare_enough(reading: ReadQuery, lexemes: Sequence[str], budget: int = BUDGET
     return "|".join([*combined(reading, known, budget), *uncounted]) or None
 
 
-def widest(reading: ReadQuery, lexemes: Sequence[str], budget: int = BUDGET) -> str | None:
+def widest(reading: ReadQuery, lexemes: Sequence[str], budget: int) -> str | None:
     """Return the rarest of them alone, if pages are looked for that have several of them; else None."""
     known = [lexeme for lexeme in lexemes if reading.found[lexeme] > 0]
     return quoted(known[0]) if len(known) > 1 and reading.found[known[0]] > budget else None

@@ -14,7 +14,7 @@ from .interpretation import ReadQuery
 from .lexemes import scope_letter
 from .ranking_query import RankedQuery, rare_enough
 from .request import MOST
-from .weights import WEIGHTS
+from .weights import BUDGET, WEIGHTS
 
 PAGES = statements("pages")
 WORDS = statements("search_words")
@@ -41,7 +41,7 @@ async def near(connection: Connection, scope: Scope, page_id: UUID, limit: int) 
         return []
     reading, weights = read_topic(scope, topic)
     asked = RankedQuery(keys=(), weights=weights, total=sum(weights.values()))
-    asked.rare = rare_enough(reading, sorted(weights, key=lambda lexeme: (reading.found[lexeme], lexeme)))
+    asked.rare = rare_enough(reading, sorted(weights, key=lambda lexeme: (reading.found[lexeme], lexeme)), BUDGET)
     rows = await connection.all(
         asked.ranking, **where, **WEIGHTS | {"w_linked": 0.0}, **asked.values(), analyser=reading.analyser,
         analysers=list(ANALYSERS), statuses=["active"], since=None, until=None, pages=reading.pages,

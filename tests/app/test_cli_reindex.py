@@ -68,7 +68,7 @@ def read(ran: Ran) -> tuple[int, int]:
     """Wikis and pages."""
     assert ran.code == 0, ran.err
     done = json.loads(ran.out)
-    assert done.keys() == {"wikis", "pages", "seconds"}
+    assert done.keys() == {"wikis", "pages", "sources", "seconds"}
     assert 0 <= done["seconds"] < 60
     return done["wikis"], done["pages"]
 
@@ -76,7 +76,10 @@ def read(ran: Ran) -> tuple[int, int]:
 def test_all_wikis_are_read_once(upgraded: Cairn) -> None:
     assert read(upgraded("reindex", "--json")) == (2, 5)
     assert read(upgraded("reindex", "--json")) == (0, 0)
-    assert upgraded("reindex").out == "Search has read every page already. To read them anyway: cairn reindex --again\n"
+    assert (
+        upgraded("reindex").out
+        == "Search has read every page and source already. To read them anyway: cairn reindex --again\n"
+    )
     assert read(upgraded("reindex", "--again", "--json")) == (2, 5)
 
 
@@ -104,7 +107,7 @@ def test_a_migration_leaves_nobody_without_search(upgraded: Cairn) -> None:
     ran = upgraded("migrate", "--no-reindex")
     assert "Search has yet to read 5 pages of 2 wikis. Run: cairn reindex\n" in ran.err
     skipped = upgraded("migrate", "--no-reindex", "--json")
-    assert json.loads(skipped.out) == {"applied": [], "unread": {"wikis": 2, "pages": 5}}
+    assert json.loads(skipped.out) == {"applied": [], "unread": {"wikis": 2, "pages": 5, "sources": 0}}
     ran = upgraded("migrate", "--json")
     assert "Search has yet to read 5 pages of 2 wikis\n" in ran.err
     done = json.loads(ran.out)["reindexed"]

@@ -217,9 +217,7 @@ CASES = {
     "explained": Case(
         "wikiSearchResults", "query: $rare, explain: true", "{ edges { explanation { parts { name } } } }", WORDS
     ),
-    "source search": Case(
-        "wikiSearchSources", "query: $rare, first: 10", PASSAGES, {"search_passages_words_ix", "search_passages_pk"}
-    ),
+    "source search": Case("wikiSearchSources", "query: $rare, first: 10", PASSAGES, {"search_passages_words_ix"}),
     # As many passages as a search may weigh, and their neighbours.
     "source search by a common word": Case(
         "wikiSearchSources", "query: $common, first: 10", PASSAGES, {"search_passages_words_ix"}, per_page=1

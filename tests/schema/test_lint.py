@@ -50,6 +50,7 @@ async def test_each_check_finds_what_it_is_for(wiki: Wiki) -> None:
     )
     await wiki.look.execute("UPDATE sources SET forgotten_at = '2020-01-01' WHERE ref = 'n0'")
     found = await linted(wiki)
+    await wiki.look.execute("UPDATE sources SET forgotten_at = NULL WHERE ref = 'n0'")
     assert {name: one["total"] for name, one in found.items()} == {
         "unfinished_forgetting": 1, "broken_links": 3, "unknown_spaces": 3, "broken_space_links": 0,
         "private_links": 0, "expired": 1, "duplicate_aliases": 2,

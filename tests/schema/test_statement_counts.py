@@ -66,6 +66,8 @@ STEPS = {
     "search with a mistake": 3,  # what the words may have been, and whether a page that may be found has those
     "results of a type": 3,
     "search results": 4,
+    "source search": 2,  # no passage says this word, so there is no snippet
+    "source search by a common word": 3,
     "search results and their next page": 5,
     "pages since": 3,  # the transaction in which it is planned for its values
 }
@@ -168,8 +170,8 @@ async def test_a_search_for_nothing_is_no_statement(database: ListeningDatabase)
 # BEGIN and COMMIT count; what is announced goes along with the COMMIT. What the payload shows is one more after it.
 FOLD_ENDS = named("search_statistics")["fold_terms"].sql[-100:]  # however it begins: what waits is sent with it
 WRITES = {
-    "addWikiSource": 5,
-    "retainWikiSources": 7,
+    "addWikiSource": 6,
+    "retainWikiSources": 9,
     "createWikiPage": 6,
     "upsertWikiPage": 10,
     "updateWikiPage": 10,
@@ -197,7 +199,7 @@ WRITES = {
     "tagWikiPages": 6,
     "mergeWikiPages": 30,
     "deleteWikiPage": 10,
-    "forgetWikiSource": 9,
+    "forgetWikiSource": 11,
     "rebuildWikiPage": 5,
     "archiveWikiScope": 10,
 }
@@ -246,7 +248,7 @@ async def test_a_write_takes_as_many_statements_whatever_its_size(database: List
         commit = next(place for place, sql in enumerate(statements) if sql.endswith("COMMIT;"))
         assert len(statements) - commit - 1 == is_shown(name), "the payload is one read"
         taken[name] = commit + 1
-    alone = {"retainWikiSources": 6} if size == 1 else {}  # a single row goes along with the next statement
+    alone = {"retainWikiSources": 8} if size == 1 else {}  # a single row goes along with the next statement
     assert taken == WRITES | alone
 
 

@@ -28,7 +28,7 @@ from tests.resolvers.search.indexes import (
 from tests.wiki import Wiki
 
 NEWER = ANALYSER + 1
-READERS = ("index", "reindexing", "interpretation")
+READERS = ("index", "reindexing", "interpretation", "passages")
 
 
 def without_endings(text: str) -> list[str]:
@@ -58,7 +58,7 @@ def older(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         for module in READERS:
             patch.setattr(f"resolvers.search.{module}.ANALYSER", ANALYSER)
         patch.setattr(searchable, "__defaults__", (ANALYSER,))
-        patch.setattr(read, "__defaults__", ("", ("active",), ANALYSER))
+        patch.setattr(read, "__defaults__", ("", ("active",), ANALYSER, 0))
         yield
 
 

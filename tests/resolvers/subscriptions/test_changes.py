@@ -99,6 +99,8 @@ MUTATIONS: dict[str, dict[str, Any]] = {
     "moveWikiSection": {"sectionSlug": "a", "position": 1},
     "editWikiPage": {"oldText": "aa", "newText": "aaa"},
     "appendToWikiPage": {"text": "More.", "sectionSlug": "a"},
+    "supersedeWikiClaim": {"fact": "More.", "replacement": "Less.", "overriddenBy": {"kind": "URL", "ref": "u"}},
+    "withdrawWikiSupersededClaim": {"claimId": "claim"},
     "restoreWikiRevision": {"version": 1},
     "renameWikiPage": {"title": "Austin, Texas"},
     "tagWikiPages": {"pageIds": ["page"], "add": ["city"]},
@@ -128,7 +130,10 @@ OF_COMPILED = {"suppressWikiSectionPromotion", "dropWikiLinks"}
 """What is only done to what a compiler made: the tests of growing sections and of kinds of links do it."""
 OF_NO_WIKI = {"createWikiOwner", "createApiKey", "revokeApiKey", "grantWikiAccess", "revokeWikiAccess"}
 """What onboards a customer changes no page, so that nobody follows it."""
-MADE = {"addWikiSource": "source", "createWikiPage": "page", "upsertWikiPage": "other", "recordWikiMention": "mention"}
+MADE = {
+    "addWikiSource": "source", "createWikiPage": "page", "upsertWikiPage": "other", "recordWikiMention": "mention",
+    "supersedeWikiClaim": "claim",
+}  # fmt: skip
 
 
 def known(value: Any, ids: dict[str, str]) -> Any:
