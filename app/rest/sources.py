@@ -40,7 +40,7 @@ async def list_sources(call: Caller, kinds: Kinds = None, limit: Limit = 50, cur
     return await answer(call, responses.listed(found, [responses.named(source) for source in found["nodes"]]))
 
 
-@routes.get("/sources/search", operation_id="searchSources", response_model=PassageHits, responses=reading())
+@routes.get("/search/sources", operation_id="searchSources", response_model=PassageHits, responses=reading())
 async def search_sources(
     call: Caller,
     q: Annotated[str, Query(description='Words, "a phrase", -word. Dates in it prefer evidence from then.')],
