@@ -17,7 +17,8 @@ YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}")
 EARLIEST, LATEST = 1900, 2100
 YEARS_BACK = 10  # in which a month without a year may be
-LONGEST = 500  # characters of a question in which times are looked for
+# dateparser takes the longer the more digits there are, and again for each language: these bound a hostile question.
+LONGEST, LANGUAGES_MAX = 200, 2  # characters of a question in which times are looked for, and languages
 SHORTEST_WORD = 5  # letters of a single word such as `today`
 EXACT, ANY_YEAR, WHOLE_YEAR = 1.0, 0.8, 0.3  # how much a time says: the day or month, one of any year, or just a year
 SHORTEST_NAME = 3  # letters of a month, a day of the week or a unit
@@ -38,19 +39,25 @@ class NamedTime(NamedTuple):
     weight: float
 
 
-def may_name_a_time(text: str, languages: Sequence[str]) -> bool:
-    """Return whether the text has a year, a date or a word of the calendar: cheap, and right for most questions."""
+def languages_of_times(text: str, languages: Sequence[str]) -> list[str]:
+    """Return the codes of the languages in which the text may name a time: none for most questions.
+
+    A year or a date may be of any of the languages; else one of them has a word of the calendar in the text.
+    """
     text = text[:LONGEST]
-    if YEAR.search(text) or DATE.search(text):
-        return True
     said = {word.casefold() for word in WORDS.findall(text)}
-    return any(not said.isdisjoint(calendar_words(code)) for code in codes(languages))
+    has_numbers = YEAR.search(text) or DATE.search(text)
+    found = [code for code in codes(languages) if has_numbers or not said.isdisjoint(calendar_words(code))]
+    return found[:LANGUAGES_MAX]
 
 
 def named_times(text: str, languages: Sequence[str], now: datetime) -> list[NamedTime]:
-    """Return the times that a question names, as seen from `now`. Takes milliseconds: call it in a thread."""
+    """Return the times that a question names, as seen from `now`.
+
+    The first call of a process loads dateparser, and any may take a tenth of a second: call it in a thread.
+    """
     text = text[:LONGEST]
-    if not (wanted := codes(languages)):
+    if not (wanted := languages_of_times(text, languages)):
         return []
     from dateparser.search import search_dates  # takes a second to import, and few questions name a time
 
@@ -119,9 +126,12 @@ def codes(languages: Sequence[str]) -> list[str]:
 @cache
 def calendar_words(code: str) -> frozenset[str]:
     """Return the words of the calendar in a language; none where dateparser does not know it."""
+    name = f"dateparser.data.date_translation_data.{code}"
     try:
-        info = import_module(f"dateparser.data.date_translation_data.{code}").info
-    except ImportError:
+        info = import_module(name).info
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
         return frozenset()
     lists = [info.get(name, ()) for name in CALENDAR] + list(info.get("relative-type", {}).values())
     return frozenset(

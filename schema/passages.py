@@ -93,7 +93,7 @@ async def find_passages(
 
 
 def results_row(found: SourceSearchResult, asked: SourceSearchRequest) -> Row:
-    """Return the row of the results, in the order of the columns in db.relations.passages."""
+    """Return the row of the results, in the order of the columns of db.relations.search.RESULTS."""
     edges = [
         {
             "place": place,
@@ -111,7 +111,7 @@ def results_row(found: SourceSearchResult, asked: SourceSearchRequest) -> Row:
     return found.did_you_mean, found.total, found.total_is_exact, *around, *ends, {"edges": edges}
 
 
-RESULTS = Step(find_passages, passages.RESULTS, cost=WEIGHING)
+RESULTS = Step(find_passages, relations.search.RESULTS, cost=WEIGHING)
 
 
 @strawberry.type

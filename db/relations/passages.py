@@ -3,7 +3,6 @@
 from typing import Any
 
 from sqlalchemy import (
-    Boolean,
     ColumnElement,
     Double,
     FromClause,
@@ -36,17 +35,6 @@ EDGE: Columns = {
     "place": Integer(),
     "cursor": Text(),
 }
-RESULTS: Columns = {
-    "did_you_mean": Text(),
-    "total_count": Integer(),
-    "total_is_exact": Boolean(),
-    "has_next_page": Boolean(),
-    "has_previous_page": Boolean(),
-    "start_cursor": Text(),
-    "end_cursor": Text(),
-    "lists": JSONB(),
-}
-
 source = referred(sources, "source_id")
 
 

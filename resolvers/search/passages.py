@@ -174,6 +174,7 @@ async def read_sources(database: Database, scope: Scope, after: UUID) -> list[UU
         await lock_wiki(connection, scope)
         writer = Writer(connection, scope)
         if not await writer.value(INDEX["has_sources"]):
+            await writer.run(INDEX["end_building"], analyser=number)  # all that was there is forgotten
             return []
         await writer.run(INDEX["begin_building"], analyser=number)
         rows = await writer.all(INDEX["find_unread"], analyser=number, after=after, size=BATCH, characters=CHARACTERS)

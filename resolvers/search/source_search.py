@@ -13,7 +13,7 @@ import orjson
 
 from content.search_query import SearchQuery, understand
 from content.snippets import Snippet
-from content.times import NamedTime, may_name_a_time, named_times
+from content.times import named_times
 from db.database import Connection, Database, Row
 from db.scope import Scope
 from db.sql import statements
@@ -143,9 +143,7 @@ async def found(
 
 async def times(text: str, languages: Sequence[str]) -> dict[str, Any]:
     """Return the parameters that stand for the times that the question names, as seen today."""
-    named: list[NamedTime] = []
-    if may_name_a_time(text, languages):
-        named = await run_in_thread(named_times, text, languages, datetime.now(UTC))
+    named = await run_in_thread(named_times, text, languages, datetime.now(UTC))
     return {
         "times_since": [one.since for one in named],
         "times_until": [one.until for one in named],

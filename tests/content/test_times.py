@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.times import may_name_a_time, named_times
+from content.times import LANGUAGES_MAX, LONGEST, languages_of_times, named_times
 
 NOW = datetime(2026, 11, 23, 15, tzinfo=UTC)
 LANGUAGES = ["english", "german", "simple"]
@@ -29,7 +29,7 @@ def ranges(text: str) -> list[tuple[str, str]]:
     ],
 )
 def test_a_time_is_a_range(text: str, since: str, until: str) -> None:
-    assert may_name_a_time(text, LANGUAGES)
+    assert languages_of_times(text, LANGUAGES)
     assert (since, until) in ranges(text)
 
 
@@ -44,8 +44,14 @@ def test_what_only_looks_like_a_date_is_none(text: str) -> None:
 
 
 def test_most_questions_are_not_looked_at_closely() -> None:
-    assert not may_name_a_time("How hot is the kiln?", LANGUAGES)
-    assert not may_name_a_time("in May 2", ["simple"])
+    assert languages_of_times("How hot is the kiln?", LANGUAGES) == []
+    assert languages_of_times("in May 2", ["simple"]) == []
+    assert languages_of_times("gestern", LANGUAGES) == ["de"]
+
+
+def test_a_question_costs_a_bounded_amount_however_long_it_is_and_in_however_many_languages() -> None:
+    assert ranges("x" * LONGEST + " in May 2023") == []
+    assert len(languages_of_times("1/2/2023", ["english", "german", "french", "spanish"])) == LANGUAGES_MAX
 
 
 @given(st.text(max_size=80) | st.text(st.sampled_from("0123456789-./: may2023"), max_size=40))

@@ -56,3 +56,16 @@ async def test_sources_of_an_older_release_are_read_by_reindexing(wiki: Wiki) ->
     assert await texts(wiki, status="superseded") == ["Text 1."]
     assert await reindex_passages(wiki.database, wiki.scope) == 0
     assert await reindex_passages(wiki.database, wiki.scope) == 0
+
+
+async def test_a_wiki_whose_unread_sources_were_forgotten_is_whole_again(wiki: Wiki) -> None:
+    await retain(wiki, SourceDraft("url", "u", "Before."))
+    for table in ("search_passages", "search_changes", "search_counts", "search_vocabulary", "search_scopes"):
+        await wiki.look.execute(f"DELETE FROM {table} WHERE tenant_id = $1", wiki.scope.tenant_id)
+    await retain(wiki, SourceDraft("url", "v", "Meanwhile."))
+    for source in await wiki.rows("sources"):
+        await forget_source(wiki.database, wiki.scope, source["id"])
+    assert await reindex_passages(wiki.database, wiki.scope) == 0
+    await retain(wiki, SourceDraft("url", "w", "After."))
+    (index,) = [row for row in await wiki.rows("search_scopes", "1") if row["analyser"] >= PASSAGES]
+    assert (index["state"], await texts(wiki)) == ("ready", ["After."])
