@@ -11,7 +11,7 @@ from uuid import UUID
 
 import asyncpg
 
-from content.sections import Section, render
+from content.markdown.sections import Section, render
 from content.templates import TEMPLATES
 from db.database import Database
 from db.tables import metadata

@@ -2,7 +2,7 @@
 
 import re
 
-from .links import title_link
+from .markdown.links import title_link
 
 SENTENCE_MAX = 160
 

@@ -15,14 +15,14 @@ from db import relations
 from db.access import BY_ID
 from selection.declare.arguments import identifier
 
-from .claims import WikiSupersededClaim
 from .fields import source
-from .links import WikiLink
-from .mentions import WikiMention
 from .owners import WikiOwner
-from .pages import WikiAlias, WikiPage
-from .revisions import WikiRevision
-from .sections import WikiSection
+from .pages.claims import WikiSupersededClaim
+from .pages.links import WikiLink
+from .pages.mentions import WikiMention
+from .pages.pages import WikiAlias, WikiPage
+from .pages.revisions import WikiRevision
+from .pages.sections import WikiSection
 from .sources import WikiCitation, WikiSource
 
 ENTITIES = relations.pages.ENTITIES

@@ -11,8 +11,8 @@ from selection import Step
 
 from .enums import WikiLintSeverity, WikiPageType
 from .fields import OlderOwner, OwnerName, column, relation, source
-from .pages import WikiPage
-from .search_rows import owner_named
+from .pages.pages import WikiPage
+from .search.search_rows import owner_named
 
 checks = relations.jobs
 COST = 100  # rows that all checks together may have to read

@@ -6,29 +6,29 @@ from strawberry.schema.config import StrawberryConfig
 
 from selection import Engine, Limits, Resolvers
 
-from .claims import WikiSupersededClaim
 from .connections import NodeQueries
 from .errors import shown
 from .federation import REPRESENTATION, FederationQueries, Representation
-from .graph import BlastRadiusQueries, GraphQueries
-from .hot_index import HotIndexQueries
 from .jobs import JobQueries
-from .links import LinkQueries, WikiLink
 from .lint import LintQueries
-from .mentions import MentionQueries
 from .mutations import Mutation
 from .owners import ApiKeyQueries, OwnerQueries, WikiOwner
-from .pages import PageQueries, WikiAlias
-from .passages import PassageQueries
-from .positions import PositionQueries
+from .pages.claims import WikiSupersededClaim
+from .pages.graph import BlastRadiusQueries, GraphQueries
+from .pages.hot_index import HotIndexQueries
+from .pages.links import LinkQueries, WikiLink
+from .pages.mentions import MentionQueries
+from .pages.pages import PageQueries, WikiAlias
+from .pages.positions import PositionQueries
+from .pages.revisions import HistoryQueries, WikiRevision
+from .pages.sections import WikiSection
 from .rate_limits import RateLimitQueries
-from .revisions import HistoryQueries, WikiRevision
 from .scalars import SCALARS
-from .search import SearchQueries
-from .sections import WikiSection
+from .search.passages import PassageQueries
+from .search.search import SearchQueries
+from .search.suggestions import SuggestionQueries, TagQueries
 from .sources import SourceQueries, WikiCitation
 from .subscriptions import Subscription
-from .suggestions import SuggestionQueries, TagQueries
 
 
 @strawberry.type(description="Everything that can be read.")

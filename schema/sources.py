@@ -10,9 +10,9 @@ from db import relations
 from .connections import Connection, Node
 from .enums import WikiSourceKind
 from .fields import OlderOwner, OwnerName, column, expression, relation, source
-from .graph import WikiBlastRadius
-from .pages import WikiPage
-from .sections import WikiSection
+from .pages.graph import WikiBlastRadius
+from .pages.pages import WikiPage
+from .pages.sections import WikiSection
 
 sources = relations.sources
 

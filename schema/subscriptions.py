@@ -16,8 +16,8 @@ from selection.declare.arguments import identifier
 from .enums import WikiChangeKind
 from .fields import OlderOwner, OwnerName, column, relation, source
 from .jobs import WikiCompileJob
-from .pages import WikiPage
-from .search_rows import owner_named
+from .pages.pages import WikiPage
+from .search.search_rows import owner_named
 
 changes = relations.pages
 INITIAL = "With `initial` a RESYNC comes first: what is read from then on misses nothing."

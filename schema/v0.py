@@ -26,10 +26,10 @@ from .mutations.compiling import (
     import_journal,
     reset_cursor,
 )
+from .mutations.payloads import IDS
 from .mutations.scoping import Request
-from .payloads import IDS
 from .scalars import SCALARS
-from .search import HITS
+from .search.search import HITS
 
 graph, hierarchy, jobs, links = relations.graph, relations.hierarchy, relations.jobs, relations.links
 pages, search, sections = relations.pages, relations.search, relations.sections

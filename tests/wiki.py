@@ -9,14 +9,14 @@ from uuid import UUID
 import asyncpg
 import orjson
 
-from content.comments import uncommented
-from content.differences import Delta, restored
+from content.edits.differences import Delta, restored
 from content.languages import language_of
-from content.links import find_links
+from content.markdown.comments import uncommented
+from content.markdown.links import find_links
+from content.markdown.sections import Section, render
 from content.names import normalise
-from content.passages import passages
-from content.sections import Section, render
-from content.words import ANALYSER, whole_words, words
+from content.search.passages import passages
+from content.search.words import ANALYSER, whole_words, words
 from db.database import Database
 from db.ids import new_id
 from db.scope import Actor, ActorKind, Role, Scope

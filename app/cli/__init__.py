@@ -1,5 +1,5 @@
 """The command `cairn`. What is slow to import is imported by the commands that need it."""
 
-from .commands import main
+from .program import main
 
 __all__ = ["main"]

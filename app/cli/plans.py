@@ -56,7 +56,7 @@ async def find_results(database: "Database", wiki: "Wiki", query: str, limit: in
     from db.scope import Role
     from resolvers.search.request import SearchRequest
     from resolvers.search.search import search
-    from schema.search_rows import ANYTHING, results_row
+    from schema.search.search_rows import ANYTHING, results_row
 
     asked = SearchRequest(
         text=query, first=limit, after=None, filter=ANYTHING, owner_id=wiki.owner.id, with_snippets=True,
@@ -86,7 +86,7 @@ async def compiled() -> dict[str, dict[str, Any]]:
     from selection.compile.parameters import Request
     from selection.execute.plan import QueryPlan as Made
 
-    from .pages import stored
+    from .commands.pages import stored
 
     engine, made = make_engine(), {}
     tenant, owner = UUID(int=1), UUID(int=2)

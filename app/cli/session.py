@@ -43,7 +43,7 @@ def ready(settings: Settings, *, creates: bool) -> Iterator[str]:
             raise Unavailable(f"The database lacks the migrations {', '.join(missing)}. Run: cairn migrate")
         yield settings.database_url
         return
-    from .indexes import catch_up
+    from .commands.indexes import catch_up
 
     server = EmbeddedServer(settings.data_dir, tell)
     if not creates and not server.cluster.exists():

@@ -7,8 +7,8 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from content.knowledge import split_tags
 from content.limits import BODY, TAGS, TITLE
-from content.search_query import SearchQuery, understand
-from content.words import words
+from content.search.search_query import SearchQuery, understand
+from content.search.words import words
 from resolvers.knowledge.knowledge import TopicEntry, delete_knowledge, origin, write_knowledge
 
 from .caller import Caller

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from content import claims
+from content.claims import claims
 from resolvers.errors import NotFound
 
 from .caller import Caller

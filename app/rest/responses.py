@@ -8,7 +8,7 @@ from urllib.parse import quote
 import orjson
 from starlette.responses import Response
 
-from content.claims import ClaimRead, used_to_say
+from content.claims.claims import ClaimRead, used_to_say
 
 from ..http.request import parse_in_thread
 from ..http.responses import Delivery, delivered, revalidated, tagged

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
-from content.differences import restored
-from content.edits import TextEditAmbiguous, edit
+from content.edits.differences import restored
+from content.edits.edits import TextEditAmbiguous, edit
 from resolvers.pages.revision_store import spared
 
 from .words import WORDS

@@ -6,8 +6,8 @@ from contextlib import suppress
 from statistics import median
 from time import process_time
 
-from content.differences import difference
-from content.edits import TextEditAmbiguous, TextEditFailed, edit
+from content.edits.differences import difference
+from content.edits.edits import TextEditAmbiguous, TextEditFailed, edit
 
 from .words import WORDS
 

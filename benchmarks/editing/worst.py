@@ -6,7 +6,7 @@ from contextlib import suppress
 from time import process_time
 from typing import NamedTuple
 
-from content.edits import TextEditAmbiguous, TextEditFailed, edit
+from content.edits.edits import TextEditAmbiguous, TextEditFailed, edit
 
 SIZE = 100_000
 TOLERANT, EXACT = 150.0, 15.0  # ms of CPU that an edit may take

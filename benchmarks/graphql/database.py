@@ -15,7 +15,7 @@ import uvloop
 from rich.console import Console
 from rich.progress import track
 
-from content.words import ANALYSER
+from content.search.words import ANALYSER
 from db.database import Database
 from db.embedded import EmbeddedServer
 from db.migrate import migrate

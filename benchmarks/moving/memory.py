@@ -16,7 +16,7 @@ import uvloop
 from rich.console import Console
 from rich.table import Table
 
-from content.words import REMEMBERED, words
+from content.search.words import REMEMBERED, words
 from db.database import Database
 from db.embedded import EmbeddedServer
 from db.migrate import migrate

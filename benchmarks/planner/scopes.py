@@ -12,7 +12,7 @@ from compiler.extraction.metadata import tags, texts
 from compiler.extraction.text import folded, padded
 from compiler.planner import SourceText
 from content.names import normalise
-from content.notes import from_markdown
+from content.notes.notes import from_markdown
 from content.values import BadNote
 
 JOURNALS = Path(__file__).parent / "journals"

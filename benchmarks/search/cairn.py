@@ -9,7 +9,7 @@ from itertools import count
 import asyncpg
 import uvloop
 
-from content.sections import parse
+from content.markdown.sections import parse
 from content.slugs import NoSlug, numbered, slugify
 from db.database import Database
 from db.scope import Actor, ActorKind, Role, Scope

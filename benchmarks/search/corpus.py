@@ -21,7 +21,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateIndex
 
-from content.words import ANALYSER
+from content.search.words import ANALYSER
 from db.database import Database
 from db.embedded import EmbeddedServer
 from db.migrate import migrate

@@ -12,7 +12,7 @@ from itertools import count
 from math import sqrt
 from pathlib import Path
 
-from content.sections import Section, slugs
+from content.markdown.sections import Section, slugs
 from content.slugs import NoSlug, numbered, slugify
 from resolvers.model.pages import Page
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from content.sections import Section, problem
+from content.markdown.sections import Section, problem
 from content.slugs import section_slug
 from lib.threads import read_in_thread
 from resolvers.errors import BadInput

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from uuid import UUID
 
-from content.links import page_link
+from content.markdown.links import page_link
 from content.names import normalise
 from content.rollups import rollup_line
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from content.names import normalise
-from content.words import SPACELESS
+from content.search.words import SPACELESS
 
 from ..planner import SourceText
 from . import metadata

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from content.links import find_links
+from content.markdown.links import find_links
 
 WORDS_MAX = 5
 BOLD = re.compile(r"\*\*([^*\n]{2,60})\*\*|__([^_\n]{2,60})__")

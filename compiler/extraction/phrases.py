@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Set
 from itertools import accumulate, chain
 
-from content.words import SPACELESS
+from content.search.words import SPACELESS
 
 from .language import SPACELESS as SPACELESS_LANGUAGES
 from .language import stops_of

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from content.names import normalise
 from content.rollups import first_sentence
+from content.search.words import SPACELESS
 from content.templates import TEMPLATES
-from content.words import SPACELESS
 
 from ..planner import NewPage, PageUpdate, SectionProposal
 from . import metadata

@@ -9,12 +9,12 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
+from content.markdown.plain import EMPHASIS, LINE_MARK, plain
 from content.names import normalise
 from content.normalization import INVISIBLE
-from content.plain import EMPHASIS, LINE_MARK, plain
 from content.rollups import ABBREVIATION
-from content.snippets import CONTROL
-from content.words import LETTER, SPACELESS
+from content.search.snippets import CONTROL
+from content.search.words import LETTER, SPACELESS
 
 CUT = "\ue002"  # where an image or a comment was: no quote reaches across
 # What could be taken for a mark, and what stands for it as long as marks are looked for.

@@ -5,7 +5,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from content.names import normalise
-from content.words import words
+from content.search.words import words
 from db.sql import statements
 from resolvers.links.references import refresh_hubness
 from resolvers.links.targets import resolve

@@ -4,10 +4,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from content.links import find_links, page_link, title_link
+from content.markdown.links import find_links, page_link, title_link
+from content.markdown.sections import Section
 from content.rollups import rollup_line
-from content.sections import Section
-from content.words import words
+from content.search.words import words
 from db.database import Row
 from db.sql import statements
 from resolvers.links.targets import resolve

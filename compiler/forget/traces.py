@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from uuid import UUID
 
-from content.words import words
+from content.search.words import words
 from db.sql import statements
 from lib.threads import read_in_thread
 from resolvers.links.references import refresh_hubness

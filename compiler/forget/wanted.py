@@ -8,7 +8,7 @@ from uuid import UUID
 
 import orjson
 
-from content.words import words
+from content.search.words import words
 from db.database import Row
 
 from ..extraction.quoting import mark

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterable
 from uuid import UUID
 
-from content.links import Target, find_links, linkify
+from content.markdown.links import Target, find_links, linkify
 from db.sql import statements
 from resolvers.transactions.writer import Writer
 

@@ -10,8 +10,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
+from content.markdown.plain import plain
 from content.normalization import INVISIBLE
-from content.plain import plain
 from content.templates import TEMPLATES
 
 from ..planner import SourceText

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
-from content.plain import plain
+from content.markdown.plain import plain
 from db.database import Database
 from db.scope import Scope
 from db.sql import statements

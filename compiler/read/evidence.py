@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from content.sections import Section
-from content.words import words
+from content.markdown.sections import Section
+from content.search.words import words
 from db.database import Database
 from db.scope import Scope
 from resolvers.model.pages import Page

@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
-from content.sections import Section
-from content.words import words
+from content.markdown.sections import Section
+from content.search.words import words
 from lib.threads import read_in_thread
 from resolvers.errors import BadInput
 from resolvers.model import outline

@@ -13,11 +13,11 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from content import claims
-from content.claims import Statement
-from content.corrections import Verdict, densities, judge, may_correct
-from content.sections import Section
-from content.words import words
+from content.claims import claims
+from content.claims.claims import Statement
+from content.claims.corrections import Verdict, densities, judge, may_correct
+from content.markdown.sections import Section
+from content.search.words import words
 from db.database import Row
 from db.ids import new_id
 from db.sql import statements

@@ -1,5 +1,5 @@
 -- name: write_pages
--- What is found of pages, and what that changes in the words of their wiki. The texts are words of content.words; each
+-- What is found of pages, and what that changes in the words of their wiki. The texts are words of content.search.words; each
 -- lexeme of theirs is written with the letter of its scope before it. Answers with what waited to be folded before, and
 -- whether one of these pages is in a language that questions are not read in yet. A language that this Postgres has no
 -- stemmer for is `simple`. Marks (a colon behind the letter) are not counted.

@@ -24,7 +24,7 @@ from sqlalchemy.dialects.postgresql import TSQUERY, distinct_on
 from sqlalchemy.types import Integer
 
 from content.limits import NAME
-from content.words import words
+from content.search.words import words
 from selection import in_tenant
 from selection.declare.rows import OuterRow
 

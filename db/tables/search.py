@@ -22,7 +22,7 @@ from .columns import document, identifier, listed, metadata, moment, number, one
 
 
 def analyser() -> Column[int]:
-    """Return the column of the content.words.ANALYSER that made a row: the older is read until the newer is whole."""
+    """Return the column of the `ANALYSER` (content.search.words) of a row: rows of two analysers stand side by side."""
     return Column("analyser", SmallInteger, nullable=False)
 
 

@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from content.citations import CitationMark, ClaimMark
+from content.markdown.citations import CitationMark, ClaimMark
+from content.markdown.sections import slugs
 from content.names import normalise
-from content.notes import BadNote, Note, from_fields
-from content.sections import slugs
+from content.notes.notes import BadNote, Note, from_fields
 from content.values import written
 from db.database import Connection, Database, Row
 from db.scope import Scope

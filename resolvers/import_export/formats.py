@@ -10,9 +10,9 @@ from enum import StrEnum
 from itertools import islice
 from posixpath import basename, dirname, splitext
 
-from content.logseq import from_logseq
-from content.notes import Note, from_markdown
-from content.notion import from_notion, without_id
+from content.notes.logseq import from_logseq
+from content.notes.notes import Note, from_markdown
+from content.notes.notion import from_notion, without_id
 
 MARKDOWN = (".md", ".markdown")
 OBSIDIAN_FOLDER = ".obsidian"

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from content.records import RevisionRecord
+from content.notes.records import RevisionRecord
 from content.values import BadNote
 from db.database import Database, Row
 from db.ids import new_id

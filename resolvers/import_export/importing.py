@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from content.notes import BadNote, Note
-from content.records import MentionRecord, RevisionRecord, SourceRecord
+from content.notes.notes import BadNote, Note
+from content.notes.records import MentionRecord, RevisionRecord, SourceRecord
 from db.database import Database
 from db.measuring import measure
 from db.scope import Scope

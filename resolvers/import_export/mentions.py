@@ -6,7 +6,7 @@ from typing import Any
 
 from content.limits import QUOTE
 from content.names import normalise
-from content.records import MentionRecord, SightingRecord
+from content.notes.records import MentionRecord, SightingRecord
 from db.database import Database
 from db.scope import Scope
 from db.sql import statements

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 from uuid import UUID
 
-from content.links import Target, find_links, rewrite_links
-from content.logseq import BLOCK_REFERENCE, blocks
+from content.markdown.links import Target, find_links, rewrite_links
+from content.markdown.prose import prose
 from content.normalization import normalize
-from content.notes import Note
-from content.notion import LINKED_ID, without_id
-from content.prose import prose
+from content.notes.logseq import BLOCK_REFERENCE, blocks
+from content.notes.notes import Note
+from content.notes.notion import LINKED_ID, without_id
 from content.slugs import NoSlug, slugify
 
 from .formats import MARKDOWN, Format

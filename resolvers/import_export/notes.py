@@ -16,8 +16,8 @@ from typing import Any
 
 import orjson
 
-from content.notes import BadNote, Note, check_size, from_record
-from content.records import (
+from content.notes.notes import BadNote, Note, check_size, from_record
+from content.notes.records import (
     MentionRecord,
     RevisionRecord,
     SourceRecord,

@@ -18,12 +18,12 @@ from uuid import UUID
 import orjson
 
 from content.limits import TAGS
-from content.links import WIKI, WrittenLink, written_links
-from content.logseq import file_page_name, journal_day, journal_title
+from content.markdown.links import WIKI, WrittenLink, written_links
+from content.markdown.sections import parse, render
 from content.names import normalise
-from content.note_texts import inline_tags, to_markdown, to_record
-from content.notes import Note, from_record
-from content.sections import parse, render
+from content.notes.logseq import file_page_name, journal_day, journal_title
+from content.notes.note_texts import inline_tags, to_markdown, to_record
+from content.notes.notes import Note, from_record
 from db.database import Database, Row
 from db.scope import Scope
 from db.sql import statements

@@ -7,8 +7,8 @@ from posixpath import basename, dirname
 from typing import Any
 from uuid import UUID
 
-from content.notes import BadNote, Note
-from content.notion import without_id
+from content.notes.notes import BadNote, Note
+from content.notes.notion import without_id
 from content.slugs import NoSlug, numbered, slugify
 
 from ..errors import BadInput

@@ -6,12 +6,12 @@ from functools import partial
 from typing import Any, Protocol
 from uuid import UUID
 
-from content.citations import CitationMark, ClaimMark
-from content.claims import digest
+from content.claims.claims import digest
 from content.limits import CLAIM
+from content.markdown.citations import CitationMark, ClaimMark
+from content.markdown.sections import parse
 from content.names import normalise
-from content.notes import Note
-from content.sections import parse
+from content.notes.notes import Note
 from content.slugs import NoSlug, section_slug, slugify
 from content.templates import TEMPLATES
 from db.database import Database, Row

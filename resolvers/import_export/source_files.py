@@ -6,8 +6,8 @@ from typing import Any
 
 import orjson
 
-from content.frontmatter import BadFrontmatter, split
-from content.records import SourceRecord, source_from_record
+from content.notes.frontmatter import BadFrontmatter, split
+from content.notes.records import SourceRecord, source_from_record
 from content.values import BadNote
 
 from ..errors import BadInput

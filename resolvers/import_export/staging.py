@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from content.notes import Note
+from content.notes.notes import Note
 
 from .formats import Format
 from .notes import ImportProblem, Piece

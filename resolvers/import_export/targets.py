@@ -6,7 +6,7 @@ from zipfile import ZIP_DEFLATED, ZipInfo
 
 import orjson
 
-from content.note_texts import to_markdown, to_record
+from content.notes.note_texts import to_markdown, to_record
 
 from ..auth.owners import ENGLISH
 from .exporting import ORIGIN, PageFile

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from content.limits import TITLE
-from content.links import Target
+from content.markdown.links import Target
 from db.database import Row
 from db.ids import new_id, numbered_ids
 from db.sql import statements

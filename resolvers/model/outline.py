@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import chain, count
 
 from content.limits import BODY, HEADING, SECTIONS, SLUG
-from content.sections import Section, parse, problem, render
+from content.markdown.sections import Section, parse, problem, render
 from content.slugs import numbered_section, section_slug
 from content.templates import TEMPLATES
 

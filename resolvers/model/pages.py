@@ -8,7 +8,7 @@ from uuid import UUID
 
 import orjson
 
-from content.sections import Section, render
+from content.markdown.sections import Section, render
 from db.database import Row
 from db.sql import statements
 

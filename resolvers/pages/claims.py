@@ -7,8 +7,8 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from content import claims
-from content.edits import Edited
+from content.claims import claims
+from content.edits.edits import Edited
 from content.limits import CLAIM, EDIT_SUMMARY, REF
 from db.database import Database, Row
 from db.ids import new_id

@@ -3,11 +3,11 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from content import edits
-from content.edits import Edited
-from content.likeness import Nearest
+from content.edits import edits
+from content.edits.edits import Edited
+from content.edits.likeness import Nearest
 from content.limits import BODY, EDIT_SUMMARY
-from content.sections import render
+from content.markdown.sections import render
 from db.database import Database
 from db.scope import Scope
 from lib.threads import read_in_thread

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from content.differences import Difference, difference, unified
+from content.edits.differences import Difference, difference, unified
 from db.database import Database
 from db.scope import Scope
 from db.sql import statements

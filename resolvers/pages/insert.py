@@ -7,9 +7,9 @@ from typing import Any
 from uuid import UUID
 
 from content.limits import LINKS
-from content.links import Target, find_links
+from content.markdown.links import Target, find_links
+from content.markdown.sections import Section, render
 from content.names import normalise
-from content.sections import Section, render
 from db.ids import new_id
 from db.sql import inserting, statements
 from db.tables import pages, revisions

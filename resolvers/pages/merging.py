@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from content.limits import SLUG, TAGS
-from content.sections import Section
+from content.markdown.sections import Section
 from db.database import Database
 from db.ids import new_id
 from db.scope import Scope

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from uuid import UUID
 
 from content.limits import EDIT_SUMMARY
-from content.links import Target, can_be_linked, rename_links
+from content.markdown.links import Target, can_be_linked, rename_links
+from content.markdown.sections import Section
 from content.names import normalise
-from content.sections import Section
 from content.slugs import NoSlug, is_slug, slugify
 from db.database import Database, Row
 from db.ids import new_id

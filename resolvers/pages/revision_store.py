@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from content.differences import Delta, delta, restored
+from content.edits.differences import Delta, delta, restored
 from db.database import Connection, Row
 from db.scope import Scope
 from db.sql import statements

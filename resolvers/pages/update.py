@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
-from content.sections import Section
+from content.markdown.sections import Section
 from db.database import Row
 from db.sql import statements
 from lib.threads import read_in_thread

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from content.comments import uncommented
 from content.languages import language_of
-from content.words import ANALYSER, ANALYSERS, TAGGED, UNCOMMENTED, whole_words
+from content.markdown.comments import uncommented
+from content.search.words import ANALYSER, ANALYSERS, TAGGED, UNCOMMENTED, whole_words
 from db.ids import new_id
 from db.scope import Scope
 from db.sql import statements

@@ -15,7 +15,7 @@ from rapidfuzz.distance import DamerauLevenshtein
 
 from content.languages import COMPOUNDING, common_words
 from content.names import normalise
-from content.words import ANALYSER, ANALYSERS, spans, whole_words, words
+from content.search.words import ANALYSER, ANALYSERS, spans, whole_words, words
 from db.database import Connection, Row
 from db.scope import Scope
 from db.sql import statements

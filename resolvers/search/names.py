@@ -6,7 +6,7 @@ from math import inf
 from typing import NamedTuple
 
 from content.names import normalise
-from content.words import words
+from content.search.words import words
 
 from .interpretation import LAST, ReadQuery
 from .weights import ALMOST, AMONG, APART, LARGE, USUAL

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from content.languages import language_of
-from content.passages import Passage, asks, corrects, passages
-from content.words import ANALYSER, ANALYSERS
+from content.search.passages import Passage, asks, corrects, passages
+from content.search.words import ANALYSER, ANALYSERS
 from db.database import Database
 from db.ids import new_id
 from db.scope import Scope

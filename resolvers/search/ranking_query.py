@@ -8,8 +8,8 @@ from itertools import combinations, pairwise
 from math import prod
 from typing import Any, NamedTuple
 
-from content.search_query import SearchQuery, understand
-from content.words import ANALYSERS, words
+from content.search.search_query import SearchQuery, understand
+from content.search.words import ANALYSERS, words
 from db.sql import Statement, statements
 
 from .interpretation import FEW_WORDS, ReadQuery, is_contracted

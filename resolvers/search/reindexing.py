@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from content.languages import language_of
-from content.words import ANALYSER
+from content.search.words import ANALYSER
 from db.database import Connection, Database, Row
 from db.measuring import measure
 from db.scope import Actor, ActorKind, Role, Scope

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from content.words import ANALYSERS
+from content.search.words import ANALYSERS
 from db.database import Connection, Database, Row
 from db.scope import Scope
 from db.sql import statements

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from content.snippets import Snippet
+from content.search.snippets import Snippet
 
 DEFAULT, MOST = 20, 50
 
@@ -26,7 +26,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """One question. `text` is in the grammar of content.search_query; what it says and `filter` hold together."""
+    """One question. `text` is in the grammar of content.search.search_query; it and `filter` hold together."""
 
     text: str
     first: int = DEFAULT

@@ -14,8 +14,8 @@ from zlib import crc32
 
 import orjson
 
-from content.search_query import SearchQuery, without_exclusions
-from content.words import ANALYSERS
+from content.search.search_query import SearchQuery, without_exclusions
+from content.search.words import ANALYSERS
 from db.database import Connection, Database, Row
 from db.scope import Scope
 

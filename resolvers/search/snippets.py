@@ -5,7 +5,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TypeVar
 from uuid import UUID
 
-from content.snippets import Snippet, candidates, choose
+from content.search.snippets import Snippet, candidates, choose
 from db.database import Connection, Row
 from db.scope import Scope
 from db.sql import statements

@@ -11,9 +11,9 @@ from zlib import crc32
 
 import orjson
 
-from content.search_query import SearchQuery, understand
-from content.snippets import Snippet
-from content.times import named_times
+from content.search.search_query import SearchQuery, understand
+from content.search.snippets import Snippet
+from content.search.times import named_times
 from db.database import Connection, Database, Row
 from db.scope import Scope
 from db.sql import statements

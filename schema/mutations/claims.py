@@ -13,13 +13,13 @@ from resolvers.pages import claims
 from resolvers.pages.claims import Mode, SourceRef, SupersededClaim
 from resolvers.pages.edits import EditAmbiguous, EditFailed
 
-from ..claims import WikiSupersededClaim
-from ..edit_payloads import WikiEditAmbiguity, WikiEditFailure, ambiguity, conflict, failure
 from ..enums import WikiEditPass, WikiSourceKind, WikiSupersessionMode
 from ..fields import source
-from ..pages import WikiPage
-from ..payloads import UserError, WikiConflict, kept, user_error
+from ..pages.claims import WikiSupersededClaim
+from ..pages.pages import WikiPage
+from .edit_payloads import WikiEditAmbiguity, WikiEditFailure, ambiguity, conflict, failure
 from .edits import WikiPageInWikiInput
+from .payloads import UserError, WikiConflict, kept, user_error
 from .scoping import Request, id_of, scope_in
 
 

@@ -15,7 +15,7 @@ from selection import Step
 
 from ..fields import OlderOwner, OwnerName, source
 from ..jobs import WikiCompileJob
-from ..payloads import IDS, UserError, user_error
+from .payloads import IDS, UserError, user_error
 from .scoping import Request, scope_named
 
 NO_IDEA = "No idea of this account waits to be compiled: retain some first, with its accountId in their metadata."

@@ -5,9 +5,9 @@ import strawberry
 from resolvers.model.lookup import PageAddress
 from resolvers.pages import batches, edits, history
 
-from ..edit_payloads import WikiEditPayload, WikiPagesPayload, edit_payload, pages_payload
 from ..enums import WikiPageType
-from ..payloads import WikiPagePayload, page_payload
+from .edit_payloads import WikiEditPayload, WikiPagesPayload, edit_payload, pages_payload
+from .payloads import WikiPagePayload, page_payload
 from .scoping import InWiki, Request, id_of, optional_id, scope_in
 
 

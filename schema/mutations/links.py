@@ -9,7 +9,7 @@ from resolvers.links import links
 from resolvers.model.pages import Saved
 
 from ..enums import WikiLinkKind
-from ..payloads import UserError, WikiPagePayload, page_payload, user_error
+from .payloads import UserError, WikiPagePayload, page_payload, user_error
 from .scoping import InWiki, Request, id_of, scope_in
 
 

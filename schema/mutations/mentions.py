@@ -7,7 +7,7 @@ from resolvers.pages import sections
 from resolvers.sources import mentions
 
 from ..enums import WikiPageType
-from ..payloads import WikiMentionPayload, WikiPagePayload, page_payload, user_error
+from .payloads import WikiMentionPayload, WikiPagePayload, page_payload, user_error
 from .scoping import InWiki, Request, id_of, scope_in
 
 

@@ -7,8 +7,8 @@ from resolvers.errors import BadInput
 from resolvers.model.pages import Saved
 from resolvers.pages import aliases, merging, renaming
 
-from ..edit_payloads import WikiRenamePayload, rename_payload
-from ..payloads import WikiPagePayload, page_payload
+from .edit_payloads import WikiRenamePayload, rename_payload
+from .payloads import WikiPagePayload, page_payload
 from .scoping import Request, id_of, required
 
 

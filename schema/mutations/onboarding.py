@@ -16,7 +16,7 @@ from resolvers.permissions import administered_tenant
 from ..enums import WikiAuthorKind, WikiGrantRole, WikiOwnerKind, WikiRole
 from ..fields import source
 from ..owners import WikiApiKey, WikiOwner
-from ..payloads import UserError, kept, user_error
+from .payloads import UserError, kept, user_error
 from .scoping import InWiki, Request, id_of, scope_in
 
 

@@ -11,7 +11,7 @@ from resolvers.model.pages import Saved
 from resolvers.pages import hierarchy, lifecycle, upsert
 
 from ..enums import WikiPageStatus, WikiPageType
-from ..payloads import WikiDeletionPayload, WikiPagePayload, WikiScopePayload, page_payload, user_error
+from .payloads import WikiDeletionPayload, WikiPagePayload, WikiScopePayload, page_payload, user_error
 from .scoping import InWiki, Request, cleared, id_of, optional_id, required, scope_in
 
 

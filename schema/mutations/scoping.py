@@ -13,7 +13,7 @@ from resolvers.errors import BadInput
 from resolvers.validation import UNSET
 from selection.declare.arguments import identifier
 
-from ..search_rows import owner_named
+from ..search.search_rows import owner_named
 
 Request = Info[Context, Any]
 

@@ -5,7 +5,7 @@ import strawberry
 from resolvers.model.pages import Saved
 from resolvers.pages import sections
 
-from ..payloads import WikiPagePayload, page_payload
+from .payloads import WikiPagePayload, page_payload
 from .scoping import Request, id_of, required
 
 

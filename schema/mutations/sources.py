@@ -17,8 +17,8 @@ from selection import Step
 
 from ..enums import WikiSourceKind
 from ..fields import source
-from ..payloads import IDS, UserError, WikiCitationPayload, WikiSourcePayload, user_error
 from ..sources import WikiSource
+from .payloads import IDS, UserError, WikiCitationPayload, WikiSourcePayload, user_error
 from .scoping import InWiki, Request, id_of, scope_in
 
 

@@ -11,8 +11,8 @@ from resolvers.errors import BadInput
 from resolvers.sources import compile_requests, sources
 
 from ..fields import source
-from ..payloads import UserError, kept, user_error
 from ..sources import WikiSource
+from .payloads import UserError, kept, user_error
 from .scoping import InWiki, Request, id_of, scope_in
 
 

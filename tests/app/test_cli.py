@@ -13,8 +13,8 @@ import orjson
 import pytest
 import typer
 
-from app.cli.commands import app, main
 from app.cli.output import CONTROL
+from app.cli.program import app, main
 from db.database import Database
 from resolvers.auth.api_keys import scope_of_key
 from resolvers.auth.tokens import scope_of

@@ -10,7 +10,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from app.cli import jobs
+from app.cli.commands import jobs
 from resolvers.jobs import queue
 from tests.app.test_cli import MARA, Cairn, acme, cairn
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.commands import main
+from app.cli.program import main
 
 GOOD = "query Me { viewer { role } }"
 BAD = "{ nothingLikeThat }"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.commands import main
+from app.cli.program import main
 from tests.app.command_line import Ran
 
 Cairn = Callable[..., Ran]

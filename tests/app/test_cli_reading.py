@@ -11,10 +11,11 @@ from unicodedata import normalize
 
 import pytest
 
-from app.cli import plans, sources
+from app.cli import plans
 from app.cli.answers import answered
+from app.cli.commands import sources
+from app.cli.commands.pages import Order, stored
 from app.cli.output import table, width
-from app.cli.pages import Order, stored
 from app.cli.session import find_wiki, opened
 from app.settings import Settings
 from db.database import Database

@@ -11,10 +11,10 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from app.cli import indexes
-from app.cli.commands import main
+from app.cli.commands import indexes
+from app.cli.program import main
 from content.languages import LANGUAGES
-from content.words import ANALYSER
+from content.search.words import ANALYSER
 from resolvers.errors import Unavailable
 from tests.app.command_line import COMMAND, ROOT, Ran
 

@@ -16,7 +16,7 @@ import orjson
 import pytest
 from graphql import OperationDefinitionNode, OperationType, parse
 
-from app.cli.demo_wikis import load_sample
+from app.cli.commands.demo_wikis import load_sample
 from db.scope import Role
 from resolvers.auth.api_keys import create_api_key
 from resolvers.model.drafts import PageDraft

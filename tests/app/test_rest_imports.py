@@ -10,8 +10,8 @@ import orjson
 import pytest
 
 from app.rest import imports
-from content.note_texts import to_markdown
-from content.notes import Note
+from content.notes.note_texts import to_markdown
+from content.notes.notes import Note
 from db.scope import Role
 from tests.app.rest_client import Rest, refused
 from tests.app.service import Service, serving

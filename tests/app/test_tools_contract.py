@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 
-from app.cli.commands import main
+from app.cli.program import main
 from app.mcp.catalogue import BY_NAME, TOOLS, listed_tools
 from app.mcp.tool import Tool
 

@@ -14,7 +14,7 @@ from benchmarks.search.corpus import fill_database, is_indexed
 from benchmarks.search.prose import Author, Stock, Text
 from benchmarks.search.writes import draft
 from benchmarks.wikis import wiki
-from content.words import ANALYSER
+from content.search.words import ANALYSER
 from db.database import Database
 from resolvers.pages.lifecycle import create_page
 from resolvers.pages.upsert import count_new_words

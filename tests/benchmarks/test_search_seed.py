@@ -17,7 +17,7 @@ from benchmarks.search.comparison import SMALL, Answer
 from benchmarks.search.seed import beginnings, search
 from benchmarks.search.wiki import Article, rows
 from benchmarks.wikis import Wiki, wiki
-from content.sections import parse
+from content.markdown.sections import parse
 from resolvers.model.pages import Page
 
 OURS, THEIRS = wiki(1, 1, 3), wiki(2, 2, 1)

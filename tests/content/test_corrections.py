@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content import claims
-from content.claims import ClaimRead, Statement
-from content.corrections import SENTENCE_MAX, Verdict, changes, judge, may_correct
+from content.claims import claims
+from content.claims.claims import ClaimRead, Statement
+from content.claims.corrections import SENTENCE_MAX, Verdict, changes, judge, may_correct
 from tests.content.correction_pairs import ADDS, KEPT_BACK, OVERRIDES, PAIRS, UNRELATED
 
 TEXTS = st.text(alphabet=st.sampled_from("ab AZ.?\n“”\\[]^-é日0 "), max_size=60)

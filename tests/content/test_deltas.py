@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from content import sequences
-from content.differences import LINES_MAX, delta, difference, restored, unified
-from content.sequences import SequenceChange, changes
+from content.edits import sequences
+from content.edits.differences import LINES_MAX, delta, difference, restored, unified
+from content.edits.sequences import SequenceChange, changes
 
 PIECES = st.lists(st.sampled_from(["alpha", "é日本", "🐘", "\n", "\r\n", "\r", " beta", "\n\n"]), max_size=40).map(
     "".join

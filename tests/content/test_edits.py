@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content import edits, likeness
-from content.edits import NothingToFind, TextEditAmbiguous, TextEditFailed, edit
-from content.likeness import nearest
+from content.edits import edits, likeness
+from content.edits.edits import NothingToFind, TextEditAmbiguous, TextEditFailed, edit
+from content.edits.likeness import nearest
 
 PAGE = "# Coffee\n\n- beans\n    - washed\n    - natural\n\nHarbour opened in 2019\nand closed on Mondays.\n"
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.frontmatter import BadFrontmatter, join, split
+from content.notes.frontmatter import BadFrontmatter, join, split
 from tests.content.strategies import JSON, TEXTS
 
 METADATA = st.dictionaries(TEXTS, JSON, max_size=5)

@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 
 import content
-from content import edits, links, notes, snippets
-from content.frontmatter import NotPlain
+from content.edits import edits
+from content.markdown import links
+from content.notes import notes
+from content.notes.frontmatter import NotPlain
+from content.search import snippets
 from tests.growth import assert_grows_like_the_text
 
 LARGEST = 64_000  # characters

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from content.html import ATTRIBUTES, ELEMENTS, LONGEST, MARKS_MAX, Places, html
+from content.markdown.html import ATTRIBUTES, ELEMENTS, LONGEST, MARKS_MAX, Places, html
 
 PLACES: Places = {
     "kiln": ["entity", "kiln", "id-1", None],

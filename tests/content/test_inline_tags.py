@@ -2,7 +2,7 @@
 
 import pytest
 
-from content.note_texts import inline_tags
+from content.notes.note_texts import inline_tags
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.links import Target, find_links, linkify, rewrite_links
+from content.markdown.links import Target, find_links, linkify, rewrite_links
 
 FRAGMENTS = [
     "[[Old]]", "![[Old]]", "[[Old#h]]", "[[Old|x]]", "[[old-page|x]]", "[t](wiki:old)", "[t](/wiki/topic/old#h)", "`",

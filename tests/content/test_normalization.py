@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from content import normalization
-from content.links import find_links
+from content.markdown.links import find_links
 from content.names import normalise
 from content.normalization import MARKS_MAX, bounded, fold, fold_letters, normalize
-from content.search_query import understand
+from content.search.search_query import understand
+from content.search.words import words
 from content.slugs import section_slug, slugify
-from content.words import words
 from resolvers.import_export import names
 from resolvers.search.lexemes import tag_mark
 from tests.growth import assert_grows_like_the_text

@@ -8,9 +8,9 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.citations import CitationMark
-from content.note_texts import to_markdown, to_record
-from content.notes import Note, from_markdown, from_record
+from content.markdown.citations import CitationMark
+from content.notes.note_texts import to_markdown, to_record
+from content.notes.notes import Note, from_markdown, from_record
 from content.values import jsonable, moment, written
 from tests.content.strategies import JSON, TEXTS
 

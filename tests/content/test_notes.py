@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.notes import BadNote, CitationMark, Note, check_size, from_fields, from_markdown, from_record
+from content.notes.notes import BadNote, CitationMark, Note, check_size, from_fields, from_markdown, from_record
 from tests.content.strategies import JSON, TEXTS
 
 PAGE = """---

@@ -3,7 +3,7 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from content.passages import PASSAGE_MAX, PASSAGES_MAX, Passage, passages
+from content.search.passages import PASSAGE_MAX, PASSAGES_MAX, Passage, passages
 
 CONVERSATION = """\
 Mara: The kiln broke

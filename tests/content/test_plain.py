@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.plain import excerpt, plain
+from content.markdown.plain import excerpt, plain
 
 
 @pytest.mark.parametrize(

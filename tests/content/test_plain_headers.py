@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from content.frontmatter import BadFrontmatter, read_in_full, read_plain
+from content.notes.frontmatter import BadFrontmatter, read_in_full, read_plain
 
 PIECES = st.sampled_from([
     "a", "Z", "é", "東", "0", "1", "007", "1e3", "1.5", "2026-01-01", "12:30", "0x1F", "1_000", "yes", "Null", "true",

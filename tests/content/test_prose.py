@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from content.prose import HIDDEN, prose
+from content.markdown.prose import HIDDEN, prose
 
 PIECES = [
     "a",

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from content.limits import UNSTORABLE
-from content.search_query import DEMANDS_MAX, QUERY_MAX, SearchQuery, parse, understand, without_exclusions
+from content.search.search_query import DEMANDS_MAX, QUERY_MAX, SearchQuery, parse, understand, without_exclusions
+from content.search.words import words
 from content.templates import TEMPLATES
-from content.words import words
 
 PIECES = [
     '"', "“", "”", "'", "-", "－", "--", ":", "：", "::", " ", " ", "\u3000", "\n", "type", "TAG", "tag:", "-tag:x",

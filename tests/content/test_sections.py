@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from content.limits import HEADING
-from content.sections import Section, check, parse, problem, render, slugs, trim
+from content.markdown.sections import Section, check, parse, problem, render, slugs, trim
 
 FRAGMENTS = [
     "text", "## Notes", "## Notes ##", " ## Notes", "##", "## ", "##x", "# One", "### Three", "    ## code", "```",

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.snippets import BEGINNING, LENGTH, Snippet, candidates, choose, html, said
-from content.words import words
+from content.search.snippets import BEGINNING, LENGTH, Snippet, candidates, choose, html, said
+from content.search.words import words
 
 FILLER = "Nothing of the kind stands here, and so it goes on for a while. " * 8
 PIECES = [

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.times import LANGUAGES_MAX, LONGEST, languages_of_times, named_times
+from content.search.times import LANGUAGES_MAX, LONGEST, languages_of_times, named_times
 
 NOW = datetime(2026, 11, 23, 15, tzinfo=UTC)
 LANGUAGES = ["english", "german", "simple"]

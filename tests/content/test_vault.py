@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from content.frontmatter import join, split
-from content.links import find_links, rewrite_links
+from content.markdown.links import find_links, rewrite_links
+from content.markdown.sections import check, parse, problem, render
 from content.names import normalise
-from content.notes import from_markdown
-from content.sections import check, parse, problem, render
+from content.notes.frontmatter import join, split
+from content.notes.notes import from_markdown
 
 PLACES = (folder / "shared" / "data" / "vaults" / "obsidian-help" for folder in Path(__file__).parents)
 VAULT = next((place for place in PLACES if place.is_dir()), Path("obsidian-help"))

@@ -9,7 +9,18 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from content.normalization import fold
-from content.words import ANALYSERS, KEPT, REMEMBERED, SIGNS, SPACELESS, WORD_MAX, Word, spans, whole_words, words
+from content.search.words import (
+    ANALYSERS,
+    KEPT,
+    REMEMBERED,
+    SIGNS,
+    SPACELESS,
+    WORD_MAX,
+    Word,
+    spans,
+    whole_words,
+    words,
+)
 
 ANYTHING = st.text(st.characters())  # lone surrogates and NUL among them
 WRITTEN = st.text(

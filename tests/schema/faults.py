@@ -73,6 +73,8 @@ FAULTS = [
     Fault("db/relations/suggestions.py", "is_within, func.length(found.c.name), ", "is_within, "),
     Fault("db/relations/suggestions.py", "(name.c.name != start, is_within, case(", "(is_within, case("),
     Fault("db/relations/suggestions.py", "query.ext(distinct_on(name.c.page_id)).order_by", "query.order_by"),
-    Fault("schema/search_rows.py", 'COUNTED = {"totalCount", "totalIsExact", "facets"}', 'COUNTED = {"totalCount"}'),
-    Fault("schema/search_rows.py", 'SHOWN = {"snippet", "section"}', 'SHOWN = {"snippet"}'),
+    Fault(
+        "schema/search/search_rows.py", 'COUNTED = {"totalCount", "totalIsExact", "facets"}', 'COUNTED = {"totalCount"}'
+    ),
+    Fault("schema/search/search_rows.py", 'SHOWN = {"snippet", "section"}', 'SHOWN = {"snippet"}'),
 ]  # fmt: skip

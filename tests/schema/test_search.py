@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from content.snippets import Snippet
+from content.search.snippets import Snippet
 from db.database import Database
 from db.scope import Role
 from resolvers.context import Context

@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from benchmarks.wikis import wiki, write_wikis
-from content.words import ANALYSER
+from content.search.words import ANALYSER
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements as named
 from resolvers.context import Context

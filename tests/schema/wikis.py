@@ -4,7 +4,7 @@ import hashlib
 from typing import Any
 from uuid import UUID
 
-from content.differences import delta
+from content.edits.differences import delta
 from content.names import normalise
 from db.tables.pages import PAGE_TYPES
 from db.tables.sources import SOURCE_KINDS

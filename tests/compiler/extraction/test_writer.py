@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from compiler.extraction import ExtractiveWriter
 from compiler.extraction.quoting import mark, marked_refs
 from compiler.planner import SectionTask, SourceText
-from content.links import find_links, linkify
-from content.sections import Section, parse, problem
+from content.markdown.links import find_links, linkify
+from content.markdown.sections import Section, parse, problem
 from tests.compiler.extraction.stories import note
 
 

@@ -21,7 +21,7 @@ from compiler.models.answers import (
 from compiler.models.plans import Shown, plan_of
 from compiler.models.statements import lines_of
 from compiler.planner import MentionCard, PageCard, Plan, SourceText
-from content.links import find_links
+from content.markdown.links import find_links
 from content.names import normalise
 
 DAY = datetime(2026, 4, 1, tzinfo=UTC)

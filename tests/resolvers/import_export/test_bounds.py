@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from content import limits
-from content.notes import Note
+from content.notes.notes import Note
 from db.ids import new_id
 from resolvers.errors import BadInput
 from resolvers.import_export import targets

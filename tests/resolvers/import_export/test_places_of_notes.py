@@ -6,7 +6,7 @@ from uuid import uuid4
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.notes import from_markdown
+from content.notes.notes import from_markdown
 from resolvers.import_export.notes import ImportProblem
 from resolvers.import_export.pages import NoteFound, Places
 from resolvers.import_export.temp_database import TempDatabase

@@ -51,7 +51,8 @@ def read_in(monkeypatch: pytest.MonkeyPatch) -> set[int]:
         monkeypatch.setattr(module, name, reader)
 
     for module, name in (
-        ("resolvers.model.outline", "parse"), ("content.sections", "parse"), ("content.blocks", "blocks"),
+        ("resolvers.model.outline", "parse"), ("content.markdown.sections", "parse"),
+        ("content.markdown.blocks", "blocks"),
         ("resolvers.pages.insert", "find_links"), ("resolvers.pages.insert", "searchable"),
     ):  # fmt: skip
         spy(pytest.importorskip(module), name)

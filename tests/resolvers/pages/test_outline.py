@@ -5,7 +5,7 @@ from contextlib import suppress
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.sections import Section, parse, render
+from content.markdown.sections import Section, parse, render
 from resolvers.errors import BadInput
 from resolvers.model import outline
 from resolvers.model.drafts import SectionDraft

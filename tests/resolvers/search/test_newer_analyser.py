@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from content.words import ANALYSER, ANALYSERS, words
+from content.search.words import ANALYSER, ANALYSERS, words
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import archive_page, create_page, delete_page, update_page
 from resolvers.search import reindexing

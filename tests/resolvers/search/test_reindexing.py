@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from content.words import ANALYSER
+from content.search.words import ANALYSER
 from resolvers.auth.owners import set_language
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, update_page

@@ -2,7 +2,7 @@
 
 import pytest
 
-from content.words import WORD_MAX
+from content.search.words import WORD_MAX
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import archive_page, create_page
 from resolvers.search.index import searchable

@@ -2,7 +2,7 @@
 
 import pytest
 
-from content.words import ANALYSER
+from content.search.words import ANALYSER
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from resolvers.search.lexemes import fold

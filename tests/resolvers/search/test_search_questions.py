@@ -8,7 +8,7 @@ from uuid import UUID
 import orjson
 import pytest
 
-from content.words import ANALYSER
+from content.search.words import ANALYSER
 from resolvers.errors import BadInput
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import archive_page, create_page

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from content.words import ANALYSER
+from content.search.words import ANALYSER
 from resolvers.errors import BadInput
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.aliases import add_alias, remove_alias

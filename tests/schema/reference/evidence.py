@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from content.html import html
+from content.markdown.html import html
 from tests.schema.reference.lists import Paged, limited
 from tests.schema.reference.rows import Row, Rows
 

@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from content.differences import difference, unified
+from content.edits.differences import difference, unified
 from tests.schema.reference.pages import Revisions
 from tests.schema.reference.rows import Row, Rows
 

@@ -3,9 +3,9 @@
 from itertools import groupby
 from typing import Any
 
-from content.differences import Delta, restored
-from content.html import html
-from content.plain import excerpt
+from content.edits.differences import Delta, restored
+from content.markdown.html import html
+from content.markdown.plain import excerpt
 from tests.schema.reference.lists import Paged, limited
 from tests.schema.reference.owners import author_name
 from tests.schema.reference.rows import Row, Rows

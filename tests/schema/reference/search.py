@@ -5,8 +5,8 @@ from uuid import UUID
 
 from content.limits import NAME
 from content.names import normalise
-from content.snippets import Snippet, html
-from content.words import words
+from content.search.snippets import Snippet, html
+from content.search.words import words
 from resolvers.context import Context
 from resolvers.search.request import Filter, SearchHit, SearchRequest, SearchResult
 from resolvers.search.source_search import SourceFilter, SourceSearchRequest

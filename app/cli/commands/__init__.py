@@ -1,0 +1,1 @@
+"""The commands of `cairn`, one module for each group."""

@@ -1,0 +1,27 @@
+"""`cairn demo`: a sample wiki to look at, served."""
+
+import typer
+
+from ..options import Host, Port
+from ..output import say, tell
+
+
+def add_to(parent: typer.Typer) -> None:
+    parent.command("demo", epilog="Example: cairn demo --port 9000")(demo)
+
+
+def demo(host: Host = None, port: Port = None) -> None:
+    """Load a sample wiki once and serve it until Ctrl-C. What you change in it stays."""
+    import asyncio
+
+    from ...server.serve import serve
+    from ..session import opened, ready
+    from .demo_wikis import quiet, sample_loaded, usable_port, welcome
+    from .service import configured
+
+    settings = quiet(configured(host=host, port=port))
+    with ready(settings, creates=True) as dsn:
+        wiki = asyncio.run(opened(settings, dsn, sample_loaded))
+        settings = settings.model_copy(update={"port": usable_port(settings.host, settings.port), "worker": True})
+        serve(settings, dsn, lambda url: say(welcome(settings, wiki, url)))
+    tell("Cairn has stopped, and its Postgres too unless another command uses it. The data stays.")

@@ -1,0 +1,195 @@
+"""The sample wikis of the demo, and what it prints when they are there."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from datetime import datetime
+from importlib.resources import as_file, files
+from pathlib import Path
+from shlex import quote
+from typing import Any
+from urllib.parse import urlencode
+
+from ruamel.yaml import YAML
+
+from content.notes.frontmatter import split
+from db.database import Database
+from db.scope import Actor, ActorKind, Role, Scope
+from db.sql import statements
+from resolvers.auth.owners import Grant, Owner, OwnerKind, ensure_owner, grant
+from resolvers.import_export.importing import ImportResult, Progress, import_path
+from resolvers.sources.compile_requests import pass_by
+from resolvers.sources.mentions import record_mention
+from resolvers.sources.sources import SourceDraft, add_source
+from resolvers.tenants.tenants import ensure_tenant
+
+from ...graphiql.assets import missing
+from ...server.serve import AddressTaken, bind
+from ...settings import Settings
+from ..output import as_json, tell
+from ..progress import progress
+from ..session import Wiki, find_wiki
+from .keys import token_for
+
+SAMPLE = statements("sample")
+ACTOR = Actor(ActorKind.SERVICE, "cairn demo")
+
+
+class SampleBroken(Exception):
+    """A page of the sample was refused: a fault of the sample, not of whoever runs it."""
+
+
+Reporting = Callable[[str], AbstractContextManager[Progress]]
+
+
+async def load_sample(database: Database, told: Callable[[str], None], reporting: Reporting) -> None:
+    """Load every tenant of the sample that is not there as a whole. Nothing is written over once it is.
+
+    `told` is called before each wiki is loaded, `reporting` opens the progress of one wiki.
+    """
+    with as_file(files("app") / "sample") as folder:
+        for tenant in read_yaml(folder / "sample.yaml")["tenants"]:
+            await load_tenant(database, folder / tenant["slug"], tenant, told, reporting)
+
+
+async def load_tenant(
+    database: Database, folder: Path, described: Mapping[str, Any], told: Callable[[str], None], reporting: Reporting
+) -> None:
+    """Load a tenant and mark it at the end, so that a load that was broken off begins again."""
+    tenant = await ensure_tenant(database, described["slug"], described["name"])
+    async with database.connection() as connection:
+        if await connection.value(SAMPLE["is_loaded"], tenant_id=tenant.id):
+            return
+    owners = {
+        owner["slug"]: await ensure_owner(database, tenant.id, OwnerKind(owner["kind"]), owner["slug"], owner["name"])
+        for owner in described["owners"]
+    }
+    for owner in described["owners"]:
+        for member in owner.get("members", ()):
+            await admit(database, owners[owner["slug"]], owners[member["owner"]], Grant(member["role"]))
+        told(f"Loading the wiki of {owner['name']} (once)")
+        with reporting(owner["name"]) as report:
+            await load_wiki(database, folder / owner["slug"], owners[owner["slug"]], report)
+    async with database.transaction() as transaction:
+        await transaction.run(SAMPLE["mark_loaded"], tenant_id=tenant.id)
+
+
+async def admit(database: Database, owner: Owner, grantee: Owner, role: Grant) -> None:
+    await grant(database, owner.tenant_id, owner_id=owner.id, grantee_id=grantee.id, role=role)
+
+
+async def load_wiki(database: Database, folder: Path, owner: Owner, report: Progress) -> None:
+    """Load the sources first, because pages cite them and mentions are seen in them."""
+    scope = Scope(owner.tenant_id, owner.id, Role.MEMBER, ACTOR, (owner.id,))
+    sources = {}
+    for draft in read_sources(folder / "sources"):
+        sources[draft.ref] = (await add_source(database, scope, draft)).source_id
+    check(await import_path(database, scope, folder / "pages", report=report))
+    for mention in read_yaml(folder / "mentions.yaml"):
+        for sighting in mention["sightings"]:
+            await record_mention(
+                database,
+                scope,
+                name=mention["name"],
+                source_id=sources[sighting["ref"]],
+                quote=sighting["quote"],
+                suggested_type=mention["suggested_type"],
+            )
+    await pass_by(database, scope)
+
+
+def check(result: ImportResult) -> None:
+    for problem in result.errors:
+        raise SampleBroken(f"{problem.path}: {problem.message}")
+
+
+def read_sources(folder: Path) -> Iterator[SourceDraft]:
+    for path in sorted(folder.glob("*.md")):
+        values, content = split(path.read_text(encoding="utf-8"))
+        captured_at = datetime.fromisoformat(values["captured_at"])
+        yield SourceDraft(values["kind"], values["ref"], content, values["title"], captured_at, values.get("metadata"))
+
+
+def read_yaml(path: Path) -> Any:
+    return YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
+
+
+HOME = ("harbour-coffee", "mara")
+PORTS = 100
+
+
+async def sample_loaded(database: Database) -> Wiki:
+    """Load the sample and return the wiki in which the demo begins."""
+    await load_sample(database, tell, progress)
+    return await find_wiki(database, *HOME)
+
+
+def quiet(settings: Settings) -> Settings:
+    """Return settings that log only what goes wrong, as a person reads along, unless the environment wants more."""
+    calm = {"log_level": "warning", "log_format": "console"}
+    return settings.model_copy(update={k: v for k, v in calm.items() if k not in settings.model_fields_set})
+
+
+def usable_port(host: str, port: int) -> int:
+    """Return the port, or the next one that is free."""
+    for candidate in range(port, min(port + PORTS, 65_536)):
+        try:
+            bind(host, candidate).close()
+        except AddressTaken:
+            continue
+        if candidate != port:
+            tell(f"Port {port} is taken, so this is port {candidate}")
+        return candidate
+    raise AddressTaken(f"None of the ports {port} to {candidate} on {host} can be used. Choose another with --port.")
+
+
+TTL = 30 * 86_400  # seconds
+CDN = "  (GraphiQL's own files are not here: a browser loads them from a CDN until `make graphiql` has fetched them.)"
+QUERIES = {
+    "AustinWater": "What does Mara know about the water in Austin?",
+    "AustinPage": "One page: what hangs below it, who links to it, the evidence it rests on",
+    "MySpaces": "Who am I, which wikis may I read, which pages hold the most together?",
+}
+WELCOME = """\
+Cairn is ready. Ctrl-C stops it and its Postgres.
+
+  Tenant    {tenant}
+  Owner     {owner}
+  GraphQL   {url}/graphql
+  GraphiQL  {url}/graphiql
+
+Sign in: open one of the links below, which carry the token, or give it to {url}/graphiql when it asks.
+It is valid for 30 days. Another one: cairn token --tenant {tenant} --owner {owner}
+
+  Token     {token}"""
+QUERY = """
+# {title}
+# {link}
+{query}"""
+
+
+def welcome(settings: Settings, wiki: Wiki, url: str) -> str:
+    """Return a few dozen lines to copy from and links to open."""
+    token = token_for(settings, wiki, Role.MEMBER, TTL)
+    queries = {name: query_text(name).replace("TENANT", str(wiki.tenant.id)) for name in QUERIES}
+    parts = [WELCOME.format(tenant=wiki.tenant.slug, owner=wiki.owner.slug, url=url, token=token)]
+    if missing():
+        parts.append(CDN)
+    parts += [
+        QUERY.format(title=QUERIES[name], link=link(url, token, query), query=query) for name, query in queries.items()
+    ]
+    parts.append(f"\n# The first of them from a terminal\n{curl(url, token, queries['AustinWater'])}")
+    return "\n".join(parts)
+
+
+def query_text(name: str) -> str:
+    return (files("app.cli") / "queries" / f"{name}.graphql").read_text(encoding="utf-8").strip()
+
+
+def link(url: str, token: str, query: str) -> str:
+    """Return a link to GraphiQL with the token and the query behind `#`, which a browser sends to no server."""
+    return f"{url}/graphiql#{urlencode({'token': token, 'query': query})}"
+
+
+def curl(url: str, token: str, query: str) -> str:
+    body = as_json({"query": " ".join(query.split())})
+    return f"curl {url}/graphql -H 'Authorization: Bearer {token}' -H 'Content-Type: application/json' -d {quote(body)}"

@@ -1,0 +1,317 @@
+"""Commands that create and change pages."""
+
+from math import inf
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..options import AsJson, Owner, Tenant
+from ..output import say, show
+from .pages import TYPES, ExpectedVersion, PageName, Summary, find_page_id, named, on_page, stored
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from db.database import Database
+    from db.scope import Scope
+
+STDIN = "-"
+Section = Annotated[str | None, typer.Option("--section", metavar="SLUG", help="One section; else the whole text.")]
+
+
+def add_editing(parent: typer.Typer) -> None:
+    place = "--tenant acme --owner mara"
+    markdown = {"ignore_unknown_options": True}  # a text may begin like an option: `- a list`
+    parent.command(
+        "edit", context_settings=markdown, epilog=f"Example: cairn edit entity/austin 'pop. 1M' 'pop. 2M' {place}"
+    )(edit)
+    parent.command("append", context_settings=markdown, epilog=f"Example: cairn append entity/austin '- Bats' {place}")(
+        append
+    )
+    parent.command("rename", epilog=f"Example: cairn rename topic/atx --title Austin --slug austin {place}")(rename)
+    parent.command("merge", epilog=f"Example: cairn merge topic/atx topic/austin {place}")(merge)
+    parent.command("archive", epilog=f"Example: cairn archive topic/atx topic/old {place}")(archive)
+
+
+def given(text: str) -> str:
+    """The argument itself, or what comes on stdin for `-`."""
+    from ..output import piped
+
+    return piped() if text == STDIN else text
+
+
+def edit(
+    name: PageName,
+    old: Annotated[str, typer.Argument(metavar="OLD", help="Text to replace; whitespace may differ. - for stdin.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="Replacement text; empty to remove it. - for stdin.")],
+    tenant: Tenant,
+    owner: Owner,
+    section: Section = None,
+    replace_all: Annotated[bool, typer.Option("--all", help="Wherever it stands, not in one place alone.")] = False,
+    expected_version: ExpectedVersion = None,
+    summary: Summary = None,
+    as_json: AsJson = False,
+) -> None:
+    """Replace a stretch of a page's text. Refused when it is not there, or not once."""
+    old = given(old)
+
+    async def work(database: "Database", scope: "Scope", page_id: "UUID") -> dict[str, Any]:
+        from resolvers.model.lookup import PageAddress
+        from resolvers.pages.edits import edit_page
+
+        done = await edit_page(
+            database,
+            scope,
+            PageAddress(page_id),
+            old_text=old,
+            new_text=new,
+            replace_all=replace_all,
+            section_slug=section,
+            expected_version=expected_version,
+            summary=summary,
+        )
+        found = done.edited
+        return {
+            "version": done.saved.version,
+            "changed": done.saved.changed,
+            "note": done.note,
+            "matchedBy": found and found.matched_by,
+            "lines": list(found.lines) if found else [],
+        }
+
+    done = on_page(name, tenant, owner, work)
+    if as_json:
+        show(done)
+    else:
+        lines = ", ".join(map(str, done["lines"]))
+        say(done["note"] or f"{name} is at version {done['version']}: line {lines}, found by {done['matchedBy']}.")
+
+
+def append(
+    name: PageName,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="Markdown. - for stdin.")],
+    tenant: Tenant,
+    owner: Owner,
+    section: Section = None,
+    next_line: Annotated[bool, typer.Option("--next-line", help="Without a blank line before it.")] = False,
+    expected_version: ExpectedVersion = None,
+    summary: Summary = None,
+    as_json: AsJson = False,
+) -> None:
+    """Put a text behind all that a page, or one of its sections, says."""
+    text = given(text)
+
+    async def work(database: "Database", scope: "Scope", page_id: "UUID") -> dict[str, Any]:
+        from resolvers.model.lookup import PageAddress
+        from resolvers.pages.edits import append_to_page
+
+        done = await append_to_page(
+            database,
+            scope,
+            PageAddress(page_id),
+            text=text,
+            section_slug=section,
+            as_paragraph=not next_line,
+            expected_version=expected_version,
+            summary=summary,
+        )
+        return {"version": done.saved.version, "changed": done.saved.changed}
+
+    done = on_page(name, tenant, owner, work)
+    if as_json:
+        show(done)
+    else:
+        say(f"{name} is at version {done['version']}.")
+
+
+def rename(
+    name: PageName,
+    tenant: Tenant,
+    owner: Owner,
+    title: Annotated[str | None, typer.Option(metavar="TITLE", help="Its new title; the old one stays a name.")] = None,
+    slug: Annotated[str | None, typer.Option(metavar="SLUG", help="Its new slug; the old one leads to it.")] = None,
+    expected_version: ExpectedVersion = None,
+    summary: Summary = None,
+    as_json: AsJson = False,
+) -> None:
+    """Give a page another name, also in the texts of the pages that link to it."""
+
+    async def work(database: "Database", scope: "Scope", page_id: "UUID") -> dict[str, Any]:
+        from resolvers.pages.renaming import rename_page
+        from resolvers.validation import UNSET
+
+        done = await rename_page(
+            database,
+            scope,
+            page_id,
+            title=UNSET if title is None else title,
+            slug=UNSET if slug is None else slug,
+            expected_version=expected_version,
+            summary=summary,
+            patience=inf,
+        )
+        counts = {"pagesRewritten": len(done.rewritten), "pagesLeft": done.left}
+        return {"version": done.saved.version, "changed": done.saved.changed, **counts}
+
+    if title is None and slug is None:
+        raise typer.BadParameter("give --title, --slug, or both")
+    done = on_page(name, tenant, owner, work)
+    if as_json:
+        show(done)
+    else:
+        left = f"; {done['pagesLeft']} are left: the service goes on with them" if done["pagesLeft"] else ""
+        say(f"Renamed, at version {done['version']}; links rewritten in {done['pagesRewritten']} pages{left}.")
+
+
+def merge(
+    gone: Annotated[list[str], typer.Argument(metavar="TYPE/SLUG…", help="The pages that go, twenty at most.")],
+    into: PageName,
+    tenant: Tenant,
+    owner: Owner,
+    expected_version: ExpectedVersion = None,
+    as_json: AsJson = False,
+) -> None:
+    """Put pages into the last one, of the same type. What is left of them is archived."""
+    from .pages import page_name
+
+    gone = [page_name(name) for name in gone]
+
+    async def work(database: "Database", scope: "Scope", page_id: "UUID") -> dict[str, Any]:
+        from resolvers.pages.merging import merge_many
+
+        from .pages import find_page_id
+
+        from_ids = [await find_page_id(database, scope, name) for name in gone]
+        saved = await merge_many(database, scope, from_ids, page_id, expected_version=expected_version)
+        return {"version": saved.version}
+
+    done = on_page(into, tenant, owner, work)
+    if as_json:
+        show(done)
+    else:
+        lead = f"{', '.join(gone)} lead" if len(gone) > 1 else f"{gone[0]} leads"
+        say(f"{into} is at version {done['version']}, and {lead} to it.")
+
+
+def archive(
+    names: Annotated[list[str], typer.Argument(metavar="TYPE/SLUG…", help="Pages, a hundred at most.")],
+    tenant: Tenant,
+    owner: Owner,
+    back: Annotated[bool, typer.Option("--back", help="Bring them back instead.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Put pages away with everything they own, each by itself. Exits with 1 when one could not be."""
+    from .pages import each_page
+
+    outcomes = each_page(names, tenant, owner, back=back)
+    if as_json:
+        show(outcomes)
+    else:
+        for outcome in outcomes:
+            done = "restored" if back else "archived"
+            say(f"{outcome['page']}: {outcome['error'] or (done if outcome['changed'] else f'was {done} already')}")
+    if any(outcome["error"] for outcome in outcomes):
+        raise typer.Exit(1)
+
+
+if TYPE_CHECKING:
+    from db.database import Database
+
+
+def add_creating(parent: typer.Typer) -> None:
+    text = "'A park in [[austin]].' --tag park"
+    parent.command(
+        "create",
+        context_settings={"ignore_unknown_options": True},  # a text may begin like an option: `- a list`
+        epilog=f"Example: cairn create entity 'Zilker Park' {text} --tenant acme --owner mara",
+    )(create)
+
+
+def page_type(text: str) -> str:
+    if text.lower() not in TYPES:
+        raise typer.BadParameter(f"give one of {', '.join(TYPES)}")
+    return text.lower()
+
+
+def create(
+    type: Annotated[str, typer.Argument(callback=page_type, metavar="TYPE", help="Like entity. It never changes.")],
+    title: Annotated[str, typer.Argument(metavar="TITLE", help="Its name for people.")],
+    tenant: Tenant,
+    owner: Owner,
+    text: Annotated[
+        str | None, typer.Argument(metavar="TEXT", help="Markdown. - for stdin; else the headings of its type.")
+    ] = None,
+    slug: Annotated[str | None, typer.Option(metavar="SLUG", help="Its name in links; else from the title.")] = None,
+    tags: Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="A tag; several are possible.")] = None,
+    related: Annotated[
+        list[str] | None, typer.Option(metavar="SLUG", help="A page that it is related to; several are possible.")
+    ] = None,
+    summary: Summary = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a page. A title that another page has gets a number into its slug."""
+    from ..session import find_wiki, session
+
+    body = text and given(text)
+
+    async def work(database: "Database") -> dict[str, Any]:
+        from db.scope import Role
+        from resolvers.model.drafts import PageDraft
+        from resolvers.pages.lifecycle import create_page
+
+        from ..answers import answered
+
+        draft = PageDraft(type, title, slug, body=body, tags=tags, related=related or (), edit_summary=summary)
+        wiki = await find_wiki(database, tenant, owner)
+        saved = await create_page(database, wiki.scope(Role.MEMBER), draft)
+        page = (await answered(database, wiki, stored("created"), {"id": str(saved.page_id)}))["node"]
+        return {"page": named(page), "id": str(saved.page_id), "version": saved.version}
+
+    done = session(work)
+    if as_json:
+        show(done)
+    else:
+        say(f"{done['page']} is at version {done['version']}.")
+
+
+if TYPE_CHECKING:
+    from db.database import Database
+    from resolvers.model.pages import Saved
+
+
+def add_promotions(parent: typer.Typer) -> None:
+    parent.command("suppress", epilog="Example: cairn suppress topic/austin activities --tenant acme --owner mara")(
+        suppress
+    )
+
+
+def suppress(
+    name: PageName,
+    section: Annotated[str, typer.Argument(metavar="SECTION", help="The section's slug.")],
+    tenant: Tenant,
+    owner: Owner,
+    lift: Annotated[bool, typer.Option("--lift", help="Let it grow again.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Keep a section that lists pages from growing into a page of its own, whatever comes."""
+    from ..session import find_wiki, session
+
+    async def work(database: "Database") -> "Saved":
+        from db.scope import Role
+        from resolvers.pages.sections import suppress_promotion
+
+        scope = (await find_wiki(database, tenant, owner)).scope(Role.ADMIN)
+        page_id = await find_page_id(database, scope, name)
+        return await suppress_promotion(database, scope, page_id, section, suppressed=not lift)
+
+    done = session(work)
+    if as_json:
+        show({"page": name, "section": section, "suppressed": not lift, "changed": done.changed})
+    else:
+        say(f"{section} of {name} {'may grow into a page' if lift else 'stays where it is'}.")
+
+
+def add_to(parent: typer.Typer) -> None:
+    add_editing(parent)
+    add_creating(parent)
+    add_promotions(parent)

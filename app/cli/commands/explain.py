@@ -1,0 +1,154 @@
+"""`cairn explain`: the SQL of a query, what it costs, and how Postgres runs it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..options import AsJson, Owner, Tenant
+from ..output import say, show
+from .keys import Role, RoleOption
+
+if TYPE_CHECKING:
+    from db.database import Database
+
+    from ...explain import Explained
+
+STDIN = "-"
+
+
+def add_to(parent: typer.Typer) -> None:
+    example = "Example: cairn explain page.graphql --variables @page.json --tenant acme --owner mara"
+    parent.command("explain", epilog=example)(explain)
+
+
+def explain(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file with a GraphQL document. - for stdin.")],
+    tenant: Tenant,
+    owner: Owner,
+    variables: Annotated[
+        str,
+        typer.Option(metavar="JSON", help="The variables: JSON, @FILE, or - for stdin. tenantId and ownerId are set."),
+    ] = "{}",
+    operation: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The operation, where the document has several.")
+    ] = None,
+    analyze: Annotated[
+        bool,
+        typer.Option("--analyze", help="Run it, read-only and rolled back, and show times and buffers."),
+    ] = False,
+    role: RoleOption = Role.READER,
+    as_json: AsJson = False,
+) -> None:
+    """Show the SQL of a query, its cost, its parameters, and the plan that Postgres has for it.
+
+    The operation is executed only with --analyze. The plan is the one that the server uses for all values.
+
+    \b
+    cairn explain page.graphql --variables '{"slug": "austin-texas"}'
+    cairn explain page.graphql --variables @page.json --analyze
+    echo '{ wikiTags { nodes { tag } } }' | cairn explain - --json
+    """
+    from ..session import session
+
+    if file == variables == STDIN:
+        raise typer.BadParameter("only one of FILE and --variables can be read from stdin")
+    text = read_text(file)
+    given = read_variables(variables)
+
+    async def work(database: "Database") -> "tuple[Explained, int]":
+        from graphql import GraphQLError
+
+        from db.scope import Role as ScopeRole
+        from schema.root import make_engine
+        from selection.execute.operation import Invalid
+
+        from ...explain import ExplainRequest, analyzed, estimated, not_explained
+        from ...http.request import document_limits
+        from ..options import read_settings
+        from ..session import find_wiki
+
+        settings, wiki = read_settings(), await find_wiki(database, tenant, owner)
+        scope, engine = wiki.scope(ScopeRole(role)), make_engine(document_limits(settings))
+        where = {"tenantId": str(wiki.tenant.id), "ownerId": str(wiki.owner.id)}
+        asked, options = ExplainRequest(text, where | given, operation), ["FORMAT JSON"] if as_json else []
+        try:
+            if analyze:
+                found = await analyzed(database, scope, engine, asked, options, settings.max_cost)
+            else:
+                found = await estimated(database, scope, engine, asked, options)
+        except (Invalid, GraphQLError) as error:
+            errors = error.errors if isinstance(error, Invalid) else [error]
+            raise not_explained(errors, "stdin" if file == STDIN else file) from None
+        return found, settings.max_cost
+
+    found, limit = session(work)
+    if as_json:
+        show(for_programs(found, limit))
+    else:
+        for line in for_people(found, limit):
+            say(line)
+
+
+def read_text(file: str) -> str:
+    from ...documents.trusted import text_of
+    from ..output import piped
+
+    return piped() if file == STDIN else text_of(Path(file))
+
+
+def read_variables(given: str) -> dict[str, Any]:
+    """Read JSON itself, the file after an @, or stdin."""
+    import json
+
+    from resolvers.errors import BadInput
+
+    text = read_text(given.removeprefix("@")) if given == STDIN or given.startswith("@") else given
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise BadInput(f"The variables are not JSON: {error}.", "variables") from None
+    if not isinstance(found, dict):
+        raise BadInput('The variables must be a JSON object, like {"slug": "austin-texas"}.', "variables")
+    return found
+
+
+def for_programs(found: "Explained", limit: int) -> dict[str, Any]:
+    explanation, planned, sent = found
+    return {
+        "operation": explanation.operation,
+        "cost": {"requested": explanation.cost, "limit": limit},
+        "statementsSent": sent,
+        "statements": [
+            {
+                "field": statement.field,
+                "sql": statement.text,
+                "parameters": [
+                    {"number": number, "source": one.source, "value": one.value}
+                    for number, one in enumerate(statement.parameters, 1)
+                ],
+                "planning": statement.planning,
+                "hasSteps": statement.has_steps,
+                "plan": plan,
+            }
+            for statement, plan in planned
+        ],
+    }
+
+
+def for_people(found: "Explained", limit: int) -> Iterator[str]:
+    """Yield the cost, and for each statement its SQL under a comment, and the plan."""
+    explanation, planned, sent = found
+    yield f"-- {explanation.operation}"
+    refused = "" if explanation.cost <= limit else ", so that it is refused"
+    yield f"-- cost: {explanation.cost} of at most {limit}{refused}"
+    yield f"-- statements: {len(explanation.statements) if sent is None else sent}"
+    for place, (statement, plan) in enumerate(planned):
+        if place:
+            yield ""
+        for line in statement.comments(with_values=True):
+            yield f"-- {line}"
+        yield statement.text
+        yield ""
+        yield from plan

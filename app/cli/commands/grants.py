@@ -1,0 +1,114 @@
+"""`cairn grants`: who may use whose wiki."""
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..options import AsJson, Owner, Tenant
+from ..output import say, show, table
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from db.database import Database
+    from resolvers.auth.owners import Granted
+
+app = typer.Typer(help="Who may use whose wiki.", no_args_is_help=True)
+Grantee = Annotated[str, typer.Option("--grantee", metavar="SLUG", help="The owner who may use it: slug or id.")]
+
+
+class GrantRole(StrEnum):
+    """The roles of grants, repeated here because resolvers.auth.owners is slow to import."""
+
+    READER = "reader"
+    MEMBER = "member"
+    ADMIN = "admin"
+
+
+def add_to(parent: typer.Typer) -> None:
+    parent.add_typer(app, name="grants", epilog="Example: cairn grants add --help")
+
+
+@app.command("add", epilog="Example: cairn grants add --tenant acme --owner team --grantee mara --role member")
+def add(
+    tenant: Tenant,
+    owner: Owner,
+    grantee: Grantee,
+    role: Annotated[GrantRole, typer.Option(help="Read; read and write; or manage too.")],
+    as_json: AsJson = False,
+) -> None:
+    """Let one owner into another's wiki. A second grant replaces the first."""
+    from resolvers.auth.owners import Grant, grant
+
+    from ..session import session
+
+    async def work(database: "Database") -> None:
+        tenant_id, owner_id, grantee_id = await parties(database, tenant, owner, grantee)
+        await grant(database, tenant_id, owner_id=owner_id, grantee_id=grantee_id, role=Grant(role))
+
+    session(work)
+    if as_json:
+        show({"owner": owner, "grantee": grantee, "role": role})
+    else:
+        say(f"{grantee} is {role} of {owner}'s wiki now.")
+
+
+@app.command("list", epilog="Example: cairn grants list --tenant acme --owner team")
+def list_all(
+    tenant: Tenant,
+    owner: Annotated[str | None, typer.Option("--owner", metavar="SLUG", help="Only in this owner's wiki.")] = None,
+    grantee: Annotated[str | None, typer.Option("--grantee", metavar="SLUG", help="Only of this owner.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List who may use whose wiki in a tenant."""
+    from resolvers.auth.owners import find_owner, list_grants
+    from resolvers.tenants.tenants import find_tenant
+
+    from ..session import session
+
+    async def work(database: "Database") -> "list[Granted]":
+        tenant_id = (await find_tenant(database, tenant)).id
+        owner_id = (await find_owner(database, tenant_id, owner)).id if owner else None
+        grantee_id = (await find_owner(database, tenant_id, grantee)).id if grantee else None
+        return await list_grants(database, tenant_id, owner_id=owner_id, grantee_id=grantee_id)
+
+    grants = session(work)
+    if as_json:
+        show([
+            {"owner": one.owner, "grantee": one.grantee, "role": one.role, "createdAt": one.created_at}
+            for one in grants
+        ])  # fmt: skip
+    elif grants:
+        table(["owner", "grantee", "role", "since"], [
+            (one.owner, one.grantee, one.role.value, f"{one.created_at:%Y-%m-%d}") for one in grants
+        ])  # fmt: skip
+    else:
+        say(f"No grants. To give one: cairn grants add --tenant {tenant} --owner OWNER --grantee GRANTEE --role reader")
+
+
+@app.command("remove", epilog="Example: cairn grants remove --tenant acme --owner team --grantee mara")
+def remove(tenant: Tenant, owner: Owner, grantee: Grantee, as_json: AsJson = False) -> None:
+    """Take a grant back. It is no error when there is none."""
+    from resolvers.auth.owners import revoke
+
+    from ..session import session
+
+    async def work(database: "Database") -> bool:
+        tenant_id, owner_id, grantee_id = await parties(database, tenant, owner, grantee)
+        return await revoke(database, tenant_id, owner_id=owner_id, grantee_id=grantee_id)
+
+    removed = session(work)
+    if as_json:
+        show({"owner": owner, "grantee": grantee, "removed": removed})
+    else:
+        say(f"{grantee} has no grant in {owner}'s wiki {'any more' if removed else 'and had none'}.")
+
+
+async def parties(database: "Database", tenant: str, owner: str, grantee: str) -> "tuple[UUID, UUID, UUID]":
+    from resolvers.auth.owners import find_owner
+
+    from ..session import find_wiki
+
+    wiki = await find_wiki(database, tenant, owner)
+    return wiki.tenant.id, wiki.owner.id, (await find_owner(database, wiki.tenant.id, grantee)).id

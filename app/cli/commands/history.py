@@ -1,0 +1,185 @@
+"""`cairn history`, `diff`, `restore`, `wiki supersede`: what a page said before."""
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..options import AsJson, Owner, Tenant, moment
+from ..output import say, show, table
+from .pages import ExpectedVersion, PageName, Summary, ask, on_page
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from db.database import Database
+    from db.scope import Scope
+
+Version = Annotated[int, typer.Argument(metavar="VERSION", min=1, help="As `cairn history` lists them.")]
+
+
+def add_to(parent: typer.Typer) -> None:
+    place = "--tenant acme --owner mara"
+    parent.command("history", epilog=f"Example: cairn history entity/austin {place}")(history)
+    parent.command("diff", epilog=f"Example: cairn diff entity/austin 3 5 {place}")(diff)
+    parent.command("restore", epilog=f"Example: cairn restore entity/austin 3 {place}")(restore)
+    parent.add_typer(wiki_app, name="wiki", epilog="Example: cairn wiki supersede --help")
+
+
+def history(
+    name: PageName,
+    tenant: Tenant,
+    owner: Owner,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="How many versions at most.")] = 20,
+    before: Annotated[str | None, typer.Option(metavar="CURSOR", help="Older ones: the cursor that was shown.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the versions of a page, the newest first."""
+    found = asked("history", name, tenant, owner, first=limit, after=before)["revisions"]
+    if as_json:
+        show(found)
+        return
+    columns = ["version", "when", "author", "title", "summary"]
+    table(columns, [row(revision) for revision in found["nodes"]])
+    if found["pageInfo"]["hasNextPage"]:
+        say(f"Older ones: --before {found['pageInfo']['endCursor']}")
+
+
+def row(revision: dict[str, Any]) -> tuple[object, ...]:
+    author = f"{revision['authorKind'].lower()} {revision['authorName']}"
+    return revision["version"], revision["createdAt"], author, revision["title"], revision["editSummary"] or ""
+
+
+def diff(name: PageName, old: Version, new: Version, tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
+    """Show how the text of a page changed from one version to another, as `diff -u` does."""
+    from resolvers.errors import NotFound
+
+    page = asked("history", name, tenant, owner, first=1, after=None)
+    variables = {"pageId": page["id"], "from": old, "to": new}
+    found = ask("diff", "diffWikiRevisions", tenant, owner, **variables)
+    if found is None:
+        raise NotFound(f"{name} lacks one of these versions. See them with: cairn history {name}")
+    if as_json:
+        show(found)
+    elif found["unified"]:
+        say(found["unified"].removesuffix("\n"))
+    if found["isTruncated"] and not as_json:
+        say("… and more than can be shown.")
+
+
+def restore(
+    name: PageName,
+    version: Version,
+    tenant: Tenant,
+    owner: Owner,
+    expected_version: ExpectedVersion = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a new version of a page that says what an earlier one said."""
+
+    async def work(database: "Database", scope: "Scope", page_id: "UUID") -> dict[str, Any]:
+        from resolvers.pages.history import restore_state
+
+        saved = await restore_state(database, scope, page_id, version, expected_version=expected_version)
+        return {"version": saved.version, "changed": saved.changed}
+
+    done = on_page(name, tenant, owner, work)
+    if as_json:
+        show(done)
+    else:
+        say(f"{name} is at version {done['version']}." if done["changed"] else f"{name} says that already.")
+
+
+def asked(document: str, name: str, tenant: str, owner: str, **variables: Any) -> Any:
+    """Return what the stored document answers of a page; raise NotFound if there is no such page."""
+    from resolvers.errors import NotFound
+
+    type, _, slug = name.partition("/")
+    found = ask(document, "wikiPage", tenant, owner, type=type.upper(), slug=slug, **variables)
+    if found is None:
+        raise NotFound(f"There is no page {name} in this wiki. Find others with: cairn search")
+    return found
+
+
+wiki_app = typer.Typer(help="Claims of pages that no longer hold.", no_args_is_help=True)
+
+
+class Mode(StrEnum):
+    """The ways of rewriting the text, repeated here because resolvers.pages.claims is slow to import."""
+
+    REPLACE = "replace"
+    MERGE = "merge"
+    APPEND = "append"
+    NONE = "none"
+
+
+@wiki_app.callback()
+def group() -> None:
+    """Claims of pages that no longer hold."""
+
+
+def source_name(text: str) -> str:
+    """Return the name of a source if it is KIND/REF, or raise BadParameter."""
+    if not all(text.partition("/")):
+        raise typer.BadParameter("give it as KIND/REF, like daily_note/2026-03-02")
+    return text
+
+
+@wiki_app.command(
+    "supersede",
+    epilog="Example: cairn wiki supersede project/ledger 'on Postgres' 'on MySQL' --tenant acme --owner mara",
+)
+def supersede(
+    name: PageName,
+    fact: Annotated[str, typer.Argument(metavar="FACT", help="What no longer holds, as the page says it.")],
+    replacement: Annotated[str, typer.Argument(metavar="REPLACEMENT", help="What holds now.")],
+    tenant: Tenant,
+    owner: Owner,
+    section: Annotated[str | None, typer.Option(metavar="SLUG", help="One section; else the whole text.")] = None,
+    stated_by: Annotated[
+        str | None, typer.Option(metavar="KIND/REF", parser=source_name, help="The source that stated the fact.")
+    ] = None,
+    overridden_by: Annotated[
+        str | None, typer.Option(metavar="KIND/REF", parser=source_name, help="The source that says what holds now.")
+    ] = None,
+    on: Annotated[
+        str | None, typer.Option(metavar="TIME", parser=moment, help="Until when it held, like 2026-01-31; else now.")
+    ] = None,
+    mode: Annotated[Mode, typer.Option(help="How the text is rewritten.")] = Mode.REPLACE,
+    expected_version: ExpectedVersion = None,
+    summary: Summary = None,
+    as_json: AsJson = False,
+) -> None:
+    """Record that a claim of a page no longer holds, and let the page say what holds now."""
+
+    async def work(database: "Database", scope: "Scope", page_id: "UUID") -> dict[str, Any]:
+        from datetime import datetime
+
+        from resolvers.model.lookup import PageAddress
+        from resolvers.pages import claims
+
+        def source(name: str | None) -> claims.SourceRef | None:
+            return claims.SourceRef(*name.split("/", 1)) if name else None
+
+        done = await claims.supersede_claim(
+            database,
+            scope,
+            PageAddress(page_id),
+            fact=fact,
+            replacement=replacement,
+            section_slug=section,
+            stated_by=source(stated_by),
+            overridden_by=source(overridden_by),
+            superseded_on=datetime.fromisoformat(on) if on else None,
+            mode=claims.Mode(mode.value),
+            expected_version=expected_version,
+            summary=summary,
+        )
+        return {"claim": str(done.claim_id), "version": done.saved.version, "changed": done.saved.changed}
+
+    done = on_page(name, tenant, owner, work)
+    if as_json:
+        show(done)
+    else:
+        known = "" if done["changed"] else " and had this claim already"
+        say(f"{name} is at version {done['version']}{known}.")

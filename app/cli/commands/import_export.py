@@ -1,0 +1,167 @@
+"""Commands that import and export wikis."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..options import AsJson, Owner, Tenant
+from ..output import say, show, table
+
+if TYPE_CHECKING:
+    from db.database import Database
+    from resolvers.import_export.importing import ImportResult
+
+
+KINDS = {
+    "markdown": "a folder of markdown",
+    "obsidian": "an Obsidian vault",
+    "notion": "a Notion export",
+    "logseq": "a Logseq graph",
+    "cairn": "an export of Cairn",
+    "lines": "lines of JSON",
+}
+
+
+class Format(StrEnum):
+    """The tool that a folder comes from; `auto` finds it out."""
+
+    AUTO = "auto"
+    MARKDOWN = "markdown"
+    OBSIDIAN = "obsidian"
+    NOTION = "notion"
+    LOGSEQ = "logseq"
+
+
+def add_importing(parent: typer.Typer) -> None:
+    epilog = "Example: cairn import ~/notes --tenant acme --owner mara --create"
+    parent.command("import", epilog=epilog)(import_notes)
+
+
+def import_notes(
+    path: Annotated[
+        Path, typer.Argument(metavar="PATH", help="A folder of .md files, a .zip of one, or a .jsonl file.")
+    ],
+    tenant: Tenant,
+    owner: Owner,
+    create: Annotated[bool, typer.Option("--create", help="Make the tenant and the owner if there are none.")] = False,
+    format: Annotated[
+        Format, typer.Option("--format", help="The tool that the notes come from; found out by what the folder holds.")
+    ] = Format.AUTO,
+    as_json: AsJson = False,
+) -> None:
+    """Bring notes into a wiki. The same again changes nothing. Exits with 1 when something could not be imported."""
+    from db.scope import Role
+    from resolvers.errors import BadInput
+    from resolvers.import_export import formats
+    from resolvers.import_export.importing import import_path
+
+    from ..progress import progress
+    from ..session import find_wiki, made_wiki, session
+
+    if not path.exists():
+        raise BadInput(f"There is no {path}. Give a folder of .md files, a .zip of one, or a .jsonl file.", "path")
+
+    async def work(database: "Database") -> "ImportResult":
+        wiki = await (made_wiki if create else find_wiki)(database, tenant, owner)
+        with progress() as report:
+            made_by = formats.Format(format)
+            return await import_path(database, wiki.scope(Role.ADMIN), path, report=report, format=made_by)
+
+    result = session(work, creates=create)
+    if as_json:
+        show(as_data(result))
+    else:
+        say_result(result)
+    if result.errors:
+        raise typer.Exit(1)
+
+
+def as_data(result: "ImportResult") -> dict[str, Any]:
+    return {
+        "created": result.created,
+        "changed": result.changed,
+        "unchanged": result.unchanged,
+        "failed": result.failed,
+        "sources": result.sources,
+        "links": result.links,
+        "brokenLinks": result.broken_links,
+        "format": result.format,
+        "leftOut": dict(result.left_out),
+        "warnings": [{"path": one.path, "code": one.code, "message": one.message} for one in result.warnings],
+        "errors": [{"path": one.path, "code": one.code, "message": one.message} for one in result.errors],
+    }
+
+
+def say_result(result: "ImportResult") -> None:
+    say(
+        f"{result.created} created, {result.changed} changed, {result.unchanged} unchanged, {result.failed} failed; "
+        f"{result.links} links, {result.broken_links} broken; {result.sources} new sources."
+    )
+    left = ", ".join(f"{count:,} {kind}" for kind, count in result.left_out.items())
+    say(f"Read as {KINDS[result.format]}; {f'left out: {left}' if left else 'nothing was left out'}.")
+    if result.warnings:
+        table(["file", "code", "what to look at"], [(one.path, one.code, one.message) for one in result.warnings])
+    if result.errors:
+        table(["file", "code", "what to fix"], [(one.path, one.code, one.message) for one in result.errors])
+
+
+if TYPE_CHECKING:
+    from db.database import Database
+    from resolvers.import_export.files import ExportResult
+
+
+def add_exporting(parent: typer.Typer) -> None:
+    epilog = (
+        "Example: cairn export ~/wiki --tenant acme --owner mara; "
+        "cairn export wiki.zip --history --tenant acme --owner mara"
+    )
+    parent.command("export", epilog=epilog)(export_notes)
+
+
+def export_notes(
+    path: Annotated[
+        Path,
+        typer.Argument(
+            metavar="PATH", help="A folder that is new, empty or an earlier export; or a .zip, or a .jsonl file."
+        ),
+    ],
+    tenant: Tenant,
+    owner: Owner,
+    history: Annotated[bool, typer.Option("--history", help="Every earlier version of each page, too.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write a wiki out, with archived pages, sources and the mentions. `cairn import` of it gives the same
+    wiki again. Exits with 1 when something could not be written; all else is in the export then."""
+    from db.scope import Role
+    from resolvers.import_export.files import export_path
+
+    from ..progress import progress
+    from ..session import find_wiki, session
+
+    if path == Path("-"):
+        raise typer.BadParameter("an export is not printed: give a folder, or a name that ends in .zip or .jsonl")
+
+    async def work(database: "Database") -> "ExportResult":
+        wiki = await find_wiki(database, tenant, owner)
+        with progress() as report:
+            return await export_path(database, wiki.scope(Role.READER), path, history=history, report=report)
+
+    result = session(work)
+    if as_json:
+        errors = [{"path": one.path, "code": one.code, "message": one.message} for one in result.errors]
+        known = {"pages": result.pages, "sources": result.sources, "path": str(path)}
+        show(known | {"failed": result.failed, "errors": errors})
+    else:
+        say(f"{result.pages} pages and {result.sources} sources are in {path}.")
+        if result.failed:
+            say(f"{result.failed} could not be written: .cairn/errors.jsonl lists them, or the lines at the end.")
+            table(["file", "code", "what is wrong"], [(one.path, one.code, one.message) for one in result.errors])
+    if result.failed:
+        raise typer.Exit(1)
+
+
+def add_to(parent: typer.Typer) -> None:
+    add_importing(parent)
+    add_exporting(parent)

@@ -1,0 +1,125 @@
+"""Wikis that search has yet to read: found, and read two at a time, with a bar."""
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple
+
+from db.database import Database, Row
+from resolvers.auth.owners import find_owner
+from resolvers.errors import CairnError, Unavailable
+from resolvers.search.reindexing import demand_again, has_unsearchable, reindex, unread
+from resolvers.tenants.tenants import find_tenant, list_tenants
+
+from ..output import tell
+
+if TYPE_CHECKING:
+    from resolvers.import_export.importing import Progress
+
+AT_ONCE = 2
+GO_ON = "What was read stays read. To go on, run: cairn reindex"
+
+
+class Reindexed(NamedTuple):
+    """A summary of a reindex, whose fields have the names that the JSON output has."""
+
+    wikis: int
+    pages: int
+    sources: int
+    seconds: float
+
+
+async def due(
+    database: Database, tenant: str | None = None, owner: str | None = None, *, again: bool = False
+) -> list[Row]:
+    """The wikis to be read: of all tenants, of one, or of one owner there; with `again` all that have pages.
+
+    So are those that have an older index beside a whole one, which only has to go.
+    """
+    tenants = [await find_tenant(database, tenant)] if tenant else await list_tenants(database)
+    wikis: list[Row] = []
+    for each in tenants:
+        owner_id = (await find_owner(database, each.id, owner)).id if owner else None
+        wikis += await unread(database, each.id, owner_id)
+    return [
+        wiki for wiki in wikis if wiki["is_due"] or wiki["has_older"] or (again and (wiki["pages"] or wiki["sources"]))
+    ]
+
+
+async def read(database: Database, wikis: Sequence[Row], *, again: bool = False, keep_older: bool = False) -> Reindexed:
+    """Read what is unread in these wikis, or all of it `again`. Stopped, it says how to go on."""
+    from ..progress import progress
+
+    began = monotonic()
+    try:
+        with progress() as report:
+            pages = await read_together(database, wikis, report, again=again, keep_older=keep_older)
+    except asyncio.CancelledError:
+        tell(f"Stopped. {GO_ON}")
+        raise
+    except CairnError as error:
+        raise Unavailable(f"{error} {GO_ON}") from error
+    sources = sum(wiki["sources" if again and not wiki["is_begun"] else "unread_sources"] for wiki in wikis)
+    return Reindexed(len(wikis), pages, sources, round(monotonic() - began, 2))
+
+
+async def read_together(
+    database: Database, wikis: Sequence[Row], report: "Progress", *, again: bool, keep_older: bool
+) -> int:
+    """Read the wikis, several at a time, and return how many pages were read. The first error ends it."""
+    wanted = [(again and not wiki["is_begun"], wiki) for wiki in wikis]
+    pages = sum(wiki["pages" if whole else "unread"] for whole, wiki in wanted)
+    bar = Bar(report, pages + sum(wiki["sources" if whole else "unread_sources"] for whole, wiki in wanted))
+    counts: list[int] = []
+    if again:  # of all before any is read: whoever goes on need not know what was asked
+        for wiki in wikis:
+            await demand_again(database, wiki["tenant_id"], wiki["owner_id"])
+    queue = iter(wikis)
+
+    async def work() -> None:
+        for wiki in queue:
+            name = f"{wiki['tenant']}/{wiki['owner']}"
+            ids = wiki["tenant_id"], wiki["owner_id"]
+            counts.append(await reindex(database, *ids, partial(bar.move, name), keep_older=keep_older))
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(AT_ONCE):
+                group.create_task(work())
+    except ExceptionGroup as failed:
+        raise failed.exceptions[0] from None
+    return sum(counts)
+
+
+class Bar:
+    """A progress bar over all wikis together, which shows how many pages and sources are read, and of which wiki."""
+
+    def __init__(self, report: "Progress", total: int) -> None:
+        self.report, self.total, self.done = report, total, 0
+        self.move("", 0)
+
+    def move(self, wiki: str, pages: int) -> None:
+        self.done += pages
+        self.report("reading", self.done, self.total, wiki)
+
+
+async def catch_up(database: Database) -> None:
+    """Index after an upgrade what search has not read, so that no wiki is left without search."""
+    tenants = await list_tenants(database)
+    if any([await has_unsearchable(database, tenant.id) for tenant in tenants]):
+        wikis = await due(database)
+        tell(f"Search reads {amount(wikis)} (once)")
+        await read(database, wikis)
+
+
+def amount(wikis: Sequence[Row]) -> str:
+    """Return an amount such as `1,234 pages of 2 wikis`."""
+    sources = sum(wiki["unread_sources"] for wiki in wikis)
+    return counted(sum(wiki["unread"] for wiki in wikis), sources, len(wikis))
+
+
+def counted(pages: int, sources: int, wikis: int) -> str:
+    some = [(pages, "page")] * (pages > 0 or not sources) + [(sources, "source")] * (sources > 0)
+    read = " and ".join(f"{number:,} {name}{'' if number == 1 else 's'}" for number, name in some)
+    return f"{read} of {wikis:,} wiki{'' if wikis == 1 else 's'}"

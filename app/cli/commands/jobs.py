@@ -1,0 +1,321 @@
+"""Commands that compile, rebuild and reindex a wiki, and the worker."""
+
+import logging
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..options import AsJson, Owner, Tenant
+from ..output import say, show, tell
+from .pages import page_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from uuid import UUID
+
+    from compiler.compiler import Compiler
+    from compiler.metrics import Metrics
+    from db.database import Database, Row
+    from db.scope import Scope
+
+Wait = Annotated[bool, typer.Option("--wait", help="Do it here, if no worker does, and say how it went.")]
+PAUSE = 0.2  # seconds between two looks, while another worker is at it
+RETRY_PAUSE = 1.0  # the same while a job waits for its next attempt
+PUT_OFF = timedelta(seconds=30)
+"""A job that is due later than this, and not because it failed, is left to a worker."""
+NEAREST = 3  # mentions that are told
+
+
+def add_compiling(parent: typer.Typer) -> None:
+    parent.command("compile", epilog="Example: cairn compile --tenant acme --owner mara --wait")(compile_wiki)
+
+
+def compile_wiki(
+    tenant: Tenant,
+    owner: Owner,
+    wait: Wait = False,
+    as_json: AsJson = False,
+) -> None:
+    """Ask for a compile of what was retained. A worker does it, or this command with --wait.
+
+    With --wait a failed attempt is tried again here, after the pauses that a worker makes.
+    """
+    from db.scope import Role
+    from resolvers.jobs.queue import ask_for_compile
+
+    from ...settings import Settings
+    from ...worker import compiler_of
+    from ..session import find_wiki, session
+
+    compiler = compiler_of(Settings(), say_batch) if wait else None
+
+    async def work(database: "Database") -> dict[str, Any]:
+        scope = (await find_wiki(database, tenant, owner)).scope(Role.ADMIN)
+        job_id = await ask_for_compile(database, scope)
+        if compiler is None:
+            return await summed(database, scope, [job_id])
+        done = await summed(database, scope, [job_id, *await finished(database, scope, compiler)])
+        return done | await standing(database, scope, done)
+
+    job = session(work)
+    if as_json:
+        show(job)
+    else:
+        say_job(job)
+
+
+async def finished(database: "Database", scope: "Scope", compiler: "Compiler") -> "set[UUID]":
+    """Return the jobs of the wiki that were open, once none is: run here, retries included, or by another worker
+    meanwhile.
+
+    Jobs of other owners are left alone, and so is one that is due later, because a budget is used up.
+    """
+    import asyncio
+
+    from compiler.jobs.worker import run, worker_name
+    from resolvers.jobs.queue import claim_in, find_open, hurry_retries
+
+    seen: set[UUID] = set()
+    failures: set[tuple[UUID, int]] = set()
+    await hurry_retries(database, scope)
+    while jobs := [job for job in await find_open(database, scope) if not is_put_off(job)]:
+        seen |= {job["id"] for job in jobs}
+        waiting = [job for job in jobs if job["status"] == "pending" and job["error"]]
+        for job in waiting:
+            if (attempt := (job["id"], job["attempt"])) not in failures:
+                failures.add(attempt)
+                tell(f"Attempt {job['attempt']} failed: {job['error']} The next is at {moment(job['run_after'])}.")
+        claimed = await claim_in(database, scope.tenant_id, worker_name(), scope.owner_id)
+        if claimed:
+            with untraced():
+                await run(database, claimed, compiler)
+            continue
+        await asyncio.sleep(RETRY_PAUSE if len(waiting) == len(jobs) else PAUSE)
+    return seen
+
+
+@contextmanager
+def untraced() -> "Iterator[None]":
+    """Silence the warnings of a worker, whose tracebacks are for logs: an error is reported in a sentence."""
+    logger = logging.getLogger("compiler.jobs.worker")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+def is_put_off(job: "Row") -> bool:
+    is_waiting = job["status"] == "pending" and not job["error"]
+    return is_waiting and job["run_after"] > datetime.now(UTC) + PUT_OFF
+
+
+async def summed(database: "Database", scope: "Scope", job_ids: "Iterable[UUID]") -> dict[str, Any]:
+    """Return the first of these jobs as it stands, with what all of them have done. Raises CompileFailed."""
+    from compiler.metrics import Metrics
+    from resolvers.jobs.queue import CompileFailed, find_job
+
+    jobs = [await find_job(database, scope, job_id) for job_id in dict.fromkeys(job_ids)]
+    for job in jobs:
+        if job["status"] == "failed":
+            raise CompileFailed(job["id"], job["attempt"], job["error"])
+    total = Metrics()
+    for job in jobs:
+        total += Metrics(job["metrics"])
+    if not jobs:
+        return {}
+    first, metrics = jobs[0], total.stored if jobs[0]["metrics"] else {}
+    return {"id": first["id"], "status": first["status"], "error": first["error"], "metrics": metrics}
+
+
+async def standing(database: "Database", scope: "Scope", done: dict[str, Any]) -> dict[str, Any]:
+    """Return the state of the wiki after a compile: mentions, work that is put off, and, where nothing was
+    left to read, the job that a worker did before."""
+    from resolvers.jobs.queue import find_last_compiled, find_open
+    from resolvers.sources.mentions import find_nearest
+
+    held = await find_nearest(database, scope, NEAREST)
+    last = None if done["metrics"].get("sources_read") else await find_last_compiled(database, scope)
+    due = [job["run_after"] for job in await find_open(database, scope) if is_put_off(job)]
+    return {
+        "held": {"total": held[0]["total"] if held else 0, "nearest": [named(one) for one in held]},
+        "lastCompiled": last and {"id": last["id"], "finishedAt": last["finished_at"], "metrics": last["metrics"]},
+        "continuesAt": min(due, default=None),
+    }
+
+
+def named(mention: "Row") -> dict[str, Any]:
+    return {"name": mention["name"], "sources": mention["mention_count"]}
+
+
+def moment(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def say_batch(metrics: "Metrics") -> None:
+    done = metrics.counts
+    tell(
+        f"{done['sources_read']:,.0f} sources read: {done['pages_created']:,.0f} pages made, "
+        f"{done['sections_written']:,.0f} sections written"
+    )
+
+
+def say_job(job: dict[str, Any]) -> None:
+    if job["status"] != "succeeded":
+        say(f"The job {job['id']} is {job['status']}. It is run by: cairn worker")
+        return
+    if last := job["lastCompiled"]:
+        say(f"Nothing new was left to read. A worker has compiled until {moment(last['finishedAt'])}:")
+    say(f"Compiled: {counted((last or job)['metrics'])}.")
+    if total := job["held"]["total"]:
+        nearest = ", ".join(f"{one['name']} ({one['sources']})" for one in job["held"]["nearest"])
+        say(
+            f"{total} name{'s' * (total != 1)} held: a name gets its page with its third source within 30 days. "
+            f"Nearest: {nearest}."
+        )
+    if job["continuesAt"]:
+        say(f"A budget is used up: a worker goes on from {moment(job['continuesAt'])}.")
+
+
+def counted(done: dict[str, Any]) -> str:
+    return (
+        f"{done.get('sources_read', 0)} sources, {done.get('pages_created', 0)} new pages, "
+        f"{done.get('sections_written', 0)} sections, {done.get('mentions_recorded', 0)} names held"
+    )
+
+
+if TYPE_CHECKING:
+    from db.database import Database
+
+
+def add_rebuilding(parent: typer.Typer) -> None:
+    parent.command("rebuild", epilog="Example: cairn rebuild entity/austin-texas --tenant acme --owner mara --wait")(
+        rebuild
+    )
+
+
+def rebuild(
+    tenant: Tenant,
+    owner: Owner,
+    name: Annotated[str | None, typer.Argument(metavar="[TYPE/SLUG]", help="Like entity/austin-texas.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Every active page of the wiki.")] = False,
+    wait: Wait = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write every section anew that cites sources, from those alone. What it said before stays in the history."""
+    from db.scope import Role
+    from resolvers.model.lookup import locate_slug
+    from resolvers.sources.compile_requests import rebuild_page, rebuild_wiki
+
+    from ...settings import Settings
+    from ...worker import compiler_of
+    from ..session import find_wiki, session
+
+    if (name is None) is not everything:
+        raise typer.BadParameter("name a page as TYPE/SLUG, or say --all")
+    type, _, slug = page_name(name).partition("/") if name else ("", "", "")
+    compiler = compiler_of(Settings(), say_batch) if wait else None
+
+    async def work(database: "Database") -> dict[str, Any]:
+        scope = (await find_wiki(database, tenant, owner)).scope(Role.ADMIN)
+        if everything:
+            job_id = await rebuild_wiki(database, scope)
+        else:
+            job_id = await rebuild_page(database, scope, (await locate_slug(database, scope, slug, type)).page_id)
+        done = await finished(database, scope, compiler) if compiler else set()
+        return await summed(database, scope, [job_id, *done])
+
+    job = session(work)
+    if as_json:
+        show(job)
+    elif job["status"] == "succeeded":
+        metrics = job["metrics"]
+        say(f"Built again: {metrics.get('pages_rebuilt', 0)} pages, {metrics.get('pages_updated', 0)} of them changed.")
+    else:
+        say(f"The job {job['id']} is {job['status']}. It is run by: cairn worker")
+
+
+if TYPE_CHECKING:
+    from db.database import Database
+
+    from .indexes import Reindexed
+
+
+def add_reindex(parent: typer.Typer) -> None:
+    epilog = "Example: cairn reindex, or: cairn reindex --tenant acme --owner mara --again"
+    parent.command("reindex", epilog=epilog)(reindex)
+
+
+def reindex(
+    tenant: Annotated[
+        str | None, typer.Option("--tenant", metavar="SLUG", help="Only this tenant's wikis: its slug or id.")
+    ] = None,
+    owner: Annotated[
+        str | None, typer.Option("--owner", metavar="SLUG", help="Only this owner's wiki, in the tenant: slug or id.")
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Also read what was read before.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Let search read the pages and sources that it has not read. In all wikis, or in some.
+
+    Others may read and write meanwhile. Ctrl-C loses nothing: run it again, and it goes on.
+    """
+    if owner and not tenant:
+        raise typer.BadParameter("an owner needs its tenant: add --tenant SLUG")
+    from ..session import session
+    from .indexes import counted, due, read
+
+    async def work(database: "Database") -> "Reindexed":
+        return await read(database, await due(database, tenant, owner, again=again), again=again)
+
+    done = session(work)
+    if as_json:
+        show(done._asdict())
+    elif done.wikis:
+        say(f"Search has read {counted(done.pages, done.sources, done.wikis)} in {done.seconds:,} s.")
+    else:
+        say("Search has read every page and source already. To read them anyway: cairn reindex --again")
+
+
+if TYPE_CHECKING:
+    from db.database import Database
+
+
+def add_worker(parent: typer.Typer) -> None:
+    parent.command("worker", epilog="Example: cairn worker")(worker)
+
+
+def worker() -> None:
+    """Run compile jobs until Ctrl-C or SIGTERM. Start as many as you like: a wiki is compiled by one at a time."""
+    import asyncio
+    import signal
+    from contextlib import suppress
+
+    from compiler.jobs.worker import work
+
+    from ...settings import Settings
+    from ...worker import compiler_of
+    from ..session import session
+
+    compiler = compiler_of(Settings())
+
+    async def until_stopped(database: "Database") -> None:
+        working = asyncio.create_task(work(database, compiler))
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, working.cancel)
+        tell("Waiting for compile jobs")
+        with suppress(asyncio.CancelledError):
+            await working
+
+    session(until_stopped, creates=True)
+    tell("The worker has stopped. What it was at is left to others.")
+
+
+def add_to(parent: typer.Typer) -> None:
+    add_compiling(parent)
+    add_rebuilding(parent)
+    add_reindex(parent)
+    add_worker(parent)

@@ -1,0 +1,196 @@
+"""Commands for API keys and tokens."""
+
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+from uuid import UUID
+
+import typer
+
+from ..options import AsJson, Owner, Tenant, duration
+from ..output import say, show, table, tell
+
+
+class Role(StrEnum):
+    """The roles of credentials, repeated here because db.scope brings the whole of db with it."""
+
+    READER = "reader"
+    MEMBER = "member"
+    SERVICE = "service"
+    ADMIN = "admin"
+
+
+class ActorKind(StrEnum):
+    """The kinds of actor of db.scope that can hold a credential."""
+
+    AGENT = "agent"
+    USER = "user"
+    SERVICE = "service"
+
+
+ActorOption = Annotated[
+    ActorKind | None,
+    typer.Option("--actor", help="Who acts with it, as history will say. When left out: what the owner is."),
+]
+RoleOption = Annotated[Role, typer.Option("--role", help="What it may do at most. Services and admins: tenant-wide.")]
+
+
+if TYPE_CHECKING:
+    from ...settings import Settings
+    from ..session import Wiki
+
+Ttl = Annotated[int, typer.Option(parser=duration, metavar="TIME", help="How long it lives: 90s, 15m, 12h, 30d.")]
+
+
+def add_token(parent: typer.Typer) -> None:
+    parent.command("token", epilog="Example: cairn token --tenant acme --owner mara --role reader --ttl 12h")(token)
+
+
+def token(
+    tenant: Tenant,
+    owner: Owner,
+    role: RoleOption = Role.MEMBER,
+    ttl: Ttl = "30d",  # type: ignore[assignment]  # a default is parsed like what is typed
+    actor: ActorOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print a signed token for `Authorization: Bearer`."""
+    from ...settings import Settings
+    from ..session import find_wiki, session
+
+    wiki = session(lambda database: find_wiki(database, tenant, owner))
+    signed = token_for(Settings(), wiki, role, ttl, actor)
+    if as_json:
+        show({"token": signed, "tenantId": wiki.tenant.id, "ownerId": wiki.owner.id, "role": role, "expiresIn": ttl})
+    else:
+        say(signed)
+
+
+def token_for(settings: "Settings", wiki: "Wiki", role: str, ttl: float, actor_kind: ActorKind | None = None) -> str:
+    """A token signed with our own secret. Raises Forbidden where tokens come from another issuer."""
+    from db import scope
+    from resolvers.auth.tokens import Signing, issue_token
+
+    from ...settings import signing_secret
+
+    signing = Signing(signing_secret(settings), settings.jwt_issuer, settings.jwt_audience)
+    acting = scope.ActorKind(actor_kind) if actor_kind else None
+    return issue_token(signing, wiki.owner, scope.Role(role), ttl, acting)
+
+
+if TYPE_CHECKING:
+    from db.database import Database
+    from resolvers.auth.api_keys import ApiKey, IssuedKey
+
+app = typer.Typer(help="API keys, for programs.", no_args_is_help=True)
+Owners = Annotated[
+    list[str], typer.Option("--owner", metavar="SLUG", help="An owner it speaks for: slug or id. May be repeated.")
+]
+Expires = Annotated[int | None, typer.Option(parser=duration, metavar="TIME", help="After how long it ends, like 90d.")]
+
+
+def add_keys(parent: typer.Typer) -> None:
+    parent.add_typer(app, name="keys", epilog="Example: cairn keys create --help")
+
+
+@app.command("create", epilog="Example: cairn keys create --tenant acme --owner ada --role member --name crawler")
+def create(
+    tenant: Tenant,
+    owner: Owners,
+    role: RoleOption,
+    name: Annotated[str, typer.Option(metavar="NAME", help="What it is for.")],
+    expires: Expires = None,
+    actor: ActorOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make an API key and print it, this once. The first owner's wiki is the one it works in."""
+    from db.scope import ActorKind, Role
+    from resolvers.auth.api_keys import create_api_key
+    from resolvers.auth.owners import find_owners
+    from resolvers.tenants.tenants import find_tenant
+
+    from ..session import session
+
+    expires_at = None if expires is None else datetime.now(UTC) + timedelta(seconds=expires)
+
+    async def work(database: "Database") -> "IssuedKey":
+        tenant_id = (await find_tenant(database, tenant)).id
+        owner_ids = [found.id for found in await find_owners(database, tenant_id, owner)]
+        acting = ActorKind(actor) if actor else None
+        return await create_api_key(database, tenant_id, name, Role(role), owner_ids, expires_at, acting)
+
+    issued = session(work)
+    if as_json:
+        show({"id": issued.id, "key": issued.key, "expiresAt": expires_at})
+    else:
+        say(issued.key)
+        tell(f"Keep it: nobody can show it again. To end it: cairn keys revoke {issued.id} --tenant {tenant}")
+
+
+@app.command("list", epilog="Example: cairn keys list --tenant acme --json")
+def list_all(tenant: Tenant, as_json: AsJson = False) -> None:
+    """List the API keys of a tenant. No key is shown."""
+    from resolvers.auth.api_keys import list_api_keys
+    from resolvers.tenants.tenants import find_tenant
+
+    from ..session import session
+
+    async def work(database: "Database") -> "list[ApiKey]":
+        return await list_api_keys(database, (await find_tenant(database, tenant)).id)
+
+    keys = session(work)
+    if as_json:
+        show([shown(key) for key in keys])
+    else:
+        rows = [
+            (key.name, key.role.value, key.actor_kind.value, " ".join(key.owners), key.state, ends(key), key.id)
+            for key in keys
+        ]
+        table(["name", "role", "actor", "owners", "state", "ends", "id"], rows)
+
+
+def shown(key: "ApiKey") -> dict[str, Any]:
+    return {
+        "id": key.id,
+        "name": key.name,
+        "role": key.role,
+        "actor": key.actor_kind,
+        "owners": key.owners,
+        "state": key.state,
+        "createdAt": key.created_at,
+        "expiresAt": key.expires_at,
+        "revokedAt": key.revoked_at,
+    }
+
+
+def ends(key: "ApiKey") -> str:
+    """The day, or that there is none."""
+    end = key.revoked_at or key.expires_at
+    return f"{end:%Y-%m-%d}" if end else "never"
+
+
+@app.command("revoke", epilog="Example: cairn keys revoke 0199f0c2-5d3e-7c1a-9f00-3a5b8c2d1e4f --tenant acme")
+def revoke(
+    key_id: Annotated[UUID, typer.Argument(metavar="ID", help="The key's id, not the key.")],
+    tenant: Tenant,
+    as_json: AsJson = False,
+) -> None:
+    """End an API key. Ending it again changes nothing."""
+    from resolvers.auth.api_keys import revoke_api_key
+    from resolvers.tenants.tenants import find_tenant
+
+    from ..session import session
+
+    async def work(database: "Database") -> None:
+        await revoke_api_key(database, (await find_tenant(database, tenant)).id, key_id)
+
+    session(work)
+    if as_json:
+        show({"id": key_id, "revoked": True})
+    else:
+        say(f"The key {key_id} opens nothing any more.")
+
+
+def add_to(parent: typer.Typer) -> None:
+    add_token(parent)
+    add_keys(parent)

@@ -1,0 +1,295 @@
+"""Commands that list and show pages."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from enum import StrEnum
+from importlib.resources import files
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..options import AsJson, Owner, Tenant, moment
+from ..output import say, show, table
+
+if TYPE_CHECKING:
+    from db.database import Database
+
+TYPES = (
+    "entity", "topic", "decision", "concept", "project", "reference", "theme", "context", "standard", "product",
+    "source",
+)  # fmt: skip
+
+
+Limit = Annotated[int, typer.Option(metavar="N", min=1, max=100, help="How many at most.")]
+After = Annotated[str | None, typer.Option(metavar="CURSOR", help="What comes then: the cursor that was shown.")]
+
+
+class Order(StrEnum):
+    """The orders of a list of pages, repeated here because schema.enums is slow to import."""
+
+    UPDATED = "updated"
+    TITLE = "title"
+    CREATED = "created"
+    HUBNESS = "hubness"
+
+
+def add_pages(parent: typer.Typer) -> None:
+    parent.command("page", epilog="Example: cairn page entity/austin-texas --tenant acme --owner mara")(page)
+    parent.command("pages", epilog="Example: cairn pages --type entity --tag food --tenant acme --owner mara")(pages)
+
+
+def one_type(text: str) -> str:
+    """Return one of the types that a page may have, or raise BadParameter."""
+    if text.lower() not in TYPES:
+        raise typer.BadParameter(f"give one of {', '.join(TYPES)}")
+    return text.lower()
+
+
+def pages(
+    tenant: Tenant,
+    owner: Owner,
+    types: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--type", metavar="TYPE", parser=one_type, help="Of this type; several are possible: any of them."
+        ),
+    ] = None,
+    tags: Annotated[
+        list[str] | None, typer.Option("--tag", metavar="TAG", help="With this tag; several: all of them.")
+    ] = None,
+    prefix: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="With a title that begins so.")] = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="TIME", parser=moment, help="Changed then or later, like 2026-01-31.")
+    ] = None,
+    archived: Annotated[bool, typer.Option("--archived", help="Archived pages instead of active ones.")] = False,
+    order: Annotated[Order, typer.Option(help="Last changed, by title, newest, or most linked first.")] = Order.UPDATED,
+    limit: Limit = 50,
+    after: After = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the pages of a wiki."""
+    filter = {
+        "types": [one.upper() for one in types] if types else None,
+        "tags": tags or None,
+        "titlePrefix": prefix,
+        "updatedSince": since,
+        "status": "ARCHIVED" if archived else "ACTIVE",
+    }
+    variables = {"filter": filter, "order": order.upper(), "limit": limit, "after": after}
+    found = ask("pages", "wikiPages", tenant, owner, **variables)
+    if as_json:
+        show(found)
+        return
+    rows = [(named(one), one["title"], one["updatedAt"], ", ".join(one["tags"])) for one in found["nodes"]]
+    table(["page", "title", "changed", "tags"], rows)
+    say_rest(found)
+
+
+def say_rest(found: dict[str, Any]) -> None:
+    """Print how many items of how many a list shows, and how to see the next."""
+    total = f" of {found['totalCount']}" if "totalCount" in found else ""
+    say(f"{len(found['nodes'])}{total}")
+    if found["pageInfo"]["hasNextPage"]:
+        say(f"More: --after {found['pageInfo']['endCursor']}")
+
+
+def page_name(text: str) -> str:
+    """Return the name if it is TYPE/SLUG, or raise BadParameter."""
+    type, slash, slug = text.partition("/")
+    if not slash or not slug or type.lower() not in TYPES:
+        raise typer.BadParameter(f"write it as TYPE/SLUG, where TYPE is one of {', '.join(TYPES)}")
+    return text
+
+
+def page(
+    name: Annotated[str, typer.Argument(callback=page_name, metavar="TYPE/SLUG", help="Like entity/austin-texas.")],
+    tenant: Tenant,
+    owner: Owner,
+    as_json: AsJson = False,
+) -> None:
+    """Show a page as markdown, with what links to it."""
+    from resolvers.errors import NotFound
+
+    from ..session import session
+
+    type, _, slug = name.partition("/")
+
+    async def work(database: "Database") -> Any:
+        from ..plans import find_page
+        from ..session import find_wiki
+
+        return await find_page(database, await find_wiki(database, tenant, owner), type, slug)
+
+    found = session(work)
+    if found is None:
+        raise NotFound(f"There is no page {name} in this wiki. Find others with: cairn search")
+    if as_json:
+        show(found)
+    else:
+        say_page(found)
+
+
+def ask(document: str, field: str, tenant: str, owner: str, **variables: Any) -> Any:
+    """Return what one root field of the stored document answers."""
+    from ..session import session
+
+    async def work(database: "Database") -> Any:
+        from ..answers import answered
+        from ..session import find_wiki
+
+        return await answered(database, await find_wiki(database, tenant, owner), stored(document), variables)
+
+    return session(work)[field]
+
+
+def stored(document: str) -> str:
+    """The text of a stored document."""
+    return files("app.cli").joinpath(f"queries/{document}.graphql").read_text(encoding="utf-8")
+
+
+def say_page(page: dict[str, Any]) -> None:
+    """The head of the page, its text, and where it stands among others."""
+    say(f"# {page['title']}\n")
+    facts = {
+        "page": named(page) + (f" (was {page['redirectedFrom']})" if page["redirectedFrom"] else ""),
+        "summary": page["summary"],
+        "status": page["status"].lower() if page["status"] != "ACTIVE" else None,
+        "tags": ", ".join(page["tags"]),
+        "aliases": ", ".join(page["aliases"]),
+        "parent": page["parent"] and named(page["parent"]),
+        "linked from": ", ".join(named(linking) for linking in page["backlinks"]["nodes"]),
+        "sources": ", ".join(source["ref"] for source in page["sources"]["nodes"]),
+        "version": f"{page['version']}, {page['updatedAt']}",
+    }
+    for name, fact in facts.items():
+        if fact:
+            say(f"{name}: {fact}")
+    say(f"\n{page['bodyMd']}")
+
+
+def named(page: dict[str, Any]) -> str:
+    return f"{page['type'].lower()}/{page['slug']}"
+
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from db.database import Database
+    from db.scope import Scope
+
+PageName = Annotated[str, typer.Argument(callback=page_name, metavar="TYPE/SLUG", help="Like entity/austin-texas.")]
+ExpectedVersion = Annotated[
+    int | None, typer.Option("--expect", metavar="N", help="Refuse if the page has another version.")
+]
+Summary = Annotated[str | None, typer.Option(metavar="TEXT", help="What to say of it in the history.")]
+
+Work = Callable[["Database", "Scope", "UUID"], Awaitable[Any]]
+
+
+def on_page(name: str, tenant: str, owner: str, work: Work) -> Any:
+    """Run the work on the page and return its result."""
+    from ..session import find_wiki, session
+
+    async def run(database: "Database") -> Any:
+        from db.scope import Role
+
+        scope = (await find_wiki(database, tenant, owner)).scope(Role.MEMBER)
+        return await work(database, scope, await find_page_id(database, scope, name))
+
+    return session(run)
+
+
+async def find_page_id(database: "Database", scope: "Scope", name: str) -> "UUID":
+    """Return the id of the page TYPE/SLUG, archived or not; raise NotFound if there is none."""
+    from resolvers.errors import NotFound
+    from resolvers.model.lookup import PageAddress, locate
+
+    type, _, slug = name.partition("/")
+    try:
+        return await locate(database, scope, PageAddress(type=type.lower(), slug=slug))
+    except NotFound:
+        raise NotFound(f"There is no page {name} in this wiki. Find others with: cairn search") from None
+
+
+async def find_each(
+    database: "Database", scope: "Scope", names: Sequence[str]
+) -> "tuple[dict[str, UUID], dict[str, str]]":
+    """The ids of those that there are, and what is wrong with the others."""
+    from resolvers.errors import BadInput, NotFound
+
+    found: dict[str, UUID] = {}
+    missing: dict[str, str] = {}
+    for name in names:
+        try:
+            found[name] = await find_page_id(database, scope, name)
+        except (BadInput, NotFound) as error:
+            missing[name] = error.message
+    return found, missing
+
+
+def each_page(names: Sequence[str], tenant: str, owner: str, *, back: bool) -> list[dict[str, Any]]:
+    """Archive pages or bring them back; what became of each."""
+    from ..session import find_wiki, session
+
+    wanted = list(dict.fromkeys(map(page_name, names)))
+
+    async def run(database: "Database") -> list[dict[str, Any]]:
+        from db.scope import Role
+        from resolvers.pages.batches import archive_pages, unarchive_pages
+
+        scope = (await find_wiki(database, tenant, owner)).scope(Role.MEMBER)
+        found, missing = await find_each(database, scope, wanted)
+        outcomes = await (unarchive_pages if back else archive_pages)(database, scope, list(found.values()))
+        names = list(found)
+        changed = {names[one.position]: one.saved is not None and one.saved.changed for one in outcomes}
+        errors = missing | {names[one.position]: one.error.message for one in outcomes if one.error}
+        return [{"page": name, "changed": changed.get(name, False), "error": errors.get(name)} for name in wanted]
+
+    return session(run)
+
+
+if TYPE_CHECKING:
+    from db.database import Database
+    from resolvers.links.links import DroppedLinks
+
+app = typer.Typer(help="Links that follow from evidence alone.", no_args_is_help=True)
+
+
+def add_links(parent: typer.Typer) -> None:
+    parent.add_typer(app, name="links", epilog="Example: cairn links drop --help")
+
+
+@app.callback()
+def group() -> None:
+    """Links that follow from evidence alone."""
+
+
+@app.command("drop", epilog="Example: cairn links drop 'deterministic:city:*' --dry-run --tenant acme --owner mara")
+def drop(
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="deterministic:city:*, co_mention:*, deterministic:* …")],
+    tenant: Tenant,
+    owner: Owner,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how many there are.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Take back all links of a kind. Those that have another reason stay for that."""
+    from ..session import find_wiki, session
+
+    async def work(database: "Database") -> "DroppedLinks":
+        from db.scope import Role
+        from resolvers.links.links import drop_link_kind
+
+        scope = (await find_wiki(database, tenant, owner)).scope(Role.ADMIN)
+        return await drop_link_kind(database, scope, kind, dry_run=dry_run)
+
+    done = session(work)
+    if as_json:
+        show({"kind": done.kind, "dryRun": dry_run, "links": done.links, "deleted": done.deleted})
+    elif dry_run:
+        say(f"{done.links} links have a reason {done.kind}, {done.deleted} of them no other. Nothing was changed.")
+    else:
+        say(f"{done.links} links lost a reason {done.kind}, {done.deleted} of them had no other and are gone.")
+
+
+def add_to(parent: typer.Typer) -> None:
+    add_pages(parent)
+    add_links(parent)

@@ -1,0 +1,79 @@
+"""`cairn search`: what a wiki says about something, with the passages that say it."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from ..options import AsJson, Owner, Tenant
+from ..output import say, show, table
+from .pages import named
+
+if TYPE_CHECKING:
+    from db.database import Database
+
+
+class Searching(TyperCommand):
+    """A question may begin with a word that no page must say: -decaf is no option, for those have two minus signs."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        asked = [] if "--" in args else [one for one in args if one[:1] == "-" != one[1:2]]
+        return super().parse_args(ctx, [*(one for one in args if one not in asked), *(["--", *asked] if asked else [])])
+
+
+def add_to(parent: typer.Typer) -> None:
+    example = "Example: cairn search 'austin water' --tenant acme --owner mara"
+    parent.command("search", cls=Searching, epilog=example)(search)
+
+
+def search(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for.")],
+    tenant: Tenant,
+    owner: Owner,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=50, help="How many pages at most.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """Search a wiki, the best first.
+
+    \b
+    QUERY is words, and any of these:
+      "two words"         a phrase that the page must say
+      -word -"a phrase"   what it must not say
+      type:topic          its type; several: any of them
+      tag:food            its tag; several: all of them
+      status:archived     active (when nothing is said), archived, or any
+      updated:>2026-01    when it last changed: a year, a month or a day, with > >= < <=
+      in:title            words in names only
+      owner:slug          in that wiki
+    """
+    from ..session import session
+
+    async def work(database: "Database") -> Any:
+        from ..plans import find_results
+        from ..session import find_wiki
+
+        return await find_results(database, await find_wiki(database, tenant, owner), query, limit)
+
+    found = session(work)
+    if as_json:
+        show(found)
+    else:
+        say_results(found)
+
+
+def say_results(found: dict[str, Any]) -> None:
+    if found["didYouMean"]:
+        say(f"Did you mean: {found['didYouMean']}")
+    if not found["edges"]:
+        say("Nothing found.")
+        return
+    table(["score", "page", "passage"], [row(edge) for edge in found["edges"]])
+    at_least = "" if found["totalIsExact"] else "at least "
+    say(f"{len(found['edges'])} of {at_least}{found['totalCount']}")
+
+
+def row(edge: dict[str, Any]) -> tuple[str, str, str]:
+    """The passage under its heading, or the summary of a page that only its name found."""
+    page, section, snippet = edge["node"], edge["section"], edge["snippet"]
+    heading = f"{section['heading']}: " if section and section["heading"] else ""
+    return f"{edge['score']:.2f}", named(page), f"{heading}{snippet['text']}" if snippet else page["summary"] or ""

@@ -1,0 +1,244 @@
+"""Commands of operators: serve, migrate, status, settings, schema and trusted documents."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..options import AsJson, Host, Port
+from ..output import say, show, tell
+
+if TYPE_CHECKING:
+    from ...settings import Settings
+
+Workers = Annotated[
+    int | None, typer.Option(metavar="N", min=1, max=64, help="How many processes; else CAIRN_WORKERS, else 1.")
+]
+
+
+def add_serve(parent: typer.Typer) -> None:
+    parent.command("serve", epilog="Example: cairn serve --port 9000 --workers 4")(serve)
+
+
+def serve(host: Host = None, port: Port = None, workers: Workers = None) -> None:
+    """Serve GraphQL until Ctrl-C or SIGTERM."""
+    from ...server.serve import serve as serving
+    from ..session import ready
+
+    settings = configured(host=host, port=port, workers=workers)
+    with ready(settings, creates=True) as dsn:
+        serving(settings, dsn, lambda url: say(f"Cairn answers at {url}/graphql, for people at {url}/graphiql"))
+
+
+def configured(**given: str | int | None) -> "Settings":
+    """The environment's settings, but for those that were given."""
+    from ..options import read_settings
+
+    return read_settings().model_copy(update={name: value for name, value in given.items() if value is not None})
+
+
+if TYPE_CHECKING:
+    from db.database import Database
+
+    from ...settings import Settings
+
+
+def add_migrate(parent: typer.Typer) -> None:
+    parent.command("migrate", epilog="Example: cairn migrate")(migrate)
+
+
+def migrate(
+    no_reindex: Annotated[
+        bool, typer.Option("--no-reindex", help="Only say what search has yet to read: until then it does not find it.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Bring the database to the newest schema. Then search reads the pages that it has not read.
+
+    Safe to run at any time, by several at once. Stopped while search reads, it has migrated all the same.
+    """
+    import asyncio
+
+    from ...settings import Settings
+    from ..session import opened
+
+    settings = Settings()
+    with server(settings) as dsn:
+        applied = migrated(dsn, is_yours=settings.database_url is not None)
+        if not as_json:
+            say(f"Applied {', '.join(applied)}." if applied else "The database is at the newest schema already.")
+        found = asyncio.run(opened(settings, dsn, left if no_reindex else caught_up))
+    if as_json:
+        show({"applied": applied, **found})
+
+
+@contextmanager
+def server(settings: "Settings") -> Iterator[str]:
+    """The DSN: of yours, or of the one that comes with Cairn, while this lasts."""
+    from db.embedded import EmbeddedServer
+
+    if settings.database_url is not None:
+        yield settings.database_url
+    else:
+        with EmbeddedServer(settings.data_dir, tell) as dsn:
+            yield dsn
+
+
+def migrated(dsn: str, *, is_yours: bool) -> list[str]:
+    """Apply what is pending and return those revisions."""
+    import asyncio
+
+    from db.migrate import migrate as to_newest
+
+    from ..session import reached
+
+    migrating = to_newest(dsn, tell)
+    return asyncio.run(reached(dsn, migrating) if is_yours else migrating)
+
+
+async def caught_up(database: "Database") -> dict[str, Any]:
+    """Index what search has not read and return the counts. Servers of the release before keep their own index."""
+    from .indexes import amount, due, read
+
+    found = await due(database)
+    wikis = [wiki for wiki in found if wiki["is_due"]]
+    if wikis:
+        tell(f"Search has yet to read {amount(wikis)}")
+    done = await read(database, wikis, keep_older=True)
+    if any(wiki["has_older"] for wiki in found):
+        tell("The older index stays for servers of the older release. Once they are replaced, run: cairn reindex")
+    return {"reindexed": done._asdict()}
+
+
+async def left(database: "Database") -> dict[str, Any]:
+    """Return how many wikis, pages and sources search has yet to read."""
+    from .indexes import amount, due
+
+    wikis = [wiki for wiki in await due(database) if wiki["is_due"]]
+    if wikis:
+        tell(f"Search has yet to read {amount(wikis)}. Run: cairn reindex")
+    return {
+        "unread": {
+            "wikis": len(wikis),
+            "pages": sum(wiki["unread"] for wiki in wikis),
+            "sources": sum(wiki["unread_sources"] for wiki in wikis),
+        }
+    }
+
+
+WORDS = {
+    "embedded": "embedded server",
+    "dataDir": "data folder",
+    "running": "in use by others",
+    "serverVersion": "PostgreSQL",
+    "pendingMigrations": "pending migrations",
+}
+
+
+def add_status(parent: typer.Typer) -> None:
+    parent.command("status", epilog="Example: cairn status --json")(status)
+
+
+def status(as_json: AsJson = False) -> None:
+    """Say which database is used and what is in it. Changes nothing; exits with 1 when it cannot be used as it is."""
+    from ...settings import Settings
+    from ..inventory import known
+
+    facts = known(Settings())
+    if as_json:
+        show(facts)
+    else:
+        for name, fact in facts.items():
+            say(f"{WORDS.get(name, name)}: {in_words(fact)}")
+    if "problem" in facts:
+        raise typer.Exit(1)
+
+
+def in_words(fact: object) -> str:
+    if isinstance(fact, bool):
+        return "yes" if fact else "no"
+    return ", ".join(fact) or "none" if isinstance(fact, list) else str(fact)
+
+
+def add_schema(parent: typer.Typer) -> None:
+    epilog = "Example: cairn schema > schema.graphql; cairn schema --rest > openapi.json"
+    parent.command("schema", epilog=epilog)(schema)
+
+
+def schema(
+    rest: Annotated[bool, typer.Option("--rest", help="The OpenAPI document of the REST API instead.")] = False,
+    admin: Annotated[bool, typer.Option("--admin", help="The OpenAPI document of /api/admin instead.")] = False,
+    older: Annotated[bool, typer.Option("--v0", help="The GraphQL schema of /graphql/v0 instead.")] = False,
+) -> None:
+    """Print the GraphQL schema. Needs no database."""
+    if rest:
+        from ...rest.application import contract_text
+
+        say(contract_text())
+        return
+    if admin:
+        from ...rest.admin import contract_text as admin_contract_text
+
+        say(admin_contract_text())
+        return
+    from schema import root, v0
+
+    say((v0 if older else root).sdl().rstrip())
+
+
+app = typer.Typer(help="Trusted documents: what clients may ask by an id.", no_args_is_help=True)
+Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder that CAIRN_DOCUMENTS_DIR names.")]
+FAILURE = 1
+
+
+def add_documents(parent: typer.Typer) -> None:
+    parent.add_typer(app, name="documents", epilog="Example: cairn documents check --help")
+
+
+@app.command("check", epilog="Example: cairn documents check ./documents")
+def check(folder: Folder, as_json: AsJson = False) -> int:
+    """Compare every document with its id, the schema and the limits. Needs no database."""
+    from ...documents.folder import read_folder
+    from ...documents.trusted import refusals
+    from ...http.request import document_limits
+    from ...settings import Settings
+
+    documents, faults = read_folder(folder)
+    faults += refusals(documents, document_limits(Settings()))
+    if as_json:
+        found = [{"file": str(fault.file), "id": fault.id, "message": fault.message} for fault in faults]
+        show({"documents": len(documents), "faults": found})
+    else:
+        for fault in faults:
+            say(str(fault))
+        say(f"{len(documents)} documents, {len(faults)} faults.")
+    return FAILURE if faults else 0
+
+
+@app.command("add", epilog="Example: cairn documents add ./documents queries/page.graphql")
+def add(
+    folder: Folder,
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="A file with one GraphQL document.")],
+    as_json: AsJson = False,
+) -> None:
+    """Put documents into the folder under their SHA-256, and print the ids. None, if one of them is not valid."""
+    from ...documents.trusted import add_documents
+    from ...http.request import document_limits
+    from ...settings import Settings
+
+    added = add_documents(folder, files, document_limits(Settings()))
+    if as_json:
+        show([{"file": str(file), "id": f"sha256:{digest}"} for file, digest in added.items()])
+    else:
+        for file, digest in added.items():
+            say(f"sha256:{digest}  {file}")
+
+
+def add_to(parent: typer.Typer) -> None:
+    add_serve(parent)
+    add_migrate(parent)
+    add_status(parent)
+    add_schema(parent)
+    add_documents(parent)

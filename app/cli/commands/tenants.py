@@ -1,0 +1,72 @@
+"""`cairn tenants`: customers, who share nothing."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..options import AsJson
+from ..output import say, show, table
+
+if TYPE_CHECKING:
+    from db.database import Database
+    from resolvers.tenants.tenants import Tenant
+
+app = typer.Typer(help="Customers, who share nothing.", no_args_is_help=True)
+
+
+def add_to(parent: typer.Typer) -> None:
+    parent.add_typer(app, name="tenants", epilog="Example: cairn tenants list")
+
+
+@app.command("create", epilog="Example: cairn tenants create acme --name 'Acme Ltd'")
+def create(
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Its name in commands, like acme.")],
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="Its name for people; else the slug.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a tenant."""
+    from resolvers.tenants.tenants import create_tenant
+
+    from ..session import session
+
+    tenant = session(lambda database: create_tenant(database, slug, name or slug), creates=True)
+    if as_json:
+        show(shown(tenant))
+    else:
+        say(f"Made the tenant {tenant.slug}. Next: cairn owners create SLUG --tenant {tenant.slug} --kind user")
+
+
+@app.command("list", epilog="Example: cairn tenants list --json")
+def list_all(as_json: AsJson = False) -> None:
+    """List all tenants."""
+    from resolvers.tenants.tenants import list_tenants
+
+    from ..session import session
+
+    tenants = session(list_tenants)
+    if as_json:
+        show([shown(tenant) for tenant in tenants])
+    else:
+        table(["slug", "name", "id"], [(tenant.slug, tenant.name, tenant.id) for tenant in tenants])
+
+
+@app.command("compile", epilog="Example: cairn tenants compile acme --off")
+def compile_what_comes(
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="The tenant's slug or id.")],
+    on: Annotated[bool, typer.Option("--on/--off", help="By itself, or when an admin asks.")] = True,
+) -> None:
+    """Compile what a tenant retains by itself, or only when an admin asks."""
+    from resolvers.tenants.tenants import find_tenant, set_compiling
+
+    from ..session import session
+
+    async def work(database: "Database") -> None:
+        tenant = await find_tenant(database, slug)
+        await set_compiling(database, tenant.id, on)
+
+    session(work)
+    say(f"What {slug} retains is compiled {'by itself' if on else 'when an admin asks'}.")
+
+
+def shown(tenant: "Tenant") -> dict[str, Any]:
+    return {"id": tenant.id, "slug": tenant.slug, "name": tenant.name, "createdAt": tenant.created_at}

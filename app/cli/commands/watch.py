@@ -1,0 +1,104 @@
+"""`cairn watch`: what changes in a wiki, as it changes."""
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ..options import AsJson, Owner, Tenant
+from ..output import say, tell, write_json
+from .pages import named, stored
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from db.database import Database
+    from resolvers.subscriptions.feed import Feed
+
+    from ..session import Wiki
+
+
+def add_to(parent: typer.Typer) -> None:
+    parent.command("watch", epilog="Example: cairn watch --tenant acme --owner mara --json")(watch)
+
+
+def watch(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
+    """Follow what changes in a wiki until Ctrl-C: a line for each change, or with --json an object on each line.
+
+    RESYNC says that changes may have been missed, as it does in the beginning: read anew what you keep.
+    """
+    import asyncio
+    import signal
+    from contextlib import suppress
+
+    from ..session import find_wiki, session
+
+    async def follow(database: "Database") -> None:
+        wiki = await find_wiki(database, tenant, owner)
+        tell(f"Following the wiki of {wiki.owner.slug}. Ctrl-C ends it.")
+        async for event in followed(database, wiki):
+            say_event(event, as_json)
+
+    async def until_stopped(database: "Database") -> None:
+        following = asyncio.create_task(follow(database))
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, following.cancel)
+        with suppress(asyncio.CancelledError):
+            await following
+
+    session(until_stopped)
+
+
+async def followed(database: "Database", wiki: "Wiki") -> "AsyncIterator[dict[str, Any]]":
+    """Yield each change as GraphQL shows it to a reader of the wiki."""
+    import asyncio
+    from contextlib import suppress
+
+    from db.listening import Listener
+    from db.scope import Role
+    from resolvers.context import Context
+    from resolvers.subscriptions.feed import Feed, watch_wiki
+
+    from ...settings import Settings
+    from ..answers import answered
+
+    feed, scope = Feed(), wiki.scope(Role.READER)
+    context = Context(database, scope)
+    context.feed = feed
+    watcher = await watch_wiki(context, wiki.owner.id, initial=False)
+    listener = Listener(database, lambda payload: hear(feed, payload), feed.resync, Settings().listen_url)
+    listening = asyncio.create_task(listener.run())
+    try:
+        async for change in watcher:
+            shown = await answered(database, wiki, stored("watch"), {}, event=change)
+            if shown["wikiScopeChanged"]:
+                yield shown["wikiScopeChanged"]
+    finally:
+        listening.cancel()
+        with suppress(asyncio.CancelledError):
+            await listening
+
+
+def hear(feed: "Feed", payload: str) -> None:
+    """Pass a notification on. One that is not of Cairn is ignored."""
+    from contextlib import suppress
+
+    from resolvers.subscriptions.changes import read_payload
+
+    with suppress(ValueError):
+        for change in read_payload(payload):
+            feed.tell(change)
+
+
+def say_event(event: dict[str, Any], as_json: bool) -> None:
+    import sys
+
+    if as_json:
+        write_json(sys.stdout, event)
+        return
+    page, version = event["page"], event["version"]
+    parts = [event["at"], event["kind"].lower()]
+    if page:
+        parts += [named(page), page["title"]]
+    elif event["pageId"]:
+        parts.append(event["pageId"])
+    say("  ".join([*parts, f"(version {version})"] if version else parts))

@@ -1,0 +1,154 @@
+"""The `cairn` program: it holds all commands and reports their errors."""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from . import options
+from .commands import (
+    demo,
+    edit,
+    explain,
+    grants,
+    history,
+    import_export,
+    jobs,
+    keys,
+    knowledge,
+    owners,
+    pages,
+    search,
+    service,
+    sources,
+    tenants,
+    watch,
+)
+from .output import complain, prepare_streams, say, tell
+
+
+def details(error: Exception) -> dict[str, Any]:
+    """Return further details for programs: the lines of an ambiguous edit, the version of a conflict."""
+    extensions = getattr(error, "extensions", None)
+    return {name: value for name, value in extensions.items() if name != "code"} if extensions else {}
+
+
+def quoted(error: Exception) -> str | None:
+    """Return, for people, the text that an edit may have meant and how its own was looked for, or None."""
+    from resolvers.pages.edits import EditFailed
+
+    if not isinstance(error, EditFailed) or error.nearest is None:
+        return None
+    return f"Looked for by {', '.join(error.passes)}. At line {error.nearest.line}:\n\n{error.nearest.text}"
+
+
+def explained(error: Exception) -> tuple[str, str] | None:
+    """Return the code and the message of an error, or None for what can only be a fault of the program."""
+    from pydantic import ValidationError
+
+    from db.embedded import EmbeddedServerFailed
+    from db.migrate import MigrationRefused
+    from resolvers.errors import CairnError
+    from resolvers.transactions import db_errors
+
+    from ..http.errors import said
+
+    if isinstance(error, (CairnError, EmbeddedServerFailed, MigrationRefused)):
+        return error.code, str(error)
+    if isinstance(error, ValidationError):
+        return "BAD_SETTING", "; ".join(setting(one["loc"], said(one)) for one in error.errors())
+    known = db_errors.explained(error)
+    if isinstance(known, CairnError):
+        return known.code, known.message
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        return "UNREADABLE", f"{where}{error.strerror or error}."
+    return None
+
+
+def with_field(error: Exception, message: str) -> str:
+    """Return a message for people that starts with the field to fix, unless it has it. Programs get both."""
+    field = getattr(error, "field", None)
+    return f"{field}: {message}" if field and field.lower() not in message.lower() else message
+
+
+def setting(place: tuple[int | str, ...], message: str) -> str:
+    """Describe an invalid variable; a message about several together names them itself."""
+    return f"CAIRN_{str(place[0]).upper()}: {message}" if place else message
+
+
+USAGE = 2
+FAILURE = 1
+
+app = typer.Typer(
+    name="cairn",
+    help="A knowledge base that compounds: sources in, cited pages out, one GraphQL API over Postgres.",
+    epilog="Begin with: cairn demo",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+)
+COMMANDS = (
+    demo, service, options, tenants, owners, grants, keys, import_export, jobs, sources, pages, search, edit,
+    history, watch, knowledge, explain,
+)  # fmt: skip
+
+
+def say_version(wanted: bool) -> None:
+    """Print the version of the installed package."""
+    if wanted:
+        from importlib.metadata import version
+
+        say(f"cairn {version('cairn-wiki')}")
+        raise typer.Exit
+
+
+@app.callback()
+def cairn(
+    version: Annotated[
+        bool, typer.Option("--version", callback=say_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """A knowledge base that compounds: sources in, cited pages out, one GraphQL API over Postgres."""
+
+
+for module in COMMANDS:
+    module.add_to(app)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command; the exit code is 0, 1 for a failure, 2 for wrong usage, 130 after Ctrl-C."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    as_json = "--json" in arguments
+    prepare_streams()
+    try:
+        return app(arguments, prog_name="cairn", standalone_mode=False) or 0
+    except typer.TyperException as error:
+        complain("USAGE", usage(error), as_json)
+        return USAGE
+    except BrokenPipeError:
+        # Whoever read our output has enough. Python would complain at exit when it flushes the rest.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILURE
+    except Exception as error:
+        if (known := explained(error)) is None:
+            raise
+        code, message = known
+        complain(code, message if as_json else with_field(error, message), as_json, details(error))
+        if not as_json and (text := quoted(error)):
+            tell(text)
+        return FAILURE
+
+
+def usage(error: typer.TyperException) -> str:
+    """The mistake, and how to see what is right. Nothing but a command's name is answered with its help alone."""
+    message = str(error.format_message()).strip()
+    context = getattr(error, "ctx", None)
+    if message.startswith("Missing "):
+        message = " ".join(message.split())
+    if context is None or "\n" in message:
+        return message
+    message = message if message.endswith("?") else f"{message.rstrip('.')}."
+    return f"{message} Try: {context.command_path} --help"

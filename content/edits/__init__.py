@@ -1,0 +1,1 @@
+"""Edits of a text, and the differences between two texts."""

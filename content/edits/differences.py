@@ -1,0 +1,213 @@
+"""Differences between two texts: removed and added lines, and the changed words of lines that were rewritten."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import NamedTuple
+
+from ..markdown.blocks import lines
+from .sequences import SequenceChange, changes, common_head
+
+CONTEXT = 3
+LINES_MAX = 5_000  # that are shown; what comes after is counted only
+WORDS_MAX = 2_000  # characters of a line; a longer one is shown as changed in whole
+TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
+UNENDED = "\\ No newline at end of file\n"
+
+
+class DiffPart(NamedTuple):
+    """Characters of a line that are not in its counterpart, in Unicode code points."""
+
+    start: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class DiffLine:
+    """A line without its end, and its number in either text, from 1. `kind` is context, removed or added."""
+
+    kind: str
+    text: str
+    old_line: int | None
+    new_line: int | None
+    parts: tuple[DiffPart, ...] = ()
+    is_ended: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """Neighbouring changes with some lines around them; starts count from 1, or are 0 where there are no lines."""
+
+    old_start: int
+    old_count: int
+    new_start: int
+    new_count: int
+    lines: tuple[DiffLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A difference; `is_truncated` if hunks were left out as there were too many lines; the counts are of all."""
+
+    hunks: tuple[Hunk, ...]
+    removed: int
+    added: int
+    is_truncated: bool = False
+
+
+def difference(old: str, new: str) -> Difference:
+    """Compare two texts line by line."""
+    before, after = lines(old), lines(new)
+    found = changes(before, after)
+    hunks: list[Hunk] = []
+    left = LINES_MAX
+    groups = list(grouped(found))
+    for group in groups:
+        left -= group[-1].old_end - group[0].old_start + group[-1].new_end - group[0].new_start + 2 * CONTEXT
+        if left < 0:
+            break
+        hunks.append(hunk(before, after, group))
+    removed = sum(change.old_end - change.old_start for change in found)
+    added = sum(change.new_end - change.new_start for change in found)
+    return Difference(tuple(hunks), removed, added, is_truncated=len(hunks) < len(groups))
+
+
+def unified(found: Difference, old_name: str, new_name: str) -> str:
+    """Return the difference as `diff -u` and `git` write it; "" where nothing changed."""
+    if not found.hunks:
+        return ""
+    return f"--- {old_name}\n+++ {new_name}\n" + "".join(map(written, found.hunks))
+
+
+def grouped(found: Sequence[SequenceChange]) -> Iterator[list[SequenceChange]]:
+    """Yield groups of changes: those whose surroundings touch are shown together."""
+    group: list[SequenceChange] = []
+    for change in found:
+        if group and change.old_start - group[-1].old_end > 2 * CONTEXT:
+            yield group
+            group = []
+        group.append(change)
+    if group:
+        yield group
+
+
+def hunk(before: Sequence[str], after: Sequence[str], group: Sequence[SequenceChange]) -> Hunk:
+    first, last = group[0], group[-1]
+    lead = min(CONTEXT, first.old_start)
+    tail = min(CONTEXT, len(before) - last.old_end)
+    old_start, new_start = first.old_start - lead, first.new_start - lead
+    shown: list[DiffLine] = []
+    old_row, new_row = old_start, new_start
+    for change in group:
+        shown += context(before, old_row, new_row, change.old_start - old_row)
+        shown += rewritten(before, after, change)
+        old_row, new_row = change.old_end, change.new_end
+    shown += context(before, old_row, new_row, tail)
+    old_count, new_count = old_row + tail - old_start, new_row + tail - new_start
+    return Hunk(old_start + bool(old_count), old_count, new_start + bool(new_count), new_count, tuple(shown))
+
+
+def context(before: Sequence[str], old_row: int, new_row: int, count: int) -> list[DiffLine]:
+    return [line("context", before[old_row + n], old_row + n + 1, new_row + n + 1) for n in range(count)]
+
+
+def rewritten(before: Sequence[str], after: Sequence[str], change: SequenceChange) -> list[DiffLine]:
+    """Return removed lines and then added ones, each compared with its counterpart as far as both go."""
+    gone, come = before[change.old_start : change.old_end], after[change.new_start : change.new_end]
+    pairs = [words(old, new) if old and new else ((), ()) for old, new in zip_longest(gone, come)]
+    return [
+        *(line("removed", text, change.old_start + n + 1, None, pairs[n][0]) for n, text in enumerate(gone)),
+        *(line("added", text, None, change.new_start + n + 1, pairs[n][1]) for n, text in enumerate(come)),
+    ]
+
+
+def words(old: str, new: str) -> tuple[tuple[DiffPart, ...], tuple[DiffPart, ...]]:
+    """Return the parts that only one of two lines has; nothing where they have little in common."""
+    if len(old) > WORDS_MAX or len(new) > WORDS_MAX:
+        return (), ()
+    left, right = TOKEN.findall(bare(old)), TOKEN.findall(bare(new))
+    found = changes(left, right)
+    here = tuple(part(left, change.old_start, change.old_end) for change in found if change.old_end > change.old_start)
+    there = tuple(part(right, one.new_start, one.new_end) for one in found if one.new_end > one.new_start)
+    if 2 * sum(one.length for one in here) > len(old) and 2 * sum(one.length for one in there) > len(new):
+        return (), ()
+    return here, there
+
+
+def part(tokens: Sequence[str], start: int, end: int) -> DiffPart:
+    return DiffPart(len("".join(tokens[:start])), len("".join(tokens[start:end])))
+
+
+def line(
+    kind: str, text: str, old_line: int | None, new_line: int | None, parts: tuple[DiffPart, ...] = ()
+) -> DiffLine:
+    return DiffLine(kind, bare(text), old_line, new_line, parts, is_ended=bare(text) != text)
+
+
+def bare(text: str) -> str:
+    """Return the line without its end."""
+    return text.rstrip("\r\n")
+
+
+def written(hunk: Hunk) -> str:
+    head = f"@@ -{hunk.old_start},{hunk.old_count} +{hunk.new_start},{hunk.new_count} @@\n"
+    signs = {"context": " ", "removed": "-", "added": "+"}
+    return head + "".join(f"{signs[one.kind]}{one.text}\n{'' if one.is_ended else UNENDED}" for one in hunk.lines)
+
+
+PIECES_MAX = 200
+PIECE_BYTES = 24  # that a piece takes besides its text, about
+
+
+class Delta(NamedTuple):
+    """A delta. Each piece is `length` bytes of the base from byte `start` on, in UTF-8, and then a text of its own."""
+
+    starts: list[int]
+    lengths: list[int]
+    texts: list[str]
+
+    @property
+    def size(self) -> int:
+        """Return about how many bytes the delta takes."""
+        return sum(len(text.encode()) + PIECE_BYTES for text in self.texts)
+
+
+def delta(base: str, text: str) -> Delta | None:
+    """Return how the text differs from the base; None where it would take too many pieces."""
+    old, new = lines(base), lines(text)
+    found = changes(old, new)
+    if len(found) >= PIECES_MAX:
+        return None
+    starts, lengths, texts = [0], [], []
+    end = place = 0
+    for change in found:
+        end += size(old[place : change.old_start])
+        place = change.old_end
+        skipped, taken, own = narrowed(old, new, change)
+        lengths.append(end + skipped - starts[-1])
+        starts.append(end + skipped + taken)
+        texts.append(own)
+        end += size(old[change.old_start : change.old_end])
+    return Delta(starts, [*lengths, end + size(old[place:]) - starts[-1]], [*texts, ""])
+
+
+def narrowed(old: Sequence[str], new: Sequence[str], change: SequenceChange) -> tuple[int, int, str]:
+    """Narrow changed lines to what changed: (bytes that stay before it, bytes that it replaces, its text)."""
+    before = "".join(old[change.old_start : change.old_end])
+    after = "".join(new[change.new_start : change.new_end])
+    head = common_head(before, after)
+    tail = common_head(before[head:][::-1], after[head:][::-1])
+    own = slice(head, len(after) - tail)
+    return size([before[:head]]), size([before[head : len(before) - tail]]), after[own]
+
+
+def size(texts: Sequence[str]) -> int:
+    return sum(len(text.encode()) for text in texts)
+
+
+def restored(base: str, found: Delta) -> str:
+    """Return the text again. Postgres does the same where it is read."""
+    whole = base.encode()
+    parts = (whole[start : start + length] + text.encode() for start, length, text in zip(*found, strict=True))
+    return b"".join(parts).decode()

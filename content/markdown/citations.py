@@ -1,0 +1,155 @@
+"""The sources that a note names: those that it cites, and those of the claims that it makes no more."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from ..limits import quoted
+from ..values import BadNote, Fields, moment, written
+
+NAMES = ("sources", "source_refs")
+LINES = re.compile(r"L?(\d{1,9})(?:\s*[-–]\s*L?(\d{1,9}))?")
+
+
+@dataclass(frozen=True, slots=True)
+class CitationMark:
+    """A citation. Its lines count from 1, both included.
+
+    `section` is the slug or heading it was used for, None for the whole page. `version` is the one of the source that
+    is meant, None for the newest.
+    """
+
+    ref: str
+    kind: str | None = None
+    section: str | None = None
+    line_start: int | None = None
+    line_end: int | None = None
+    summary: str | None = None
+    version: int | None = None
+
+    def fields(self) -> dict[str, Any]:
+        """Return the citation as it stands in a note."""
+        lines = None if self.line_start is None else f"{self.line_start}-{self.line_end}"
+        given = {
+            "ref": self.ref, "kind": self.kind, "version": self.version, "section": self.section, "lines": lines,
+            "summary": self.summary,
+        }  # fmt: skip
+        return {name: value for name, value in given.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimMark:
+    """A claim that a page used to make, as it stands in a note. Both sources are a kind and a ref, if known."""
+
+    fact: str
+    replacement: str
+    superseded_on: datetime
+    section: str | None = None
+    heading: str | None = None
+    stated_by: tuple[str, str] | None = None
+    overridden_by: tuple[str, str] | None = None
+
+    def fields(self) -> dict[str, Any]:
+        """Return the claim as it stands in a note."""
+        given = {
+            "fact": self.fact, "replacement": self.replacement, "superseded_on": written(self.superseded_on),
+            "section": self.section, "heading": self.heading,
+            **{
+                name: {"kind": source[0], "ref": source[1]}
+                for name, source in (("stated_by", self.stated_by), ("overridden_by", self.overridden_by))
+                if source
+            },
+        }  # fmt: skip
+        return {name: value for name, value in given.items() if value is not None}
+
+
+def superseded(fields: Fields) -> tuple[ClaimMark, ...]:
+    """Take the claims from `superseded`, a list of mappings. A field of this name that holds something else stays."""
+    found = [_claim(item) for item in _listed(fields.values.get("superseded"))]
+    if None in found:
+        return ()
+    fields.values.pop("superseded", None)
+    return tuple(dict.fromkeys(filter(None, found)))
+
+
+def _claim(item: Any) -> ClaimMark | None:
+    """Read a claim; None for what is none."""
+    if not isinstance(item, dict):
+        return None
+    texts = [item.get(name) for name in ("fact", "replacement", "superseded_on", "section", "heading")]
+    if not all(isinstance(text, str) and text.strip() for text in texts[:3]):
+        return None
+    at = moment(str(texts[2]))
+    if at is None or not all(text is None or isinstance(text, str) for text in texts[3:]):
+        return None
+    fact, replacement, _, section, heading = texts
+    stated_by, overridden_by = (_named_source(item.get(name)) for name in ("stated_by", "overridden_by"))
+    return ClaimMark(str(fact), str(replacement), at, section, heading, stated_by, overridden_by)
+
+
+def _named_source(item: Any) -> tuple[str, str] | None:
+    kind, ref = (item.get("kind"), item.get("ref")) if isinstance(item, dict) else (None, None)
+    return (kind, ref) if isinstance(kind, str) and isinstance(ref, str) else None
+
+
+def citations(fields: Fields) -> tuple[CitationMark, ...]:
+    """Take citations from `sources` (texts, or mappings with a ref or uri) and `source_refs` (texts).
+
+    Fields of these names that hold something else stay.
+    """
+    named = [item for name in NAMES for item in _listed(fields.values.get(name))]
+    found = [_citation(f"sources.{index}", item) for index, item in enumerate(named)]
+    if None in found:
+        return ()
+    for name in NAMES:
+        fields.values.pop(name, None)
+    return tuple(dict.fromkeys(filter(None, found)))
+
+
+def _listed(value: Any) -> list[Any]:
+    if value is None or value == "":
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+def _citation(where: str, item: Any) -> CitationMark | None:
+    """Read a citation; None for what names no source: a list of another kind that has the name."""
+    if isinstance(item, str) and item.strip():
+        return CitationMark(item.strip())
+    if not isinstance(item, dict):
+        return None
+    source = Fields(item)
+    try:
+        ref, kind, section = source.text("ref", "uri"), source.text("kind"), source.text("section")
+        summary = _summary(source)
+    except BadNote as error:
+        raise BadNote(f"{where}: {error}") from error
+    if ref is None:
+        return None
+    lines, version = _line_range(where, source.values.get("lines")), _version(where, source.values.get("version"))
+    return CitationMark(ref, kind, section, *lines, summary, version)
+
+
+def _summary(source: Fields) -> str | None:
+    """Return the summary, which may have several lines."""
+    given = source.values.get("summary")
+    return given.strip() or None if isinstance(given, str) else source.text("summary")
+
+
+def _version(where: str, version: Any) -> int | None:
+    if version is None or (isinstance(version, int) and not isinstance(version, bool) and version >= 1):
+        return version
+    raise BadNote(f"{where}: {quoted(str(version), 40)} is no version: write 1, 2, …")
+
+
+def _line_range(where: str, lines: Any) -> tuple[int | None, int | None]:
+    """Read a range of lines: `5`, `"3-9"` or `[3, 9]`."""
+    if lines is None or lines == "":
+        return None, None
+    written = "-".join(map(str, lines)) if isinstance(lines, list) else str(lines)
+    found = LINES.fullmatch(written.strip())
+    start, end = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+    if not 1 <= start <= end:
+        raise BadNote(f"{where}: {quoted(written, 40)} is no range of lines: write 5, or 3-9")
+    return start, end

@@ -1,0 +1,264 @@
+"""Links between pages as they are written in a page's text: found, made, and pointed elsewhere.
+
+Forms: `[text](wiki:slug)`, `[text](/wiki/type/slug)`, `[[Name]]`, `[[space:slug]]` and `![[Name]]`, with `#heading` and
+`|text` where that is usual. Folders before a name and `.md` after it are dropped, as Obsidian does.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from ..limits import LINK, LINK_TEXT
+from ..names import normalise
+from ..slugs import NoSlug, is_slug, slugify
+from ..templates import TEMPLATES
+from .prose import HIDDEN, Span, hide, prose
+
+WIKI = re.compile(
+    rf"(?P<embed>!?)\[\[(?P<name>[^\[\]|\\#\r\n{HIDDEN}]{{1,{LINK.most}}})(?:#(?P<anchor>[^\[\]|\\\r\n]{{0,500}}))?"
+    rf"(?P<bar>\\?\|(?P<text>[^\[\]\r\n]{{0,{LINK_TEXT.most}}}))?\]\]"
+)
+# From the end of the text on: where that begins is for `_openings` to say.
+INLINE = re.compile(
+    rf"\]\((?:wiki:|/wiki/(?P<type>[a-z]+)/)(?P<name>[^\s()<>#/{HIDDEN}]{{1,1000}})(?:#(?P<anchor>[^\s()<>]{{0,500}}))?"
+    r"(?:[ \t]+\"[^\"\r\n]{0,500}\")?\)"
+)
+BRACKET = re.compile(r"[\[\]]|(?:\n|\r(?!\n))[ \t]*(?=[\r\n])")
+# Where any markdown link ends, and what could be a title in bold (looked at from every asterisk on: `***Title***`).
+# After `!` or `]` brackets would mean something else.
+LINK_END = re.compile(r"\](?=(\((?:[^()\r\n]|\([^()\r\n]{0,200}\)){0,1000}\)|\[[^\[\]\r\n]{0,500}\]))")
+BOLD = re.compile(r"(?<![!\]])(?=\*\*((?:(?!\*\*)[^\r\n]){1,500})\*\*)")
+BRACKETS = re.compile(r"[\\\[\]]")
+ENDING = re.compile(r"\.([A-Za-z][A-Za-z0-9]{0,5}|3gp)$")
+FILES = frozenset(
+    {
+        "3gp", "avif", "base", "bmp", "canvas", "css", "csv", "doc", "docx", "flac", "gif", "gz", "heic", "html",
+        "jpeg", "jpg", "json", "m4a", "m4v", "mkv", "mov", "mp3", "mp4", "odt", "ogg", "ogv", "opus", "pdf", "png",
+        "ppt", "pptx", "svg", "tar", "tif", "tiff", "txt", "wav", "webm", "webp", "xls", "xlsx", "xml", "yaml", "yml",
+        "zip",
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One written link. `target` is its key: `austin-texas`, `topic/austin`, `space:slug`.
+
+    `slug` and `alias` are two forms of the written name; `text` is what a reader sees; [start, end) is where it stands.
+    """
+
+    target: str
+    space: str | None
+    type: str | None
+    slug: str
+    alias: str
+    anchor: str | None
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenLink:
+    """A target, and the match it was read from."""
+
+    target: Target
+    match: re.Match[str]
+
+
+def find_links(text: str) -> list[Target]:
+    """Return the links in order.
+
+    Those in code, comments or behind a backslash are none; attachments and block references neither.
+    """
+    return [written.target for written in _written(text)]
+
+
+def wiki_link_at(text: str, position: int) -> Target | None:
+    """Return the `[[link]]` that begins exactly there; nothing where what stands there is none, or an attachment."""
+    match = WIKI.match(text, position)
+    if match is None or _is_file(match["name"].strip(), embedded=bool(match["embed"])):
+        return None
+    return next((link.target for link in _wiki_link(text, match)), None)
+
+
+def linked_page(address: str) -> Target | None:
+    """Return the page that the address of a `[text](address)` names: `wiki:slug`, `/wiki/type/slug`."""
+    match = INLINE.fullmatch(f"]({address})")
+    if match is None or (match["type"] is not None and match["type"] not in TEMPLATES):
+        return None
+    return next((link.target for link in _target(match, unquote(match["name"]), match["type"], "", 0)), None)
+
+
+def rewrite_links(text: str, is_target: Callable[[Target], bool], new_slug: str) -> str:
+    """Return the text with the chosen links pointing at `new_slug`; their form, heading and visible text stay."""
+    parts, position = [], 0
+    for link in _written(text):
+        if is_target(link.target):
+            parts += [text[position : link.target.start], _respelled(text, link, new_slug)]
+            position = link.target.end
+    return "".join(parts) + text[position:]
+
+
+def written_links(text: str) -> list[WrittenLink]:
+    """Return `find_links` with the matches: what is between the brackets, and in which form."""
+    return _written(text)
+
+
+def rename_links(text: str, respelling: Callable[[Target, str], str | None]) -> str:
+    """Return the text with the names in links spelled anew: `respelling` gets a link and its name as written.
+
+    Where it answers None, the link stays. Its form, its heading and the text that was written for it stay anyhow.
+    """
+    parts, position = [], 0
+    for link in _written(text):
+        start, end = link.match.span("name")
+        name = text[start:end]
+        spelled = respelling(link.target, name if link.match.re is WIKI else "")
+        if spelled is not None:
+            prefix = f"{link.target.space}:" if link.target.space else ""
+            parts += [text[position:start], prefix + spelled]
+            position = end
+    return "".join(parts) + text[position:]
+
+
+def can_be_linked(title: str) -> bool:
+    """Return whether `[[title]]` is a link to the title."""
+    found = find_links(f"[[{title}]]")
+    return len(found) == 1 and found[0].alias == normalise(title) and found[0].space is None and not found[0].anchor
+
+
+def page_link(text: str, type: str, slug: str) -> str:
+    """Return `[text](/wiki/type/slug)`."""
+    label = BRACKETS.sub(lambda bracket: "\\" + bracket[0], text)
+    return f"[{label}](/wiki/{type}/{slug})"
+
+
+def title_link(title: str, type: str, slug: str) -> str:
+    """Return `[**Title**](/wiki/type/slug)`."""
+    return page_link(f"**{title}**", type, slug)
+
+
+def linkify(text: str, page_of: Callable[[str], tuple[str, str, str] | None]) -> str:
+    """Return the text with each `**Title**` made a link for which there is a (title, type, slug).
+
+    Doing it twice changes nothing. A title is compared whole, so the longest is found.
+    """
+    if "**" not in text:
+        return text
+    masked, parts, position = prose(text), [], 0
+    for bold in BOLD.finditer(hide(masked, _link_spans(masked))):
+        page = page_of(text[slice(*bold.span(1))])
+        if page and bold.start() >= position:
+            parts += [text[position : bold.start()], title_link(*page)]
+            position = bold.end(1) + len("**")
+    return "".join(parts) + text[position:]
+
+
+def _link_spans(masked: str) -> Iterator[Span]:
+    pairs = _openings(masked)
+    yield from (match.span() for match in WIKI.finditer(masked))
+    yield from ((pairs[end.start()], end.end(1)) for end in LINK_END.finditer(masked) if end.start() in pairs)
+
+
+def _openings(masked: str) -> dict[int, int]:
+    """Return by closing bracket the opening one, by position, within paragraphs; of text that `prose` made."""
+    pairs: dict[int, int] = {}
+    open_ones: list[int] = []
+    for bracket in BRACKET.finditer(masked):
+        if bracket[0] == "[":
+            open_ones.append(bracket.start())
+        elif bracket[0] != "]":
+            open_ones.clear()
+        elif open_ones:
+            pairs[bracket.start()] = open_ones.pop()
+    return pairs
+
+
+def _written(text: str) -> list[WrittenLink]:
+    if "[[" not in text and "](" not in text:
+        return []
+    masked, found, end = prose(text), [], 0
+    everything = [*_wiki_links(text, masked), *_inline_links(text, masked)]
+    for link in sorted(everything, key=lambda link: link.target.start):
+        if link.target.start >= end:
+            found.append(link)
+            end = link.target.end
+    return found
+
+
+def _wiki_links(text: str, masked: str) -> Iterator[WrittenLink]:
+    for match in WIKI.finditer(masked):
+        if not _is_file(match["name"].strip(), embedded=bool(match["embed"])):
+            yield from _wiki_link(text, match)
+
+
+def _wiki_link(text: str, match: re.Match[str]) -> Iterator[WrittenLink]:
+    if match["bar"] and match["text"].strip():
+        shown = text[slice(*match.span("text"))].strip()
+    else:
+        shown = text[match.start("name") : match.end("anchor" if match["anchor"] else "name")].strip()
+    yield from _target(match, match["name"].strip(), None, shown, match.start())
+
+
+def _inline_links(text: str, masked: str) -> Iterator[WrittenLink]:
+    matches = list(INLINE.finditer(masked))
+    pairs = _openings(masked) if matches else {}
+    for match in matches:
+        opening = pairs.get(match.start())
+        if opening is not None and (match["type"] is None or match["type"] in TEMPLATES):
+            shown = text[opening + 1 : match.start()]
+            yield from _target(match, unquote(match["name"]), match["type"], shown, opening)
+
+
+def _target(match: re.Match[str], written: str, type: str | None, shown: str, start: int) -> Iterator[WrittenLink]:
+    """Yield the link, or nothing when what is written names no page."""
+    space, name = _address(written) if type is None else (None, written)
+    anchor = (match["anchor"] or "").strip() or None
+    if "://" in written or name.startswith("^"):
+        return
+    try:
+        slug = slugify(name)
+    except NoSlug:
+        return
+    key = f"{type}/{slug}" if type else f"{space}:{slug}" if space else slug
+    yield WrittenLink(Target(key, space, type, slug, normalise(name), anchor, shown, start, match.end()), match)
+
+
+def _address(written: str) -> tuple[str | None, str]:
+    """Return the space, when one is written, and the bare name of the page."""
+    before, colon, after = written.partition(":")
+    space = before if colon and after and not after[0].isspace() and is_slug(before) else None
+    name = after if space else written
+    return space, name.rpartition("/")[2].removesuffix(".md").strip()
+
+
+def _is_file(name: str, *, embedded: bool) -> bool:
+    """Return whether it is an attachment: `![[Node.js]]`, like `[[plan.pdf]]`, is one, but `[[Node.js]]` is a page."""
+    ending = ENDING.search(name)
+    return ending is not None and ending[1].lower() != "md" and (embedded or ending[1].lower() in FILES)
+
+
+def _respelled(text: str, link: WrittenLink, new_slug: str) -> str:
+    target, (start, end) = link.target, link.match.span("name")
+    before, after = text[target.start : start], text[end : target.end]
+    spelled = f"{target.space}:{new_slug}" if target.space else new_slug
+    if _shows_its_name(link):
+        bar = r"\|" if _in_table(text, target.start) else "|"
+        after = f"{after.removesuffix(']]')}{bar}{target.text}]]"
+    return before + spelled + after
+
+
+def _shows_its_name(link: WrittenLink) -> bool:
+    """Return whether the name stays visible: `[[Old name]]` is read as it is written, a slug is not."""
+    if link.match.re is INLINE or link.match["embed"] or link.match["bar"]:
+        return False
+    written = link.match["name"].strip()
+    return not is_slug(written.partition(":")[2] if link.target.space else written)
+
+
+def _in_table(text: str, position: int) -> bool:
+    """Return whether it is in a table: its rows begin with a bar, and another bar in one must be escaped."""
+    row = text[max(text.rfind("\n", 0, position), text.rfind("\r", 0, position)) + 1 : position]
+    return row.lstrip("> \t").startswith("|")

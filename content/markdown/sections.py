@@ -1,0 +1,139 @@
+"""A page's body and the sections it is made of: either can be had from the other.
+
+A line `## Heading` outside code and HTML starts a section. A lead is the text before the first: its heading is "".
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from ..limits import HEADING, quoted
+from ..slugs import numbered_section, section_slug
+from .blocks import blocks, lines
+
+BLANK = " \t\r\n"
+# Code, HTML, and what may belong to a list: without them headings are found line by line, a hundred times as fast.
+INTRICATE = re.compile(r"[`<\t\0]|~~~| {4}|(?:\A|[\r\n]) {1,3}##")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section of a page; `body` is the text under the heading, without blank lines at its ends."""
+
+    slug: str
+    heading: str
+    body: str
+
+
+# Stands after a section that is looked at, to see whether a next one would be found.
+NEXT = Section("next", "The next section", "")
+
+
+def parse(body: str) -> list[Section]:
+    """Return the sections in order. Nothing but blank lines, and the marks of headings, is left out."""
+    rows = lines(body)
+    found = _headings(body)
+    ends = [row for row, _ in found[1:]] + [len(rows)]
+    texts = [trim("".join(rows[row + 1 : end])) for (row, _), end in zip(found, ends, strict=False)]
+    headings = [heading for _, heading in found]
+    lead = trim("".join(rows[: found[0][0]] if found else rows))
+    if lead:
+        headings, texts = ["", *headings], [lead, *texts]
+    return [Section(*parts) for parts in zip(slugs(headings), headings, texts, strict=True)]
+
+
+def render(sections: Iterable[Section]) -> str:
+    """Write `## Heading`, a blank line, the text; a blank line between sections."""
+    parts = (part for one in sections for part in (f"## {one.heading}" if one.heading else "", trim(one.body)))
+    return "\n\n".join(filter(None, parts))
+
+
+def trim(text: str) -> str:
+    """Strip blank lines at both ends: so a section's text is stored. Indentation of its first line stays."""
+    start, end = len(text) - len(text.lstrip(BLANK)), len(text.rstrip(BLANK))
+    if start >= end:
+        return ""
+    start = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
+    rest = text[end:]
+    return text[start : end + len(rest) - len(rest.lstrip(" \t"))]
+
+
+def slugs(headings: Sequence[str]) -> list[str]:
+    """Return the slugs of a page's sections by their headings, each unique; "" is the lead."""
+    taken: set[str] = set()
+    counts: dict[str, int] = {}
+    named = [_unique(section_slug(heading), taken, counts) if heading else "" for heading in headings]
+    lead = next(slug for slug in ("overview", "lead", "lead-2") if slug not in taken)
+    return [slug or lead for slug in named]
+
+
+def problem(section: Section) -> str | None:
+    """Return why this section cannot stand on a page, in words that say what to do; None when it can."""
+    heading, text = section.heading, trim(section.body)
+    if "\0" in heading or "\0" in text:
+        return "the heading or the text has a NUL character: leave it out"
+    if "\n" in heading or "\r" in heading:
+        return "the heading has a line break: write it on one line"
+    if len(heading) > HEADING.most:
+        return f"the heading has {len(heading)} characters: at most {HEADING.most} are allowed"
+    if not heading and not text:
+        return "the section has neither heading nor text: give it one, or leave it out"
+    if heading and [one.heading for one in parse(f"## {heading}")] != [heading]:
+        return "the heading begins or ends with a space or is closed by #: write it without"
+    return _text_problem(text)
+
+
+def check(sections: Sequence[Section]) -> str | None:
+    """Return why these sections would not come back from the body they make; None when they would."""
+    if parse(render(sections)) == list(sections):
+        return None
+    for one in sections:
+        if reason := problem(one):
+            return f"section {one.slug}: {reason}"
+    if any(not one.heading for one in sections[1:]):
+        return "only the first section may be without a heading: give the others one"
+    if any(one.body != trim(one.body) for one in sections):
+        return "a section's text begins or ends with blank lines: trim it"
+    return f"the slugs do not follow from the headings: {', '.join(slugs([one.heading for one in sections]))} would"
+
+
+def _headings(body: str) -> list[tuple[int, str]]:
+    """Return (row, heading) of every line that starts a section."""
+    if "##" not in body:
+        return []
+    found = _read_headings(body) if INTRICATE.search(body) else _plain_headings(body)
+    return [(row, title) for row, title in found if 0 < len(title) <= HEADING.most]
+
+
+def _read_headings(body: str) -> Iterator[tuple[int, str]]:
+    for token, title in pairwise(blocks(body)):
+        if token.type == "heading_open" and token.tag == "h2" and token.level == 0 and token.map:
+            yield token.map[0], title.content
+
+
+def _plain_headings(body: str) -> Iterator[tuple[int, str]]:
+    """Yield `_headings` of a body where every line that begins with ## is one."""
+    for row, line in enumerate(lines(body)):
+        if line.startswith("##") and line[2:3] in ("", " ", "\r", "\n"):
+            title = line[2:].rstrip(" \r\n")
+            bare = title.rstrip("#")
+            yield row, (bare if bare.endswith(" ") else title).strip()
+
+
+def _text_problem(text: str) -> str | None:
+    headings = [one.heading for one in parse(render([Section("", "", text), NEXT])) if one.heading]
+    if not headings or headings[-1] != NEXT.heading:
+        return "the text leaves a code fence or an HTML block open, which would swallow the next section: close it"
+    if len(headings) > 1:
+        return f"the text holds the level-2 heading {quoted(headings[0])}: make it a section of its own, or write ###"
+    return None
+
+
+def _unique(slug: str, taken: set[str], counts: dict[str, int]) -> str:
+    candidate = slug
+    while candidate in taken:
+        counts[slug] = counts.get(slug, 1) + 1
+        candidate = numbered_section(slug, counts[slug])
+    taken.add(candidate)
+    return candidate

@@ -1,0 +1,101 @@
+"""A note written as text, so that reading it gives the same note."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from .. import limits
+from ..markdown.prose import prose
+from ..values import BadNote, written
+from .frontmatter import join
+from .notes import EXACT, Note, from_fields, from_record
+
+OWN = ("type", "slug", "status", "sources", "superseded", "created", "updated", "former_slugs", "redirect_to")
+CORRECTED = ("title", "summary", "parent", "aliases", "tags", "links")
+
+Read = Callable[[dict[str, Any]], Note]
+
+
+def to_markdown(note: Note) -> str:
+    """Return a file with frontmatter; it ends with a line break."""
+    return join(header(note, lambda fields: from_fields(fields, note.body)), f"{note.body}\n" if note.body else "")
+
+
+def to_record(note: Note) -> dict[str, Any]:
+    """Return the object that a line of a `.jsonl` file holds."""
+    return {**header(note, lambda fields: from_record({**fields, "body": note.body})), "body": note.body}
+
+
+def header(note: Note, read: Read) -> dict[str, Any]:
+    """Return the fields of a note.
+
+    What would come back as something else is said again, exactly, in a field of its own.
+    """
+    is_told = bool(note.metadata) and is_harmless(note, read)
+    metadata = {key: note.metadata[key] for key in sorted(note.metadata)} if is_told else {}
+    fields = own(note) | metadata | own(note)
+    corrections = exact(note, read(fields))
+    return fields | {EXACT: corrections} if corrections else fields
+
+
+def is_harmless(note: Note, read: Read) -> bool:
+    """Return whether the metadata can stand beside the note's own fields without being taken for them."""
+    try:
+        found = read(note.metadata | own(note))
+    except BadNote:
+        return False
+    return all(getattr(found, name) == getattr(note, name) for name in OWN)
+
+
+def own(note: Note) -> dict[str, Any]:
+    """Return the note's own fields, in the order of a reader's interest."""
+    given = {
+        "title": note.title,
+        "type": note.type,
+        "slug": note.slug,
+        "archived": note.status == "archived" or None,
+        "summary": note.summary,
+        "aliases": list(note.aliases),
+        "tags": list(note.tags),
+        "parent": note.parent,
+        "related": list(note.links),
+        "former_slugs": list(note.former_slugs),
+        "redirectTo": note.redirect_to,
+        "sources": [source.fields() for source in note.sources],
+        "superseded": [claim.fields() for claim in note.superseded],
+        "created": note.created and written(note.created),
+        "updated": note.updated and written(note.updated),
+    }
+    return {name: value for name, value in given.items() if value is not None and value != []}
+
+
+def exact(note: Note, found: Note) -> dict[str, Any]:
+    """Return what of the note was not found when it was read."""
+    missed = [name for name in CORRECTED if getattr(note, name) != getattr(found, name)]
+    values = {name: getattr(note, name) for name in missed}
+    told = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+    if note.body != found.body:
+        told["keeps_heading"] = True
+    if note.section_slugs:
+        told["sections"] = list(note.section_slugs)
+    if note.reasons:
+        told["reasons"] = {link: list(reasons) for link, reasons in note.reasons.items()}
+    metadata = {key: note.metadata[key] for key in sorted(note.metadata) if key == EXACT or key not in found.metadata}
+    return told | ({"metadata": metadata} if metadata else {})
+
+
+TAG = re.compile(r"(?<!\S)#([\w/-]+)")
+
+
+def inline_tags(text: str) -> tuple[str, ...]:
+    """Return the tags in order, each once whatever its case. Code and comments have none; a number is none."""
+    if not TAG.search(text):
+        return ()
+    found: dict[str, str] = {}
+    for tag in filter(is_tag, (name.strip("/") for name in TAG.findall(prose(text)))):
+        found.setdefault(tag.casefold(), tag)
+    return tuple(found.values())
+
+
+def is_tag(written: str) -> bool:
+    return len(written) <= limits.TAG.most and any(character.isalpha() for character in written)

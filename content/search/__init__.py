@@ -1,0 +1,1 @@
+"""Text as search reads it: words, queries, passages, snippets and times."""

@@ -1,0 +1,179 @@
+"""The passages of a source: the turns, list items and paragraphs by which its text is searched and cited.
+
+A passage is a range of the text, so it never differs from what was stored. None reaches across a heading, and each
+knows the heading above it and, in a conversation, who speaks. Sources: seed 001, and docs/reference/search.md.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ..claims.corrections import changes, may_correct
+
+PASSAGE_MAX = 2_000  # characters; a longer block is cut after a sentence, or between words
+PASSAGES_MAX = 5_000  # of one source; in one with more, neighbours are joined until there are no more
+LABEL_MAX = 200  # characters of a heading that are kept
+
+HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?P<text>[^\n]*?)[ \t]*#*[ \t]*$")
+ITEM = re.compile(r"[ \t]{0,20}(?:[-*+•]|\d{1,9}[.)])[ \t]+\S")
+FENCE = re.compile(r" {0,3}(?P<marks>`{3,}|~{3,})")
+# A time may stand before the name, and emphasis around it: `[10:32] Mara: hello`, `**Mara:** hello`.
+TURN = re.compile(
+    r"[ \t]{0,20}(?:\[[^\[\]\n]{1,40}\][ \t]*|\d{1,2}[:.]\d\d(?:[:.]\d\d)?[ \t]+(?:[-–][ \t]*)?)?(?:\*\*|__)?"
+    r"(?P<name>[^\W\d_][^\n:*|<>\[\](){}/\\\"“”]{0,39})(?:\*\*|__)?:(?:\*\*|__)?[ \t]+\S"
+)
+NAME_WORDS = 4  # that the name of a speaker has at most
+SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]{0,3}(?=\s)|[。！？]")
+QUESTION = re.compile(r"[?？؟][\"'”’)\]]{0,3}\s*(?:\[[^\[\]]{0,300}\]\s*)?$")  # a note on a photo may stand behind it
+VISIBLE = re.compile(r"\S")
+NEAR_END = 0.5  # of the room; before that a cut after a sentence is worse than one between words
+
+
+class Passage(NamedTuple):
+    """Characters `start` to `end` of a source, from 0, and its lines, from 1, both included.
+
+    The text of a turn begins with the speaker; `said_from` is the character where what is said begins.
+    """
+
+    start: int
+    end: int
+    line_start: int
+    line_end: int
+    heading: str = ""
+    speaker: str = ""
+    said_from: int = 0
+
+
+class Line(NamedTuple):
+    """A line of the text without its end: where it begins, and its number from 1."""
+
+    text: str
+    start: int
+    number: int
+
+
+def asks(text: str) -> bool:
+    """Return whether a passage ends in a question."""
+    return QUESTION.search(text[-400:]) is not None
+
+
+class Turn(NamedTuple):
+    """The beginning of a turn: who speaks, and how long the line is before it says something."""
+
+    speaker: str
+    length: int
+
+
+def passages(text: str) -> list[Passage]:
+    """Return the passages of a text in its order; they do not overlap, and what is outside of them is white space.
+
+    A heading is part of the passages below it; one with nothing below is a passage itself.
+    """
+    found = [piece for block in blocks(text) for piece in pieces(text, block)]
+    while len(found) > PASSAGES_MAX:
+        found = [joined(found[at : at + 2]) for at in range(0, len(found), 2)]
+    return found
+
+
+def corrects(text: str) -> bool:
+    """Return whether a sentence of a passage says that something is not as it was."""
+    return may_correct(text) and any(changes(sentence.strip()) for sentence in sentences(text))
+
+
+def sentences(text: str) -> Iterator[str]:
+    start = 0
+    for match in SENTENCE_END.finditer(text):
+        yield text[start : match.end()]
+        start = match.end()
+    yield text[start:]
+
+
+def joined(some: Sequence[Passage]) -> Passage:
+    first, last = some[0], some[-1]
+    return first._replace(end=last.end, line_end=last.line_end)
+
+
+def blocks(text: str) -> Iterator[Passage]:
+    """Yield the blocks of the text, of whatever length."""
+    block: Passage | None = None
+    fence = heading = speaker = ""
+    alone: Passage | None = None  # a heading with nothing below it so far
+    for line in lines(text):
+        if fence:
+            block = block and extended(block, line)
+            if line.text.strip().startswith(fence) and not line.text.strip().strip(fence[0]):
+                fence = ""
+            continue
+        if found := HEADING.match(line.text):
+            yield from filter(None, (block, alone))
+            block, heading, speaker = None, found["text"][:LABEL_MAX], ""
+            alone = one_line(line, heading)
+            continue
+        if not line.text.strip():
+            yield from filter(None, (block,))
+            block = None
+            continue
+        said = turn_of(line.text)
+        if block is None or said or ITEM.match(line.text):
+            yield from filter(None, (block,))
+            speaker = said.speaker if said else "" if block is None else speaker
+            block, alone = one_line(line, heading, speaker), None
+            block = block._replace(said_from=line.start + said.length) if said else block
+        else:
+            block = extended(block, line)
+        if mark := FENCE.match(line.text):
+            fence = mark["marks"]
+    yield from filter(None, (block, alone))
+
+
+def one_line(line: Line, heading: str, speaker: str = "") -> Passage:
+    start = line.start + len(line.text) - len(line.text.lstrip())
+    return Passage(start, line.start + len(line.text.rstrip()), line.number, line.number, heading, speaker, start)
+
+
+def extended(block: Passage, line: Line) -> Passage:
+    """Return the block with one more line; white space at its end stays outside."""
+    if not line.text.strip():
+        return block
+    return block._replace(end=line.start + len(line.text.rstrip()), line_end=line.number)
+
+
+def lines(text: str) -> Iterator[Line]:
+    start = 0
+    for number, line in enumerate(text.split("\n"), 1):
+        yield Line(line, start, number)
+        start += len(line) + 1
+
+
+def turn_of(line: str) -> Turn | None:
+    """Return who says a line of a conversation; None for any other line."""
+    found = TURN.match(line)
+    if found is None or len(found["name"].split()) > NAME_WORDS:
+        return None
+    return Turn(found["name"].strip(), found.end() - 1)
+
+
+def pieces(text: str, block: Passage) -> Iterator[Passage]:
+    """Yield the parts of a block, none longer than a passage may be."""
+    start, number = block.start, block.line_start
+    while block.end - start > PASSAGE_MAX:
+        cut = cut_of(text, start, start + PASSAGE_MAX)
+        end = start + len(text[start:cut].rstrip())
+        last = number + text.count("\n", start, end)
+        yield block._replace(start=start, end=end, line_start=number, line_end=last)
+        following = VISIBLE.search(text, cut)
+        assert following is not None, "a block ends with something to see"
+        number = last + text.count("\n", end, following.start())
+        start = following.start()
+        block = block._replace(said_from=start)
+    yield block._replace(start=start, line_start=number)
+
+
+def cut_of(text: str, start: int, end: int) -> int:
+    """Return where to cut between two places: after the last sentence, else the last word, else at the end."""
+    least = start + int((end - start) * NEAR_END)
+    sentences = [match.end() for match in SENTENCE_END.finditer(text, least, end)]
+    if sentences:
+        return sentences[-1]
+    space = max(text.rfind(mark, least, end) for mark in (" ", "\n", "\t"))
+    return space if space > start else end

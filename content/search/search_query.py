@@ -1,0 +1,203 @@
+"""The query language of search, read from one line of text.
+
+    words              rank the pages that say them; none of them has to be there
+    "two words"        a phrase that a page must say; its words rank too
+    -word  -"a phrase" a page must not say it
+    type:topic         pages of this type; several: of any of them. -type:topic: of no such type
+    tag:food           pages with this tag, whatever its capitals; several: with all of them. -tag:food: without it
+    status:archived    `active` (as when nothing is said), `archived`, or `any` of the two
+    updated:2026-01    changed within that year, month or day (UTC); >2026-01 after its end, >=2026-01 from its start
+                       on, <2026-01 before its start, <=2026-01 until its end; several: all of them hold
+    in:title           words are looked for in names only
+    owner:slug         in the wiki of that owner; the last one counts
+
+A value with spaces is quoted: tag:"two words". Only double quotes quote, straight or curly, and only where a word
+begins; an apostrophe never does. Keys and values, but for tags, may be in capitals; full-width signs are signs.
+Everything else is words: an unknown key (`std::vector`, `http://…`), a value that cannot be (`type:bogus`,
+`updated:May`), a quote that is not closed, `-` alone, `--x`. So there are no errors. What follows the first 10,000
+characters is not read, and behind 32 phrases, exclusions and operators everything is words. In a question of more than
+twelve words quotes and minus signs are prose and demand nothing, and in front of a question a minus is part of its
+first word if that may be the name of a switch. Elsewhere the wiki decides what is one: resolvers.search.search.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from ..limits import UNSTORABLE
+from ..normalization import fold
+from ..slugs import is_slug
+from ..templates import TEMPLATES
+from .words import words
+
+QUERY_MAX = 10_000
+DEMANDS_MAX = 32  # phrases, exclusions and operators; each is looked for by itself
+PROSE = 12  # words; people who write more than that write sentences
+
+SIGNS = str.maketrans("：－＞＜＝＂“”„‟", ":-><=" + '"' * 5)
+# What is quoted ends at the next quote; what is not, at the next space.
+TERM = re.compile(
+    r'(?:(?<!\S)(?P<minus>-)(?!-))?(?:(?P<key>\w{1,10}):(?!:))?(?:"(?P<quoted>[^"]*)"|(?P<bare>[^\s"]\S*))|\S+'
+)
+UPDATED = re.compile(r"([<>]=?|)(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")
+OPTION = frozenset({"option", "options", "switch", "switches", "flag", "flags", "argument", "parameter"})
+STATUSES = {"active": ("active",), "archived": ("archived",), "any": ("active", "archived")}
+
+Said = list[tuple[str, Any]]  # what a term adds: fields of the query, and a value for each
+
+
+@dataclass(frozen=True, slots=True)
+class SearchQuery:
+    """A query of search. Empty fields restrict nothing; no status means active pages.
+
+    `words` are the free text with that of the phrases. A page was changed in time when `updated_after` <= its moment <
+    `updated_before`.
+    """
+
+    words: str = ""
+    phrases: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    excluded_types: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    excluded_tags: tuple[str, ...] = ()
+    statuses: tuple[str, ...] = ()
+    updated_after: datetime | None = None
+    updated_before: datetime | None = None
+    title_only: bool = False
+    owner: str | None = None
+
+
+def understand(text: str) -> SearchQuery:
+    """Parse what was meant: signs are no operators in sentences and in switches like `-Gm compiler option`."""
+    query = parse(text)
+    if not query.words or not (query.phrases or query.excluded):
+        return query
+    if len(words(query.words)) > PROSE:
+        return _read(text, in_prose=True)
+    text = text.lstrip()
+    is_first = query.excluded and text.startswith(f"-{query.excluded[0]}")
+    return parse(text[1:]) if is_first and _is_switch(query.excluded[0], text) else query
+
+
+def _is_switch(word: str, text: str) -> bool:
+    """Return whether it is a switch: `-Gm`, `-NXCOMPAT`, `-Wp64`, or what a question calls an option.
+
+    `-decaf` is a word that is not wanted.
+    """
+    is_written_so = len(word) <= 2 or word.isupper() or not word.isalpha()
+    return word.isascii() and (is_written_so or not OPTION.isdisjoint(words(text)))
+
+
+def without_exclusions(text: str) -> str:
+    """Return the query with each excluded word asked for: `ls -Recurse` → `ls Recurse`. A quoted phrase stays out."""
+    parts, at = [], 0
+    for term in TERM.finditer(UNSTORABLE.sub(" ", text[:QUERY_MAX]).translate(SIGNS)):
+        if term["minus"] and term["bare"] and _said_by(term, in_prose=False)[0][0] == "excluded":
+            parts.append(text[at : term.start()])
+            at = term.start() + 1
+    return "".join([*parts, text[at:]])
+
+
+def parse(text: str) -> SearchQuery:
+    """Parse a query: any text is one."""
+    return _read(text, in_prose=False)
+
+
+def _read(text: str, *, in_prose: bool) -> SearchQuery:
+    said: defaultdict[str, list[Any]] = defaultdict(list)
+    demands = 0
+    for term in TERM.finditer(UNSTORABLE.sub(" ", text[:QUERY_MAX]).translate(SIGNS)):
+        for field, value in _said_by(term, in_prose) if demands < DEMANDS_MAX else [("words", term[0])]:
+            said[field].append(value)
+            demands += field != "words"
+    return SearchQuery(
+        words=" ".join(said["words"]),
+        phrases=_once(said["phrases"]),
+        excluded=_once(said["excluded"]),
+        types=_once(said["types"]),
+        excluded_types=_once(said["excluded_types"]),
+        tags=_once(said["tags"]),
+        excluded_tags=_once(said["excluded_tags"]),
+        statuses=_once(said["statuses"]),
+        updated_after=max(said["updated_after"], default=None),
+        updated_before=min(said["updated_before"], default=None),
+        title_only=bool(said["title_only"]),
+        owner=said["owner"][-1] if said["owner"] else None,
+    )
+
+
+def _once(values: list[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(values))
+
+
+def _said_by(term: re.Match[str], in_prose: bool) -> Said:
+    quoted, negated = term["quoted"] is not None, term["minus"] is not None
+    value = " ".join((term["quoted"] or term["bare"] or "").split())
+    if term["key"]:
+        operator = (EXCLUDING if negated else OPERATORS).get(fold(term["key"]))
+        if said := operator(value) if operator else []:
+            return said
+        value = f"{term['key']}:{value}"
+    if in_prose or not words(value):
+        return [("words", term[0])]
+    if negated:
+        return [("excluded", value)]
+    return [("phrases", value), ("words", value)] if quoted and not term["key"] else [("words", term[0])]
+
+
+def _type(value: str) -> Said:
+    return [("types", fold(value))] if fold(value) in TEMPLATES else []
+
+
+def _tag(value: str) -> Said:
+    return [("tags", value)] if value else []
+
+
+def _status(value: str) -> Said:
+    return [("statuses", status) for status in STATUSES.get(fold(value), ())]
+
+
+def _updated(value: str) -> Said:
+    if not (match := UPDATED.fullmatch(value)):
+        return []
+    sign, *day = match.groups()
+    try:
+        start, end = _period(*day)
+    except (ValueError, OverflowError):  # no such day, or none after it
+        return []
+    after, before = ("updated_after", end if sign == ">" else start), ("updated_before", start if sign == "<" else end)
+    return {">": [after], ">=": [after], "<": [before], "<=": [before]}.get(sign, [after, before])
+
+
+def _period(year: str, month: str | None, day: str | None) -> tuple[datetime, datetime]:
+    """Return the first moment of a period, and the first after it."""
+    start = datetime(int(year), int(month or 1), int(day or 1), tzinfo=UTC)
+    if day:
+        return start, start + timedelta(days=1)
+    return start, (start + timedelta(days=31)).replace(day=1) if month else start.replace(year=start.year + 1)
+
+
+def _in(value: str) -> Said:
+    return [("title_only", True)] if fold(value) == "title" else []
+
+
+def _owner(value: str) -> Said:
+    return [("owner", fold(value))] if is_slug(fold(value)) else []
+
+
+OPERATORS: dict[str, Callable[[str], Said]] = {
+    "type": _type,
+    "tag": _tag,
+    "status": _status,
+    "updated": _updated,
+    "in": _in,
+    "owner": _owner,
+}
+EXCLUDING: dict[str, Callable[[str], Said]] = {
+    "type": lambda value: [(f"excluded_{field}", one) for field, one in _type(value)],
+    "tag": lambda value: [(f"excluded_{field}", one) for field, one in _tag(value)],
+}

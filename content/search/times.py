@@ -1,0 +1,139 @@
+"""The times that a question names: `in May 2023`, `last week`, `gestern`.
+
+Read by dateparser in the languages of the wiki. What it takes for a date is believed only where a person would: `may`
+and `we` are words, `8601` is no year. Every time is a range in UTC, from its first moment to the one behind its last.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from ..languages import CODES
+
+YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}")
+EARLIEST, LATEST = 1900, 2100
+YEARS_BACK = 10  # in which a month without a year may be
+# dateparser takes the longer the more digits there are, and again for each language: these bound a hostile question.
+LONGEST, LANGUAGES_MAX = 200, 2  # characters of a question in which times are looked for, and languages
+SHORTEST_WORD = 5  # letters of a single word such as `today`
+EXACT, ANY_YEAR, WHOLE_YEAR = 1.0, 0.8, 0.3  # how much a time says: the day or month, one of any year, or just a year
+SHORTEST_NAME = 3  # letters of a month, a day of the week or a unit
+CALENDAR = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "year", "month", "week",
+    "day",
+)  # fmt: skip
+WORDS = re.compile(r"[^\W\d_]+")
+
+
+class NamedTime(NamedTuple):
+    """A time, the text that names it, and how much it says, from 0 to 1."""
+
+    text: str
+    since: datetime
+    until: datetime
+    weight: float
+
+
+def languages_of_times(text: str, languages: Sequence[str]) -> list[str]:
+    """Return the codes of the languages in which the text may name a time: none for most questions.
+
+    A year or a date may be of any of the languages; else one of them has a word of the calendar in the text.
+    """
+    text = text[:LONGEST]
+    said = {word.casefold() for word in WORDS.findall(text)}
+    has_numbers = YEAR.search(text) or DATE.search(text)
+    found = [code for code in codes(languages) if has_numbers or not said.isdisjoint(calendar_words(code))]
+    return found[:LANGUAGES_MAX]
+
+
+def named_times(text: str, languages: Sequence[str], now: datetime) -> list[NamedTime]:
+    """Return the times that a question names, as seen from `now`.
+
+    The first call of a process loads dateparser, and any may take a tenth of a second: call it in a thread.
+    """
+    text = text[:LONGEST]
+    if not (wanted := languages_of_times(text, languages)):
+        return []
+    from dateparser.search import search_dates  # takes a second to import, and few questions name a time
+
+    settings = {"RELATIVE_BASE": now.replace(tzinfo=None), "PREFER_DATES_FROM": "past", "RETURN_TIME_AS_PERIOD": False}
+    found: list[NamedTime] = []
+    for code in wanted:
+        for said, moment in search_dates(text, languages=[code], settings=settings) or ():
+            found += times(said, moment, period_of(said, code, settings), now)
+    return list(dict.fromkeys(found))
+
+
+def period_of(said: str, code: str, settings: dict[str, Any]) -> str:
+    from dateparser.date import DateDataParser
+
+    return str(DateDataParser(languages=[code], settings=settings).get_date_data(said).period)
+
+
+def times(said: str, moment: datetime, period: str, now: datetime) -> Iterator[NamedTime]:
+    """Yield the ranges that a text may mean; none for what only looks like a date."""
+    if not EARLIEST <= moment.year <= LATEST or not is_believed(said, period):
+        return
+    day = datetime(moment.year, moment.month, moment.day, tzinfo=UTC)
+    if period == "year":
+        yield NamedTime(said, day.replace(month=1, day=1), day.replace(year=day.year + 1, month=1, day=1), WHOLE_YEAR)
+    elif period == "week":
+        monday = day - timedelta(days=day.weekday())
+        yield NamedTime(said, monday, monday + timedelta(days=7), EXACT)
+    elif YEAR.search(said) or not names_a_month(said, period):
+        yield NamedTime(said, *bounds(day, period), EXACT)
+    else:
+        for year in range(now.year, now.year - YEARS_BACK, -1):
+            try:
+                yield NamedTime(said, *bounds(day.replace(year=year), period), ANY_YEAR)
+            except ValueError:  # 29 February
+                continue
+
+
+def bounds(day: datetime, period: str) -> tuple[datetime, datetime]:
+    if period == "month":
+        first = day.replace(day=1)
+        return first, (first + timedelta(days=32)).replace(day=1)
+    return day, day + timedelta(days=1)
+
+
+def names_a_month(said: str, period: str) -> bool:
+    """Return whether a day or month is named that every year has, unlike `yesterday`: `May`, `9 June`, `9.6.`."""
+    return period == "month" or (period == "day" and any(character.isdigit() for character in said) and len(said) < 20)
+
+
+def is_believed(said: str, period: str) -> bool:
+    """Return whether a person would take these words for a time."""
+    letters = WORDS.findall(said)
+    if any(character.isdigit() for character in said):
+        return bool(YEAR.search(said) or DATE.search(said) or max(map(len, letters), default=0) >= SHORTEST_NAME)
+    if len(letters) == 1:
+        return len(said) >= SHORTEST_WORD if period == "day" else said[:1].isupper()
+    return max(map(len, letters), default=0) >= SHORTEST_NAME
+
+
+def codes(languages: Sequence[str]) -> list[str]:
+    """Return the ISO codes of Postgres configurations, as dateparser has them."""
+    known = {name: code for code, name in reversed(CODES.items())}
+    return [known[name] for name in languages if name in known and calendar_words(known[name])]
+
+
+@cache
+def calendar_words(code: str) -> frozenset[str]:
+    """Return the words of the calendar in a language; none where dateparser does not know it."""
+    name = f"dateparser.data.date_translation_data.{code}"
+    try:
+        info = import_module(name).info
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        return frozenset()
+    lists = [info.get(name, ()) for name in CALENDAR] + list(info.get("relative-type", {}).values())
+    return frozenset(
+        word.casefold() for said in lists for text in said for word in WORDS.findall(text) if len(word) >= SHORTEST_NAME
+    )

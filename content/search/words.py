@@ -1,0 +1,229 @@
+"""The words of a text as search knows them: of pages, of names and of questions alike.
+
+Folded, parted at everything that is neither letter, digit nor mark; runs of scripts without spaces become overlapping
+pairs of characters, traditional Chinese as simplified. A number and its unit are two words; an identifier in camel
+case is said as a whole and by its parts; operators of programming languages are words in code, or alone. A stored
+index holds what `ANALYSER` made: whoever changes the words raises it, and `cairn reindex` then builds the new index
+beside the old one (docs/decisions/0005-full-text-search-in-postgres.md).
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache
+from itertools import groupby, pairwise
+from typing import NamedTuple
+
+from opencc import OpenCC
+
+from ..normalization import INVISIBLE, fold
+
+ANALYSER = 4
+UNCOMMENTED = 2  # from this one on, comments of a body are not searched
+TAGGED = 3  # and from this one on, pages are found by the words of their tags
+WORD_MAX = 64  # characters; longer ones are data, not words
+RUN_MAX = 1_000  # characters without a space, before they are cut: a script without spaces writes whole lines
+
+MARKS = "".join(chr(code) for code in range(0x300, 0x10000) if unicodedata.category(chr(code))[0] == "M")
+SCRIPTS = "\U00010000-\U0001cfff\U0001e000-\U0001efff"  # few know their marks, and their punctuation nobody types
+LETTER = f"[\\w{MARKS}{SCRIPTS}]"
+# Nobody sees a soft hyphen or a joiner, so it parts no word; folding takes it out.
+LETTERS = rf"(?:{LETTER[:-1]}{INVISIBLE.pattern[1:]}){{1,{RUN_MAX}}}(?:\+\+|＋＋|[#＃](?!{LETTER}))?"
+PIECE = re.compile(rf"{LETTER}+|\+\+|#")
+# Those of which markdown and prose make another use are none: `--`, `**`, `##`, `...`.
+OPERATORS = (
+    "&& || ?? ?. ?: -> => <- ~> |> <| :: := == != === !== =~ !~ <= >= <=> <> << >> >>> >>= <<= += -= *= /= %= &= |= ^= "
+    "??= ||= &&= // /* */ ++ !! @@ $$ $? $! $@ $* $# $_ >& &> |& %>%"
+)
+UNDERSCORE = "\x1f"  # that of `$_`, where all others are spaces
+SIGN_NAMES = dict(zip("&|?.:<>-=~!+*/%^@$#_", (
+    "amp", "pipe", "quest", "dot", "colon", "less", "more", "minus", "equal", "tilde", "bang", "plus", "star", "slash",
+    "percent", "caret", "at", "dollar", "hash", "low",
+), strict=True))  # fmt: skip
+# A number behind its name: Postgres' parser keeps such a word as it is, no stemmer reads it, and nobody types it.
+OPERATOR_WORDS = {
+    sign.replace("_", UNDERSCORE): "".join(map(SIGN_NAMES.__getitem__, sign)) + "0" for sign in OPERATORS.split()
+}
+OPERATOR = "|".join(map(re.escape, sorted(OPERATOR_WORDS, key=len, reverse=True)))
+SIGNS_AROUND = r"[&|?.:<>\-=~!+*/%^@$#\x1f\\]"
+RUN = re.compile(rf"{LETTERS}|(?<![^\s`])(?:{OPERATOR})(?![^\s`])")
+RUN_IN_CODE = re.compile(rf"{LETTERS}|\${UNDERSCORE}(?!{LETTER})|(?<!{SIGNS_AROUND})(?:{OPERATOR})(?!{SIGNS_AROUND})")
+BACKTICKS = re.compile("`+")
+HUMP = re.compile("[a-z](?=[A-Z])|[0-9](?=[A-Z][a-z])|[A-Z](?=[A-Z][a-z]{2})")  # where a name in camel case is parted
+PART_LEAST = 2  # letters
+MEASURE = re.compile(
+    "([0-9]+)("
+    "[mkµμcd]?g|mcg|[mcdk]?l|[mckn]?m|in|ft|lbs?|oz|[kmgt]i?b|[kmg]?bps|[kmg]?hz|[mk]?wh?|[mk]?v|m?ah?|[mµμn]?s|min|h|hrs?"
+    "|px|pt|r?em|dpi|fps|bits?|kcal|ppm"
+    ")"
+)
+# Han, kana, hangul, Thai, Lao, Burmese and Khmer: no spaces between words, or (hangul) words that take endings.
+SPACELESS = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
+)
+# Runs, in 12 MB. Python's table of what comes and goes has room for thrice as many, up to a power of 2: then it is
+# made anew, and one run more would double it. So there are many small ones: a large one leaves a hole where it was.
+PARTS = 1 << 6
+PART = (1 << 11) // 3
+REMEMBERED = PARTS * PART
+KEPT_MAX = 32  # characters of a run that is remembered: longer ones hardly come again, and have no bound
+HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+SIGNS = {"++": "plusplus", "#": "sharp"}
+
+
+class Word(NamedTuple):
+    """A word, and where the text says it: characters `start` to `end`."""
+
+    text: str
+    start: int
+    end: int
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text: `C++: Café-Bars` → `c cplusplus cafe bars`; `東京都` → `东京 京都`."""
+    text = apart(text)
+    runs = (run for pattern, *part in parts_of(text) for run in pattern.findall(text, *part))
+    return [word for run in runs for word in (analysed(run) if len(run) <= KEPT_MAX else read(run))]
+
+
+def spans(text: str) -> Iterator[Word]:
+    """Yield `words`, each with its place. Where folding changed the length, that is the place of the whole run."""
+    text = apart(text)
+    runs = (run for pattern, *part in parts_of(text) for run in pattern.finditer(text, *part))
+    for run in runs:
+        found = analysed(run[0]) if len(run[0]) <= KEPT_MAX else read(run[0])
+        if len(found) == 1 or not SPACELESS.search(run[0]):
+            yield from (Word(word, run.start(), run.end()) for word in found)
+        else:
+            yield from placed(found, run[0], run.start())
+
+
+def apart(text: str) -> str:
+    """Replace what regular expressions count as a letter but is none, `_`, by a space."""
+    return text.replace("$_", "$" + UNDERSCORE).replace("_", " ")
+
+
+def parts_of(text: str) -> Iterator[tuple[re.Pattern[str], int, int]]:
+    """Yield the parts of a text between backticks, and what is a run in each: in code, signs may touch letters."""
+    if "`" not in text:
+        yield RUN, 0, len(text)
+        return
+    ticks = [(mark.start(), mark.end()) for mark in BACKTICKS.finditer(text)]
+    last = {end - start: start for start, end in ticks}
+    at, size = 0, 0
+    for start, end in ticks:
+        if size and end - start != size:
+            continue
+        if not size and last[end - start] == start:
+            continue  # nothing closes it
+        yield RUN_IN_CODE if size else RUN, at, start
+        at, size = end, 0 if size else end - start
+    yield RUN, at, len(text)
+
+
+def placed(found: tuple[str, ...], run: str, start: int) -> Iterator[Word]:
+    """Yield the words inside a run without spaces, by letter; one that folding made anew stands for the whole run."""
+    letters = [folded(character) for character in run]
+    places = [place for place, letter in enumerate(letters) for _ in letter]
+    text, at = "".join(letters), 0
+    for word in found:
+        here = text.find(word, at)
+        if here < 0:
+            yield Word(word, start, start + len(run))
+        else:
+            yield Word(word, start + places[here], start + places[here + len(word) - 1] + 1)
+            at = here + 1
+
+
+@lru_cache(maxsize=10_000)
+def folded(character: str) -> str:
+    return simplified(fold(character))
+
+
+def simplified(text: str) -> str:
+    """Return the text with each traditional Chinese character as the simplified one."""
+    return text.translate(characters()) if HAN.search(text) else text
+
+
+@cache
+def characters() -> dict[int, str]:
+    """The simplified character of each traditional one, by code point."""
+    every = [chr(code) for start, end in ((0x3400, 0xA000), (0xF900, 0xFB00)) for code in range(start, end)]
+    found = dict(zip(every, OpenCC("t2s").convert("\n".join(every)).split("\n"), strict=True))
+    return {ord(one): found.get(other, other) for one, other in found.items() if one != other}
+
+
+def analysed(run: str) -> tuple[str, ...]:
+    """Return the words of a run, cached: a text says the same ones again and again, and folding is slow."""
+    return KEPT[hash(run) % PARTS](run)
+
+
+def read(run: str) -> tuple[str, ...]:
+    """Return the words of a run, as they stand there: of one in camel case the whole, and then its parts."""
+    if sign := OPERATOR_WORDS.get(run):
+        return (sign,)
+    found = read_letters(simplified(fold(run)))
+    if len(found) == 1 and len(run) <= KEPT_MAX and run.isalnum():
+        if measure := MEASURE.fullmatch(found[0]):
+            return tuple(measure.groups())
+        if not run.islower() and run.isascii() and HUMP.search(run):
+            parts = HUMP.sub(r"\g<0> ", run).lower().split()
+            return (*found, *(part for part in parts if len(part) >= PART_LEAST))
+    return found
+
+
+def read_letters(run: str) -> tuple[str, ...]:
+    """Return the words of a folded run of letters."""
+    found: list[str] = []
+    for piece in PIECE.findall(run):
+        if piece in SIGNS:
+            found += [f"{found[-1]}{SIGNS[piece]}"] if found else []
+        else:
+            found += [word[:WORD_MAX] for word in parted(piece)]
+    return tuple(found)
+
+
+KEPT = [lru_cache(PART)(read) for _ in range(PARTS)]
+
+
+def parted(piece: str) -> Iterator[str]:
+    """Yield scripts without spaces apart from the others, in pairs of characters."""
+    at = 0
+    for match in SPACELESS.finditer(piece):
+        yield from filter(None, [piece[at : match.start()]])
+        yield from pairs(match[0])
+        at = match.end()
+    yield from filter(None, [piece[at:]])
+
+
+def pairs(run: str) -> Iterator[str]:
+    if len(run) == 1:
+        yield run
+    yield from map("".join, pairwise(run))
+
+
+RUN_OF_LETTERS = re.compile(LETTERS)
+
+
+def words_of_letters(text: str) -> list[str]:
+    """Return the words as the first three analysers had them: no parts, no operators, Chinese as it is written."""
+    return [word for run in RUN_OF_LETTERS.findall(text.replace("_", " ")) for word in read_letters(fold(run))]
+
+
+# Every analyser that stored rows may be of: an old one stays until no installation has its rows any more.
+ANALYSERS: dict[int, Callable[[str], list[str]]] = {
+    1: words_of_letters, 2: words_of_letters, 3: words_of_letters, ANALYSER: words
+}  # fmt: skip
+
+
+def whole_words(text: str, analyser: int = ANALYSER) -> list[tuple[str, ...]]:
+    """Return the words of a text, each with its parts behind it: `see getName` → `(see,) (getname, get, name)`."""
+    if ANALYSERS[analyser] is not words:
+        return [(word,) for word in ANALYSERS[analyser](text)]
+    found: list[tuple[str, ...]] = []
+    for _, group in groupby(spans(text), key=lambda word: word[1:]):
+        run = tuple(word.text for word in group)
+        has_parts = all(len(word) < len(run[0]) and word in run[0] for word in run[1:])
+        found += [run] if has_parts else [(word,) for word in run]
+    return found

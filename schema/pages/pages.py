@@ -1,0 +1,219 @@
+"""Pages as clients see them."""
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import strawberry
+from strawberry.scalars import JSON
+
+from content.markdown.html import html
+from content.markdown.plain import excerpt
+from db import relations
+from db.access import IN_OWNER
+from lib.threads import read_in_thread
+
+from ..connections import Connection, Node
+from ..enums import WikiAliasSource, WikiLinkDirection, WikiLinkKind, WikiPageOrder, WikiPageStatus, WikiPageType
+from ..fields import OlderOwner, OwnerName, column, computed, expression, relation, source
+
+if TYPE_CHECKING:
+    from ..owners import WikiOwner
+    from ..sources import WikiCitation, WikiSource
+    from .claims import WikiSupersededClaim
+    from .links import WikiBacklinkConnection, WikiLink, WikiLinkTarget, WikiSpaceLink
+    from .mentions import WikiMention
+    from .revisions import WikiRevision
+    from .sections import WikiPromotion, WikiSection
+
+hierarchy, pages = relations.hierarchy, relations.pages
+RENDERING = 20  # rows that a text as HTML weighs
+AS_HTML = (
+    "as HTML that is safe to show: raw HTML is escaped, and links lead to the web, to mail or to pages only. A link to "
+    "a page has the class wiki-link, an address /wiki/<type>/<slug> and data-page-id; one that no page answers to also "
+    "has wiki-link-broken. Citations have the class wiki-citation and lead to #citation-<label>. A text of more than "
+    "200,000 characters, or 20,000 marks, is shown as escaped paragraphs."
+)
+
+
+@strawberry.type(description="The smallest unit of compiled knowledge: typed, sectioned, linked and cited.")
+class WikiPage(Node):
+    tenant_id: strawberry.ID = column("The tenant it lies in.")
+    owner_id: strawberry.ID = column("Whose wiki it lies in.")
+    user_id: strawberry.ID = column("The same as ownerId, under its older name.", name="owner_id")
+    owner: Annotated["WikiOwner", strawberry.lazy("..owners")] = relation(
+        relations.owners.of_row, "Whose wiki it lies in."
+    )
+    type: WikiPageType = column("What it is about; it never changes.")
+    slug: str = column("Its name in URLs, unique with the type in its wiki.")
+    title: str = column("Its name for people.")
+    summary: str | None = column("One line that says what it is.")
+    body_md: str = column("The whole text as markdown: the rendering of its sections.")
+    status: WikiPageStatus = column("Active, or archived.")
+    tags: list[str] = column("Soft hints, never structure.")
+    metadata: JSON = column("What came with it and has no field here, kept as it was.")
+    version: int = column("Grows by one with every change of content; what expectedVersion is compared with.")
+    hubness_score: int = column("How much of a hub it is: inbound references, promoted children, supporting records.")
+    last_compiled_at: datetime | None = column("When the compiler last touched it.")
+    created_at: datetime = column("When it was made.")
+    updated_at: datetime = column("When anything of it last changed.")
+    redirected_from: str | None = expression(
+        pages.redirected_from, "The old slug it was found by, when it was asked for by one."
+    )
+
+    merged_into: "WikiPage | None" = relation(
+        pages.merged_into, "The page that it became a part of, when it was merged; this one is archived."
+    )
+    pages_to_rewrite: int = expression(
+        pages.pages_to_rewrite,
+        "How many texts are yet to be looked at for a name it had: 0 once a rename is done.",
+    )
+
+    sections: list[Annotated["WikiSection", strawberry.lazy(".sections")]] = relation(
+        relations.sections.of_page, "Its sections in order.", limit=50, most=200, per_row=4
+    )
+    section_count: int = expression(relations.sections.count, "How many sections it has.")
+
+    @relation(relations.sections.by_slug, "One section by its slug.")
+    def section(slug: str) -> Annotated["WikiSection", strawberry.lazy(".sections")] | None: ...
+
+    aliases: list[str] = relation(relations.pages.texts, "Its other names, normalised.", limit=100, per_row=20)
+    aliases_connection: Connection["WikiAlias"] = relation(
+        relations.pages.of_page, "Its other names with where they came from."
+    )
+
+    parent: "WikiPage | None" = relation(hierarchy.parent, "The active page above it.")
+    children: list["WikiPage"] = relation(hierarchy.children, "The active pages right below it, by title.", limit=50)
+    children_connection: Connection["WikiPage"] = relation(hierarchy.children, "The same, paged.")
+    ancestors: list["WikiPage"] = relation(hierarchy.ancestors, "From the parent up.", limit=20, most=32)
+
+    @relation(hierarchy.descendants, "From the children down, level by level, at most 32 levels.")
+    def descendants(depth: int = 3) -> Connection["WikiPage"]: ...
+
+    promoted_from_section: Annotated["WikiPromotion", strawberry.lazy(".sections")] | None = relation(
+        hierarchy.promoted_from, "The section of another page that grew into this one."
+    )
+
+    @relation(hierarchy.section_children, "The active pages that one of its sections lists.", limit=50)
+    def section_children(section_slug: str) -> list["WikiPage"]: ...
+
+    @relation(relations.links.backlinks, "Active pages that link here, each once, the greatest hubs first.")
+    def backlinks(
+        kinds: list[WikiLinkKind] | None = None,
+    ) -> Annotated["WikiBacklinkConnection", strawberry.lazy(".links")]: ...
+
+    @relation(relations.links.outgoing, "Its links to active pages, in the order they were made.")
+    def links(
+        kinds: list[WikiLinkKind] | None = None,
+    ) -> Connection[Annotated["WikiLink", strawberry.lazy(".links")]]: ...
+
+    broken_links: Connection[Annotated["WikiLinkTarget", strawberry.lazy(".links")]] = relation(
+        relations.links.broken, "What it points at and nobody answers to, yet."
+    )
+    space_links: Connection[Annotated["WikiSpaceLink", strawberry.lazy(".links")]] = relation(
+        relations.links.to_spaces, "Its links into other wikis of the tenant, found or not, by what its text says."
+    )
+
+    @relation(
+        relations.links.connected,
+        "Active pages that it links to, each once: the opposite of backlinks, unless `direction` says otherwise.",
+    )
+    def connected_pages(
+        direction: WikiLinkDirection = WikiLinkDirection.OUTGOING,
+    ) -> Connection["WikiPage"]: ...
+
+    sources: Connection[Annotated["WikiSource", strawberry.lazy("..sources")]] = relation(
+        relations.sources.of_page, "The evidence cited anywhere on it, newest first."
+    )
+    citations: Connection[Annotated["WikiCitation", strawberry.lazy("..sources")]] = relation(
+        relations.sources.page_citations, "Which source was used for which section, newest citation first."
+    )
+    source_count: int = expression(pages.source_count, "How many distinct sources it cites.")
+    source_memory_count: int = expression(pages.memory_count, "How many distinct memories it cites.")
+    source_memory_ids: list[str] = relation(
+        pages.memory_ids, "Refs of the memories it cites, newest citation first.", limit=10, most=50
+    )
+    mentions: Connection[Annotated["WikiMention", strawberry.lazy(".mentions")]] = relation(
+        relations.mentions.of_page, "Names seen in sources that mean this page."
+    )
+
+    superseded_claims: Connection[Annotated["WikiSupersededClaim", strawberry.lazy(".claims")]] = relation(
+        relations.claims.of_page, "What it used to say and does not say any more, newest first."
+    )
+    trajectory: list[Annotated["WikiSupersededClaim", strawberry.lazy(".claims")]] = relation(
+        relations.claims.trajectory,
+        "How it came to say what it says: its superseded claims, oldest first, from two of them on; else empty.",
+        limit=50,
+        per_row=3,
+    )
+    revisions: Connection[Annotated["WikiRevision", strawberry.lazy(".revisions")]] = relation(
+        relations.revisions.of_page, "Every state it had, newest first."
+    )
+
+    @relation(relations.revisions.at, "Its state at a version.")
+    def revision(version: int) -> Annotated["WikiRevision", strawberry.lazy(".revisions")] | None: ...
+
+    @computed("The beginning of its text without markdown, at most `length` characters.", body="body_md")
+    def excerpt(body: str, length: int = 200) -> str:
+        return excerpt(body, length)
+
+    @computed(f"The whole text {AS_HTML}", cost=RENDERING, body="body_md", places=relations.links.places("id"))
+    async def body_html(body: str, places: Any) -> str:
+        return await read_in_thread(len(body), html, body, places)
+
+
+@strawberry.type(description="A normalised other name of a page.")
+class WikiAlias(Node):
+    alias: str = column("Normalised: what is compared.")
+    name: str = column("As it was written.")
+    source: WikiAliasSource = column("Where it came from.")
+    created_at: datetime = column("Since when it is one.")
+    page: WikiPage = relation(relations.pages.page, "The page it names.")
+
+
+@strawberry.input(description="Which pages of a wiki to list. What is left out does not restrict.")
+class WikiPageFilter:
+    types: list[WikiPageType] | None = strawberry.field(default=None, description="Of one of these types.")
+    tags: list[str] | None = strawberry.field(default=None, description="With all of these tags.")
+    status: WikiPageStatus | None = strawberry.field(default=None, description="Active ones when left out.")
+    updated_since: datetime | None = strawberry.field(
+        default=None,
+        description="With an updatedAt then or later. Who keeps a copy of a wiki asks wikiChanges instead.",
+    )
+    title_prefix: str | None = strawberry.field(
+        default=None, description="With a title that begins so, whatever its case and accents."
+    )
+
+
+@strawberry.type
+class PageQueries:
+    @source(pages.by_slug, "A page by type and slug; a slug that it once had finds it too.", owner=IN_OWNER.owner)
+    def wiki_page(
+        tenant_id: strawberry.ID,
+        type: WikiPageType,
+        slug: str,
+        owner: OwnerName = None,
+        owner_id: OlderOwner = None,
+        user_id: OlderOwner = None,
+        agent_id: OlderOwner = None,
+        include_archived: bool = False,
+    ) -> WikiPage | None: ...
+
+    @source(pages.listed, "The pages of a wiki.")
+    def wiki_pages(
+        filter: WikiPageFilter | None = None,
+        order_by: WikiPageOrder = WikiPageOrder.TITLE,
+        tenant_id: strawberry.ID | None = None,
+        owner: OwnerName = None,
+        owner_id: OlderOwner = None,
+        user_id: OlderOwner = None,
+        agent_id: OlderOwner = None,
+    ) -> Connection[WikiPage]: ...
+
+    @source(pages.recent, "The pages that changed last.", limit=50)
+    def recent_wiki_pages(
+        tenant_id: strawberry.ID | None = None,
+        owner: OwnerName = None,
+        owner_id: OlderOwner = None,
+        user_id: OlderOwner = None,
+        agent_id: OlderOwner = None,
+    ) -> list[WikiPage]: ...

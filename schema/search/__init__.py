@@ -1,0 +1,1 @@
+"""Search in pages and in sources, and suggestions while typing."""
