@@ -19,6 +19,7 @@ from content.search.words import ANALYSER, ANALYSERS, spans, whole_words, words
 from db.database import Connection, Row
 from db.scope import Scope
 from db.sql import statements
+from lib.threads import read_in_thread
 
 from .lexemes import PASSAGES, scope_letter
 from .weights import BUDGET, CORRECTED, IDLE, OPEN
@@ -170,7 +171,8 @@ async def read(
     A mistake is corrected with words of pages of these statuses. An `offset` of PASSAGES asks the index of passages.
     """
     number = analyser + offset
-    said, others = whole_words(text, analyser)[:MOST_WORDS], ANALYSERS[analyser](besides)[:MOST_BESIDES]
+    said = (await read_in_thread(len(text), whole_words, text, analyser))[:MOST_WORDS]
+    others = (await read_in_thread(len(besides), ANALYSERS[analyser], besides))[:MOST_BESIDES]
     beginning = said[-1][0] if said and may_go_on(text, said) else None
     letter = scope_letter(scope.tenant_id, scope.owner_id, number)
     where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "letter": letter}

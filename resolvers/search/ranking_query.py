@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from content.search.search_query import SearchQuery, understand
 from content.search.words import ANALYSERS, words
 from db.sql import Statement, statements
+from lib.threads import read_in_thread
 
 from .interpretation import FEW_WORDS, ReadQuery, is_contracted
 from .lexemes import MARK, PASSAGES, heading_mark, one_of, quoted, tag_mark, type_mark
@@ -290,9 +291,11 @@ class Meaning(NamedTuple):
         return self.words > 0 or self.narrows
 
 
-def meaning(asked: SearchRequest) -> Meaning:
+async def meaning(asked: SearchRequest) -> Meaning:
     """Return the meaning of a question; short ones are cached, because the same come again and again."""
-    return (kept if len(asked.text) <= LONGEST else read)(asked.text, asked.filter)
+    if len(asked.text) <= LONGEST:
+        return kept(asked.text, asked.filter)
+    return await read_in_thread(len(asked.text), read, asked.text, asked.filter)
 
 
 def read(text: str, given: Filter) -> Meaning:

@@ -41,7 +41,7 @@ async def search(database: Database, scope: Scope, asked: SearchRequest) -> Sear
 
     A wiki that the caller may not read has no pages. Raises BadInput for a cursor of another search.
     """
-    if not (meant := meaning(asked)).says_anything:
+    if not (meant := await meaning(asked)).says_anything:
         return SearchResult()
     try:
         scope = await in_wiki(database, scope, asked.owner_id, meant.query)
@@ -62,23 +62,24 @@ async def with_switches(
     It is one where one of the best pages for its words writes it so. And it excludes nothing where no page would be
     left that says the rest: then the words are what is suggested. A cursor says which of these its search was.
     """
-    meant = meaning(asked)
+    meant = await meaning(asked)
+    meant_plain = await meaning(plain)
     if asked.after:
         try:
-            return await run(plain, meaning(plain)).found()
+            return await run(plain, meant_plain).found()
         except BadInput:
             return await run(asked, meant).found()
     best = replace(plain, first=SWITCHED, with_snippets=False, with_counts=False, with_cursors=False)
-    first = run(best, meaning(best))
+    first = run(best, await meaning(best))
     hits = (await first.found()).hits
-    words = [word for word in meant.query.excluded if word not in meaning(plain).query.excluded]
+    words = [word for word in meant.query.excluded if word not in meant_plain.query.excluded]
     if hits and await is_switch(first.connection, first.scope, words, hits):
-        return await run(plain, meaning(plain)).found()
+        return await run(plain, meant_plain).found()
     excluding = run(asked, meant)
     found = await excluding.found()
     if excluding.finds_enough or not hits:
         return found
-    return replace(await run(plain, meaning(plain)).found(), did_you_mean=plain.text)
+    return replace(await run(plain, meant_plain).found(), did_you_mean=plain.text)
 
 
 async def known_within(database: Database, scope: Scope, asked: SearchRequest, again: bool) -> Mapping[str, Any] | None:
@@ -86,7 +87,7 @@ async def known_within(database: Database, scope: Scope, asked: SearchRequest, a
 
     None means that `search` has to run first. `again` says that the cached question is out of date.
     """
-    meant = meaning(asked)
+    meant = await meaning(asked)
     is_elsewhere = meant.query.owner or asked.owner_id not in (None, scope.owner_id)
     if is_elsewhere or meant.query.excluded or not 0 < meant.words < SHORT_QUESTION:
         return None

@@ -17,7 +17,7 @@ from content.search.times import named_times
 from db.database import Connection, Database, Row
 from db.scope import Scope
 from db.sql import statements
-from lib.threads import run_in_thread
+from lib.threads import read_in_thread, run_in_thread
 
 from ..errors import BadInput, NotFound
 from .interpretation import ReadQuery, read
@@ -85,7 +85,7 @@ async def search_sources(database: Database, scope: Scope, asked: SourceSearchRe
 
     A wiki that the caller may not read has no sources. Raises BadInput for a cursor of another search.
     """
-    query = understand(asked.text)
+    query = await read_in_thread(len(asked.text), understand, asked.text)
     start = read_cursor(asked)
     if not query.words.strip():
         return SourceSearchResult()
@@ -155,7 +155,7 @@ async def matching_refs(
     database: Database, scope: Scope, asked: SearchRequest, page_ids: Sequence[UUID]
 ) -> dict[UUID, list[str]]:
     """Return the refs of the sources that these pages cite and that say words of the question, by page."""
-    query = understand(asked.text)
+    query = await read_in_thread(len(asked.text), understand, asked.text)
     if not page_ids or not query.words.strip():
         return {}
     scope = await in_wiki(database, scope, asked.owner_id, query)

@@ -1,9 +1,19 @@
-"""What Postgres thinks of finding pages, where it expects thousands because it cannot see what is asked."""
+"""The work of a search before its answer: how Postgres plans it, and where its question is read."""
+
+import threading
 
 import pytest
 
+from content.search import words
 from db.explaining import generic_plan
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
 from resolvers.search.ranking_query import RANKING
+from resolvers.search.request import SearchRequest
+from resolvers.search.search import search
+from resolvers.search.source_search import SourceSearchRequest, search_sources
+from resolvers.sources.retain import retain_sources
+from resolvers.sources.sources import SourceDraft
 from tests.wiki import Wiki
 
 BY_INDEX = "SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = off"  # as in a large database
@@ -27,3 +37,20 @@ def filters(plan: str) -> list[str]:
 
 def first_filter(scan: str) -> str:
     return next((line.strip() for line in scan.splitlines() if line.strip().startswith("Filter:")), "")
+
+
+async def test_a_long_question_is_never_read_on_the_loop(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = set()
+
+    def noted(run: str) -> list[str]:
+        threads.add(threading.get_ident())
+        return [run.lower()]
+
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Kiln", body="It cracked."))
+    await retain_sources(wiki.database, wiki.scope, [SourceDraft("document", "kiln", "The kiln cracked.")])
+    monkeypatch.setattr(words, "analysed", noted)
+    long = "kiln " + " ".join(f'"phrase {n}"' for n in range(700))
+    await search(wiki.database, wiki.scope, SearchRequest(long))
+    await search_sources(wiki.database, wiki.scope, SourceSearchRequest(long))
+    assert threads
+    assert threading.get_ident() not in threads
