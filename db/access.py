@@ -8,11 +8,11 @@ unknown one.
 from collections.abc import Collection
 from typing import Any
 
-from graphql import GraphQLError
 from sqlalchemy import ARRAY, Boolean, ColumnElement, FromClause, Uuid, any_, cast, literal, or_, select
 
 from selection import in_tenant, scope_value
 from selection.declare.arguments import identifier
+from selection.errors import BadInput, Refused
 
 from .scope import Role, Scope
 from .tables import grants, owners
@@ -47,19 +47,15 @@ def owner_by_name(name: Any) -> ColumnElement[Any]:
     return in_tenant(found).scalar_subquery()
 
 
-def forbidden(message: str) -> GraphQLError:
-    return GraphQLError(message, extensions={"code": "FORBIDDEN"})
-
-
 def check_tenant(scope: Scope, tenant_id: str | None) -> None:
     """Refuse any tenant but the credential's: unknown ones and other people's get the same words."""
     if tenant_id is not None and identifier(tenant_id) != scope.tenant_id:
-        raise forbidden("tenantId must be the tenant of the credential.")
+        raise Refused("tenantId must be the tenant of the credential.", "FORBIDDEN")
 
 
 def check_admin(scope: Scope) -> None:
     if scope.role is not Role.ADMIN:
-        raise forbidden("This needs a credential with the role admin.")
+        raise Refused("This needs a credential with the role admin.", "FORBIDDEN")
 
 
 class InOwner:
@@ -71,7 +67,7 @@ class InOwner:
         check_tenant(scope, tenant_id)
         if len(named) > 1 and len({name.lower() for name in named.values() if name is not None}) > 1:
             message = "owner, ownerId, userId and agentId are names of one thing; give one of them."
-            raise GraphQLError(message, extensions={"code": "BAD_USER_INPUT", "field": "owner"})
+            raise BadInput(message, field="owner")
 
     def criteria(self, row: FromClause, **named: Any) -> Collection[ColumnElement[bool]]:
         owner = self.owner(**named)
@@ -142,7 +138,7 @@ class SearchedTogether(InOwner):
 
     def check(self, scope: Any, tenant_id: str | None = None, explain: bool = False, **named: Any) -> None:
         if explain and scope.role is not Role.ADMIN:
-            raise forbidden("explain needs a credential with the role admin.")
+            raise Refused("explain needs a credential with the role admin.", "FORBIDDEN")
         super().check(scope, tenant_id, **named)
 
     def criteria(self, row: FromClause, **named: Any) -> Collection[ColumnElement[bool]]:

@@ -6,13 +6,12 @@ from typing import Any
 from uuid import UUID
 
 import asyncpg
-from graphql import GraphQLError
 
 from content.limits import SLUG
 from db.database import Database
 from db.scope import Scope
 from selection.declare.arguments import NOBODY, identifier
-from selection.errors import Final, TooExpensive
+from selection.errors import Final, Refused, TooExpensive
 from selection.limits.cost import OPERATION
 
 from .auth.owners import find_owner
@@ -148,4 +147,4 @@ def once_only() -> Iterator[None]:
     except LimitExceeded as error:
         raise Final(error.message, extensions=error.extensions) from error
     except CairnError as error:
-        raise GraphQLError(error.message, extensions=error.extensions) from error
+        raise Refused(error.message, **error.extensions) from error

@@ -1,5 +1,7 @@
 """The reasons why a selection is not compiled, or not run."""
 
+from typing import Any
+
 from graphql import GraphQLError
 
 
@@ -7,11 +9,18 @@ class NotCompilable(Exception):
     """A selection that needs graphql-core: Python fields, mutations, introspection."""
 
 
-class BadInput(GraphQLError):
+class Refused(GraphQLError):
+    """An error of one field, with a code for programs and whatever else there is for them."""
+
+    def __init__(self, message: str, code: str, **more: Any) -> None:
+        super().__init__(message, extensions={"code": code, **more})
+
+
+class BadInput(Refused):
     """An argument that no statement can be made of."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(message, extensions={"code": "BAD_USER_INPUT"})
+    def __init__(self, message: str, **more: Any) -> None:
+        super().__init__(message, "BAD_USER_INPUT", **more)
 
 
 class Final(GraphQLError):

@@ -86,14 +86,14 @@ async def compiled() -> dict[str, dict[str, Any]]:
     from selection.compile.parameters import Request
     from selection.execute.plan import QueryPlan as Made
 
-    from .commands.pages import stored
+    from ..stored_queries import stored_query
 
     engine, made = make_engine(), {}
     tenant, owner = UUID(int=1), UUID(int=2)
     scope = Scope(tenant, owner, Role.READER, Actor(ActorKind.SERVICE, "cairn"), (owner, UUID(int=3)))
     row = tuple(f"column {n}" for n in range(COLUMNS))
     for name, variables in DOCUMENTS.items():
-        document = await engine.document(stored(name), None)
+        document = await engine.document(stored_query("cli", name), None)
         given = {"tenantId": str(UUID(int=4)), "ownerId": str(UUID(int=5)), **variables}
         values, plan = await engine.planned(document.operation, given)
         assert isinstance(plan, Made)

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import asyncpg
 
@@ -19,7 +19,26 @@ from ..settings import Settings
 from .options import read_settings
 from .output import tell
 
+if TYPE_CHECKING:
+    from resolvers.subscriptions.changes import ChangeEvent
+
 T = TypeVar("T")
+
+
+async def read_stored(
+    database: Database, wiki: "Wiki", document: str, variables: dict[str, Any], event: "ChangeEvent | None" = None
+) -> dict[str, Any]:
+    """Return the data of queries/<document>.graphql with the rights of a reader of that wiki; of a subscription for
+    one event. Raises QueryFailed for its first error."""
+    from resolvers.context import Context
+
+    from ..stored_queries import data_of, stored_query, stored_query_engine
+
+    where = {"tenantId": str(wiki.tenant.id), "ownerId": str(wiki.owner.id)}
+    context = Context(database, wiki.scope(Role.READER))
+    context.event = event
+    text = stored_query("cli", document)
+    return data_of(await stored_query_engine().execute(text, where | variables, None, context))
 
 
 class NothingHere(CairnError):

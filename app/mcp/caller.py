@@ -1,47 +1,33 @@
 """The caller of a tool, which reads the wiki by fixed GraphQL documents and writes by the resolvers."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
-from functools import cache
-from importlib.resources import files
+from dataclasses import dataclass
 from typing import Any, TypeVar
 from uuid import UUID
 
-import orjson
 import structlog
 
 from db.database import Database
 from db.scope import Scope
-from resolvers.errors import CairnError, Forbidden, NotFound
+from resolvers.errors import Forbidden, NotFound
 from resolvers.knowledge.tool_calls import count_call
 from resolvers.permissions import Action, is_at_home
 from resolvers.transactions.transaction import check_may_write
-from schema.root import make_engine
-from selection import Engine
 
 from ..http.limits import Bounds
 from ..http.request import GraphQLRequest
+from ..stored_queries import data_of, stored_query, stored_query_engine
 
 log = structlog.get_logger()
 T = TypeVar("T")
 
 
-class CallRefused(CairnError):
-    """An error that GraphQL returned, with its own code."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-
-
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """The database, the limits and the engine that all calls of a process share."""
+    """The database and the limits that all calls of a process share."""
 
     database: Database
     bounds: Bounds
-    engine: Engine = field(default_factory=make_engine)
-    """Of the tools' own documents: what an operator allows those of clients is not theirs."""
     lists_older_names: bool = False
     """Are `search_wiki` and `read_wiki_page` listed too?"""
 
@@ -57,15 +43,11 @@ class Caller:
     scope: Scope
 
     async def read(self, document: str, **variables: Any) -> dict[str, Any]:
-        """The data of queries/<document>.graphql; Refused with its first error where there is one."""
+        """Return the data of queries/<document>.graphql. Raises QueryFailed for its first error."""
         where = {"tenantId": str(self.scope.tenant_id), "ownerId": str(self.scope.owner_id)}
-        asked = GraphQLRequest(query(document), where | variables, None)
-        reach = self.reach
-        answer = orjson.loads((await reach.bounds.execute(reach.engine, reach.database, self.scope, asked)).body)
-        for error in answer.get("errors", ()):
-            raise CallRefused(error["extensions"]["code"], error["message"])
-        data: dict[str, Any] = answer["data"]
-        return data
+        asked = GraphQLRequest(stored_query("mcp", document), where | variables, None)
+        bounds, database = self.reach.bounds, self.reach.database
+        return data_of(await bounds.execute(stored_query_engine(), database, self.scope, asked))
 
     async def write(self, work: Callable[[Database, Scope], Awaitable[T]]) -> T:
         """Run a resolver, charged and limited in time like any operation."""
@@ -87,8 +69,3 @@ class Caller:
             await count_call(self.reach.database, self.scope, tool, [UUID(page_id) for page_id in page_ids])
         except Exception as error:
             log.warning("a tool call was not counted", tool=tool, reason=type(error).__name__)
-
-
-@cache
-def query(document: str) -> str:
-    return files("app.mcp").joinpath(f"queries/{document}.graphql").read_text(encoding="utf-8")

@@ -25,7 +25,6 @@ from resolvers.errors import BadInput, IdempotencyKeyNotAllowed, Unauthenticated
 from resolvers.rate_limits.buckets import Bucket, Lease, Rate, Share
 from resolvers.rate_limits.limiter import Account, Throttle
 from resolvers.tenants import tenants
-from schema.root import make_engine
 
 from ..http.idempotency import idempotency_key
 from ..http.limits import Bounds
@@ -111,7 +110,6 @@ def admin_application(settings: Settings, database: Database, bounds: Bounds) ->
     )
     application.state.signing = Signing(signing_secret(settings), settings.jwt_issuer, settings.jwt_audience)
     application.state.endpoint = RestEndpoint(
-        make_engine(),
         database,
         OperatorToken(settings.admin_token.get_secret_value()),
         replace(bounds, throttle=throttle),

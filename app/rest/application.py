@@ -17,7 +17,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from db.database import Database
 from resolvers.auth.credentials import Credentials
-from schema.root import make_engine
 
 from ..http.health import Readiness
 from ..http.limits import Bounds
@@ -59,12 +58,10 @@ UPPER = re.compile("[A-Z]")
 
 
 def rest_application(settings: Settings, database: Database, credentials: Credentials, bounds: Bounds) -> FastAPI:
-    """Return the application. Its engine knows the documents of REST alone, so an operator's limits for clients' are
-    not theirs."""
+    """Return the application."""
     application = paths()
     application.state.readiness = Readiness(database)
     application.state.endpoint = RestEndpoint(
-        make_engine(),
         database,
         credentials,
         bounds,

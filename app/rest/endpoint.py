@@ -16,7 +16,6 @@ from db.scope import Scope as Wiki
 from observability.trace import record_path
 from resolvers.errors import Unavailable
 from resolvers.rate_limits.limiter import Account
-from selection import Engine
 
 from ..http.limits import Bounds
 from ..http.request import Bodies, check_kind, credential_of, header, parse_in_thread, parsed
@@ -37,7 +36,6 @@ class Callers(Protocol):
 class RestEndpoint:
     """The objects and limits that requests share. `compress_over` and `max_import` in bytes; 0 never compresses."""
 
-    engine: Engine
     database: Database
     credentials: Callers
     bounds: Bounds

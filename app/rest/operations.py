@@ -1,8 +1,6 @@
 """Reads and writes of REST: stored documents and resolvers, run with the scope of the caller."""
 
 from collections.abc import Awaitable, Callable
-from functools import cache
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 import orjson
@@ -20,40 +18,19 @@ from selection.execute.engine import Answer
 
 from ..http.idempotency import idempotency_key
 from ..http.request import GraphQLRequest, header, parse_in_thread
+from ..stored_queries import data_of, stored_query, stored_query_engine
 from .endpoint import Call
-
-
-class ReadFailed(CairnError):
-    """An error of the engine, with its own code and whatever else is there for programs."""
-
-    def __init__(self, error: dict[str, Any]) -> None:
-        super().__init__(error["message"])
-        self.told: dict[str, Any] = error["extensions"]
-        self.code = str(self.told["code"])
-
-    @property
-    def extensions(self) -> dict[str, Any]:
-        return self.told
-
-
-@cache
-def document(name: str) -> str:
-    return files("app.rest").joinpath(f"queries/{name}.graphql").read_text(encoding="utf-8")
 
 
 async def read(call: Call, name: str, operation: str, database: Database | None = None, **variables: Any) -> Any:
     """Return the data of an operation in the call's wiki, paid from its account."""
-    bounds, text = call.endpoint.bounds, document(name)
+    bounds, text = call.endpoint.bounds, stored_query("rest", name)
     context = bounds.context(database or call.endpoint.database, call.wiki, call.account)
     record_document(text, context)
     with span("operation"):
-        answer = await bounds.paid(
-            call.endpoint.engine, GraphQLRequest(text, variables, operation), context, call.account
-        )
-    shown = await parse_in_thread(len(answer.body), lambda: orjson.loads(answer.body))
-    for error in shown.get("errors", ()):
-        raise ReadFailed(error)
-    return shown["data"]
+        asked = GraphQLRequest(text, variables, operation)
+        answer = await bounds.paid(stored_query_engine(), asked, context, call.account)
+    return await parse_in_thread(len(answer.body), lambda: data_of(answer))
 
 
 async def type_of(call: Call, slug: str, type: str | None) -> str:

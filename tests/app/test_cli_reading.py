@@ -12,11 +12,10 @@ from unicodedata import normalize
 import pytest
 
 from app.cli import plans
-from app.cli.answers import answered
 from app.cli.commands import sources
-from app.cli.commands.pages import Order, stored
+from app.cli.commands.pages import Order
 from app.cli.output import table, width
-from app.cli.session import find_wiki, opened
+from app.cli.session import find_wiki, opened, read_stored
 from app.settings import Settings
 from db.database import Database
 from db.tables import SOURCE_KINDS
@@ -83,11 +82,11 @@ def test_a_stored_plan_answers_as_its_document_does(wiki: Cairn) -> None:
     async def both(database: Database) -> None:
         found = await find_wiki(database, "acme", "mara")
         for slug, is_there in (("austin", True), ("nobody", False), ("한국", True), (normalize("NFD", "한국"), True)):
-            asked = await answered(database, found, stored("page"), {"type": "ENTITY", "slug": slug})
+            asked = await read_stored(database, found, "page", {"type": "ENTITY", "slug": slug})
             assert await plans.find_page(database, found, "entity", slug) == asked["wikiPage"]
             assert (asked["wikiPage"] is not None) is is_there
         for query in ("water", "astin", "-water", '"flows in"', "tag:city", "nothing", "", "owner:team austin"):
-            asked = await answered(database, found, stored("find"), {"query": query, "limit": 5})
+            asked = await read_stored(database, found, "find", {"query": query, "limit": 5})
             assert await plans.find_results(database, found, query, 5) == asked["wikiSearchResults"], query
 
     settings = Settings()

@@ -7,7 +7,7 @@ import typer
 
 from ..options import AsJson, Owner, Tenant
 from ..output import say, show
-from .pages import TYPES, ExpectedVersion, PageName, Summary, find_page_id, named, on_page, stored
+from .pages import TYPES, ExpectedVersion, PageName, Summary, find_page_id, named, on_page
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -250,7 +250,7 @@ def create(
     as_json: AsJson = False,
 ) -> None:
     """Make a page. A title that another page has gets a number into its slug."""
-    from ..session import find_wiki, session
+    from ..session import find_wiki, read_stored, session
 
     body = text and given(text)
 
@@ -259,12 +259,10 @@ def create(
         from resolvers.model.drafts import PageDraft
         from resolvers.pages.lifecycle import create_page
 
-        from ..answers import answered
-
         draft = PageDraft(type, title, slug, body=body, tags=tags, related=related or (), edit_summary=summary)
         wiki = await find_wiki(database, tenant, owner)
         saved = await create_page(database, wiki.scope(Role.MEMBER), draft)
-        page = (await answered(database, wiki, stored("created"), {"id": str(saved.page_id)}))["node"]
+        page = (await read_stored(database, wiki, "created", {"id": str(saved.page_id)}))["node"]
         return {"page": named(page), "id": str(saved.page_id), "version": saved.version}
 
     done = session(work)

@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from enum import StrEnum
-from importlib.resources import files
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -133,17 +132,11 @@ def ask(document: str, field: str, tenant: str, owner: str, **variables: Any) ->
     from ..session import session
 
     async def work(database: "Database") -> Any:
-        from ..answers import answered
-        from ..session import find_wiki
+        from ..session import find_wiki, read_stored
 
-        return await answered(database, await find_wiki(database, tenant, owner), stored(document), variables)
+        return await read_stored(database, await find_wiki(database, tenant, owner), document, variables)
 
     return session(work)[field]
-
-
-def stored(document: str) -> str:
-    """The text of a stored document."""
-    return files("app.cli").joinpath(f"queries/{document}.graphql").read_text(encoding="utf-8")
 
 
 def say_page(page: dict[str, Any]) -> None:

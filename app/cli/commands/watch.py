@@ -6,7 +6,7 @@ import typer
 
 from ..options import AsJson, Owner, Tenant
 from ..output import say, tell, write_json
-from .pages import named, stored
+from .pages import named
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -59,7 +59,7 @@ async def followed(database: "Database", wiki: "Wiki") -> "AsyncIterator[dict[st
     from resolvers.subscriptions.feed import Feed, watch_wiki
 
     from ...settings import Settings
-    from ..answers import answered
+    from ..session import read_stored
 
     feed, scope = Feed(), wiki.scope(Role.READER)
     context = Context(database, scope)
@@ -69,7 +69,7 @@ async def followed(database: "Database", wiki: "Wiki") -> "AsyncIterator[dict[st
     listening = asyncio.create_task(listener.run())
     try:
         async for change in watcher:
-            shown = await answered(database, wiki, stored("watch"), {}, event=change)
+            shown = await read_stored(database, wiki, "watch", {}, event=change)
             if shown["wikiScopeChanged"]:
                 yield shown["wikiScopeChanged"]
     finally:
