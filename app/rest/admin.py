@@ -127,6 +127,7 @@ def paths() -> AdminApplication:
         version="1",
         description=ABOUT.strip(),
         servers=[{"url": PATH}],
+        openapi_url=None,
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
@@ -134,8 +135,7 @@ def paths() -> AdminApplication:
         exception_handlers={HTTPException: refuse},
         telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
     )
-    application.state.routers = [routes]
-    application.include_router(routes)
+    application.add_routes(routes)
     return application
 
 

@@ -122,7 +122,7 @@ def test_markup_in_a_source_is_data() -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(
-    st.lists(st.text(max_size=120), min_size=1, max_size=6),
+    st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=120), min_size=1, max_size=6),
     st.sampled_from(["notes", "overview", "related", "recent", "visits"]),
 )
 def test_any_text_makes_a_section_that_can_stand(texts: list[str], slug: str) -> None:
