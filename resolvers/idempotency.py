@@ -17,7 +17,7 @@ from db.one_transaction import OneTransaction
 from db.scope import Scope
 from db.sql import statements
 from observability.trace import forget_errors, recorded_errors
-from selection.execute.engine import Answer
+from selection.execute.engine import Answer, is_unavailable
 
 from .errors import CairnError, LimitExceeded
 from .tenants.tenants import list_tenants
@@ -124,7 +124,7 @@ async def kept(whole: OneTransaction, attempt: Attempt, answer: Answer) -> Answe
         )
     errors = errors_of(answer.body)
     if errors and (whole.is_broken or any(error.get("extensions", {}).get("code") in OURS for error in errors)):
-        return Answer(orjson.dumps({"data": None, "errors": errors}))
+        return Answer(orjson.dumps({"data": None, "errors": errors}), unavailable=all(map(is_unavailable, errors)))
     assert whole.inside is not None
     with translated_db_errors():
         await attempt.keep(whole.inside, answer.body)

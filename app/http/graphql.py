@@ -65,8 +65,7 @@ class GraphQLEndpoint:
                 answer, more = await answer_once(
                     self.engine, self.database, wiki, key, asked, self.execute, self.contract
                 )
-            # Old clients, who take plain JSON, want 200 for every well-formed request.
-            status, body, borrower = 200 if answer.executed or kind == JSON else 400, answer.body, wiki.tenant_id
+            status, body, borrower = status_of(answer, kind), answer.body, wiki.tenant_id
             if not self.unread.has_room(borrower, len(body)) and not await self.is_mutation(asked):
                 raise Throttled("Large answers wait for this tenant's clients to read them.", 1)
         except Refused as refused:
@@ -122,6 +121,13 @@ EXTRA: dict[int, list[tuple[bytes, bytes]]] = {
     503: [SOON],
 }
 NO_MORE: Headers = ()
+
+
+def status_of(answer: Answer, kind: str) -> int:
+    """Return the status of an answer. Old clients, who take plain JSON, want 200 for every well-formed request."""
+    if answer.unavailable:
+        return 503
+    return 200 if answer.executed or kind == JSON else 400
 
 
 def headers_of(error: CairnError) -> Headers:

@@ -36,10 +36,14 @@ Formatter = Callable[[GraphQLError], dict[str, Any]]
 
 
 class Answer(NamedTuple):
-    """The response body. `executed` is false when the request was refused before execution: it has no data then."""
+    """The response body. `executed` is false when the request was refused before execution: it has no data then.
+
+    `unavailable` is true when all of it failed for want of the database, and the same request may succeed soon.
+    """
 
     body: bytes
     executed: bool = True
+    unavailable: bool = False
 
 
 class Engine:
@@ -157,11 +161,14 @@ class Engine:
     def answer(self, result: ExecutionResult, context: Context | None = None) -> Answer:
         """Return the response; without a context it was not executed: there are neither data nor cost."""
         shown: dict[str, Any] = {} if context is None else {"data": result.data}
+        unavailable = False
         if result.errors:
             shown["errors"] = self.errors(result.errors)
+            nothing = not any(value is not None for value in (result.data or {}).values())
+            unavailable = nothing and all(is_unavailable(error) for error in shown["errors"])
         if context is not None:
             shown["extensions"] = {"cost": {"requested": context.spent, "limit": context.budget}}
-        return Answer(orjson.dumps(shown), context is not None)
+        return Answer(orjson.dumps(shown), context is not None, unavailable)
 
     def errors(self, errors: list[GraphQLError]) -> list[dict[str, Any]]:
         """Return the first errors, and how many there are besides."""
@@ -172,6 +179,11 @@ class Engine:
         for error in shown:
             record_error(error.get("extensions", {}).get("code", "UNKNOWN"))
         return shown
+
+
+def is_unavailable(error: dict[str, Any]) -> bool:
+    """Return whether an error, as clients see it, is that the database cannot be used now."""
+    return bool(error.get("extensions", {}).get("code") == "UNAVAILABLE")
 
 
 def not_introspected() -> Invalid:
