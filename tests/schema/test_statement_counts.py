@@ -215,8 +215,8 @@ SHOWN = {
 }
 ASKS = {
     "compileWikiNow", "resetWikiCursor", "bootstrapJournalImport", "suppressWikiSectionPromotion", "dropWikiLinks",
-    "rebuildWiki", "setWikiLanguage", "createWikiOwner", "grantWikiAccess", "revokeWikiAccess", "createApiKey",
-    "revokeApiKey",
+    "rebuildWiki", "setWikiLanguage", "setWikiScoreBoost", "createWikiOwner", "grantWikiAccess", "revokeWikiAccess",
+    "createApiKey", "revokeApiKey",
 }  # fmt: skip
 """Writes for admins, of one size only."""
 REST = {
