@@ -64,6 +64,12 @@ class WikiMentionStatus(StrEnum):
     IGNORED = "ignored"
 
 
+@strawberry.enum(description="What a search looks through.")
+class WikiSearchKind(StrEnum):
+    PAGES = "pages"
+    SOURCES = "sources"
+
+
 @strawberry.enum(description="What kind of evidence a source is.")
 class WikiSourceKind(StrEnum):
     MEMORY_UNIT = "memory_unit"

@@ -26,6 +26,7 @@ from .rate_limits import RateLimitQueries
 from .scalars import SCALARS
 from .search.passages import PassageQueries
 from .search.search import SearchQueries
+from .search.search_all import SearchAllQueries
 from .search.suggestions import SuggestionQueries, TagQueries
 from .sources import SourceQueries, WikiCitation
 from .subscriptions import Subscription
@@ -36,6 +37,7 @@ class Query(
     PageQueries,
     SearchQueries,
     PassageQueries,
+    SearchAllQueries,
     SuggestionQueries,
     LinkQueries,
     GraphQueries,

@@ -17,6 +17,7 @@ from . import (
     passages,
     revisions,
     search,
+    search_all,
     sections,
     sources,
     suggestions,
@@ -24,6 +25,5 @@ from . import (
 
 __all__ = [
     "api_keys", "claims", "graph", "hierarchy", "jobs", "links", "mentions", "owners", "pages", "passages", "revisions",
-    "search",
-    "sections", "sources", "suggestions",
+    "search", "search_all", "sections", "sources", "suggestions",
 ]  # fmt: skip

@@ -6,6 +6,7 @@ from sqlalchemy import (
     Column,
     Double,
     ForeignKeyConstraint,
+    Index,
     LargeBinary,
     PrimaryKeyConstraint,
     Table,
@@ -63,6 +64,7 @@ owners = Table(
     PrimaryKeyConstraint("tenant_id", "id", name="owners_pk"),
     UniqueConstraint("tenant_id", "slug", name="owners_slug_uq"),
     ForeignKeyConstraint(["tenant_id"], ["tenants.tenant_id"], name="owners_tenant_fk", ondelete="CASCADE"),
+    Index("owners_shared_ix", "tenant_id", "slug", postgresql_where=text("kind = 'shared'")),
 )
 
 grants = Table(

@@ -79,6 +79,7 @@ def stored(type_name: str, field_name: str) -> bool:
         ("WikiJournalImport", "userErrors"),
         ("MobileWikiSearchHit", "matchingMemoryIds"),
         ("WikiSnippet", "highlights"),
+        ("WikiSearchAllConnection", "spaces"),
         ("WikiSearchFacets", "types"),
         ("WikiSearchFacets", "tags"),
         ("WikiSearchExplanation", "parts"),

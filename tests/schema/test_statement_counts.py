@@ -68,6 +68,7 @@ STEPS = {
     "search results": 4,
     "source search": 2,  # no passage says this word, so there is no snippet
     "source search by a common word": 3,
+    "search in everything": 5,  # the spaces, and two for each kind
     "search results and their next page": 5,
     "pages since": 3,  # the transaction in which it is planned for its values
 }
