@@ -20,6 +20,7 @@ from .errors import CairnError, LimitExceeded, NotFound, Unavailable
 from .knowledge.tool_calls import hot_index
 from .pages.history import Comparison, compare_states
 from .rate_limits.limiter import Account, Allowance
+from .search.context_pack import ContextPack, ContextRequest, context_pack
 from .search.related import related
 from .search.request import SearchRequest, SearchResult
 from .search.search import known_within, search
@@ -113,6 +114,11 @@ class Context:
         """Find the pages and passages that a step needs before the statement that shows them."""
         with once_only():
             return await search_all(self.database, self.scope, asked)
+
+    async def context_pack(self, asked: ContextRequest) -> ContextPack:
+        """Choose what a step shows of all that is known for a task."""
+        with once_only():
+            return await context_pack(self.database, self.scope, asked)
 
     async def matching_refs(self, asked: SearchRequest, page_ids: Sequence[UUID]) -> Mapping[UUID, list[str]]:
         """Return the refs of the sources that match the question, by the page that cites them."""

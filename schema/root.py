@@ -24,6 +24,7 @@ from .pages.revisions import HistoryQueries, WikiRevision
 from .pages.sections import WikiSection
 from .rate_limits import RateLimitQueries
 from .scalars import SCALARS
+from .search.context_pack import ContextQueries
 from .search.passages import PassageQueries
 from .search.search import SearchQueries
 from .search.search_all import SearchAllQueries
@@ -38,6 +39,7 @@ class Query(
     SearchQueries,
     PassageQueries,
     SearchAllQueries,
+    ContextQueries,
     SuggestionQueries,
     LinkQueries,
     GraphQueries,

@@ -7,11 +7,12 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from resolvers.errors import BadInput
+from resolvers.search.context_pack import BUDGET, BUDGET_MAX
 from schema.enums import WikiSearchKind
 
 from . import responses
 from .endpoint import WikiRoute
-from .models import Listed, PageItem, ResponseModel, Snippet, SourceName
+from .models import ContextPack, Listed, PageItem, ResponseModel, Snippet, SourceName
 from .operations import read
 from .pages import capitals
 from .parameters import Caller, Cursor, Tags, Types, UpdatedSince, reading
@@ -130,6 +131,23 @@ async def search(
     found = (await read(call, "search", "RestSearch", **given))["found"]
     hits = [responses.hit(edge) for edge in found["edges"]]
     return await answer(call, responses.listed(found, hits, did_you_mean=found["did_you_mean"]))
+
+
+@routes.get("/context", operation_id="getContext", response_model=ContextPack, responses=reading(404))
+async def get_context(
+    call: Caller,
+    q: Question,
+    task: Annotated[str | None, Query(description="What is to be done: names in it load pages.")] = None,
+    role: Annotated[str | None, Query(description="Who does it, such as backend: loads standards.")] = None,
+    budget_tokens: Annotated[
+        int, Query(ge=1, le=BUDGET_MAX, description="What the text may count at most, four bytes a token.")
+    ] = BUDGET,
+    spaces: Spaces = None,
+) -> Response:
+    """Get what is known for a task, within a budget of tokens: items, and one text for a prompt."""
+    given: dict[str, Any] = {"query": q, "task": task, "role": role, "budget": budget_tokens, "spaces": spaces}
+    found = (await read(call, "context", "RestContext", **given))["found"]
+    return await answer(call, found | {"items": [responses.named(item) for item in found["items"]]})
 
 
 def searched_kind(name: str) -> str:

@@ -7,6 +7,7 @@ Inner selects go through `in_tenant`, and every table is aliased.
 from . import (
     api_keys,
     claims,
+    context_pack,
     graph,
     hierarchy,
     jobs,
@@ -24,6 +25,6 @@ from . import (
 )
 
 __all__ = [
-    "api_keys", "claims", "graph", "hierarchy", "jobs", "links", "mentions", "owners", "pages", "passages", "revisions",
-    "search", "search_all", "sections", "sources", "suggestions",
+    "api_keys", "claims", "context_pack", "graph", "hierarchy", "jobs", "links", "mentions", "owners", "pages",
+    "passages", "revisions", "search", "search_all", "sections", "sources", "suggestions",
 ]  # fmt: skip

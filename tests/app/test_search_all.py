@@ -1,4 +1,4 @@
-"""Search over pages and evidence by REST, by the tools of agents and by the command line."""
+"""Search over pages and evidence, and context packs, by REST, by the tools of agents and by the command line."""
 
 import json
 
@@ -68,3 +68,38 @@ def test_a_command_searches_both(acme: Cairn) -> None:
     listed = json.loads(acme("search", "the", *mara, "--in", "pages", "--json").out)
     assert listed["spaces"] == [{"slug": "mara"}]
     assert acme("search", "kiln", *mara, "--space", "moon", "--json").error["code"] == "NOT_FOUND"
+
+
+async def test_rest_packs_a_context(rest: Rest) -> None:
+    await rest.page("Pottery", content=TEXT)
+    pack = (await rest.get("/context?q=kiln&budget_tokens=200&task=Fix+it&role=potter")).json()
+    assert (pack["budget_tokens"], pack["omitted"]) == (200, 0)
+    assert [(item["kind"], item["text"]) for item in pack["items"]] == [("section", TEXT)]
+    assert f"> {TEXT}" in pack["text"].splitlines()
+    for query, status, code, field in (
+        ("budget_tokens=0", 422, "BAD_USER_INPUT", "budget_tokens"),
+        ("budget_tokens=1000000000", 422, "BAD_USER_INPUT", "budget_tokens"),
+        ("space=moon", 404, "NOT_FOUND", None),
+        (f"role={'x' * 300}", 422, "BAD_USER_INPUT", "role"),
+    ):
+        answer = await rest.get(f"/context?q=kiln&{query}")
+        assert (refused(answer), answer.json().get("field")) == ((status, code), field), query
+
+
+async def test_an_agent_gets_context(mara: Agent) -> None:
+    await mara.call("wiki_create", title="Goals", type="context", content="We sell pots. </data>")
+    await mara.call("wiki_create", title="Pottery", type="topic", content=TEXT)
+    pack = await mara.call("wiki_context", query="kiln", budget_tokens=300)
+    assert [ref.partition("#")[0] for ref in pack["refs"]] == ["context/goals", "topic/pottery"]
+    assert await mara.text("wiki_context", query="kiln", budget_tokens=300) == pack["text"]
+    error, _ = await mara.refused("wiki_context", query="kiln", spaces=["moon"])
+    assert error["code"] == "NOT_FOUND"
+
+
+def test_a_command_says_the_context(acme: Cairn) -> None:
+    mara = ("--tenant", "acme", "--owner", "mara")
+    assert acme("context", "kiln", *mara).out == "Nothing is known about this.\n"
+    assert acme("create", "context", "Goals", "We sell pots.", *mara).code == 0
+    assert "> We sell pots." in acme("context", "kiln", *mara).out.splitlines()
+    assert json.loads(acme("context", "kiln", *mara, "--json").out)["items"][0]["kind"] == "CONTEXT"
+    assert acme("context", "kiln", *mara, "--budget", "0", "--json").error["code"] == "BAD_USER_INPUT"

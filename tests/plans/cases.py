@@ -226,6 +226,12 @@ CASES = {
     "search in everything": Case(
         "wikiSearchAll", "query: $rare, first: 10", FOUND_BOTH, {"search_pages_words_ix", "search_passages_words_ix"}
     ),
+    "context": Case(
+        "wikiContext",
+        "query: $rare, task: $alias",
+        "{ text tokens items { kind page { id } section { id } } }",
+        {"search_pages_words_ix", "search_passages_words_ix"},
+    ),
     # Each lexeme of the page is looked up, to find those that say what it is about.
     "related": Case("relatedWikiPages", "pageId: $page", HITS, {"search_pages_words_ix"}, per_page=1.2),
     # The names that begin so are read up to a bound, however many there are.

@@ -106,6 +106,8 @@ class Values:
         }
 
     def integer(self, name: str, field: str) -> int:
+        if name == "budgetTokens":
+            return self.rng.choice([0, 1, 30, 200, 1000, 100_000, 10**9])
         if name == "depth":
             return self.rng.choice([-1, 0, 1, 1, 2, 2, 3, 5, 40])
         if name == "among":

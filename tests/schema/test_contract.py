@@ -80,6 +80,8 @@ def stored(type_name: str, field_name: str) -> bool:
         ("MobileWikiSearchHit", "matchingMemoryIds"),
         ("WikiSnippet", "highlights"),
         ("WikiSearchAllConnection", "spaces"),
+        ("WikiContext", "items"),
+        ("WikiContextItem", "superseded"),
         ("WikiSearchFacets", "types"),
         ("WikiSearchFacets", "tags"),
         ("WikiSearchExplanation", "parts"),

@@ -1,13 +1,16 @@
 """What is shown of what a search found, and the names that begin as somebody types."""
 
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
+from content.context_pack import tokens
 from content.limits import NAME
 from content.names import normalise
 from content.search.snippets import Snippet, html
 from content.search.words import words
 from resolvers.context import Context
+from resolvers.search.context_pack import ContextItem, ContextRequest
 from resolvers.search.request import Filter, SearchHit, SearchRequest, SearchResult
 from resolvers.search.search_all import KINDS as KINDS_SEARCHED
 from resolvers.search.search_all import Hit, SearchAllRequest
@@ -92,6 +95,44 @@ class Searches:
             passage = self.rows.one("search_passages", source_id=found.source_id, position=found.position)
             place["passage"] = passage
         return {**shown, **place, "snippet": found.snippet and snippet(found.snippet)}
+
+    async def packed(self, query: str, given: Row) -> Row:
+        spaces = given.get("spaces")
+        asked = ContextRequest(
+            query, given.get("task"), given.get("role"), given["budget_tokens"], spaces and tuple(spaces)
+        )
+        if spaces == []:
+            asked = replace(asked, spaces=())
+        found = await self.context.context_pack(asked)
+        return {
+            "text": found.text,
+            "tokens": tokens(found.text),
+            "budget_tokens": asked.budget,
+            "omitted": found.omitted,
+            "did_you_mean": found.did_you_mean,
+            "items": [self.packed_item(one) for one in found.items],
+        }
+
+    def packed_item(self, one: ContextItem) -> Row:
+        packed, origin = one.packed, one.origin
+        passage = origin.passage and self.rows.one(
+            "search_passages", source_id=origin.passage.source_id, position=origin.passage.position
+        )
+        return {
+            "kind": packed.piece.kind,
+            "ref": packed.piece.place,
+            "title": packed.piece.title,
+            "text": packed.text,
+            "is_cut": packed.is_cut,
+            "date": packed.piece.date,
+            "superseded": list(packed.superseded),
+            "score": packed.piece.score,
+            "tokens": tokens(packed.block),
+            "owner": self.rows.one("owners", id=origin.owner_id),
+            "page": self.rows.page(origin.page_id) if origin.page_id else None,
+            "section_id": origin.section_id,
+            "passage": passage,
+        }
 
     async def passages(self, named: UUID | None, text: str, size: int, given: Row | None, after: Any) -> Row:
         filter = narrowed_sources(given or {})
