@@ -11,6 +11,7 @@ from db.scope import Role, Scope
 from resolvers.auth.owners import Grant, grant
 from resolvers.context import Context
 from resolvers.model.drafts import PageDraft, SectionDraft
+from resolvers.model.lookup import PageAddress
 from resolvers.pages.claims import supersede_claim
 from resolvers.pages.lifecycle import archive_page, create_page
 from resolvers.search.context_pack import BUDGET_MAX, QUERY_MAX
@@ -85,7 +86,7 @@ async def test_a_small_budget_is_kept_and_what_is_left_out_is_counted(context: C
 async def test_a_pack_begins_with_what_was_superseded(wiki: Wiki, context: Context) -> None:
     page = next(row for row in await wiki.rows("pages") if row["title"] == "Kiln")
     claim = {"fact": "cracked in the frost", "replacement": "is whole again"}
-    await supersede_claim(wiki.database, wiki.scope, page["id"], **claim)
+    await supersede_claim(wiki.database, wiki.scope, PageAddress(page["id"]), **claim)
     items = (await packed(context, "kiln"))["items"]
     (line,) = next(item["superseded"] for item in items if item["title"].startswith("Kiln"))
     assert line.startswith('Used to say "cracked in the frost" until ')
