@@ -19,9 +19,11 @@ from .errors import CairnError, LimitExceeded, NotFound, Unavailable
 from .knowledge.tool_calls import hot_index
 from .pages.history import Comparison, compare_states
 from .rate_limits.limiter import Account, Allowance
+from .search.context_pack import ContextPack, ContextRequest, context_pack
 from .search.related import related
 from .search.request import SearchRequest, SearchResult
 from .search.search import known_within, search
+from .search.search_all import SearchAllRequest, SearchAllResult, search_all
 from .search.source_search import SourceSearchRequest, SourceSearchResult, matching_refs, search_sources
 from .subscriptions.changes import ChangeEvent
 from .subscriptions.feed import Feed
@@ -106,6 +108,16 @@ class Context:
         """Find the passages that a step needs before the statement that shows them."""
         with once_only():
             return await search_sources(self.database, self.scope, asked)
+
+    async def search_all(self, asked: SearchAllRequest) -> SearchAllResult:
+        """Find the pages and passages that a step needs before the statement that shows them."""
+        with once_only():
+            return await search_all(self.database, self.scope, asked)
+
+    async def context_pack(self, asked: ContextRequest) -> ContextPack:
+        """Choose what a step shows of all that is known for a task."""
+        with once_only():
+            return await context_pack(self.database, self.scope, asked)
 
     async def matching_refs(self, asked: SearchRequest, page_ids: Sequence[UUID]) -> Mapping[UUID, list[str]]:
         """Return the refs of the sources that match the question, by the page that cites them."""

@@ -64,6 +64,25 @@ class WikiMentionStatus(StrEnum):
     IGNORED = "ignored"
 
 
+@strawberry.enum(description="What a search looks through.")
+class WikiSearchKind(StrEnum):
+    PAGES = "pages"
+    SOURCES = "sources"
+
+
+@strawberry.enum(description="Why a piece is in a context pack.")
+class WikiContextItemKind(Enum):
+    CONTEXT = strawberry.enum_value("context", description="A section of a CONTEXT page: these are always loaded.")
+    STANDARD = strawberry.enum_value(
+        "standard", description="A section of a STANDARD page that is for the role, or that names none."
+    )
+    NAMED = strawberry.enum_value(
+        "named", description="A section of a PRODUCT, ENTITY or CONCEPT page that the task names."
+    )
+    SECTION = strawberry.enum_value("section", description="The section of a found page that answers best.")
+    PASSAGE = strawberry.enum_value("passage", description="Evidence that says more or newer things than the sections.")
+
+
 @strawberry.enum(description="What kind of evidence a source is.")
 class WikiSourceKind(StrEnum):
     MEMORY_UNIT = "memory_unit"

@@ -27,6 +27,9 @@ class WikiOwner(Node):
     slug: str = column("Its name in commands, unique in the tenant.")
     name: str = column("Its name for people.")
     language: str = column("What its pages are written in, unless they say otherwise; search stems words by it.")
+    score_boost: float = column(
+        "By what the scores of its pages are multiplied beside those of evidence: 0 to 10, 0.9 by default."
+    )
     created_at: datetime = column("When it was made.")
     role: WikiRole | None = expression(owners.role, "What the caller is in this wiki.")
 

@@ -24,8 +24,10 @@ from .pages.revisions import HistoryQueries, WikiRevision
 from .pages.sections import WikiSection
 from .rate_limits import RateLimitQueries
 from .scalars import SCALARS
+from .search.context_pack import ContextQueries
 from .search.passages import PassageQueries
 from .search.search import SearchQueries
+from .search.search_all import SearchAllQueries
 from .search.suggestions import SuggestionQueries, TagQueries
 from .sources import SourceQueries, WikiCitation
 from .subscriptions import Subscription
@@ -36,6 +38,8 @@ class Query(
     PageQueries,
     SearchQueries,
     PassageQueries,
+    SearchAllQueries,
+    ContextQueries,
     SuggestionQueries,
     LinkQueries,
     GraphQueries,

@@ -9,6 +9,7 @@ import typer
 
 from . import options
 from .commands import (
+    context,
     demo,
     edit,
     explain,
@@ -91,7 +92,7 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 COMMANDS = (
-    demo, service, options, tenants, owners, grants, keys, import_export, jobs, sources, pages, search, edit,
+    demo, service, options, tenants, owners, grants, keys, import_export, jobs, sources, pages, search, context, edit,
     history, watch, knowledge, explain,
 )  # fmt: skip
 

@@ -146,6 +146,7 @@ def contract_text() -> str:
 
 routes = APIRouter(route_class=AdminRoute, tags=["admin"])
 TenantName = Annotated[str, Path(max_length=SLUG.most, description="The tenant's slug or id.", examples=["acme"])]
+OwnerName = Annotated[str, Path(max_length=SLUG.most, description="The owner's slug or id.", examples=["ada"])]
 AfterSlug = Annotated[str | None, Query(max_length=SLUG.most, description="`next` of the items before.")]
 AfterId = Annotated[UUID | None, Query(description="`next` of the items before.")]
 
@@ -224,6 +225,21 @@ async def create_owner(call: Caller, tenant: TenantName, given: admin_models.New
     return await created(call, owner_shown(made))
 
 
+@routes.patch(
+    "/tenants/{tenant}/owners/{owner}",
+    operation_id="updateOwner",
+    response_model=admin_models.Owner,
+    responses=problems(*SENT, 404),
+)
+async def update_owner(call: Caller, tenant: TenantName, owner: OwnerName, given: admin_models.OwnerUpdate) -> Response:
+    """Set how much the pages of an owner's wiki count beside evidence in a search over both."""
+    check_no_idempotency_key(call)
+    tenant_id, database = await tenant_named(call, tenant), call.endpoint.database
+    found = await owners.find_owner(database, tenant_id, owner)
+    changed = await owners.set_score_boost(database, tenant_id, found.id, given.score_boost)
+    return await answer_write(call, orjson.dumps(owner_shown(changed)), 200)
+
+
 @routes.get(
     "/tenants/{tenant}/keys", operation_id="listApiKeys", response_model=admin_models.ApiKeys, responses=reading(404)
 )
@@ -299,6 +315,7 @@ def owner_shown(owner: owners.Owner) -> dict[str, Any]:
         "slug": owner.slug,
         "name": owner.name,
         "language": owner.language,
+        "score_boost": owner.score_boost,
         "created_at": owner.created_at,
     }
 

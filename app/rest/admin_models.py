@@ -44,6 +44,15 @@ class NewOwner(RequestModel):
     ] = ENGLISH
 
 
+class OwnerUpdate(RequestModel):
+    """A change of an owner's settings."""
+
+    score_boost: Annotated[
+        float,
+        Field(ge=0, le=10, description="By what scores of its pages are multiplied beside evidence; 0.9 by default."),
+    ]
+
+
 class NewKey(RequestModel):
     """An API key. The first owner's wiki is the one that it works in."""
 
@@ -86,6 +95,7 @@ class Owner(ResponseModel):
     slug: str
     name: str
     language: str
+    score_boost: float
     created_at: datetime
 
 

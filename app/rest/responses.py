@@ -108,6 +108,12 @@ def hit(edge: Row) -> Row:
     return named(found) | edge
 
 
+def either_hit(edge: Row) -> Row:
+    found = edge["passage"]
+    shown = found and found | {"source": named(found["source"])}
+    return edge | {"page": edge["page"] and named(edge["page"]), "passage": shown}
+
+
 def passage(edge: Row) -> Row:
     found = edge.pop("node")
     citing = [section | {"page": named(section["page"])} for section in found.pop("sections")["nodes"]]

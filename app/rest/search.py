@@ -1,13 +1,18 @@
 """Full-text search."""
 
 from typing import Annotated, Any
+from uuid import UUID
 
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
+from resolvers.errors import BadInput
+from resolvers.search.context_pack import BUDGET, BUDGET_MAX
+from schema.enums import WikiSearchKind
+
 from . import responses
 from .endpoint import WikiRoute
-from .models import Listed, PageItem, ResponseModel, Snippet
+from .models import ContextPack, Listed, PageItem, ResponseModel, Snippet, SourceName
 from .operations import read
 from .pages import capitals
 from .parameters import Caller, Cursor, Tags, Types, UpdatedSince, reading
@@ -35,21 +40,79 @@ class Hits(Listed):
     did_you_mean: str | None
 
 
+class SpaceName(ResponseModel):
+    """An owner whose wiki was searched."""
+
+    id: UUID
+    slug: str
+    name: str
+
+
+class FoundPassage(ResponseModel):
+    """A passage of a source."""
+
+    position: int
+    text: str
+    heading: str
+    speaker: str
+    line_start: int
+    line_end: int
+    source: SourceName
+
+
+class EitherHit(ResponseModel):
+    """A page or a passage: the other one is null. `score` is `raw_score`, for a page times its wiki's score boost."""
+
+    score: float
+    raw_score: float
+    owner: SpaceName
+    matched_alias: str | None
+    section: SectionName | None
+    snippet: Snippet | None
+    page: PageItem | None
+    passage: FoundPassage | None
+
+
+class EitherHits(Listed):
+    """Hits of a search with `in` or `space`, and the wikis that were searched."""
+
+    items: list[EitherHit]
+    spaces: list[SpaceName]
+    did_you_mean: str | None
+
+
 routes = APIRouter(route_class=WikiRoute, tags=["search"])
 Question = Annotated[str, Query(description='Words, "a phrase", -word, type: tag: updated:>2026-01-01 in:title.')]
 
 
-@routes.get("/search", operation_id="searchPages", response_model=Hits, responses=reading())
+SearchedKinds = Annotated[
+    str | None,
+    Query(alias="in", max_length=100, description="pages, sources, or both with a comma: hits of both in one list."),
+]
+Spaces = Annotated[
+    list[str] | None,
+    Query(
+        alias="space",
+        max_length=20,
+        description="Slugs or ids of owners whose wikis to search. With `in` alone: this one and all shared spaces "
+        "that you may read.",
+    ),
+]
+
+
+@routes.get("/search", operation_id="searchPages", response_model=Hits | EitherHits, responses=reading(404))
 async def search(
     call: Caller,
     q: Question,
+    kinds: SearchedKinds = None,
+    spaces: Spaces = None,
     types: Types = None,
     tags: Tags = None,
     updated_since: UpdatedSince = None,
     limit: Annotated[int, Query(ge=1, le=50)] = 20,
     cursor: Cursor = None,
 ) -> Response:
-    """Search in the wiki, the best first."""
+    """Search in the wiki, the best first. With `in` or `space` also in evidence, or in several wikis at once."""
     asked = {
         "types": capitals(types),
         "tags": tags,
@@ -57,6 +120,41 @@ async def search(
     }
     wanted = {name: value for name, value in asked.items() if value is not None}
     given: dict[str, Any] = {"query": q, "filter": wanted or None, "first": limit, "after": cursor}
+    if kinds is not None or spaces is not None:
+        searched = None if kinds is None else list(map(searched_kind, kinds.split(",")))
+        given |= {"in": searched, "spaces": spaces}
+        found = (await read(call, "search_all", "RestSearchAll", **given))["found"]
+        either = [responses.either_hit(edge) for edge in found["edges"]]
+        return await answer(
+            call, responses.listed(found, either, spaces=found["spaces"], did_you_mean=found["did_you_mean"])
+        )
     found = (await read(call, "search", "RestSearch", **given))["found"]
     hits = [responses.hit(edge) for edge in found["edges"]]
     return await answer(call, responses.listed(found, hits, did_you_mean=found["did_you_mean"]))
+
+
+@routes.get("/context", operation_id="getContext", response_model=ContextPack, responses=reading(404))
+async def get_context(
+    call: Caller,
+    q: Question,
+    task: Annotated[str | None, Query(description="What is to be done: names in it load pages.")] = None,
+    role: Annotated[str | None, Query(description="Who does it, such as backend: loads standards.")] = None,
+    budget_tokens: Annotated[
+        int, Query(ge=1, le=BUDGET_MAX, description="What the text may count at most, four bytes a token.")
+    ] = BUDGET,
+    spaces: Spaces = None,
+) -> Response:
+    """Get what is known for a task, within a budget of tokens: items, and one text for a prompt."""
+    given: dict[str, Any] = {"query": q, "task": task, "role": role, "budget": budget_tokens, "spaces": spaces}
+    found = (await read(call, "context", "RestContext", **given))["found"]
+    return await answer(call, found | {"items": [responses.named(item) for item in found["items"]]})
+
+
+def searched_kind(name: str) -> str:
+    """Return a kind as GraphQL names it."""
+    try:
+        return WikiSearchKind(name.strip()).name
+    except ValueError:
+        raise BadInput(
+            f'There is no "{name.strip()[:100]}" to search in: write pages, sources or pages,sources.', "in"
+        ) from None

@@ -78,9 +78,9 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND (p.type, p.slug) >
 ORDER BY p.type, p.slug
 LIMIT :size;
 
--- name: find_language
--- The language of a wiki's pages.
-SELECT language FROM owners WHERE tenant_id = :tenant_id AND id = :owner_id;
+-- name: find_settings
+-- The language of a wiki's pages, and what they count beside evidence.
+SELECT language, score_boost FROM owners WHERE tenant_id = :tenant_id AND id = :owner_id;
 
 -- name: count_pages
 -- How many pages a wiki has, archived ones too.

@@ -6,9 +6,9 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND (type, slug) > (:after
 ORDER BY type, slug
 LIMIT :size;
 
--- name: find_language
--- The language of a wiki, and whether it has pages that are in it.
-SELECT o.language, EXISTS (
+-- name: find_settings
+-- The language and the score boost of a wiki, and whether it has pages.
+SELECT o.language, o.score_boost, EXISTS (
     SELECT FROM pages AS p WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id
 ) AS has_pages
 FROM owners AS o WHERE o.tenant_id = :tenant_id AND o.id = :owner_id;

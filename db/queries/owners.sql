@@ -6,23 +6,23 @@ VALUES (
     CAST(:language AS text)
 )
 ON CONFLICT (tenant_id, slug) DO NOTHING
-RETURNING tenant_id, id, kind, slug, name, language, created_at;
+RETURNING tenant_id, id, kind, slug, name, language, score_boost, created_at;
 
 -- name: find_owner
 -- The owner with this id.
-SELECT tenant_id, id, kind, slug, name, language, created_at
+SELECT tenant_id, id, kind, slug, name, language, score_boost, created_at
 FROM owners
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:owner_id AS uuid);
 
 -- name: find_owner_by_slug
 -- The owner with this slug.
-SELECT tenant_id, id, kind, slug, name, language, created_at
+SELECT tenant_id, id, kind, slug, name, language, score_boost, created_at
 FROM owners
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND slug = CAST(:slug AS text);
 
 -- name: list_owners
 -- Owners of the tenant by slug: those after a slug, and so many at most, where these are given.
-SELECT tenant_id, id, kind, slug, name, language, created_at
+SELECT tenant_id, id, kind, slug, name, language, score_boost, created_at
 FROM owners
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND slug > coalesce(CAST(:after AS text), '')
 ORDER BY slug
@@ -30,7 +30,7 @@ LIMIT CAST(:most AS integer);
 
 -- name: find_owners
 -- The owners with these ids or slugs.
-SELECT tenant_id, id, kind, slug, name, language, created_at
+SELECT tenant_id, id, kind, slug, name, language, score_boost, created_at
 FROM owners
 WHERE tenant_id = CAST(:tenant_id AS uuid)
     AND (id = ANY(CAST(:owner_ids AS uuid[])) OR slug = ANY(CAST(:slugs AS text[])));
@@ -39,6 +39,13 @@ WHERE tenant_id = CAST(:tenant_id AS uuid)
 -- In which language the wiki is written from now on; nothing comes back when it was written in that before.
 UPDATE owners SET language = CAST(:language AS text)
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:owner_id AS uuid) AND language <> CAST(:language AS text)
+RETURNING id;
+
+-- name: set_score_boost
+-- What the score of a page counts beside that of evidence from now on; nothing comes back when it was so before.
+UPDATE owners SET score_boost = CAST(:score_boost AS float8)
+WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:owner_id AS uuid)
+    AND score_boost <> CAST(:score_boost AS float8)
 RETURNING id;
 
 -- name: has_language

@@ -7,6 +7,7 @@ Inner selects go through `in_tenant`, and every table is aliased.
 from . import (
     api_keys,
     claims,
+    context_pack,
     graph,
     hierarchy,
     jobs,
@@ -17,13 +18,13 @@ from . import (
     passages,
     revisions,
     search,
+    search_all,
     sections,
     sources,
     suggestions,
 )
 
 __all__ = [
-    "api_keys", "claims", "graph", "hierarchy", "jobs", "links", "mentions", "owners", "pages", "passages", "revisions",
-    "search",
-    "sections", "sources", "suggestions",
+    "api_keys", "claims", "context_pack", "graph", "hierarchy", "jobs", "links", "mentions", "owners", "pages",
+    "passages", "revisions", "search", "search_all", "sections", "sources", "suggestions",
 ]  # fmt: skip

@@ -4,12 +4,15 @@ from sqlalchemy import (
     ARRAY,
     CheckConstraint,
     Column,
+    Double,
     ForeignKeyConstraint,
+    Index,
     LargeBinary,
     PrimaryKeyConstraint,
     Table,
     UniqueConstraint,
     Uuid,
+    text,
 )
 
 from .columns import document, identifier, metadata, moment, one_of, words
@@ -57,9 +60,11 @@ owners = Table(
     words("name"),
     moment("created_at"),
     words("language", default="english"),
+    Column("score_boost", Double, nullable=False, server_default=text("0.9")),
     PrimaryKeyConstraint("tenant_id", "id", name="owners_pk"),
     UniqueConstraint("tenant_id", "slug", name="owners_slug_uq"),
     ForeignKeyConstraint(["tenant_id"], ["tenants.tenant_id"], name="owners_tenant_fk", ondelete="CASCADE"),
+    Index("owners_shared_ix", "tenant_id", "slug", postgresql_where=text("kind = 'shared'")),
 )
 
 grants = Table(

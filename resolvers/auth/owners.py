@@ -73,8 +73,35 @@ async def known_language(connection: Connection, text: str) -> str:
     return language
 
 
+@dataclass(frozen=True, slots=True)
+class ScoreBoostSet:
+    """The result of a change of the score boost."""
+
+    owner_id: UUID
+    changed: bool
+
+
+async def set_wiki_score_boost(database: Database, scope: Scope, score_boost: float) -> ScoreBoostSet:
+    """Set by what the scores of the wiki's pages are multiplied in a search over pages and evidence. For admins."""
+    async with writing(database, scope, Action.ADMINISTER) as writer:
+        changed = await change_score_boost(writer, scope, score_boost)
+        if changed:
+            await record(writer, "wiki.score_boost_set", score_boost=score_boost)
+        return ScoreBoostSet(scope.owner_id, changed)
+
+
+async def change_score_boost(connection: Connection, scope: Scope, score_boost: float) -> bool:
+    """Set the score boost. False when it was that already. Raises BadInput for one out of bounds."""
+    if not SCORE_BOOST[0] <= score_boost <= SCORE_BOOST[1]:
+        raise BadInput("A score boost is a number between 0 and 10; pages have 0.9 unless you set it.", "scoreBoost")
+    own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+    return await connection.one(OWNERS["set_score_boost"], **own, score_boost=score_boost) is not None
+
+
 GRANTS = statements("grants")
 ENGLISH = "english"
+SCORE_BOOST = (0.0, 10.0)  # the least and the most
+USUAL_BOOST = 0.9
 
 
 class OwnerKind(StrEnum):
@@ -100,6 +127,7 @@ class Owner:
     name: str
     language: str
     created_at: datetime
+    score_boost: float
 
 
 async def create_owner(
@@ -213,6 +241,14 @@ async def set_language(database: Database, tenant_id: UUID, owner_id: UUID, lang
     return await find_owner(database, tenant_id, owner_id)
 
 
+async def set_score_boost(database: Database, tenant_id: UUID, owner_id: UUID, score_boost: float) -> Owner:
+    """The scores of the owner's pages are multiplied by this from now on, beside those of evidence."""
+    scope = Scope(tenant_id, owner_id, Role.ADMIN, Actor(ActorKind.SERVICE, "owners"), (owner_id,))
+    async with transaction(database) as connection:
+        await change_score_boost(connection, scope, score_boost)
+    return await find_owner(database, tenant_id, owner_id)
+
+
 async def add_owner(
     connection: Connection, tenant_id: UUID, kind: OwnerKind, slug: str, name: str, language: str
 ) -> Row | None:
@@ -256,4 +292,5 @@ def owner_from(row: Row) -> Owner:
         name=row["name"],
         language=row["language"],
         created_at=row["created_at"],
+        score_boost=row["score_boost"],
     )

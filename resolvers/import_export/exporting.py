@@ -21,7 +21,7 @@ from ..links.targets import PARENT, RELATED
 from ..permissions import Action, authorise
 from ..transactions.transaction import read_connection
 from .formats import Format
-from .notes import ImportProblem
+from .notes import ImportProblem, WikiRecord
 from .originals import Exported, FilePlace, Files, exported
 from .paths import HISTORY, MENTIONS, SOURCES, Paths
 from .problems import attempted
@@ -62,9 +62,9 @@ class PageFile:
 class Export:
     """A wiki as it was when the export began; writers go on meanwhile, and are not seen."""
 
-    def __init__(self, connection: Connection, scope: Scope, total: int, language: str) -> None:
+    def __init__(self, connection: Connection, scope: Scope, total: int, about: WikiRecord) -> None:
         """`total` is the number of its pages."""
-        self.connection, self.total, self.language = connection, total, language
+        self.connection, self.total, self.about = connection, total, about
         self.wiki = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
 
     async def pages(self) -> AsyncIterator[PageFile | ImportProblem]:
@@ -163,7 +163,9 @@ async def exporting(database: Database, scope: Scope) -> AsyncIterator[Export]:
         async with connection.raw.transaction(isolation="repeatable_read", readonly=True):
             wiki = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
             total = await connection.value(EXPORTS["count_pages"], **wiki)
-            yield Export(connection, scope, total, await connection.value(EXPORTS["find_language"], **wiki))
+            row = await connection.one(EXPORTS["find_settings"], **wiki)
+            assert row is not None
+            yield Export(connection, scope, total, WikiRecord(row["language"], row["score_boost"]))
 
 
 def is_changed(original: Row, now: Row) -> bool:

@@ -102,7 +102,7 @@ async def written(
     missing = Problems()
     async with exporting(database, scope) as export:
         temp = ExportRemainder()
-        await put(target.begin, export.language)
+        await put(target.begin, export.about)
         async for some in together(export.sources(), SOURCES_AT_ONCE):
             lines = await rendered(some, source_label, partial(target.record, "source"), missing)
             await put(target.add_sources, [data for _, data in lines])

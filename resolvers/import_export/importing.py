@@ -22,7 +22,7 @@ from db.scope import Scope
 from db.sql import statements
 from lib.threads import read_in_thread
 
-from ..auth.owners import set_language
+from ..auth.owners import set_language, set_score_boost
 from ..errors import BadInput, Conflict, LimitExceeded
 from ..pages.upsert import Prepared, count_new_words, prepared, upsert_pages
 from ..sources.sources import SourceDraft, add_source
@@ -209,13 +209,17 @@ class Import:
                 self.problems.extend(await hold(self.database, self.scope, mentions))
 
     async def speak(self, label: str, said: WikiRecord) -> None:
-        """Set the wiki's language to that of the export, if it has no pages: others keep their own."""
+        """Set the wiki's language and score boost to those of the export, if it has no pages: others keep their own."""
         async with self.database.connection() as connection:
-            row = await connection.one(IMPORTS["find_language"], **wiki(self.scope))
-        if said.language is None or row is None or row["has_pages"] or row["language"] == said.language:
+            row = await connection.one(IMPORTS["find_settings"], **wiki(self.scope))
+        if row is None or row["has_pages"]:
             return
+        own = self.database, self.scope.tenant_id, self.scope.owner_id
         try:
-            await set_language(self.database, self.scope.tenant_id, self.scope.owner_id, said.language)
+            if said.language not in (None, row["language"]):
+                await set_language(*own, said.language)
+            if said.score_boost not in (None, row["score_boost"]):
+                await set_score_boost(*own, said.score_boost)
         except BadInput as error:
             self.problems.append(problem(label, error))
 

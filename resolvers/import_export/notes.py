@@ -75,6 +75,7 @@ class WikiRecord:
     """A record of what an export says of the wiki itself."""
 
     language: str | None = None
+    score_boost: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +147,9 @@ def error_from(value: Any) -> ImportProblem:
 
 
 def wiki_from(value: Any) -> WikiRecord:
-    language = value.get("language") if isinstance(value, dict) else None
-    return WikiRecord(language if isinstance(language, str) else None)
+    language, boost = (value.get(name) if isinstance(value, dict) else None for name in ("language", "score_boost"))
+    is_number = isinstance(boost, int | float) and not isinstance(boost, bool)
+    return WikiRecord(language if isinstance(language, str) else None, float(boost) if is_number else None)
 
 
 def exported(root: Path, waiting: Waiting) -> Iterator[Piece]:

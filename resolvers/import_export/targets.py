@@ -8,10 +8,10 @@ import orjson
 
 from content.notes.note_texts import to_markdown, to_record
 
-from ..auth.owners import ENGLISH
+from ..auth.owners import ENGLISH, USUAL_BOOST
 from .exporting import ORIGIN, PageFile
 from .folders import Folder
-from .notes import ImportProblem
+from .notes import ImportProblem, WikiRecord
 from .originals import in_line
 from .paths import ABOUT, ERRORS, FORMAT, MENTIONS, ORIGINALS, SOURCES
 from .zips import GrowingZip
@@ -30,7 +30,7 @@ class ExportTarget(Protocol):
     def record(self, kind: str, value: dict[str, Any]) -> bytes:
         """Return the bytes in which it stores a source, a name, a state of a page or an error."""
 
-    def begin(self, language: str) -> None: ...
+    def begin(self, wiki: WikiRecord) -> None: ...
 
     def add_sources(self, lines: Lines) -> None: ...
 
@@ -59,8 +59,8 @@ class FolderTarget:
     def record(self, kind: str, value: dict[str, Any]) -> bytes:
         return line(value)
 
-    def begin(self, language: str) -> None:
-        self.folder.write(ABOUT, line(about(language)))
+    def begin(self, wiki: WikiRecord) -> None:
+        self.folder.write(ABOUT, line(about(wiki)))
 
     def add_sources(self, lines: Lines) -> None:
         for data in lines:
@@ -109,8 +109,8 @@ class ZipTarget:
     def record(self, kind: str, value: dict[str, Any]) -> bytes:
         return line(value)
 
-    def begin(self, language: str) -> None:
-        self.zip.writestr(entry(ABOUT), line(about(language)))
+    def begin(self, wiki: WikiRecord) -> None:
+        self.zip.writestr(entry(ABOUT), line(about(wiki)))
 
     def add_sources(self, lines: Lines) -> None:
         self.append(SOURCES, lines)
@@ -162,10 +162,10 @@ class LinesTarget:
     def record(self, kind: str, value: dict[str, Any]) -> bytes:
         return line({kind: value})
 
-    def begin(self, language: str) -> None:
-        """Write the language unless it is English: other readers know lines of sources and of pages only."""
-        if language != ENGLISH:
-            self.file.write(line({"wiki": about(language)}))
+    def begin(self, wiki: WikiRecord) -> None:
+        """Write the settings that are not the usual ones: other readers know lines of sources and of pages only."""
+        if wiki != WikiRecord(ENGLISH, USUAL_BOOST):
+            self.file.write(line({"wiki": about(wiki)}))
 
     def add_sources(self, lines: Lines) -> None:
         self.file.writelines(lines)
@@ -204,9 +204,10 @@ def line(record: dict[str, Any]) -> bytes:
     return orjson.dumps(record) + b"\n"
 
 
-def about(language: str) -> dict[str, Any]:
+def about(wiki: WikiRecord) -> dict[str, Any]:
     """Return what an export says of its wiki."""
-    return FORMAT | {"language": language}
+    boost = {} if wiki.score_boost == USUAL_BOOST else {"score_boost": wiki.score_boost}
+    return FORMAT | {"language": wiki.language} | boost
 
 
 def entry(path: str) -> ZipInfo:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from content.search.snippets import Snippet
 
-DEFAULT, MOST = 20, 50
+DEFAULT, MOST, DEEPEST = 20, 50, 200  # hits of one answer, and how far a search can be followed
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +65,5 @@ class SearchResult:
     total_is_exact: bool = True
     types: tuple[tuple[str, int], ...] = ()
     tags: tuple[tuple[str, int], ...] = ()
+    understood: Any = None
+    """How the wiki understood the question: an Understood of query_cache."""

@@ -26,7 +26,7 @@ from .interpretation import ReadQuery, read
 from .query_cache import Memory, Understood, memory_of
 from .ranking_query import RANKING, SHORT_QUESTION, Meaning, RankedQuery, meaning, question
 from .ranking_query import required as required_query
-from .request import MOST, SearchHit, SearchRequest, SearchResult
+from .request import DEEPEST, SearchHit, SearchRequest, SearchResult
 from .snippets import is_switch, with_snippets
 from .weights import COUNTED, WEIGHTS
 
@@ -48,10 +48,16 @@ async def search(database: Database, scope: Scope, asked: SearchRequest) -> Sear
     except NotFound:
         return SearchResult()
     async with database.searching() as connection:
-        run = partial(SearchRun, connection, scope, memory=memory_of(database))
-        if meant.query.excluded and meant.words and (plain := without_exclusions(asked.text)) != asked.text:
-            return await with_switches(run, asked, replace(asked, text=plain))
-        return await run(asked, meant).found()
+        return await search_wiki(connection, scope, asked, memory_of(database))
+
+
+async def search_wiki(connection: Connection, scope: Scope, asked: SearchRequest, memory: Memory) -> SearchResult:
+    """Search the scope's wiki, which the caller may read, for a question that says something."""
+    meant = meaning(asked)
+    run = partial(SearchRun, connection, scope, memory=memory)
+    if meant.query.excluded and meant.words and (plain := without_exclusions(asked.text)) != asked.text:
+        return await with_switches(run, asked, replace(asked, text=plain))
+    return await run(asked, meant).found()
 
 
 async def with_switches(
@@ -121,7 +127,7 @@ class SearchRun:
     ) -> None:
         self.connection, self.scope, self.asked, self.memory = connection, scope, asked, memory
         self.query, self.wanted = meant.query, meant.wanted
-        self.size = max(1, min(asked.first, MOST))
+        self.size = max(1, min(asked.first, DEEPEST))
         self.is_wide = self.finds_enough = False
         self.beside: Sequence[UUID] = ()
         """The pages that links alone have brought."""
@@ -200,6 +206,7 @@ class SearchRun:
             hits=tuple(self.hits(reading, asked, rows[: self.size])),
             has_next_page=len(rows) > self.size,
             did_you_mean=reading.did_you_mean(self.query.words),
+            understood=understood,
         )
         if self.asked.with_counts:
             rare = asked.wide if self.is_wide else asked.rare

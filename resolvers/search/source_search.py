@@ -24,7 +24,7 @@ from .interpretation import ReadQuery, read
 from .lexemes import PASSAGES, one_of, quoted
 from .passages import CURRENT
 from .ranking_query import rare_enough, required, weigh, widest
-from .request import DEFAULT, MOST, Filter, SearchRequest
+from .request import DEEPEST, DEFAULT, Filter, SearchRequest
 from .search import ENOUGH, in_wiki
 from .snippets import snippets_of
 from .weights import HEAVIEST, PASSAGE_BUDGET, PASSAGE_WEIGHTS
@@ -78,6 +78,10 @@ class SourceSearchResult:
     did_you_mean: str | None = None
     total: int = 0
     total_is_exact: bool = True
+    reading: ReadQuery | None = None
+    """How the wiki understood the question,"""
+    weight: float = 1.0
+    """and what its words weigh together."""
 
 
 async def search_sources(database: Database, scope: Scope, asked: SourceSearchRequest) -> SourceSearchResult:
@@ -94,19 +98,26 @@ async def search_sources(database: Database, scope: Scope, asked: SourceSearchRe
     except NotFound:
         return SourceSearchResult()
     async with database.searching() as connection:
-        besides = " ".join([*query.phrases, *query.excluded])
-        text = query.words + " " * asked.text[-1:].isspace()
-        reading = await read(connection, scope, text, besides, (CURRENT,), offset=PASSAGES)
-        if reading is None:
-            return SourceSearchResult()
-        return await found(connection, scope, asked, reading, query, start)
+        return await search_passages(connection, scope, asked, query, start)
+
+
+async def search_passages(
+    connection: Connection, scope: Scope, asked: SourceSearchRequest, query: SearchQuery, start: int = 0
+) -> SourceSearchResult:
+    """Search the sources of the scope's wiki, which the caller may read."""
+    besides = " ".join([*query.phrases, *query.excluded])
+    text = query.words + " " * asked.text[-1:].isspace()
+    reading = await read(connection, scope, text, besides, (CURRENT,), offset=PASSAGES)
+    if reading is None:
+        return SourceSearchResult()
+    return await found(connection, scope, asked, reading, query, start)
 
 
 async def found(
     connection: Connection, scope: Scope, asked: SourceSearchRequest, reading: ReadQuery, query: SearchQuery, start: int
 ) -> SourceSearchResult:
     """Rank the passages, and cut the page of results that was asked for out of them."""
-    size = max(1, min(asked.first, MOST))
+    size = max(1, min(asked.first, DEEPEST))
     weights, _ = weigh(reading)
     values = {
         "tenant_id": scope.tenant_id,
@@ -138,6 +149,8 @@ async def found(
         did_you_mean=reading.did_you_mean(query.words),
         total=total,
         total_is_exact=total < PASSAGE_BUDGET,
+        reading=reading,
+        weight=values["total"],
     )
 
 

@@ -8,7 +8,7 @@ from .edits import BatchMutations, EditMutations
 from .links import LinkKindMutations, LinkMutations
 from .mentions import MentionMutations, PromotionMutations
 from .names import AliasMutations, NameMutations
-from .onboarding import LanguageMutations, OnboardingMutations
+from .onboarding import OnboardingMutations, WikiSettingMutations
 from .pages import PageMutations
 from .sections import SectionMutations
 from .sources import SourceMutations
@@ -31,7 +31,7 @@ class Mutation(
     MentionMutations,
     CompilingMutations,
     UpkeepMutations,
-    LanguageMutations,
+    WikiSettingMutations,
     OnboardingMutations,
 ):
     pass

@@ -7,6 +7,7 @@ import strawberry
 
 from db import relations
 from db.access import FOUND_TOGETHER
+from resolvers.search.request import DEFAULT, MOST
 from resolvers.search.source_search import SourceFilter, SourceSearchRequest, SourceSearchResult
 from selection import Step
 
@@ -75,21 +76,25 @@ async def find_passages(
     after: str | None = None,
     **where: str | None,
 ) -> list[Row]:
-    given = filter or {}
     asked = SourceSearchRequest(
         text=query,
-        first=20 if first is None else first,
+        first=DEFAULT if first is None else min(first, MOST),
         after=after,
-        filter=SourceFilter(
-            kinds=texts(given.get("kinds")),
-            refs=texts(given.get("refs")),
-            captured_after=given.get("capturedAfter"),
-            captured_before=given.get("capturedBefore"),
-        ),
+        filter=source_filter_of(filter or {}),
         owner_id=await owner_named(context, where),
         with_snippets="snippet" in wanted,
     )
     return [results_row(await context.search_sources(asked), asked)]
+
+
+def source_filter_of(given: dict[str, Any]) -> SourceFilter:
+    """Return the filter of the input as the client sent it."""
+    return SourceFilter(
+        kinds=texts(given.get("kinds")),
+        refs=texts(given.get("refs")),
+        captured_after=given.get("capturedAfter"),
+        captured_before=given.get("capturedBefore"),
+    )
 
 
 def results_row(found: SourceSearchResult, asked: SourceSearchRequest) -> Row:

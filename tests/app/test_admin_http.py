@@ -165,6 +165,19 @@ async def test_nobody_gets_in_without_the_operators_token(operator: Operator, wi
     assert (await service.post(VIEWER, TOKEN)).status_code == 401
 
 
+async def test_the_score_boost_of_an_owner_is_set(operator: Operator) -> None:
+    path = "/tenants/acme/owners/ada"
+    answer = await operator.ask("PATCH", path, json={"score_boost": 1.5})
+    assert (answer.status_code, answer.json()["score_boost"]) == (200, 1.5)
+    (ada,) = (await operator.get("/tenants/acme/owners"))["items"]
+    assert ada["score_boost"] == 1.5
+    for given, field in (({"score_boost": 11}, "score_boost"), ({}, "score_boost")):
+        wrong = await operator.ask("PATCH", path, json=given)
+        assert (refused(wrong), wrong.json()["field"]) == ((422, "BAD_USER_INPUT"), field)
+    nobody = await operator.ask("PATCH", "/tenants/acme/owners/nobody", json={"score_boost": 1})
+    assert refused(nobody) == (404, "NOT_FOUND")
+
+
 async def test_what_is_wrong_has_its_code_and_field(operator: Operator) -> None:
     for path, given, code, field in (
         ("/tenants", {"slug": "acme"}, (409, "SLUG_TAKEN"), "slug"),

@@ -205,6 +205,10 @@ def test_tenants_and_owners_are_listed(acme: Cairn) -> None:
     ]
     listed = acme("owners", "list", "--tenant", "acme").out.splitlines()[1].split()
     assert listed[:4] == ["mara", "user", "mara", "english"]
+    told = acme("owners", "boost", "team", "1.5", "--tenant", "acme").out
+    assert told == "The scores of team's pages are multiplied by 1.5 now.\n"
+    owners = json.loads(acme("owners", "list", "--tenant", "acme", "--json").out)
+    assert {one["slug"]: one["scoreBoost"] for one in owners} == {"mara": 0.9, "team": 1.5}
 
 
 @pytest.mark.parametrize(
@@ -216,6 +220,8 @@ def test_tenants_and_owners_are_listed(acme: Cairn) -> None:
         (["owners", "create", "x", "--tenant", "acme", "--kind", "user", "--language", "klingon"], "BAD_USER_INPUT"),
         (["owners", "language", "mara", "klingon", "--tenant", "acme"], "BAD_USER_INPUT"),
         (["owners", "language", "nobody", "german", "--tenant", "acme"], "NOT_FOUND"),
+        (["owners", "boost", "mara", "11", "--tenant", "acme"], "BAD_USER_INPUT"),
+        (["owners", "boost", "mara", "nan", "--tenant", "acme"], "BAD_USER_INPUT"),
         (["owners", "list", "--tenant", "other"], "NOT_FOUND"),
         (["reindex", "--tenant", "other"], "NOT_FOUND"),
         (["reindex", "--tenant", "acme", "--owner", "nobody"], "NOT_FOUND"),

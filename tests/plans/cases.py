@@ -75,6 +75,7 @@ RESULTS = """{
     nodes { id slug }
     pageInfo { endCursor hasNextPage } totalCount facets { types { value count } tags { value count } } didYouMean
 }"""
+FOUND_BOTH = "{ edges { score page { id } passage { position source { id } } } }"
 PASSAGES = """{
     edges {
         cursor score snippet { html } node { text lineStart source { ref } sections(first: 3) { nodes { heading } } }
@@ -221,6 +222,15 @@ CASES = {
     # As many passages as a search may weigh, and their neighbours.
     "source search by a common word": Case(
         "wikiSearchSources", "query: $common, first: 10", PASSAGES, {"search_passages_words_ix"}, per_page=1
+    ),
+    "search in everything": Case(
+        "wikiSearchAll", "query: $rare, first: 10", FOUND_BOTH, {"search_pages_words_ix", "search_passages_words_ix"}
+    ),
+    "context": Case(
+        "wikiContext",
+        "query: $rare, task: $alias",
+        "{ text tokens items { kind page { id } section { id } } }",
+        {"search_pages_words_ix", "search_passages_words_ix"},
     ),
     # Each lexeme of the page is looked up, to find those that say what it is about.
     "related": Case("relatedWikiPages", "pageId: $page", HITS, {"search_pages_words_ix"}, per_page=1.2),

@@ -48,7 +48,8 @@ CURSORS: dict[str, tuple[str, tuple[str, ...]]] = {
     "supersededClaims": ("superseded_claims", ("-superseded_on", "-id")),
 }
 LIFTED = (
-    "wikiSearch", "mobileWikiSearch", "wikiSearchResults", "wikiSearchSources", "relatedWikiPages", "wikiHotIndex"
+    "wikiSearch", "mobileWikiSearch", "wikiSearchResults", "wikiSearchSources", "wikiSearchAll", "relatedWikiPages",
+    "wikiHotIndex",
 )  # fmt: skip
 """Fields that lift a size below one to one."""
 SIZES = [0, 1, 2, 3, 5, 30, 200]
@@ -105,6 +106,8 @@ class Values:
         }
 
     def integer(self, name: str, field: str) -> int:
+        if name == "budgetTokens":
+            return self.rng.choice([0, 1, 30, 200, 1000, 100_000, 10**9])
         if name == "depth":
             return self.rng.choice([-1, 0, 1, 1, 2, 2, 3, 5, 40])
         if name == "among":
@@ -118,7 +121,7 @@ class Values:
     def text(self, name: str) -> str:
         if name == "query":
             return self.rng.choice(QUERIES)
-        if name == "owner":
+        if name in ("owner", "spaces"):
             return self.row("owners")["slug"] if self.chance(0.6) else self.identifier("ownerId", name)
         if name in ("prefix", "titlePrefix"):
             return self.rng.choice(PREFIXES)

@@ -23,6 +23,7 @@ OF_NAMES = {
     "sectionSlug": SECTION_SLUGS,
     "oldText": ["a", "e", "latte", "the", "\n", ""],
     "language": ["german", "simple", "klingon"],
+    "scoreBoost": [0.9, 0, 1.5, 11],
     "fact": ["a", "latte", "the", "nothing that it says", ""],
     "replacement": ["mocha", "", "## A", "latte"],
     "reason": ["manual", "text", "planner", "because"],

@@ -68,6 +68,7 @@ STEPS = {
     "search results": 4,
     "source search": 2,  # no passage says this word, so there is no snippet
     "source search by a common word": 3,
+    "search in everything": 5,  # the spaces, and two for each kind
     "search results and their next page": 5,
     "pages since": 3,  # the transaction in which it is planned for its values
 }
@@ -215,8 +216,8 @@ SHOWN = {
 }
 ASKS = {
     "compileWikiNow", "resetWikiCursor", "bootstrapJournalImport", "suppressWikiSectionPromotion", "dropWikiLinks",
-    "rebuildWiki", "setWikiLanguage", "createWikiOwner", "grantWikiAccess", "revokeWikiAccess", "createApiKey",
-    "revokeApiKey",
+    "rebuildWiki", "setWikiLanguage", "setWikiScoreBoost", "createWikiOwner", "grantWikiAccess", "revokeWikiAccess",
+    "createApiKey", "revokeApiKey",
 }  # fmt: skip
 """Writes for admins, of one size only."""
 REST = {

@@ -104,6 +104,29 @@ def language(
             say(f"For search to take its pages so, run: cairn reindex --tenant {tenant} --owner {owner.slug}")
 
 
+@app.command("boost", epilog="Example: cairn owners boost team 1.2 --tenant acme")
+def boost(
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Whose wiki it is: the owner's slug or id.")],
+    score_boost: Annotated[float, typer.Argument(metavar="BOOST", help="Between 0 and 10; 0.9 unless it is set.")],
+    tenant: Tenant,
+    as_json: AsJson = False,
+) -> None:
+    """Set by what the scores of a wiki's pages are multiplied where evidence is searched beside them."""
+    from resolvers.auth.owners import set_score_boost
+
+    from ..session import find_wiki, session
+
+    async def work(database: "Database") -> "Owner":
+        wiki = await find_wiki(database, tenant, slug)
+        return await set_score_boost(database, wiki.tenant.id, wiki.owner.id, score_boost)
+
+    owner = session(work)
+    if as_json:
+        show(shown(owner))
+    else:
+        say(f"The scores of {owner.slug}'s pages are multiplied by {owner.score_boost:g} now.")
+
+
 def shown(owner: "Owner") -> dict[str, Any]:
     return {
         "id": owner.id,
@@ -112,5 +135,6 @@ def shown(owner: "Owner") -> dict[str, Any]:
         "kind": owner.kind,
         "name": owner.name,
         "language": owner.language,
+        "scoreBoost": owner.score_boost,
         "createdAt": owner.created_at,
     }

@@ -1,5 +1,6 @@
 """`cairn search`: what a wiki says about something, with the passages that say it."""
 
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -7,10 +8,17 @@ from typer.core import TyperCommand
 
 from ..options import AsJson, Owner, Tenant
 from ..output import say, show, table
-from .pages import named
+from .pages import ask, named
 
 if TYPE_CHECKING:
     from db.database import Database
+
+
+class Searched(StrEnum):
+    """The kinds of what a search looks through, repeated here because the contract is slow to import."""
+
+    PAGES = "pages"
+    SOURCES = "sources"
 
 
 class Searching(TyperCommand):
@@ -30,6 +38,13 @@ def search(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for.")],
     tenant: Tenant,
     owner: Owner,
+    kinds: Annotated[
+        list[Searched] | None, typer.Option("--in", help="Search in these, in one list; both are possible.")
+    ] = None,
+    spaces: Annotated[
+        list[str] | None,
+        typer.Option("--space", metavar="SLUG", help="Search in this owner's wiki; several are possible."),
+    ] = None,
     limit: Annotated[int, typer.Option(metavar="N", min=1, max=50, help="How many pages at most.")] = 20,
     as_json: AsJson = False,
 ) -> None:
@@ -45,8 +60,18 @@ def search(
       updated:>2026-01    when it last changed: a year, a month or a day, with > >= < <=
       in:title            words in names only
       owner:slug          in that wiki
+
+    \b
+    With --in or --space hits of pages and of evidence come in one list. Without --space the wiki is searched together
+    with the shared spaces that its owner may read.
     """
     from ..session import session
+
+    if kinds or spaces:
+        asked = {"in": [kind.upper() for kind in kinds] if kinds else None, "spaces": spaces or None}
+        either = ask("search_all", "wikiSearchAll", tenant, owner, query=query, limit=limit, **asked)
+        show(either) if as_json else say_either(either)
+        return
 
     async def work(database: "Database") -> Any:
         from ..plans import find_results
@@ -77,3 +102,20 @@ def row(edge: dict[str, Any]) -> tuple[str, str, str]:
     page, section, snippet = edge["node"], edge["section"], edge["snippet"]
     heading = f"{section['heading']}: " if section and section["heading"] else ""
     return f"{edge['score']:.2f}", named(page), f"{heading}{snippet['text']}" if snippet else page["summary"] or ""
+
+
+def say_either(found: dict[str, Any]) -> None:
+    if found["didYouMean"]:
+        say(f"Did you mean: {found['didYouMean']}")
+    if not found["edges"]:
+        say("Nothing found.")
+        return
+    table(["score", "space", "found", "passage"], [either_row(edge) for edge in found["edges"]])
+
+
+def either_row(edge: dict[str, Any]) -> tuple[str, str, str, str]:
+    if page := edge["page"]:
+        return f"{edge['score']:.2f}", edge["owner"]["slug"], *row({**edge, "node": page})[1:]
+    passage, source = edge["passage"], edge["passage"]["source"]
+    name = f"{source['kind'].lower()}/{source['ref']}:{passage['lineStart']}"
+    return f"{edge['score']:.2f}", edge["owner"]["slug"], name, passage["text"]

@@ -9,7 +9,7 @@ from zipfile import ZipFile
 import orjson
 import pytest
 
-from resolvers.auth.owners import set_language
+from resolvers.auth.owners import find_owner, set_language, set_score_boost
 from resolvers.import_export.files import export_path, export_zip
 from resolvers.import_export.importing import import_path
 from resolvers.links.links import link_pages
@@ -44,6 +44,23 @@ async def test_lines_come_back_to_the_byte(wiki: Wiki, tmp_path: Path) -> None:
     assert (await run(copy, tmp_path / "one.jsonl")).errors == ()
     await export_path(copy.database, copy.scope, tmp_path / "two.jsonl")
     assert (tmp_path / "two.jsonl").read_bytes() == (tmp_path / "one.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
+async def test_a_score_boost_comes_back(wiki: Wiki, tmp_path: Path, form: str) -> None:
+    tenant_id, owner_id = wiki.scope.tenant_id, wiki.scope.owner_id
+    await set_score_boost(wiki.database, tenant_id, owner_id, 1.25)
+    await export_path(wiki.database, wiki.scope, tmp_path / form)
+    copy = await wiki.neighbour()
+    assert (await run(copy, tmp_path / form)).errors == ()
+    assert (await find_owner(wiki.database, tenant_id, copy.scope.owner_id)).score_boost == 1.25
+
+
+async def test_a_score_boost_out_of_bounds_is_told(wiki: Wiki, tmp_path: Path) -> None:
+    write(tmp_path, {".cairn/wiki.json": '{"score_boost": 11}', "a.md": "A."})
+    (told,) = (await run(wiki, tmp_path)).errors
+    assert (told.path, told.code) == (".cairn/wiki.json", "BAD_USER_INPUT")
+    assert (await find_owner(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id)).score_boost == 0.9
 
 
 @pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])

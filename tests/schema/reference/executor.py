@@ -51,6 +51,8 @@ TYPES: Mapping[str, type[Any]] = {
     "WikiSearchHit": search.Hits,
     "MobileWikiSearchHit": search.Hits,
     "WikiSearchEdge": search.Hits,
+    "WikiContextItem": search.Hits,
+    "WikiSearchAllEdge": search.Hits,
     "WikiRelatedPage": search.Hits,
     "WikiNamedPage": search.Suggestions,
     "WikiSuggestion": search.Suggestions,

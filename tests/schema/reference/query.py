@@ -126,6 +126,15 @@ class Query:
         size, after = sized(first, 20, 50, least=1), paging.get("after")
         return await self.searches.passages(self.named(where), query, size, filter, after)
 
+    async def wiki_search_all(self, _: Any, query: str, first: int | None, **given: Any) -> Row:
+        where, paging = parted(given)
+        self.check_tenant(where.pop("tenant_id", None))
+        return await self.searches.everything(query, sized(first, 20, 50, least=1), paging.get("after"), where)
+
+    async def wiki_context(self, _: Any, query: str, **given: Any) -> Row:
+        self.check_tenant(given.pop("tenant_id", None))
+        return await self.searches.packed(query, given)
+
     async def related_wiki_pages(self, _: Any, page_id: str, limit: int | None) -> list[Row]:
         found = await self.searches.related(identified(page_id), sized(limit, 10, 50, least=1))
         return [hit for hit in found if self.seen(hit["page"])]

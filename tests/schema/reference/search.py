@@ -1,14 +1,19 @@
 """What is shown of what a search found, and the names that begin as somebody types."""
 
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
+from content.context_pack import tokens
 from content.limits import NAME
 from content.names import normalise
 from content.search.snippets import Snippet, html
 from content.search.words import words
 from resolvers.context import Context
+from resolvers.search.context_pack import ContextItem, ContextRequest
 from resolvers.search.request import Filter, SearchHit, SearchRequest, SearchResult
+from resolvers.search.search_all import KINDS as KINDS_SEARCHED
+from resolvers.search.search_all import Hit, SearchAllRequest
 from resolvers.search.source_search import SourceFilter, SourceSearchRequest
 from tests.schema.reference.rows import Row, Rows
 from tests.schema.reference.times import moment
@@ -53,15 +58,84 @@ class Searches:
             },
         }
 
-    async def passages(self, named: UUID | None, text: str, size: int, given: Row | None, after: Any) -> Row:
-        wanted = given or {}
-        since, until = wanted.get("capturedAfter"), wanted.get("capturedBefore")
-        filter = SourceFilter(
-            kinds=tuple(kind.lower() for kind in wanted.get("kinds") or ()),
-            refs=tuple(wanted.get("refs") or ()),
-            captured_after=since and moment(since),
-            captured_before=until and moment(until),
+    async def everything(self, text: str, size: int, after: Any, given: Row) -> Row:
+        kinds, spaces = given.get("in"), given.get("spaces")
+        asked = SearchAllRequest(
+            text=text,
+            kinds=KINDS_SEARCHED if kinds is None else tuple(kind.lower() for kind in kinds),
+            spaces=spaces if spaces is None else tuple(spaces),
+            first=size,
+            after=after,
+            filter=narrowed(given.get("filter") or {}),
+            source_filter=narrowed_sources(given.get("source_filter") or {}),
+            with_snippets=True,
         )
+        found = await self.context.search_all(asked)
+        return {
+            "edges": [self.either(hit, cursor) for hit, cursor in zip(found.hits, found.cursors, strict=True)],
+            "spaces": [self.rows.one("owners", id=space.id) for space in found.spaces],
+            "did_you_mean": found.did_you_mean,
+            "page_info": {
+                "has_next_page": found.has_next_page,
+                "has_previous_page": after is not None,
+                "start_cursor": found.cursors[0] if found.cursors else None,
+                "end_cursor": found.cursors[-1] if found.cursors else None,
+            },
+        }
+
+    def either(self, hit: Hit, cursor: str) -> Row:
+        """A hit of a search over both kinds: everything in it is in its space."""
+        shown = {"cursor": cursor, "score": hit.score, "raw_score": hit.raw_score, "matched_alias": None}
+        place = {"page": None, "passage": None, "section_id": None, "owner": self.rows.one("owners", id=hit.space.id)}
+        found = hit.found
+        if isinstance(found, SearchHit):
+            own = {"page": self.rows.page(found.page_id), "matched_alias": found.matched_alias}
+            place |= own | {"section_id": found.section_id}
+        else:
+            passage = self.rows.one("search_passages", source_id=found.source_id, position=found.position)
+            place["passage"] = passage
+        return {**shown, **place, "snippet": found.snippet and snippet(found.snippet)}
+
+    async def packed(self, query: str, given: Row) -> Row:
+        spaces = given.get("spaces")
+        asked = ContextRequest(
+            query, given.get("task"), given.get("role"), given["budget_tokens"], spaces and tuple(spaces)
+        )
+        if spaces == []:
+            asked = replace(asked, spaces=())
+        found = await self.context.context_pack(asked)
+        return {
+            "text": found.text,
+            "tokens": tokens(found.text),
+            "budget_tokens": asked.budget,
+            "omitted": found.omitted,
+            "did_you_mean": found.did_you_mean,
+            "items": [self.packed_item(one) for one in found.items],
+        }
+
+    def packed_item(self, one: ContextItem) -> Row:
+        packed, origin = one.packed, one.origin
+        passage = origin.passage and self.rows.one(
+            "search_passages", source_id=origin.passage.source_id, position=origin.passage.position
+        )
+        return {
+            "kind": packed.piece.kind,
+            "ref": packed.piece.place,
+            "title": packed.piece.title,
+            "text": packed.text,
+            "is_cut": packed.is_cut,
+            "date": packed.piece.date,
+            "superseded": list(packed.superseded),
+            "score": packed.piece.score,
+            "tokens": tokens(packed.block),
+            "owner": self.rows.one("owners", id=origin.owner_id),
+            "page": self.rows.page(origin.page_id) if origin.page_id else None,
+            "section_id": origin.section_id,
+            "passage": passage,
+        }
+
+    async def passages(self, named: UUID | None, text: str, size: int, given: Row | None, after: Any) -> Row:
+        filter = narrowed_sources(given or {})
         found = await self.context.search_sources(SourceSearchRequest(text, size, after, filter, named, True))
         edges = [
             {"node": node, "cursor": hit.cursor, "score": hit.score, "snippet": hit.snippet and snippet(hit.snippet)}
@@ -166,6 +240,16 @@ def narrowed(given: Row) -> Filter:
     )
 
 
+def narrowed_sources(given: Row) -> SourceFilter:
+    since, until = given.get("capturedAfter"), given.get("capturedBefore")
+    return SourceFilter(
+        kinds=tuple(kind.lower() for kind in given.get("kinds") or ()),
+        refs=tuple(given.get("refs") or ()),
+        captured_after=since and moment(since),
+        captured_before=until and moment(until),
+    )
+
+
 def hit_row(hit: SearchHit, page: Row | None) -> Row:
     return {
         "page": page,
@@ -202,7 +286,7 @@ class Hits:
         self.rows = rows
 
     def section(self, hit: Row) -> Row | None:
-        return self.rows.one("sections", id=hit["section_id"], page_id=hit["page"]["id"])
+        return self.rows.one("sections", id=hit["section_id"], page_id=hit["page"]["id"]) if hit["page"] else None
 
 
 class Suggestions:

@@ -1,0 +1,218 @@
+"""The context pack: what a wiki and its shared spaces know for a task, within a budget of tokens."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+from content.claims.claims import SHOWN_MAX, ClaimRead
+from content.context_pack import (
+    CONTEXT,
+    NAMED,
+    ORDER,
+    PASSAGE,
+    SECTION,
+    STANDARD,
+    Packed,
+    Piece,
+    is_for,
+    pack,
+    place_of,
+    roles_of,
+    text_of,
+)
+from content.names import normalise
+from db.database import Connection, Database, Row
+from db.scope import Scope
+from db.sql import statements
+from lib.threads import run_in_thread
+
+from .. import validation
+from ..errors import BadInput
+from .request import MOST, SearchHit
+from .search_all import Hit, SearchAllRequest, search_all
+from .source_search import PassageHit
+from .spaces import Space
+
+PACKS = statements("context_pack")
+BUDGET, BUDGET_MAX = 4_000, 100_000  # tokens
+QUERY_MAX, TASK_MAX, ROLE_MAX = 10_000, 20_000, 200  # characters
+LOADED_MAX = 50  # pages of a wiki that rules load, by type, and that a task names
+SECTION_MAX = 20_000  # characters of a section
+NAME_WORDS, TASK_WORDS = 6, 400  # words of a name, and of a task in which names are looked for
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRequest:
+    """A question, the task behind it, and the role of whoever does it. `spaces` as in a search."""
+
+    query: str
+    task: str | None = None
+    role: str | None = None
+    budget: int = BUDGET
+    spaces: Sequence[str] | None = None
+
+
+class Origin(NamedTuple):
+    """The rows that a piece was made of: a section of a page, or a passage."""
+
+    owner_id: UUID
+    page_id: UUID | None = None
+    section_id: UUID | None = None
+    passage: PassageHit | None = None
+
+
+class ContextItem(NamedTuple):
+    """A piece of a pack, and where it comes from."""
+
+    packed: Packed
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class ContextPack:
+    """What was packed, as items and as one text; `omitted` pieces did not fit."""
+
+    items: tuple[ContextItem, ...]
+    text: str
+    omitted: int
+    spaces: tuple[Space, ...]
+    did_you_mean: str | None
+
+
+async def context_pack(database: Database, scope: Scope, asked: ContextRequest) -> ContextPack:
+    """Return what fits into the budget.
+
+    Takes three statements besides those of the search: for pages that rules load, for sections and for passages.
+    Raises BadInput for a budget out of bounds or a text that is too long, NotFound for a wiki that is not to be read.
+    """
+    check(asked)
+    found = await search_all(
+        database, scope, SearchAllRequest(asked.query, spaces=asked.spaces, first=MOST, with_snippets=True)
+    )
+    slugs = {space.id: space.slug for space in found.spaces}
+    async with database.searching() as connection:
+        kinds = await loaded_pages(connection, scope, asked, found.spaces)
+        pages = [hit.found.page_id for hit in found.hits if isinstance(hit.found, SearchHit)]
+        sections = await connection.all(
+            PACKS["find_sections"], tenant_id=scope.tenant_id, page_ids=list(dict.fromkeys([*kinds, *pages])),
+            longest=SECTION_MAX, most_claims=SHOWN_MAX,
+        )  # fmt: skip
+        places = await passage_places(connection, scope, found.hits)
+    origins: dict[str, Origin] = {}
+    loaded = list(pieces_of_pages(sections, kinds, slugs, origins))
+    hits = list(pieces_of_hits(found.hits, sections, kinds, places, origins))
+    packing = await run_in_thread(pack, loaded, hits, asked.budget)
+    return ContextPack(
+        items=tuple(ContextItem(one, origins[one.piece.key]) for one in packing.packed),
+        text=text_of(packing.packed),
+        omitted=packing.omitted,
+        spaces=found.spaces,
+        did_you_mean=found.did_you_mean,
+    )
+
+
+def check(asked: ContextRequest) -> None:
+    """Raise BadInput for what is out of bounds."""
+    if not 1 <= asked.budget <= BUDGET_MAX:
+        raise BadInput(f"A budget is between 1 and {BUDGET_MAX:,} tokens.", "budgetTokens")
+    for text, name, most in (
+        (asked.query, "query", QUERY_MAX), (asked.task or "", "task", TASK_MAX), (asked.role or "", "role", ROLE_MAX),
+    ):  # fmt: skip
+        validation.text(text, name, most)
+
+
+async def loaded_pages(
+    connection: Connection, scope: Scope, asked: ContextRequest, spaces: Sequence[Space]
+) -> dict[UUID, str]:
+    """Return the pages that rules load, each with its rule: context always, standards by role, others when named."""
+    rows = await connection.all(
+        PACKS["find_loaded_pages"], tenant_id=scope.tenant_id, owner_ids=[space.id for space in spaces],
+        names=list(names_in(asked.task or asked.query)), most=LOADED_MAX,
+    )  # fmt: skip
+    rules = {row["id"]: rule for row in rows if (rule := rule_of(row, asked.role))}
+    return {page_id: rule for wanted in ORDER for page_id, rule in rules.items() if rule == wanted}
+
+
+def rule_of(row: Row, role: str | None) -> str | None:
+    """Return the rule that loads a page, or None for a standard of another role."""
+    if row["type"] == CONTEXT:
+        return CONTEXT
+    if row["type"] == STANDARD:
+        return STANDARD if is_for(role, roles_of(row["metadata"], row["tags"])) else None
+    return NAMED
+
+
+def names_in(task: str) -> set[str]:
+    """Return every name that a task may say: its words, and those that stand side by side."""
+    said = normalise_words(task)
+    return {" ".join(said[start : start + length]) for length in range(1, NAME_WORDS + 1) for start in range(len(said))}
+
+
+def normalise_words(text: str) -> list[str]:
+    """Return the words of a text as names are kept. A name is normalised as a whole, a long text by its words."""
+    found: list[str] = []
+    for word in text.split():
+        found += normalise(word).split()
+        if len(found) >= TASK_WORDS:
+            break
+    return found[:TASK_WORDS]
+
+
+async def passage_places(connection: Connection, scope: Scope, hits: Sequence[Hit]) -> dict[tuple[UUID, int], Row]:
+    passages = [hit.found for hit in hits if isinstance(hit.found, PassageHit)]
+    rows = await connection.all(
+        PACKS["find_passages"], tenant_id=scope.tenant_id, source_ids=[one.source_id for one in passages],
+        positions=[one.position for one in passages], analysers=[one.index_number for one in passages],
+    )  # fmt: skip
+    return {(row["source_id"], row["position"]): row for row in rows}
+
+
+def pieces_of_pages(
+    sections: Sequence[Row], kinds: Mapping[UUID, str], slugs: Mapping[UUID, str], origins: dict[str, Origin]
+) -> Iterator[Piece]:
+    """Yield the sections of the pages that rules load, page by page."""
+    for page_id, kind in kinds.items():
+        for row in sections:
+            if row["page_id"] == page_id and row["owner_id"] in slugs:
+                yield piece(row, kind, slugs[row["owner_id"]], None, origins)
+
+
+def pieces_of_hits(
+    hits: Sequence[Hit],
+    sections: Sequence[Row],
+    kinds: Mapping[UUID, str],
+    places: Mapping[tuple[UUID, int], Row],
+    origins: dict[str, Origin],
+) -> Iterator[Piece]:
+    """Yield what the search found, best first: of a page the section that answers best, else its first."""
+    for hit in hits:
+        if isinstance(hit.found, PassageHit):
+            if (row := places.get((hit.found.source_id, hit.found.position))) is not None:
+                yield passage_piece(hit, hit.found, row, origins)
+        elif hit.found.page_id not in kinds:
+            own = [row for row in sections if row["page_id"] == hit.found.page_id and row["owner_id"] == hit.space.id]
+            best = next((row for row in own if row["id"] == hit.found.section_id), own[0] if own else None)
+            if best is not None:
+                yield piece(best, SECTION, hit.space.slug, hit.score, origins)
+
+
+def piece(row: Row, kind: str, space: str, score: float | None, origins: dict[str, Origin]) -> Piece:
+    key = str(row["id"])
+    origins[key] = Origin(row["owner_id"], row["page_id"], row["id"])
+    title = f"{row['title']} › {row['heading']}" if row["heading"] else row["title"]
+    claims = [
+        ClaimRead(fact, new, datetime.fromisoformat(on))
+        for fact, new, on in row["claims"] or ()
+    ]  # fmt: skip
+    place = place_of(row["type"], f"{row['slug']}#{row['section_slug']}", space)
+    return Piece(kind, key, place, title, row["body"], row["date"], str(row["page_id"]), tuple(claims), score)
+
+
+def passage_piece(hit: Hit, found: PassageHit, row: Row, origins: dict[str, Origin]) -> Piece:
+    key = f"{found.source_id}:{found.position}"
+    origins[key] = Origin(hit.space.id, passage=found)
+    name = f"{row['ref']}:{row['line_start']}-{row['line_end']}"
+    place = place_of(row["kind"], name, hit.space.slug)
+    return Piece(PASSAGE, key, place, "evidence", found.text, row["captured_at"], "", (), hit.score)

@@ -1,0 +1,247 @@
+"""Search over pages and evidence, in several wikis at once: hits of both kinds in one ranked list."""
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeVar
+from zlib import crc32
+
+import orjson
+
+from content.search.search_query import SearchQuery
+from content.search.snippets import Snippet
+from db.database import Connection, Database
+from db.scope import Scope
+
+from ..errors import BadInput, NotFound
+from .query_cache import Memory, memory_of
+from .ranking_query import Meaning, meaning, weigh
+from .raw_scores import page_unit, passage_unit
+from .request import DEEPEST, DEFAULT, MOST, Filter, SearchHit, SearchRequest, SearchResult
+from .search import MARK, page_mark, search_wiki
+from .snippets import snippets_of, with_snippets
+from .source_search import PassageHit, SourceFilter, SourceSearchRequest, SourceSearchResult, search_passages
+from .spaces import Space, find_spaces
+
+PAGES, SOURCES = "pages", "sources"
+KINDS = (PAGES, SOURCES)
+EQUAL = 6  # digits: scores that differ less are equal
+ANYTHING, ANY_SOURCE = Filter(), SourceFilter()
+LONGEST = 4_000  # characters of a cursor
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAllRequest:
+    """One question to pages, sources or both. `spaces` are slugs or ids; None for all that the caller may read.
+
+    A filter is about one kind and leaves the other out, unless both are given.
+    """
+
+    text: str
+    kinds: Sequence[str] = KINDS
+    spaces: Sequence[str] | None = None
+    first: int = DEFAULT
+    after: str | None = None
+    filter: Filter = ANYTHING
+    source_filter: SourceFilter = ANY_SOURCE
+    with_snippets: bool = False
+
+
+class Hit(NamedTuple):
+    """A page or a passage that was found, and the wiki in which it lies."""
+
+    found: SearchHit | PassageHit
+    space: Space
+    raw_score: float
+    score: float
+
+    @property
+    def is_page(self) -> bool:
+        return isinstance(self.found, SearchHit)
+
+    @property
+    def mark(self) -> str:
+        """Return what tells the hit from others in a cursor."""
+        if isinstance(self.found, SearchHit):
+            return page_mark(self.found.page_id)
+        return f"{crc32(b'%b%d' % (self.found.source_id.bytes, self.found.position)):08x}"
+
+
+class SpaceResult(NamedTuple):
+    """Both searches of one wiki; None for a kind that was not asked for."""
+
+    space: Space
+    pages: SearchResult | None
+    passages: SourceSearchResult | None
+
+    @property
+    def hits(self) -> Iterator[Hit]:
+        """Return all hits with their scores, each kind in the order of its own ranking."""
+        if self.passages:
+            unit = passage_unit(self.passages.weight)
+            for passage in self.passages.hits:
+                yield Hit(passage, self.space, passage.score / unit, passage.score / unit)
+        if self.pages and self.pages.understood:
+            unit = page_unit(self.pages.understood.question)
+            for page in self.pages.hits:
+                raw = page.score / unit
+                yield Hit(page, self.space, raw, raw * self.space.score_boost)
+
+    @property
+    def did_you_mean(self) -> str | None:
+        found = [result.did_you_mean for result in (self.pages, self.passages) if result and result.hits]
+        return next(filter(None, found), None)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAllResult:
+    """Hits, the best first, each with its cursor and, where it was asked for, its snippet; and the wikis searched."""
+
+    hits: tuple[Hit, ...] = ()
+    cursors: tuple[str, ...] = ()
+    spaces: tuple[Space, ...] = ()
+    has_next_page: bool = False
+    did_you_mean: str | None = None
+
+
+async def search_all(database: Database, scope: Scope, asked: SearchAllRequest) -> SearchAllResult:
+    """Return the best pages and passages of the wikis for a question.
+
+    Takes a statement for the wikis, and of each wiki as many as the searches for its pages and its sources take. Raises
+    BadInput for filters that leave nothing to search, or a cursor of another search, and NotFound for a wiki that the
+    caller may not read.
+    """
+    meant = meaning(SearchRequest(asked.text, filter=asked.filter))
+    kinds = searched_kinds(asked, meant.query)
+    shown = read_cursor(scope, asked)
+    size = max(1, min(asked.first, MOST))
+    async with database.searching() as connection:
+        spaces = await asked_spaces(connection, scope, asked.spaces, meant.query)
+        depth = min(DEEPEST, len(shown) + size + 1)
+        results = [
+            await search_space(connection, scope, space, asked, meant, kinds, depth, memory_of(database))
+            for space in spaces
+        ]
+        seen = set(shown)
+        rest = [hit for hit in ranked(results) if hit.mark not in seen][: DEEPEST - len(shown)]
+        hits = rest[:size]
+        marks = list(shown)
+        cursors = []
+        for hit in hits:
+            marks.append(hit.mark)
+            cursors.append(make_cursor(scope, asked, marks))
+        if asked.with_snippets:
+            hits = await explained(connection, scope, results, hits)
+    corrected = (result.did_you_mean for result in results)
+    return SearchAllResult(
+        tuple(hits), tuple(cursors), tuple(spaces), len(rest) > size, next(filter(None, corrected), None)
+    )
+
+
+def searched_kinds(asked: SearchAllRequest, query: SearchQuery) -> set[str]:
+    """Return the kinds that the request and its filters leave: a filter of one kind alone leaves the other out."""
+    filtered = {
+        kind
+        for kind, is_filtered in ((PAGES, asked.filter != ANYTHING), (SOURCES, asked.source_filter != ANY_SOURCE))
+        if is_filtered
+    }
+    kinds = set(asked.kinds) & (filtered or set(KINDS))
+    if not asked.kinds:
+        raise BadInput("Name PAGES, SOURCES or both to search in, or leave it out for both.", "in")
+    if not kinds:
+        field = "filter" if PAGES in filtered else "sourceFilter"
+        raise BadInput(f"{field} is about {filtered.pop()}, which this search leaves out: name them in `in`.", field)
+    says_pages = query.types or query.excluded_types or query.tags or query.excluded_tags or query.statuses
+    return kinds - {SOURCES} if says_pages or query.title_only else kinds
+
+
+async def asked_spaces(
+    connection: Connection, scope: Scope, names: Sequence[str] | None, query: SearchQuery
+) -> list[Space]:
+    """Return the wikis that are named, or the one that `owner:` in the question names: no input is wrong there."""
+    if query.owner is None:
+        return await find_spaces(connection, scope, names)
+    try:
+        (named,) = await find_spaces(connection, scope, [query.owner])
+    except NotFound:
+        return []
+    return [named] if names is None or named in await find_spaces(connection, scope, names) else []
+
+
+async def search_space(
+    connection: Connection, scope: Scope, space: Space, asked: SearchAllRequest, meant: Meaning, kinds: set[str],
+    depth: int, memory: Memory,
+) -> SpaceResult:  # fmt: skip
+    """Search one wiki that the caller may read."""
+    inside, pages, passages = scope.in_owner(space.id), None, None
+    if PAGES in kinds and meant.says_anything:
+        request = SearchRequest(asked.text, depth, filter=asked.filter, with_cursors=False)
+        pages = await search_wiki(connection, inside, request, memory)
+    if SOURCES in kinds and meant.query.words.strip():
+        request_of_sources = SourceSearchRequest(asked.text, depth, filter=asked.source_filter)
+        passages = await search_passages(connection, inside, request_of_sources, meant.query)
+    return SpaceResult(space, pages, passages)
+
+
+def ranked(results: Sequence[SpaceResult]) -> list[Hit]:
+    """Return the hits of all, the best first. At equal scores evidence comes first, then the wiki that was named first.
+
+    Sorting is stable, so what a ranking put first among its equals stays first.
+    """
+    evidence = [hit for result in results for hit in result.hits if not hit.is_page]
+    pages = [hit for result in results for hit in result.hits if hit.is_page]
+    return sorted([*evidence, *pages], key=lambda hit: -round(hit.score, EQUAL))
+
+
+async def explained(
+    connection: Connection, scope: Scope, results: Sequence[SpaceResult], hits: Sequence[Hit]
+) -> list[Hit]:
+    """Return the hits with their snippets: of each wiki two statements for its pages, and one for its passages."""
+    shown: dict[str, SearchHit | PassageHit] = {}
+    for result in results:
+        inside = scope.in_owner(result.space.id)
+        own = [hit for hit in hits if hit.space == result.space]
+        pages = [hit.found for hit in own if isinstance(hit.found, SearchHit)]
+        if pages and result.pages:
+            reading, question, _ = result.pages.understood
+            found = await with_snippets(connection, inside, reading, question, pages)
+            shown |= dict(zip((hit.mark for hit in own if hit.is_page), found, strict=True))
+        passages = [hit.found for hit in own if isinstance(hit.found, PassageHit)]
+        if passages and result.passages and result.passages.reading:
+            snippets = await passage_snippets(connection, inside, result.passages, passages)
+            with_theirs = (passage._replace(snippet=snippets[passage]) for passage in passages)
+            shown |= dict(zip((hit.mark for hit in own if not hit.is_page), with_theirs, strict=True))
+    return [hit._replace(found=shown.get(hit.mark, hit.found)) for hit in hits]
+
+
+async def passage_snippets(
+    connection: Connection, scope: Scope, result: SourceSearchResult, passages: Sequence[PassageHit]
+) -> Mapping[PassageHit, Snippet | None]:
+    assert result.reading is not None
+    texts = {passage: [("", passage.text)] for passage in passages}
+    return await snippets_of(connection, scope, result.reading, weigh(result.reading)[0], texts)
+
+
+def make_cursor(scope: Scope, asked: SearchAllRequest, marks: Sequence[str]) -> str:
+    return urlsafe_b64encode(orjson.dumps([identity(scope, asked), "".join(marks)])).decode()
+
+
+def read_cursor(scope: Scope, asked: SearchAllRequest) -> tuple[str, ...]:
+    """Return the marks of the hits that came before. Raises BadInput for what is no cursor of this search."""
+    if not asked.after:
+        return ()
+    try:
+        search, marks = orjson.loads(urlsafe_b64decode(asked.after[:LONGEST].encode("ascii")))
+        if type(marks) is not str or not 0 < len(marks) <= DEEPEST * MARK or len(marks) % MARK:
+            raise ValueError
+    except (ValueError, TypeError) as error:
+        raise BadInput("This is not a cursor of a search.", "after") from error
+    if search != identity(scope, asked):
+        raise BadInput("This cursor belongs to another search: ask the same question with the same filters.", "after")
+    return tuple(marks[at : at + MARK] for at in range(0, len(marks), MARK))
+
+
+def identity(scope: Scope, asked: SearchAllRequest) -> int:
+    same = replace(asked, after=None, first=DEFAULT, with_snippets=False)
+    return crc32(f"{scope.tenant_id}{scope.owner_id}{same}".encode(errors="surrogatepass"))

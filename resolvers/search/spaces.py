@@ -1,0 +1,54 @@
+"""The wikis that one search goes through: the named ones, or the caller's own and the shared spaces it may read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from content.limits import CALLED
+from content.slugs import is_slug
+from db.database import Connection
+from db.scope import Scope
+from db.sql import statements
+
+from .. import validation
+from ..errors import BadInput, NotFound
+from ..tenants.tenants import as_id
+
+SPACES = statements("spaces")
+SPACES_MAX = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """A wiki that is searched, and by what the scores of its pages are multiplied."""
+
+    id: UUID
+    slug: str
+    score_boost: float
+
+
+async def find_spaces(connection: Connection, scope: Scope, names: Sequence[str] | None) -> list[Space]:
+    """Return the wikis of these slugs or ids, or the caller's own and the shared spaces that it may read.
+
+    Takes one statement. Raises NotFound for a wiki that there is not or that the caller may not read, BadInput for
+    none or too many.
+    """
+    caller = {"tenant_id": scope.tenant_id, "owners": list(scope.owners), "spans_tenant": scope.spans_tenant}
+    if names is None:
+        rows = await connection.all(
+            SPACES["find_own_spaces"], **caller, owner_id=scope.owner_id, most=SPACES_MAX
+        )  # fmt: skip
+        if len(rows) > SPACES_MAX:
+            raise BadInput(f"You may read more than {SPACES_MAX} spaces: name those to search in.", "spaces")
+        return [Space(row["id"], row["slug"], row["score_boost"]) for row in rows]
+    if not names:
+        raise BadInput("Name a space to search in, or leave spaces out to search in all that you may read.", "spaces")
+    validation.few(names, SPACES_MAX, "spaces")
+    ids = [owner_id for name in names if (owner_id := as_id(name))]
+    slugs = [name for name in names if not as_id(name) and is_slug(name)]
+    rows = await connection.all(SPACES["find_named_spaces"], **caller, ids=ids, slugs=slugs)
+    known = {key: Space(row["id"], row["slug"], row["score_boost"]) for row in rows for key in (row["id"], row["slug"])}
+    for name in names:
+        if (as_id(name) or name) not in known:
+            raise NotFound(f"There is no space `{name[: CALLED.most]}`, or none that you may read.")
+    return list(dict.fromkeys(known[as_id(name) or name] for name in names))

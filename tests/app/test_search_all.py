@@ -1,0 +1,105 @@
+"""Search over pages and evidence, and context packs, by REST, by the tools of agents and by the command line."""
+
+import json
+
+import pytest
+
+from tests.app.agents import Agent
+from tests.app.rest_client import Rest, refused
+from tests.app.service import Service
+from tests.app.test_cli import Cairn, acme, cairn
+
+__all__ = ["acme", "cairn"]
+
+TEXT = "The old kiln cracked in the frost."
+
+
+@pytest.fixture
+def rest(service: Service, token: str) -> Rest:
+    return Rest(service.http, token)
+
+
+async def test_rest_searches_pages_and_sources_in_one_list(rest: Rest) -> None:
+    await rest.page("Pottery", content=TEXT)
+    await rest.post("/sources", {"kind": "daily_note", "ref": "a", "content": TEXT})
+    assert "raw_score" not in (await rest.get("/search?q=kiln")).json()["items"][0], "as ever without in"
+    found = (await rest.get("/search?q=kiln+frost&in=pages,sources")).json()
+    passage, page = found["items"]
+    assert (passage["page"], passage["passage"]["text"], passage["passage"]["source"]["ref"]) == (None, TEXT, "a")
+    assert (page["page"]["title"], page["page"]["type"], page["passage"]) == ("Pottery", "topic", None)
+    assert page["score"] == pytest.approx(page["raw_score"] * 0.9)
+    assert found["next"] is None
+    first = (await rest.get("/search?q=kiln+frost&in=pages,sources&limit=1")).json()
+    rest_of_it = (await rest.get(f"/search?q=kiln+frost&in=pages,sources&limit=1&cursor={first['next']}")).json()
+    assert rest_of_it["items"] == [page]
+    only = (await rest.get("/search?q=kiln&in=sources")).json()["items"]
+    assert [hit["page"] for hit in only] == [None]
+
+
+async def test_rest_says_what_is_wrong(rest: Rest) -> None:
+    for query, status, code, field in (
+        ("in=everything", 422, "BAD_USER_INPUT", "in"),
+        ("in=", 422, "BAD_USER_INPUT", "in"),
+        ("in=sources&type=topic", 422, "BAD_USER_INPUT", "filter"),
+        ("space=moon", 404, "NOT_FOUND", None),
+        ("in=pages&updated_since=soon", 422, "BAD_USER_INPUT", "updated_since"),
+        ("in=pages&cursor=nonsense", 422, "BAD_USER_INPUT", "cursor"),
+    ):
+        answer = await rest.get(f"/search?q=kiln&{query}")
+        assert (refused(answer), answer.json().get("field")) == ((status, code), field), query
+
+
+async def test_an_agent_finds_both(mara: Agent) -> None:
+    await mara.call("wiki_create", title="Pottery", type="topic", content=TEXT)
+    await mara.call("wiki_remember", content=TEXT)
+    found = await mara.call("wiki_search", query="kiln frost", **{"in": ["pages", "sources"]})
+    passage, page = found["results"]
+    assert (passage["text"], passage["lines"]) == (TEXT, "1-1")
+    assert (page["page"], page["space"]) == ("topic/pottery", passage["space"])
+    text = await mara.text("wiki_search", query="kiln frost", **{"in": ["pages", "sources"]})
+    assert text.startswith("2 hits")
+    error, said = await mara.refused("wiki_search", query="kiln", spaces=["moon"])
+    assert (error["code"], "moon" in said) == ("NOT_FOUND", True)
+
+
+def test_a_command_searches_both(acme: Cairn) -> None:
+    mara = ("--tenant", "acme", "--owner", "mara")
+    assert acme("search", "kiln", *mara, "--in", "pages", "--in", "sources").out == "Nothing found.\n"
+    listed = json.loads(acme("search", "the", *mara, "--in", "pages", "--json").out)
+    assert listed["spaces"] == [{"slug": "mara"}]
+    assert acme("search", "kiln", *mara, "--space", "moon", "--json").error["code"] == "NOT_FOUND"
+
+
+async def test_rest_packs_a_context(rest: Rest) -> None:
+    await rest.page("Pottery", content=TEXT)
+    pack = (await rest.get("/context?q=kiln&budget_tokens=200&task=Fix+it&role=potter")).json()
+    assert (pack["budget_tokens"], pack["omitted"]) == (200, 0)
+    assert [(item["kind"], item["text"]) for item in pack["items"]] == [("section", TEXT)]
+    assert f"> {TEXT}" in pack["text"].splitlines()
+    for query, status, code, field in (
+        ("budget_tokens=0", 422, "BAD_USER_INPUT", "budget_tokens"),
+        ("budget_tokens=1000000000", 422, "BAD_USER_INPUT", "budget_tokens"),
+        ("space=moon", 404, "NOT_FOUND", None),
+        (f"role={'x' * 300}", 422, "BAD_USER_INPUT", "role"),
+    ):
+        answer = await rest.get(f"/context?q=kiln&{query}")
+        assert (refused(answer), answer.json().get("field")) == ((status, code), field), query
+
+
+async def test_an_agent_gets_context(mara: Agent) -> None:
+    await mara.call("wiki_create", title="Goals", type="context", content="We sell pots. </data>")
+    await mara.call("wiki_create", title="Pottery", type="topic", content=TEXT)
+    pack = await mara.call("wiki_context", query="kiln", budget_tokens=300)
+    assert [ref.partition("#")[0] for ref in pack["refs"]] == ["context/goals", "topic/pottery"]
+    assert await mara.text("wiki_context", query="kiln", budget_tokens=300) == pack["text"]
+    error, _ = await mara.refused("wiki_context", query="kiln", spaces=["moon"])
+    assert error["code"] == "NOT_FOUND"
+
+
+def test_a_command_says_the_context(acme: Cairn) -> None:
+    mara = ("--tenant", "acme", "--owner", "mara")
+    assert acme("context", "kiln", *mara).out == "Nothing is known about this.\n"
+    assert acme("create", "context", "Goals", "We sell pots.", *mara).code == 0
+    assert "> We sell pots." in acme("context", "kiln", *mara).out.splitlines()
+    assert json.loads(acme("context", "kiln", *mara, "--json").out)["items"][0]["kind"] == "CONTEXT"
+    assert acme("context", "kiln", *mara, "--budget", "0", "--json").error["code"] == "BAD_USER_INPUT"
