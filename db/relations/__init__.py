@@ -7,6 +7,7 @@ Inner selects go through `in_tenant`, and every table is aliased.
 from . import (
     api_keys,
     claims,
+    contradictions,
     graph,
     hierarchy,
     jobs,
@@ -23,7 +24,7 @@ from . import (
 )
 
 __all__ = [
-    "api_keys", "claims", "graph", "hierarchy", "jobs", "links", "mentions", "owners", "pages", "passages", "revisions",
-    "search",
+    "api_keys", "claims", "contradictions", "graph", "hierarchy", "jobs", "links", "mentions", "owners", "pages",
+    "passages", "revisions", "search",
     "sections", "sources", "suggestions",
 ]  # fmt: skip

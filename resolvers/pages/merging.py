@@ -76,6 +76,7 @@ def both(text: str, other: str) -> str:
 
 LINKS = statements("links")
 CLAIMS = statements("claims")
+CONTRADICTIONS = statements("contradictions")
 MERGING = statements("merging")
 PAGES = statements("pages")
 SECTIONS = statements("sections")
@@ -213,6 +214,7 @@ async def move_belongings(writer: Writer, gone: Page, into: Page, joined: Joined
     for statement in ("move_lists", "move_listed"):
         await writer.later(MERGING[statement], **pages, **places)
     await writer.later(CLAIMS["move_claims"], **pages, **places)
+    await writer.later(CONTRADICTIONS["move_contradictions"], **pages, **places)
     for statement in ("move_promotions", "copy_placements"):
         await writer.later(MERGING[statement], **pages)
     await writer.later(MERGING["move_listings"], from_text=str(gone.id), into_text=str(into.id))

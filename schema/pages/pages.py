@@ -13,13 +13,21 @@ from db.access import IN_OWNER
 from lib.threads import read_in_thread
 
 from ..connections import Connection, Node
-from ..enums import WikiAliasSource, WikiLinkDirection, WikiLinkKind, WikiPageOrder, WikiPageStatus, WikiPageType
+from ..enums import (
+    WikiAliasSource,
+    WikiContradictionStatus,
+    WikiLinkDirection,
+    WikiLinkKind,
+    WikiPageOrder,
+    WikiPageStatus,
+    WikiPageType,
+)
 from ..fields import OlderOwner, OwnerName, column, computed, expression, relation, source
 
 if TYPE_CHECKING:
     from ..owners import WikiOwner
     from ..sources import WikiCitation, WikiSource
-    from .claims import WikiSupersededClaim
+    from .claims import WikiContradiction, WikiSupersededClaim
     from .links import WikiBacklinkConnection, WikiLink, WikiLinkTarget, WikiSpaceLink
     from .mentions import WikiMention
     from .revisions import WikiRevision
@@ -145,6 +153,12 @@ class WikiPage(Node):
         limit=50,
         per_row=3,
     )
+
+    @relation(relations.contradictions.of_page, "Pairs of its claims that cannot both hold, newest first.")
+    def contradictions(
+        status: WikiContradictionStatus | None = None,
+    ) -> Connection[Annotated["WikiContradiction", strawberry.lazy(".claims")]]: ...
+
     revisions: Connection[Annotated["WikiRevision", strawberry.lazy(".revisions")]] = relation(
         relations.revisions.of_page, "Every state it had, newest first."
     )

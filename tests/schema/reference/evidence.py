@@ -158,6 +158,21 @@ class Claims(Evidence):
         return self.rows.page(claim["page_id"])
 
 
+class Contradictions(Evidence):
+    def older_source(self, row: Row) -> Row | None:
+        return self.rows.one("sources", id=row["older_source_id"])
+
+    def newer_source(self, row: Row) -> Row | None:
+        return self.rows.one("sources", id=row["newer_source_id"])
+
+    def suggested_resolution(self, row: Row) -> str | None:
+        is_contested = row["older_support"] >= 3 > row["newer_support"]
+        return None if is_contested or row["older_on"] == row["newer_on"] else "keep_newer"
+
+    def page(self, row: Row) -> Row | None:
+        return self.rows.page(row["page_id"])
+
+
 class Mentions(Evidence):
     def contexts(self, mention: Row, limit: int | None) -> list[Row]:
         kept = [

@@ -60,6 +60,11 @@ class Pages:
         found = self.rows.where("superseded_claims", page_id=page["id"], withdrawn_at=None)
         return limited(self.rows.sorted(found, "superseded_on", "id") if len(found) > 1 else [], limit, 50)
 
+    def contradictions(self, page: Row, status: str | None = None, **paging: Any) -> Row:
+        found = self.rows.where("contradictions", page_id=page["id"])
+        found = [row for row in found if status in (None, row["status"].upper())]
+        return Paged(self.rows, found, "-id").part(**paging)
+
     # -- hierarchy
 
     def parent(self, page: Row) -> Row | None:
