@@ -171,6 +171,13 @@ class WikiSupersessionMode(Enum):
     NONE = strawberry.enum_value("none", description="The text stays as it is: only the claim is recorded.")
 
 
+@strawberry.enum(description="How many sources a page rests on that agree.")
+class WikiConfidence(StrEnum):
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
 @strawberry.enum(description="Open, resolved when one claim superseded the other, or dismissed when both hold.")
 class WikiContradictionStatus(StrEnum):
     OPEN = "open"

@@ -12,6 +12,7 @@ from db.ids import new_id
 from resolvers.links.references import Reference, assert_references
 from resolvers.pages.claims import write_claims
 from resolvers.pages.contradictions import write_contradictions
+from resolvers.pages.grounding import ground
 from resolvers.pages.update import save_all
 from resolvers.sources.mentions import Sighted, sight_all
 from resolvers.transactions.writer import Writer, record, record_each
@@ -38,6 +39,7 @@ async def apply(
     edit_summary = edit_summary or f"Compiled from {sources} new source{'s' * (sources != 1)}"
     await store(writer, composition.changes, metrics, edit_summary)
     await cite(writer, composition)
+    await ground(writer, [change.after.id for change in composition.changes])
     await supersede(writer, composition)
     await hold(writer, composition, metrics)
     await promote(writer, composition.changes, metrics)

@@ -9,6 +9,7 @@ from . import (
     claims,
     contradictions,
     graph,
+    grounding,
     hierarchy,
     jobs,
     links,
@@ -24,7 +25,6 @@ from . import (
 )
 
 __all__ = [
-    "api_keys", "claims", "contradictions", "graph", "hierarchy", "jobs", "links", "mentions", "owners", "pages",
-    "passages", "revisions", "search",
-    "sections", "sources", "suggestions",
+    "api_keys", "claims", "contradictions", "graph", "grounding", "hierarchy", "jobs", "links", "mentions", "owners",
+    "pages", "passages", "revisions", "search", "sections", "sources", "suggestions",
 ]  # fmt: skip

@@ -25,6 +25,7 @@ from ..sources.sources import find_section
 from ..transactions.transaction import check_version, writing_page, writing_row
 from ..transactions.writer import Writer, record
 from .edits import appended, edited_text, retold, text_of
+from .grounding import ground
 from .sections import named
 from .update import save
 
@@ -168,6 +169,7 @@ async def record_claim(
         await writer.run(CLAIMS["restate_claim"], claim_id=known_id, withdrawn_at=None)
     if overriding and section and saved.changed:
         await cite(writer, page.id, section.slug, overriding)
+        await ground(writer, [page.id])
     if not saved.changed:
         writer.touched.add(page.id)
     await record(writer, "claim.superseded", page.id, version=saved.version, claimId=claim_id)

@@ -25,6 +25,7 @@ from ..model.pages import Page, Saved, find_page
 from ..search.index import Findable, found_together, write_search
 from ..transactions.transaction import NO_PAGE, check_same_wiki, check_version, writing_page
 from ..transactions.writer import Writer, record
+from .grounding import ground
 from .hierarchy import place
 from .insert import read_sections
 from .renaming import find_calling, rewrite_calling
@@ -158,6 +159,7 @@ async def merge(writer: Writer, gone: Page, into: Page, field: str) -> Saved:
         gone_after = await put_away(writer, gone, into)
         into_after = await enrich(writer, gone, into, joined)
         touched = await move_belongings(writer, gone, into, joined)
+        await ground(writer, [into.id])
         await rename_both(writer, gone_after, into_after)
         version = (await rewrite_calling(writer, calling, gone, into_after)).get(into.id, into_after.version)
     refresh_hubness(writer, [*counting, *touched, gone.id, into.id])

@@ -15,6 +15,7 @@ from lib.threads import read_in_thread
 from ..connections import Connection, Node
 from ..enums import (
     WikiAliasSource,
+    WikiConfidence,
     WikiContradictionStatus,
     WikiLinkDirection,
     WikiLinkKind,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from .links import WikiBacklinkConnection, WikiLink, WikiLinkTarget, WikiSpaceLink
     from .mentions import WikiMention
     from .revisions import WikiRevision
-    from .sections import WikiPromotion, WikiSection
+    from .sections import WikiGrounding, WikiPromotion, WikiSection
 
 hierarchy, pages = relations.hierarchy, relations.pages
 RENDERING = 20  # rows that a text as HTML weighs
@@ -136,6 +137,14 @@ class WikiPage(Node):
         relations.sources.page_citations, "Which source was used for which section, newest citation first."
     )
     source_count: int = expression(pages.source_count, "How many distinct sources it cites.")
+    confidence: WikiConfidence = expression(
+        relations.grounding.confidence,
+        "LOW with one independent source at most; HIGH from three on, while no sentence is unverified and no "
+        "contradiction is open; else MEDIUM. Sources of one ref, or of the same words, are not independent.",
+    )
+    grounding: Annotated["WikiGrounding", strawberry.lazy(".sections")] = relation(
+        relations.grounding.of_page, "Its sentences, held against the sources that their sections cite."
+    )
     source_memory_count: int = expression(pages.memory_count, "How many distinct memories it cites.")
     source_memory_ids: list[str] = relation(
         pages.memory_ids, "Refs of the memories it cites, newest citation first.", limit=10, most=50

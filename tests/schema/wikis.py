@@ -89,6 +89,7 @@ class WikiMaker(Draws):
                 last_source_at=self.maybe(self.moment()),
                 aggregation=self.maybe(self.document() | {"linked_page_ids": []}, self.aggregation(pages)),
                 promoted_page_id=self.rng.choice(pages)["id"] if self.chance(0.4) else None,
+                supported_at=self.maybe([self.maybe(self.moment()) for _ in range(self.rng.randrange(4))]),
                 created_at=self.moment(),
                 updated_at=self.moment(),
             )

@@ -5,6 +5,7 @@ from typing import Any
 
 from content.markdown.html import html
 from tests.schema.reference.lists import Paged, limited
+from tests.schema.reference.pages import grounding, newest_source
 from tests.schema.reference.rows import Row, Rows
 
 
@@ -29,6 +30,9 @@ class Sections(Evidence):
 
     def promoted_page(self, section: Row) -> Row | None:
         return self.rows.active_page(section["promoted_page_id"])
+
+    def grounding(self, section: Row) -> Row:
+        return grounding([section], newest_source(self.rows, section["page_id"]))
 
     def sources(self, section: Row, **paging: Any) -> Row:
         return self.of(
