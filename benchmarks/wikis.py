@@ -113,6 +113,7 @@ class Author:
             self.mention(number)
         for number in range(0, self.wiki.pages, 2):
             self.claim(number)
+            self.contradiction(number)
         return self.tables
 
     def add(self, table: str, **values: Any) -> None:
@@ -248,6 +249,25 @@ class Author:
                 author_kind="compiler",
                 author_id="cairn",
             )
+
+    def contradiction(self, number: int) -> None:
+        older, newer = self.words(6), self.words(6)
+        self.add(
+            "contradictions",
+            id=self.wiki.id(13, number),
+            page_id=self.wiki.page(number),
+            older_claim=older,
+            older_on=self.moment(number),
+            older_support=1,
+            newer_claim=newer,
+            newer_source_id=self.wiki.id(4, number // 5),
+            newer_on=self.moment(number + 1),
+            newer_support=1,
+            digest=hash_of(f"{older} {newer}"),
+            status="resolved" if number % 3 else "open",
+            author_kind="compiler",
+            author_id="cairn",
+        )
 
     def mention(self, number: int) -> None:
         own, name = self.wiki.id(8, number), f"{self.words(1)} {number}"

@@ -190,6 +190,27 @@ class WikiSupersessionMode(Enum):
     NONE = strawberry.enum_value("none", description="The text stays as it is: only the claim is recorded.")
 
 
+@strawberry.enum(description="How many sources a page rests on that agree.")
+class WikiConfidence(StrEnum):
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+@strawberry.enum(description="Open, resolved when one claim superseded the other, or dismissed when both hold.")
+class WikiContradictionStatus(StrEnum):
+    OPEN = "open"
+    RESOLVED = "resolved"
+    DISMISSED = "dismissed"
+
+
+@strawberry.enum(description="How a contradiction is decided.")
+class WikiContradictionResolution(Enum):
+    KEEP_NEWER = strawberry.enum_value("keep_newer", description="The older claim is superseded by the newer one.")
+    KEEP_OLDER = strawberry.enum_value("keep_older", description="The newer claim is superseded by the older one.")
+    BOTH_HOLD = strawberry.enum_value("both_hold", description="Both claims stay: they do not contradict each other.")
+
+
 @strawberry.enum(description="Whether a line of a comparison stayed, went, or came.")
 class WikiDiffLineKind(StrEnum):
     CONTEXT = "context"

@@ -17,7 +17,7 @@ from selection.declare.arguments import identifier
 
 from .fields import source
 from .owners import WikiOwner
-from .pages.claims import WikiSupersededClaim
+from .pages.claims import WikiContradiction, WikiSupersededClaim
 from .pages.links import WikiLink
 from .pages.mentions import WikiMention
 from .pages.pages import WikiAlias, WikiPage
@@ -69,6 +69,7 @@ Entity = Annotated[
         WikiRevision,
         WikiOwner,
         WikiSupersededClaim,
+        WikiContradiction,
     ],
     strawberry.union("_Entity", description="Federation: what other subgraphs may refer to, each by its id."),
 ]

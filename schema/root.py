@@ -13,7 +13,7 @@ from .jobs import JobQueries
 from .lint import LintQueries
 from .mutations import Mutation
 from .owners import ApiKeyQueries, OwnerQueries, WikiOwner
-from .pages.claims import WikiSupersededClaim
+from .pages.claims import ContradictionQueries, WikiContradiction, WikiSupersededClaim
 from .pages.graph import BlastRadiusQueries, GraphQueries
 from .pages.hot_index import HotIndexQueries
 from .pages.links import LinkQueries, WikiLink
@@ -45,6 +45,7 @@ class Query(
     GraphQueries,
     HotIndexQueries,
     MentionQueries,
+    ContradictionQueries,
     SourceQueries,
     BlastRadiusQueries,
     LintQueries,
@@ -66,7 +67,16 @@ def build() -> strawberry.Schema:
         Query,
         Mutation,
         Subscription,
-        types=[WikiAlias, WikiCitation, WikiLink, WikiOwner, WikiRevision, WikiSection, WikiSupersededClaim],
+        types=[
+            WikiAlias,
+            WikiCitation,
+            WikiContradiction,
+            WikiLink,
+            WikiOwner,
+            WikiRevision,
+            WikiSection,
+            WikiSupersededClaim,
+        ],
         config=StrawberryConfig(scalar_map=SCALARS | {Representation: REPRESENTATION}),
     )
 

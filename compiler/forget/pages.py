@@ -20,7 +20,7 @@ from ..link.evidence import parents
 from ..metrics import Metrics
 from ..rebuild.pages import Remade
 from .history import erase_states
-from .wanted import ForgetRequest
+from .wanted import CLAIMED, ForgetRequest
 
 FORGETTING = statements("forgetting")
 EDIT_SUMMARY = "Written anew: a source was forgotten"
@@ -54,12 +54,13 @@ async def store(writer: Writer, remade: Remade, wanted: ForgetRequest, done: Met
 
 
 async def drop_claims_saying(writer: Writer, page_id: UUID, gone_words: Collection[str]) -> None:
-    """Remove what the page used to say with words that nothing but a forgotten source gave it."""
-    rows = await writer.all(FORGETTING["find_claims_of_page"], page_id=page_id)
-    said = {row["id"]: words(f"{row['fact']} {row['replacement']}") for row in rows}
-    ids = [id for id, text in said.items() if not set(text).isdisjoint(gone_words)]
-    if ids:
-        await writer.run(FORGETTING["drop_claims"], ids=ids)
+    """Remove recorded claims of the page with words that nothing but a forgotten source gave it."""
+    for noun, columns in CLAIMED.items():
+        rows = await writer.all(FORGETTING[f"find_{noun}_of_page"], page_id=page_id)
+        said = {row["id"]: words("\n".join(row[column] or "" for column in columns)) for row in rows}
+        ids = [id for id, text in said.items() if not set(text).isdisjoint(gone_words)]
+        if ids:
+            await writer.run(FORGETTING[f"drop_{noun}"], ids=ids)
 
 
 async def drop_names(writer: Writer, remade: Remade) -> Names:

@@ -23,7 +23,7 @@ from ..aggregate.promotion import about
 from ..aggregate.stored import AGGREGATION, Spot, keep, set_aggregations
 from ..metrics import Metrics
 from .history import erase_states
-from .wanted import ForgetRequest, needles
+from .wanted import CLAIMED, ForgetRequest, needles
 
 FORGETTING = statements("forgetting")
 
@@ -128,12 +128,13 @@ async def drop_reasons(writer: Writer, wanted: ForgetRequest) -> None:
 
 
 async def drop_claims(writer: Writer, wanted: ForgetRequest) -> None:
-    """Remove superseded claims that a forgotten source stated or overrode, or that quote one."""
-    rows = await writer.all(FORGETTING["find_claims_since"], since=wanted.since, source_ids=wanted.source_ids)
-    texts = [f"{row['fact']}\n{row['replacement']}" for row in rows]
-    quoting = await read_in_thread(sum(map(len, texts)), lambda: list(map(wanted.is_repeated_in, texts)))
-    ids = [row["id"] for row, quotes in zip(rows, quoting, strict=True) if row["is_of_them"] or quotes]
-    await writer.run(FORGETTING["drop_claims"], ids=ids)
+    """Remove superseded claims and contradictions that rest on a forgotten source, or that quote one."""
+    for noun, columns in CLAIMED.items():
+        rows = await writer.all(FORGETTING[f"find_{noun}_since"], since=wanted.since, source_ids=wanted.source_ids)
+        texts = ["\n".join(row[column] or "" for column in columns) for row in rows]
+        quoting = await read_in_thread(sum(map(len, texts)), list[bool], map(wanted.is_repeated_in, texts))
+        ids = [row["id"] for row, quotes in zip(rows, quoting, strict=True) if row["is_of_them"] or quotes]
+        await writer.run(FORGETTING[f"drop_{noun}"], ids=ids)
 
 
 async def clear_log(writer: Writer, wanted: ForgetRequest, unsaid: frozenset[str]) -> None:

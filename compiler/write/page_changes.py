@@ -31,6 +31,7 @@ from ..planner import HeldName, NewPage, PageName, PageUpdate, Plan, SectionTask
 from ..read.evidence import with_standing
 from ..read.source_texts import TEXTS, find_facts
 from ..read.stored import CITED_MAX, find_cards, find_citations, find_compiled_summaries
+from .contradictions import contradictions_in, find_recorded
 from .corrections import (
     Corrected,
     Known,
@@ -66,6 +67,7 @@ class Composition:
     missing: Mapping[TaskKey, SectionTask]
     changes: tuple[PageChange, ...] = ()
     claims: tuple[Mapping[str, Any], ...] = ()
+    contradictions: tuple[Mapping[str, Any], ...] = ()
     held: tuple[HeldName, ...] = ()
     links: tuple[tuple[UUID, UUID], ...] = ()
     sources: Mapping[UUID, Row] = field(default_factory=dict)
@@ -114,12 +116,15 @@ async def compose(
     ]
     changes, claims = await with_corrections(reader, changes, facts, known)
     metrics.add("claims_superseded", len(claims))
+    contradictions = await contradicting(reader, changes, facts)
+    metrics.add("contradictions_found", len(contradictions))
     standing = {change.after.id for change in changes} | cards.keys()
     metrics.add("pages_created", sum(change.before is None for change in changes))
     return Composition(
         missing={},
         changes=tuple(changes),
         claims=tuple(claims),
+        contradictions=tuple(contradictions),
         held=tuple(guard.held(plan)),
         links=tuple(dict.fromkeys(pairs(plan, guard, names, standing))),
         sources=facts,
@@ -147,6 +152,19 @@ async def with_corrections(
                 claims += rows
         found.append(change)
     return found, claims
+
+
+async def contradicting(
+    reader: Writer, changes: Sequence[PageChange], facts: Mapping[UUID, Row]
+) -> list[Mapping[str, Any]]:
+    """Return the contradictions between what pages cite anew and what else they state, to be recorded."""
+    recorded = await find_recorded(reader, [change.after.id for change in changes if change.before])
+    labelled, found = labels_of(facts), list[Mapping[str, Any]]()
+    for change in changes:
+        page, new = change.after, {id for ids in change.cited.values() for id in ids}
+        names = {page.title, *change.aliases}
+        found += await contradictions_in(page.id, page.sections, names, new, labelled, recorded)
+    return found
 
 
 def with_claims(change: PageChange, done: Corrected) -> tuple[PageChange, Sequence[Mapping[str, Any]]]:

@@ -11,6 +11,8 @@ from uuid import UUID
 from db.ids import new_id
 from resolvers.links.references import Reference, assert_references
 from resolvers.pages.claims import write_claims
+from resolvers.pages.contradictions import write_contradictions
+from resolvers.pages.grounding import ground
 from resolvers.pages.update import save_all
 from resolvers.sources.mentions import Sighted, sight_all
 from resolvers.transactions.writer import Writer, record, record_each
@@ -37,6 +39,7 @@ async def apply(
     edit_summary = edit_summary or f"Compiled from {sources} new source{'s' * (sources != 1)}"
     await store(writer, composition.changes, metrics, edit_summary)
     await cite(writer, composition)
+    await ground(writer, [change.after.id for change in composition.changes])
     await supersede(writer, composition)
     await hold(writer, composition, metrics)
     await promote(writer, composition.changes, metrics)
@@ -98,11 +101,15 @@ async def cite(writer: Writer, composition: Composition) -> None:
 
 
 async def supersede(writer: Writer, composition: Composition) -> None:
-    """Record the claims that new sources overrode: once, however often they are read."""
+    """Record the claims that new sources overrode, and those that contradict each other: once, however often read."""
     if composition.claims:
         await write_claims(writer, composition.claims)
         for row in composition.claims:
             await record(writer, "claim.superseded", row["page_id"], claimId=row["id"])
+    if composition.contradictions:
+        await write_contradictions(writer, composition.contradictions)
+        for row in composition.contradictions:
+            await record(writer, "contradiction.recorded", row["page_id"], contradictionId=row["id"])
 
 
 async def hold(writer: Writer, composition: Composition, metrics: Metrics) -> None:

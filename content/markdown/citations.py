@@ -64,6 +64,85 @@ class ClaimMark:
         return {name: value for name, value in given.items() if value is not None}
 
 
+@dataclass(frozen=True, slots=True)
+class StatedMark:
+    """One of two contradicting claims, as it stands in a note. Its source is a kind and a ref, if known."""
+
+    claim: str
+    on: datetime
+    section: str | None = None
+    support: int = 1
+    source: tuple[str, str] | None = None
+
+    def fields(self) -> dict[str, Any]:
+        """Return the claim as it stands in a note."""
+        source = {"kind": self.source[0], "ref": self.source[1]} if self.source else None
+        given = {
+            "claim": self.claim, "on": written(self.on), "section": self.section, "support": self.support,
+            "source": source,
+        }  # fmt: skip
+        return {name: value for name, value in given.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class ContradictionMark:
+    """Two claims of a page that cannot both hold, as they stand in a note, and what was decided."""
+
+    older: StatedMark
+    newer: StatedMark
+    resolution: str | None = None
+    reason: str | None = None
+    resolved_at: datetime | None = None
+
+    def fields(self) -> dict[str, Any]:
+        """Return the contradiction as it stands in a note."""
+        decided = self.resolved_at and written(self.resolved_at)
+        given = {
+            "older": self.older.fields(), "newer": self.newer.fields(), "resolution": self.resolution,
+            "reason": self.reason, "resolved_at": decided,
+        }  # fmt: skip
+        return {name: value for name, value in given.items() if value is not None}
+
+
+RESOLUTIONS = ("keep_newer", "keep_older", "both_hold")
+
+
+def contradictions(fields: Fields) -> tuple[ContradictionMark, ...]:
+    """Take the contradictions from `contradictions`, a list of mappings; what holds something else stays."""
+    found = [_contradiction(item) for item in _listed(fields.values.get("contradictions"))]
+    if None in found:
+        return ()
+    fields.values.pop("contradictions", None)
+    return tuple(dict.fromkeys(filter(None, found)))
+
+
+def _contradiction(item: Any) -> ContradictionMark | None:
+    """Read a contradiction; None for what is none."""
+    if not isinstance(item, dict):
+        return None
+    older, newer = _stated(item.get("older")), _stated(item.get("newer"))
+    if older is None or newer is None:
+        return None
+    resolution, reason, at = (item.get(name) for name in ("resolution", "reason", "resolved_at"))
+    if resolution is None:
+        return ContradictionMark(older, newer)
+    resolved_at = moment(at) if isinstance(at, str) else None
+    if resolution not in RESOLUTIONS or not isinstance(reason, str) or resolved_at is None:
+        return None
+    return ContradictionMark(older, newer, resolution, reason, resolved_at)
+
+
+def _stated(item: Any) -> StatedMark | None:
+    claim, on, section, support = (
+        [item.get(name) for name in ("claim", "on", "section", "support")] if isinstance(item, dict) else [None] * 4
+    )
+    at = moment(on) if isinstance(on, str) else None
+    if not isinstance(claim, str) or not claim.strip() or at is None or not isinstance(section, str | None):
+        return None
+    count = support if isinstance(support, int) and 0 < support < 1_000_000 else 1
+    return StatedMark(claim, at, section, int(count), _named_source(item.get("source")))
+
+
 def superseded(fields: Fields) -> tuple[ClaimMark, ...]:
     """Take the claims from `superseded`, a list of mappings. A field of this name that holds something else stays."""
     found = [_claim(item) for item in _listed(fields.values.get("superseded"))]

@@ -10,7 +10,18 @@ from ..values import BadNote, written
 from .frontmatter import join
 from .notes import EXACT, Note, from_fields, from_record
 
-OWN = ("type", "slug", "status", "sources", "superseded", "created", "updated", "former_slugs", "redirect_to")
+OWN = (
+    "type",
+    "slug",
+    "status",
+    "sources",
+    "superseded",
+    "contradictions",
+    "created",
+    "updated",
+    "former_slugs",
+    "redirect_to",
+)
 CORRECTED = ("title", "summary", "parent", "aliases", "tags", "links")
 
 Read = Callable[[dict[str, Any]], Note]
@@ -63,6 +74,7 @@ def own(note: Note) -> dict[str, Any]:
         "redirectTo": note.redirect_to,
         "sources": [source.fields() for source in note.sources],
         "superseded": [claim.fields() for claim in note.superseded],
+        "contradictions": [one.fields() for one in note.contradictions],
         "created": note.created and written(note.created),
         "updated": note.updated and written(note.updated),
     }

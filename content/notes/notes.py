@@ -8,7 +8,14 @@ from datetime import datetime
 from typing import Any
 
 from ..limits import ALIAS, ALIASES, BODY, SUMMARY, TAG, TAGS, TITLE, BadText, Bound, clean, quoted
-from ..markdown.citations import CitationMark, ClaimMark, citations, superseded
+from ..markdown.citations import (
+    CitationMark,
+    ClaimMark,
+    ContradictionMark,
+    citations,
+    contradictions,
+    superseded,
+)
 from ..slugs import is_slug
 from ..templates import TEMPLATES
 from ..values import BadNote, Fields, jsonable, moment
@@ -48,6 +55,7 @@ class Note:
     redirect_to: str | None = None
     section_slugs: tuple[str, ...] = ()
     superseded: tuple[ClaimMark, ...] = ()
+    contradictions: tuple[ContradictionMark, ...] = ()
     reasons: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Why it is related to the page of that link, where that is not said by the note itself."""
 
@@ -98,6 +106,7 @@ def _note(fields: Fields, link_names: tuple[str, ...], default_title: str, body:
         links=tuple(filter(None, map(_page_name, (link for name in link_names for link in fields.texts(name))))),
         sources=citations(fields),
         superseded=superseded(fields),
+        contradictions=contradictions(fields),
         created=_moment(fields, "created", "created_at"),
         updated=_moment(fields, "updated", "updated_at"),
         former_slugs=_former_slugs(fields),

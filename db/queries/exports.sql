@@ -72,7 +72,26 @@ SELECT
             ON overriding.tenant_id = :tenant_id AND overriding.owner_id = :owner_id
             AND overriding.id = c.overridden_by_id
         WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = p.id AND c.withdrawn_at IS NULL
-    ) AS superseded
+    ) AS superseded,
+    (
+        SELECT jsonb_agg(jsonb_build_object(
+            'older', jsonb_build_object(
+                'claim', c.older_claim, 'section', c.older_section_slug, 'on', c.older_on, 'support', c.older_support,
+                'kind', older.kind, 'ref', older.ref
+            ),
+            'newer', jsonb_build_object(
+                'claim', c.newer_claim, 'section', c.newer_section_slug, 'on', c.newer_on, 'support', c.newer_support,
+                'kind', newer.kind, 'ref', newer.ref
+            ),
+            'resolution', c.resolution, 'reason', c.reason, 'resolved_at', c.resolved_at
+        ) ORDER BY c.newer_on, c.older_claim, c.newer_claim)
+        FROM contradictions AS c
+        LEFT JOIN sources AS older
+            ON older.tenant_id = :tenant_id AND older.owner_id = :owner_id AND older.id = c.older_source_id
+        LEFT JOIN sources AS newer
+            ON newer.tenant_id = :tenant_id AND newer.owner_id = :owner_id AND newer.id = c.newer_source_id
+        WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = p.id
+    ) AS contradictions
 FROM pages AS p
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND (p.type, p.slug) > (:after_type, :after_slug)
 ORDER BY p.type, p.slug

@@ -337,6 +337,28 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;
 DELETE FROM superseded_claims
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
 
+-- name: find_contradictions_since
+-- The contradictions between claims that rest on these sources, and those that were recorded since and may quote them.
+SELECT id, older_claim, newer_claim, reason, coalesce(
+    older_source_id = ANY(CAST(:source_ids AS uuid[])) OR newer_source_id = ANY(CAST(:source_ids AS uuid[])), FALSE
+) AS is_of_them
+FROM contradictions
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id
+  AND (
+      created_at >= :since OR resolved_at >= :since OR older_source_id = ANY(CAST(:source_ids AS uuid[]))
+      OR newer_source_id = ANY(CAST(:source_ids AS uuid[]))
+  );
+
+-- name: find_contradictions_of_page
+-- The claims of a page that contradict each other.
+SELECT id, older_claim, newer_claim, reason FROM contradictions
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;
+
+-- name: drop_contradictions
+-- Contradictions that say what is forgotten.
+DELETE FROM contradictions
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
+
 -- name: drop_original
 -- The file that a page came from may say what is forgotten.
 DELETE FROM originals WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;

@@ -33,6 +33,7 @@ from selection.declare.rows import OuterRow
 from ..tables import (
     aliases,
     compile_jobs,
+    contradictions,
     links,
     mentions,
     merged_pages,
@@ -211,6 +212,7 @@ TABLES = {
     "WikiRevision": revisions,
     "WikiOwner": owners,
     "WikiSupersededClaim": superseded_claims,
+    "WikiContradiction": contradictions,
 }
 VARIANTS = {type_: referred(table, "id") for type_, table in TABLES.items()}
 

@@ -6,6 +6,7 @@ from .links import link_targets, links, redirects
 from .pages import (
     PAGE_TYPES,
     aliases,
+    contradictions,
     merged_pages,
     old_slugs,
     originals,
@@ -33,7 +34,8 @@ from .sources import SOURCE_KINDS, mentions, sightings, sources
 from .tenants import api_keys, grants, owners, tenants
 
 __all__ = [
-    "PAGE_TYPES", "SOURCE_KINDS", "activity", "aliases", "api_keys", "compile_cursors", "compile_jobs", "forgettings",
+    "PAGE_TYPES", "SOURCE_KINDS", "activity", "aliases", "api_keys", "compile_cursors", "compile_jobs",
+    "contradictions", "forgettings",
     "grants", "idempotency_keys", "link_targets", "links", "mentions", "merged_pages", "metadata", "model_usage",
     "old_slugs", "originals", "owners", "page_names", "page_positions", "pages", "placements", "redirects",
     "renamings", "revisions", "search_changes", "search_counts", "search_pages", "search_passages", "search_scopes",

@@ -5,6 +5,7 @@ from sqlalchemy import (
     Boolean,
     CheckConstraint,
     Column,
+    DateTime,
     ForeignKeyConstraint,
     Index,
     Integer,
@@ -64,6 +65,7 @@ sections = scoped_table(
     identifier("promoted_page_id", nullable=True),
     moment("created_at"),
     moment("updated_at"),
+    Column("supported_at", ARRAY(DateTime(timezone=True)), nullable=True),
     in_scope_key("sections"),
     UniqueConstraint("tenant_id", "page_id", "section_slug", name="sections_slug_uq"),
     UniqueConstraint("tenant_id", "owner_id", "page_id", "id", name="sections_page_uq"),
@@ -268,3 +270,40 @@ Index(
 )  # fmt: skip
 Index("superseded_claims_stated_ix", superseded_claims.c.tenant_id, superseded_claims.c.stated_by_id)
 Index("superseded_claims_overridden_ix", superseded_claims.c.tenant_id, superseded_claims.c.overridden_by_id)
+
+
+# Two claims of a page that cannot both hold. One that was decided stays, so that nothing records it again.
+contradictions = scoped_table(
+    "contradictions",
+    identifier("page_id"),
+    words("older_claim"),
+    words("older_section_slug", nullable=True),
+    identifier("older_source_id", nullable=True),
+    moment("older_on"),
+    number("older_support"),
+    words("newer_claim"),
+    words("newer_section_slug", nullable=True),
+    identifier("newer_source_id", nullable=True),
+    moment("newer_on"),
+    number("newer_support"),
+    Column("digest", LargeBinary, nullable=False, comment="SHA-256 of both claims"),
+    *one_of("contradictions", "status", "open", "resolved", "dismissed"),
+    *one_of("contradictions", "resolution", "keep_newer", "keep_older", "both_hold", nullable=True),
+    words("reason", nullable=True),
+    moment("resolved_at", nullable=True),
+    *one_of("contradictions", "resolver_kind", "agent", "user", "compiler", "service", nullable=True),
+    words("resolver_id", nullable=True),
+    *one_of("contradictions", "author_kind", "agent", "user", "compiler", "service"),
+    words("author_id"),
+    moment("created_at"),
+    UniqueConstraint("tenant_id", "page_id", "digest", name="contradictions_digest_uq"),
+    refers("contradictions", "page_id", "pages"),
+    refers("contradictions", "older_source_id", "sources"),
+    refers("contradictions", "newer_source_id", "sources"),
+)
+Index(
+    "contradictions_owner_ix", contradictions.c.tenant_id, contradictions.c.owner_id, contradictions.c.id.desc()
+)  # fmt: skip
+Index("contradictions_page_ix", contradictions.c.tenant_id, contradictions.c.page_id, contradictions.c.id.desc())
+Index("contradictions_older_source_ix", contradictions.c.tenant_id, contradictions.c.older_source_id)
+Index("contradictions_newer_source_ix", contradictions.c.tenant_id, contradictions.c.newer_source_id)

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from content.markdown.citations import CitationMark, ClaimMark
+from content.markdown.citations import CitationMark, ClaimMark, ContradictionMark, StatedMark
 from content.markdown.sections import slugs
 from content.names import normalise
 from content.notes.notes import BadNote, Note, from_fields
@@ -232,6 +232,7 @@ def note(row: Row, known: frozenset[str], path: str) -> Note:
         reasons={one["page"]: tuple(sorted(one["reasons"])) for one in related if one["reasons"] != [REASON]},
         sources=(*cited_sources(row["citations"] or ()), *uncited),
         superseded=tuple(map(superseded_claim, row["superseded"] or ())),
+        contradictions=tuple(map(contradiction, row["contradictions"] or ())),
         metadata=metadata,
         created=row["created_at"],
         updated=row["updated_at"],
@@ -271,6 +272,22 @@ def superseded_claim(one: Mapping[str, Any]) -> ClaimMark:
         stated_by=stated if stated[0] else None,
         overridden_by=overriding if overriding[0] else None,
     )
+
+
+def contradiction(one: Mapping[str, Any]) -> ContradictionMark:
+    """Return a contradiction of a page, with the sources of its claims where they are known."""
+    older, newer = (
+        StatedMark(
+            claim=side["claim"],
+            on=datetime.fromisoformat(side["on"]),
+            section=side["section"],
+            support=side["support"],
+            source=(side["kind"], side["ref"]) if side["kind"] else None,
+        )
+        for side in (one["older"], one["newer"])
+    )
+    at = one["resolved_at"]
+    return ContradictionMark(older, newer, one["resolution"], one["reason"], at and datetime.fromisoformat(at))
 
 
 def uncited_sources(metadata: Mapping[str, Any]) -> tuple[CitationMark, ...]:

@@ -96,6 +96,7 @@ def told(read: NoteFile | Note, line: bytes | None) -> tuple[Note, OriginalFile 
         sources=read.note.sources or note.sources,
         former_slugs=read.note.former_slugs or note.former_slugs,
         superseded=read.note.superseded or note.superseded,
+        contradictions=read.note.contradictions or note.contradictions,
     )
     return updated, OriginalFile(read.file, start_of(read), format)
 

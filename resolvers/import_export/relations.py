@@ -8,7 +8,7 @@ from uuid import UUID
 
 from content.claims.claims import digest
 from content.limits import CLAIM
-from content.markdown.citations import CitationMark, ClaimMark
+from content.markdown.citations import CitationMark, ClaimMark, ContradictionMark
 from content.markdown.sections import parse
 from content.names import normalise
 from content.notes.notes import Note
@@ -24,6 +24,8 @@ from ..links.links import link_pages
 from ..links.targets import PARENT, RELATED, NamedRelation, write_redirect, write_relations
 from ..model.names import title_slug
 from ..pages.claims import write_claims
+from ..pages.contradictions import digest as contradiction_digest
+from ..pages.contradictions import write_contradictions
 from ..pages.hierarchy import set_parent
 from ..pages.lifecycle import add_former_slugs
 from ..sources.sources import cite_source
@@ -71,6 +73,7 @@ async def find_sources(database: Database, scope: Scope, notes: Iterable[Note]) 
     refs = set[str]()
     for note in notes:
         refs.update(citation.ref for citation in note.sources)
+        refs.update(side.source[1] for one in note.contradictions for side in (one.older, one.newer) if side.source)
         refs.update(
             source[1] for claim in note.superseded for source in (claim.stated_by, claim.overridden_by) if source
         )
@@ -179,11 +182,45 @@ class Ties:
                 yield NamedRelation(note.page_id, relation, name, type, slug, alias)
 
     async def supersede(self, notes: Sequence[Written]) -> None:
-        """Record the claims that the pages make no more. Those that a page has already stay as they are."""
-        rows = [self.claim(note, one) for note in notes for one in note.note.superseded if fits(one)]
-        if rows:
+        """Record the claims that the pages make no more, and those that contradict each other.
+
+        Those that a page has already stay as they are.
+        """
+        rows = [
+            self.claim(note, one) for note in notes for one in note.note.superseded if fits(one.fact, one.replacement)
+        ]
+        contradictions = [
+            self.contradiction(note, one)
+            for note in notes
+            for one in note.note.contradictions
+            if fits(one.older.claim, one.newer.claim, one.reason or "")
+        ]
+        if rows or contradictions:
             async with writing(self.database, self.scope) as writer:
-                await write_claims(writer, rows)
+                if rows:
+                    await write_claims(writer, rows)
+                if contradictions:
+                    await write_contradictions(writer, contradictions)
+
+    def contradiction(self, note: Written, one: ContradictionMark) -> dict[str, Any]:
+        """Return a contradiction of a page as its row."""
+        row: dict[str, Any] = {
+            "id": new_id(),
+            "page_id": note.page_id,
+            "digest": contradiction_digest(one.older.claim, one.newer.claim),
+            "resolution": one.resolution,
+            "reason": one.reason,
+            "resolved_at": one.resolved_at,
+        }
+        for name, side in (("older", one.older), ("newer", one.newer)):
+            row |= {
+                f"{name}_claim": side.claim,
+                f"{name}_section_slug": side.section,
+                f"{name}_source_id": side.source and self.sources.find(CitationMark(side.source[1], side.source[0])),
+                f"{name}_on": side.on,
+                f"{name}_support": side.support,
+            }
+        return row
 
     def claim(self, note: Written, one: ClaimMark) -> dict[str, Any]:
         """Return a claim of a page as its row."""
@@ -273,10 +310,9 @@ class Ties:
         return meant.page_id if meant else self.named.get(name)
 
 
-def fits(claim: ClaimMark) -> bool:
-    """Return whether a claim can be stored."""
-    most = CLAIM.limit(restored=True)
-    return len(claim.fact) <= most and len(claim.replacement) <= most
+def fits(*texts: str) -> bool:
+    """Return whether the texts of a claim can be stored."""
+    return all(len(text) <= CLAIM.limit(restored=True) for text in texts)
 
 
 async def find_named(database: Database, scope: Scope, names: Sequence[str]) -> dict[str, UUID]:

@@ -1,7 +1,7 @@
 """Claims that pages no longer make: superseded by hand, kept with their sources, and withdrawn."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -25,6 +25,7 @@ from ..sources.sources import find_section
 from ..transactions.transaction import check_version, writing_page, writing_row
 from ..transactions.writer import Writer, record
 from .edits import appended, edited_text, retold, text_of
+from .grounding import ground
 from .sections import named
 from .update import save
 
@@ -123,8 +124,25 @@ async def supersede_claim(
 async def supersede(
     writer: Writer, page: Page, correction: Correction, summary: str | None, known_id: UUID | None
 ) -> SupersededClaim:
-    stated, overriding = await find_sources(writer, correction.stated_by, correction.overridden_by)
+    named = {"statedBy.ref": correction.stated_by, "overriddenBy.ref": correction.overridden_by}
+    sources = await find_sources(writer, named)
     after, section_slug, edited = await rewritten(page, correction)
+    done = await record_claim(writer, page, after, correction, sources, section_slug, summary, known_id)
+    return replace(done, edited=edited)
+
+
+async def record_claim(
+    writer: Writer,
+    page: Page,
+    after: Page,
+    correction: Correction,
+    sources: Sequence[Row | None],
+    section_slug: str | None,
+    summary: str | None,
+    known_id: UUID | None,
+) -> SupersededClaim:
+    """Save the page as it says what holds now, and the claim with the sources that stated and overrode it."""
+    stated, overriding = sources
     saved = await save(writer, page, after, edit_summary=summary or f"Superseded: {claims.said(correction.fact)}")
     section = next((one for one in after.sections if one.slug == section_slug), None)
     claim_id = known_id or new_id()
@@ -151,10 +169,11 @@ async def supersede(
         await writer.run(CLAIMS["restate_claim"], claim_id=known_id, withdrawn_at=None)
     if overriding and section and saved.changed:
         await cite(writer, page.id, section.slug, overriding)
+        await ground(writer, [page.id])
     if not saved.changed:
         writer.touched.add(page.id)
     await record(writer, "claim.superseded", page.id, version=saved.version, claimId=claim_id)
-    return SupersededClaim(claim_id, Saved(page.id, saved.version), edited)
+    return SupersededClaim(claim_id, Saved(page.id, saved.version))
 
 
 async def rewritten(page: Page, correction: Correction) -> tuple[Page, str | None, Edited | None]:
@@ -210,9 +229,11 @@ async def write_claims(writer: Writer, rows: Sequence[Mapping[str, Any]]) -> int
     )
 
 
-async def find_sources(writer: Writer, stated: SourceRef | None, overriding: SourceRef | None) -> list[Row | None]:
-    """Return the rows of both sources, None for one that is not named. Raises BadInput for one that is not there."""
-    given = {"statedBy.ref": stated, "overriddenBy.ref": overriding}
+async def find_sources(writer: Writer, given: Mapping[str, SourceRef | None]) -> list[Row | None]:
+    """Return the rows of these sources by the fields that name them, None for one that is not named.
+
+    Raises BadInput for one that is not there.
+    """
     wanted = [one for one in given.values() if one]
     rows = (
         await writer.all(CLAIMS["find_sources"], kinds=[one.kind for one in wanted], refs=[one.ref for one in wanted])

@@ -25,6 +25,7 @@ from ..model.pages import Page, Saved, find_page
 from ..search.index import Findable, found_together, write_search
 from ..transactions.transaction import NO_PAGE, check_same_wiki, check_version, writing_page
 from ..transactions.writer import Writer, record
+from .grounding import ground
 from .hierarchy import place
 from .insert import read_sections
 from .renaming import find_calling, rewrite_calling
@@ -76,6 +77,7 @@ def both(text: str, other: str) -> str:
 
 LINKS = statements("links")
 CLAIMS = statements("claims")
+CONTRADICTIONS = statements("contradictions")
 MERGING = statements("merging")
 PAGES = statements("pages")
 SECTIONS = statements("sections")
@@ -157,6 +159,7 @@ async def merge(writer: Writer, gone: Page, into: Page, field: str) -> Saved:
         gone_after = await put_away(writer, gone, into)
         into_after = await enrich(writer, gone, into, joined)
         touched = await move_belongings(writer, gone, into, joined)
+        await ground(writer, [into.id])
         await rename_both(writer, gone_after, into_after)
         version = (await rewrite_calling(writer, calling, gone, into_after)).get(into.id, into_after.version)
     refresh_hubness(writer, [*counting, *touched, gone.id, into.id])
@@ -213,6 +216,7 @@ async def move_belongings(writer: Writer, gone: Page, into: Page, joined: Joined
     for statement in ("move_lists", "move_listed"):
         await writer.later(MERGING[statement], **pages, **places)
     await writer.later(CLAIMS["move_claims"], **pages, **places)
+    await writer.later(CONTRADICTIONS["move_contradictions"], **pages, **places)
     for statement in ("move_promotions", "copy_placements"):
         await writer.later(MERGING[statement], **pages)
     await writer.later(MERGING["move_listings"], from_text=str(gone.id), into_text=str(into.id))

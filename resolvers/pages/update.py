@@ -16,6 +16,7 @@ from ..model.pages import Page, Saved
 from ..search.index import Findable, restate_search, write_search
 from ..subscriptions.changes import ChangeKind
 from ..transactions.writer import Writer
+from .grounding import ground
 from .insert import (
     IMPORTED,
     INSERT_REVISION,
@@ -241,6 +242,8 @@ async def save(
         return created
     known = PageChange(before, after, aliases, alias_source, former_slugs, edit_summary, text)
     (changed,) = await change(writer, known)
+    if known.is_rewritten:
+        await ground(writer, [after.id])
     return changed
 
 

@@ -17,6 +17,7 @@ from db.tables import SOURCE_KINDS
 from .. import validation
 from ..errors import BadInput, NotFound
 from ..jobs.queue import enqueue
+from ..pages.grounding import ground
 from ..permissions import Action, authorise
 from ..search.passages import IndexedSource, count_passage_words, drop_passages, write_passages
 from ..transactions.transaction import read_connection, writing, writing_page, writing_row
@@ -184,6 +185,7 @@ async def cite_source(
         if changed:
             await writer.run(SOURCES["advance_section"], section_id=section_id, captured_at=source["captured_at"])
             writer.touched.add(page.id)
+            await ground(writer, [page.id])
             await record(writer, "source.cited", page.id, sourceId=source_id, sectionSlug=section_slug)
         return Citation(page.id, section_id, source_id, bool(changed))
 

@@ -1,4 +1,4 @@
-"""Claims that no longer hold."""
+"""Claims that no longer hold, and claims that cannot both hold."""
 
 from collections.abc import Awaitable
 from datetime import datetime
@@ -9,13 +9,15 @@ import strawberry
 from db import relations
 from db.access import BY_ID
 from resolvers.errors import BadInput, Conflict
-from resolvers.pages import claims
+from resolvers.model.lookup import PageAddress
+from resolvers.pages import claims, contradictions
 from resolvers.pages.claims import Mode, SourceRef, SupersededClaim
+from resolvers.pages.contradictions import Claimed, Resolution, SavedContradiction
 from resolvers.pages.edits import EditAmbiguous, EditFailed
 
-from ..enums import WikiEditPass, WikiSourceKind, WikiSupersessionMode
+from ..enums import WikiContradictionResolution, WikiEditPass, WikiSourceKind, WikiSupersessionMode
 from ..fields import source
-from ..pages.claims import WikiSupersededClaim
+from ..pages.claims import WikiContradiction, WikiSupersededClaim
 from ..pages.pages import WikiPage
 from .edit_payloads import WikiEditAmbiguity, WikiEditFailure, ambiguity, conflict, failure
 from .edits import WikiPageInWikiInput
@@ -79,6 +81,53 @@ class WikiSupersessionPayload:
     page: WikiPage | None = source(relations.pages.by_ids, "The page as it is now.", access=BY_ID, step=kept("page_id"))
 
 
+@strawberry.input(description="One of two claims that contradict each other.")
+class WikiClaimInput:
+    claim: str = strawberry.field(description="The claim, as the page or its source says it.")
+    section_slug: str | None = strawberry.field(
+        default=None, description="The section that states it; the only one that says it, if left out."
+    )
+    source: WikiSourceRefInput | None = strawberry.field(default=None, description="The source that states it.")
+    on: datetime | None = strawberry.field(
+        default=None, description="When it was stated: when its source was captured, or else now, if left out."
+    )
+
+    def given(self) -> Claimed:
+        return Claimed(self.claim, self.section_slug, self.source.named() if self.source else None, self.on)
+
+
+@strawberry.input(description="Two claims of a page that cannot both hold.")
+class RecordWikiContradictionInput:
+    page_id: strawberry.ID = strawberry.field(description="The page that makes both claims.")
+    older: WikiClaimInput = strawberry.field(description="The older claim.")
+    newer: WikiClaimInput = strawberry.field(description="The newer claim.")
+
+
+@strawberry.input(description="A decision of a contradiction.")
+class ResolveWikiContradictionInput:
+    contradiction_id: strawberry.ID = strawberry.field(description="The contradiction.")
+    resolution: WikiContradictionResolution = strawberry.field(description="What holds.")
+    reason: str = strawberry.field(description="Why, for those who read it later.")
+
+
+@strawberry.type(description="A contradiction after it was recorded or decided.")
+class WikiContradictionPayload:
+    contradiction_id: strawberry.Private[UUID | None] = None
+    page_id: strawberry.Private[UUID | None] = None
+    claim_id: strawberry.Private[UUID | None] = None
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
+    changed: bool = strawberry.field(
+        default=False, description="False when it was recorded, or decided in this way, already."
+    )
+    contradiction: WikiContradiction | None = source(
+        relations.contradictions.by_ids, "The contradiction.", access=BY_ID, step=kept("contradiction_id")
+    )
+    claim: WikiSupersededClaim | None = source(
+        relations.claims.by_ids, "The claim that the decision superseded.", access=BY_ID, step=kept("claim_id")
+    )
+    page: WikiPage | None = source(relations.pages.by_ids, "The page as it is now.", access=BY_ID, step=kept("page_id"))
+
+
 @strawberry.type
 class ClaimMutations:
     @strawberry.mutation(
@@ -111,6 +160,42 @@ class ClaimMutations:
     ) -> WikiSupersessionPayload:
         saving = claims.withdraw_claim(info.context.database, info.context.scope, id_of(input.claim_id))
         return await supersession_payload(saving)
+
+    @strawberry.mutation(
+        description="Record that two claims of a page contradict each other. Nothing is rewritten; the same pair is "
+        "recorded once."
+    )
+    async def record_wiki_contradiction(
+        self, info: Request, input: RecordWikiContradictionInput
+    ) -> WikiContradictionPayload:
+        database, scope, address = info.context.database, info.context.scope, PageAddress(id_of(input.page_id))
+        older, newer = input.older.given(), input.newer.given()
+        return await contradiction_payload(contradictions.record_contradiction(database, scope, address, older, newer))
+
+    @strawberry.mutation(
+        description="Decide a contradiction. The claim that is not kept is superseded by the other one and leaves the "
+        "text of the page."
+    )
+    async def resolve_wiki_contradiction(
+        self, info: Request, input: ResolveWikiContradictionInput
+    ) -> WikiContradictionPayload:
+        database, scope = info.context.database, info.context.scope
+        resolution = Resolution(str(WikiContradictionResolution(input.resolution).value))
+        return await contradiction_payload(
+            contradictions.resolve_contradiction(
+                database, scope, id_of(input.contradiction_id), resolution, input.reason
+            )
+        )
+
+
+async def contradiction_payload(saving: Awaitable[SavedContradiction]) -> WikiContradictionPayload:
+    try:
+        done = await saving
+    except BadInput as error:
+        return WikiContradictionPayload(user_errors=[user_error(error)])
+    return WikiContradictionPayload(
+        contradiction_id=done.id, page_id=done.saved.page_id, claim_id=done.claim_id, changed=done.saved.changed
+    )
 
 
 async def supersession_payload(saving: Awaitable[SupersededClaim]) -> WikiSupersessionPayload:

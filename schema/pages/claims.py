@@ -1,4 +1,4 @@
-"""Superseded claims: what pages used to say."""
+"""Superseded claims, which pages used to make, and contradictions between claims."""
 
 from datetime import datetime
 
@@ -6,13 +6,13 @@ import strawberry
 
 from db import relations
 
-from ..connections import Node
-from ..enums import WikiAuthorKind
-from ..fields import column, relation
+from ..connections import Connection, Node
+from ..enums import WikiAuthorKind, WikiContradictionResolution, WikiContradictionStatus
+from ..fields import OlderOwner, OwnerName, column, expression, relation, source
 from ..sources import WikiSource
 from .pages import WikiPage
 
-claims = relations.claims
+claims, contradictions = relations.claims, relations.contradictions
 
 
 @strawberry.type(description="A claim that a page used to make, and what it says now.")
@@ -30,3 +30,46 @@ class WikiSupersededClaim(Node):
     author_id: str = column("The author as the credential named it.")
     created_at: datetime = column("When it was recorded.")
     page: WikiPage = relation(claims.page, "The page that made the claim.")
+
+
+@strawberry.type(description="Two claims of a page that cannot both hold: resolveWikiContradiction decides it.")
+class WikiContradiction(Node):
+    status: WikiContradictionStatus = column("Where it stands.")
+    older_claim: str = column("The older claim, as its source says it.")
+    older_section_slug: str | None = column("The section that stated it, which may be gone by now.")
+    older_on: datetime = column("When its source was captured.")
+    older_source: WikiSource | None = relation(contradictions.older_source, "The source that states it, if known.")
+    older_support: int = column("How many different sources of the page stated it when it was recorded.")
+    newer_claim: str = column("The newer claim, as its source says it.")
+    newer_section_slug: str | None = column("The section that stated it, which may be gone by now.")
+    newer_on: datetime = column("When its source was captured.")
+    newer_source: WikiSource | None = relation(contradictions.newer_source, "The source that states it, if known.")
+    newer_support: int = column("How many different sources of the page stated it when it was recorded.")
+    suggested_resolution: WikiContradictionResolution | None = expression(
+        contradictions.suggested,
+        "What the policy suggests: the newer claim, unless three sources or more state the older one and fewer the "
+        "newer one, or both are of one moment. Null then: somebody has to decide.",
+    )
+    resolution: WikiContradictionResolution | None = column("What was decided; null while it is open.")
+    reason: str | None = column("Why it was decided so.")
+    resolved_at: datetime | None = column("When it was decided.")
+    resolver_kind: WikiAuthorKind | None = column("Who decided it.")
+    resolver_id: str | None = column("Who decided it, as the credential named them.")
+    author_kind: WikiAuthorKind = column("Who recorded it.")
+    author_id: str = column("The author as the credential named it.")
+    created_at: datetime = column("When it was recorded.")
+    page: WikiPage = relation(contradictions.page, "The page that makes both claims.")
+
+
+@strawberry.type
+class ContradictionQueries:
+    @source(contradictions.listed, "The contradictions of a wiki, the newest first.")
+    def wiki_contradictions(
+        status: WikiContradictionStatus | None = None,
+        page_id: strawberry.ID | None = None,
+        tenant_id: strawberry.ID | None = None,
+        owner: OwnerName = None,
+        owner_id: OlderOwner = None,
+        user_id: OlderOwner = None,
+        agent_id: OlderOwner = None,
+    ) -> Connection[WikiContradiction]: ...

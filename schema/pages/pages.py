@@ -13,17 +13,26 @@ from db.access import IN_OWNER
 from lib.threads import read_in_thread
 
 from ..connections import Connection, Node
-from ..enums import WikiAliasSource, WikiLinkDirection, WikiLinkKind, WikiPageOrder, WikiPageStatus, WikiPageType
+from ..enums import (
+    WikiAliasSource,
+    WikiConfidence,
+    WikiContradictionStatus,
+    WikiLinkDirection,
+    WikiLinkKind,
+    WikiPageOrder,
+    WikiPageStatus,
+    WikiPageType,
+)
 from ..fields import OlderOwner, OwnerName, column, computed, expression, relation, source
 
 if TYPE_CHECKING:
     from ..owners import WikiOwner
     from ..sources import WikiCitation, WikiSource
-    from .claims import WikiSupersededClaim
+    from .claims import WikiContradiction, WikiSupersededClaim
     from .links import WikiBacklinkConnection, WikiLink, WikiLinkTarget, WikiSpaceLink
     from .mentions import WikiMention
     from .revisions import WikiRevision
-    from .sections import WikiPromotion, WikiSection
+    from .sections import WikiGrounding, WikiPromotion, WikiSection
 
 hierarchy, pages = relations.hierarchy, relations.pages
 RENDERING = 20  # rows that a text as HTML weighs
@@ -128,6 +137,14 @@ class WikiPage(Node):
         relations.sources.page_citations, "Which source was used for which section, newest citation first."
     )
     source_count: int = expression(pages.source_count, "How many distinct sources it cites.")
+    confidence: WikiConfidence = expression(
+        relations.grounding.confidence,
+        "LOW with one independent source at most; HIGH from three on, while no sentence is unverified and no "
+        "contradiction is open; else MEDIUM. Sources of one ref, or of the same words, are not independent.",
+    )
+    grounding: Annotated["WikiGrounding", strawberry.lazy(".sections")] = relation(
+        relations.grounding.of_page, "Its sentences, held against the sources that their sections cite."
+    )
     source_memory_count: int = expression(pages.memory_count, "How many distinct memories it cites.")
     source_memory_ids: list[str] = relation(
         pages.memory_ids, "Refs of the memories it cites, newest citation first.", limit=10, most=50
@@ -145,6 +162,12 @@ class WikiPage(Node):
         limit=50,
         per_row=3,
     )
+
+    @relation(relations.contradictions.of_page, "Pairs of its claims that cannot both hold, newest first.")
+    def contradictions(
+        status: WikiContradictionStatus | None = None,
+    ) -> Connection[Annotated["WikiContradiction", strawberry.lazy(".claims")]]: ...
+
     revisions: Connection[Annotated["WikiRevision", strawberry.lazy(".revisions")]] = relation(
         relations.revisions.of_page, "Every state it had, newest first."
     )

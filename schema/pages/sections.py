@@ -39,10 +39,20 @@ class WikiSection(Node):
         relations.sources.section_citations, "The same with lines and summary, newest citation first."
     )
     source_count: int = expression(sections.source_count, "How many sources it cites.")
+    grounding: "WikiGrounding" = relation(
+        relations.grounding.of_section, "Its sentences, held against the sources that it cites when it was written."
+    )
 
     @computed(f"Its text {AS_HTML}", cost=RENDERING, body="body_md", places=relations.links.places("page_id"))
     async def body_html(body: str, places: Any) -> str:
         return await read_in_thread(len(body), html, body, places)
+
+
+@strawberry.type(description="How many sentences the cited sources support. What cites nothing is not counted.")
+class WikiGrounding:
+    grounded: int = column("Sentences that a cited source supports, as new as the newest source of the page.")
+    unverified: int = column("Sentences that no cited source supports.")
+    stale: int = column("Sentences whose newest support is older than the newest source of the page.")
 
 
 @strawberry.type(description="Where a promoted page came from.")

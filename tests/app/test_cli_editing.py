@@ -128,3 +128,26 @@ def test_a_claim_is_superseded_once_and_told(acme: Cairn) -> None:
     none = acme("wiki", "supersede", "topic/austin", "Cold.", "Mild.", *MARA)
     assert (none.code, "Cold." in none.err or "not" in none.err) == (1, True)
     assert acme("wiki", "supersede", "topic/austin", "a", "b", "--overridden-by", "day", *MARA).code == 2
+
+
+def test_contradicting_claims_come_with_an_import_and_are_decided(acme: Cairn, tmp_path: Path) -> None:
+    page = {
+        "title": "Ledger", "type": "project", "body": "It runs on Postgres.\n\n## Later\n\nIt runs on MySQL.",
+        "contradictions": [
+            {
+                "older": {"claim": "It runs on Postgres.", "on": "2026-01-10T00:00:00Z"},
+                "newer": {"claim": "It runs on MySQL.", "on": "2026-03-02T00:00:00Z"},
+            }
+        ],
+    }  # fmt: skip
+    (tmp_path / "more.jsonl").write_text(json.dumps(page))
+    assert acme("import", str(tmp_path / "more.jsonl"), *MARA).code == 0
+    listed = acme("wiki", "contradictions", "--status", "open", *MARA).out
+    assert "It runs on Postgres. (2026-01-10)" in listed
+    (one,) = json.loads(acme("wiki", "contradictions", *MARA, "--json").out)["nodes"]
+    command = ("wiki", "resolve", one["id"], "keep-newer", "I looked.", *MARA)
+    assert [acme(*command).out, acme(*command).out] == ["It is decided.\n", "It was decided so already.\n"]
+    assert body(acme, "project/ledger") == "## Later\n\nIt runs on MySQL."
+    assert acme("wiki", "contradictions", "--status", "open", *MARA, "--json").out.count("claim") == 0
+    assert acme("wiki", "resolve", "nonsense", "both-hold", "So.", *MARA).code == 2
+    assert acme("wiki", "resolve", one["id"], "both-hold", "So.", *MARA).code == 1

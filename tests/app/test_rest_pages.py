@@ -1,10 +1,14 @@
 """Pages over REST: what a client sees of them, and who may."""
 
+from datetime import UTC, datetime
+
 import httpx
 import pytest
 
 from db.scope import Role
 from resolvers.model.drafts import PageDraft
+from resolvers.model.lookup import PageAddress
+from resolvers.pages.contradictions import Claimed, record_contradiction
 from resolvers.pages.lifecycle import create_page
 from resolvers.pages.renaming import rename_page
 from tests.app.rest_client import Rest, refused
@@ -419,3 +423,25 @@ async def test_a_claim_that_no_longer_holds_is_read_with_its_page(rest: Rest, se
     unknown = given | {"fact": "on MySQL", "overridden_by": {"kind": "document", "ref": "none"}, "replacement": "x"}
     assert (await rest.post("/pages/ledger/supersede", unknown)).json()["field"] == "overridden_by.ref"
     assert (await rest.post("/pages/nowhere/supersede", given)).status_code == 404
+
+
+async def test_contradicting_claims_are_listed_and_decided(rest: Rest, service: Service, wiki: Wiki) -> None:
+    await rest.page("Ledger", content="On Postgres.\n\n## Later\n\nOn MySQL.")
+    (page,) = await wiki.rows("pages")
+    older, newer = (Claimed(text, on=datetime(2026, month, 2, tzinfo=UTC)) for text, month in OF_MONTHS.items())
+    made = await record_contradiction(wiki.database, wiki.scope, PageAddress(page["id"]), older, newer)
+    (one,) = (await rest.get("/contradictions?status=open")).json()["items"]
+    assert (one["id"], one["older_claim"], one["suggestion"]) == (str(made.id), "On Postgres.", "keep_newer")
+    assert one["page"]["slug"] == "ledger"
+    where = f"/contradictions/{made.id}/resolve"
+    assert (await rest.post(where, {"resolution": "coin", "reason": "So."})).status_code == 422
+    assert (await rest.post(where, {"resolution": "keep_older", "reason": " "})).json()["field"] == "reason"
+    done = await rest.post(where, {"resolution": "keep_older", "reason": "I looked."})
+    assert (done.status_code, done.json()["status"], done.json()["resolution"]) == (200, "resolved", "keep_older")
+    assert "MySQL" not in (await rest.get("/pages/ledger")).json()["content"]
+    assert (await rest.get("/contradictions?status=open")).json()["items"] == []
+    missing = await rest.post(f"/contradictions/{page['id']}/resolve", {"resolution": "keep_older", "reason": "So."})
+    assert missing.status_code == 404
+
+
+OF_MONTHS = {"On Postgres.": 1, "On MySQL.": 3}

@@ -1,10 +1,13 @@
 """Pages by tools: what a read shows, how a page is named, what a write refuses, versions, and who sees which tool."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 from app.mcp.catalogue import TOOLS
 from db.scope import Role
 from resolvers.auth.owners import Grant, grant
+from resolvers.model.lookup import PageAddress
+from resolvers.pages.contradictions import Claimed, Resolution, record_contradiction, resolve_contradiction
 from resolvers.pages.lifecycle import archive_page
 from tests.app.agents import Agent, agent
 from tests.app.service import Service, serving
@@ -197,3 +200,20 @@ async def test_a_read_begins_with_what_the_page_used_to_say(mara: Agent) -> None
     assert "Version 6" in read["superseded"][0]
     refused = await mara.refused("wiki_supersede", page="ledger", fact="a", replacement="b", overridden_by="x")
     assert "kind:ref" in str(refused)
+
+
+async def test_a_read_shows_what_nobody_decided(mara: Agent, wiki: Wiki) -> None:
+    await mara.call("wiki_create", title="Ledger", type="project", content="On Postgres.\n\n## Later\n\nOn MySQL.")
+    (page,) = await wiki.rows("pages")
+    older, newer = (Claimed(text, on=datetime(2026, month, 2, tzinfo=UTC)) for text, month in OF_MONTHS.items())
+    made = await record_contradiction(wiki.database, wiki.scope, PageAddress(page["id"]), older, newer)
+    line = f'Undecided ({made.id}): "On Postgres." (2026-01-02) or "On MySQL." (2026-03-02).'
+    assert (await mara.call("wiki_read", page="ledger"))["contradictions"] == [line]
+    assert line in await mara.text("wiki_read", page="ledger")
+    await resolve_contradiction(wiki.database, wiki.scope, made.id, Resolution.KEEP_NEWER, "I looked.")
+    read = await mara.call("wiki_read", page="ledger")
+    assert (read["contradictions"], read["superseded_count"]) == ([], 1)
+    assert "Postgres" not in read["content"]
+
+
+OF_MONTHS = {"On Postgres.": 1, "On MySQL.": 3}

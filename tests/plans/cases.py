@@ -156,6 +156,17 @@ CASES = {
         "supersededClaims { nodes { fact statedBy { ref } overriddenBy { ref } } }",
         {"superseded_claims_page_ix"},
     ),
+    "contradictions of a page": of_page(
+        "$page",
+        "contradictions { nodes { olderClaim newerClaim suggestedResolution olderSource { ref } } }",
+        {"contradictions_page_ix"},
+    ),
+    "contradictions": Case(
+        "wikiContradictions",
+        "status: OPEN, first: 20",
+        "{ nodes { olderClaim page { title } } }",
+        {"contradictions_owner_ix"},
+    ),
     "trajectory": of_page("$page", "trajectory { fact replacement }", {"superseded_claims_page_ix"}),
     "versions compared": Case(
         "diffWikiRevisions",

@@ -46,6 +46,8 @@ CURSORS: dict[str, tuple[str, tuple[str, ...]]] = {
     "spaceLinks": ("link_targets", ("target",)),
     "revisions": ("revisions", ("-version",)),
     "supersededClaims": ("superseded_claims", ("-superseded_on", "-id")),
+    "contradictions": ("contradictions", ("-id",)),
+    "wikiContradictions": ("contradictions", ("-id",)),
 }
 LIFTED = (
     "wikiSearch", "mobileWikiSearch", "wikiSearchResults", "wikiSearchSources", "wikiSearchAll", "relatedWikiPages",

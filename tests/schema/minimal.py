@@ -29,6 +29,7 @@ TEXTS = {
 }  # fmt: skip
 TABLES = {
     "sourceId": "sources", "mentionId": "mentions", "claimId": "superseded_claims",
+    "contradictionId": "contradictions",
     **dict.fromkeys(("ownerId", "userId", "agentId"), "owners"),
 }  # fmt: skip
 UNKNOWN = str(UUID(int=7))

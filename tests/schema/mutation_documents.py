@@ -26,9 +26,11 @@ OF_NAMES = {
     "scoreBoost": [0.9, 0, 1.5, 11],
     "fact": ["a", "latte", "the", "nothing that it says", ""],
     "replacement": ["mocha", "", "## A", "latte"],
+    "claim": ["a", "latte", "the", "nothing that it says", ""],
     "reason": ["manual", "text", "planner", "because"],
 }
-TABLES = {"sourceId": "sources", "mentionId": "mentions", "claimId": "superseded_claims"}
+TABLES = {"sourceId": "sources", "mentionId": "mentions", "claimId": "superseded_claims",
+          "contradictionId": "contradictions"}  # fmt: skip
 HIGHEST = 2**31 - 1
 
 

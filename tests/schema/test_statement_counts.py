@@ -183,6 +183,8 @@ WRITES = {
     "editWikiPage": 7,
     "supersedeWikiClaim": 13,
     "withdrawWikiSupersededClaim": 6,
+    "recordWikiContradiction": 8,
+    "resolveWikiContradiction": 8,
     "appendToWikiPage": 7,
     "restoreWikiRevision": 9,
     "renameWikiPage": 13,
@@ -212,6 +214,7 @@ SHOWN = {
     "WikiCitationPayload": "citation { id }",
     "WikiMentionPayload": "mention { id }",
     "WikiSupersessionPayload": "claim { id }",
+    "WikiContradictionPayload": "contradiction { id }",
     "WikiForgettingPayload": "source { id }",
 }
 ASKS = {
@@ -242,7 +245,8 @@ async def test_a_write_takes_as_many_statements_whatever_its_size(database: List
         shown, statements = await written(database, name, inputs(name, ids, size))
         ids |= {"updateWikiPage": {}, "createWikiPage": {"page": shown}, "addWikiSource": {"source": shown},
                 "recordWikiMention": {"mention": shown},
-                "supersedeWikiClaim": {"claim": shown}}.get(name, {})  # fmt: skip
+                "supersedeWikiClaim": {"claim": shown},
+                "recordWikiContradiction": {"contradiction": shown}}.get(name, {})  # fmt: skip
         statements = [
             sql for sql in statements if not sql.endswith(FOLD_ENDS)
         ]  # now and then one write counts for many
@@ -281,6 +285,7 @@ def inputs(name: str, ids: dict[str, str], size: int) -> dict[str, Any]:
     """What each mutation is told; `page` is the one that was made first."""
     page = {"pageId": ids.get("page")}
     pair = {"fromPageId": ids.get("page"), "toPageId": ids["hub"]}
+    by = {"source": {"kind": "DOCUMENT", "ref": f"long-{size}"}}
     title, names = f"Long page {size}", [f"name {n} of {size}" for n in range(size)]
     given: dict[str, dict[str, Any]] = {
         "addWikiSource": {"kind": "DOCUMENT", "ref": f"long-{size}", "content": "words " * size},
@@ -300,6 +305,12 @@ def inputs(name: str, ids: dict[str, str], size: int) -> dict[str, Any]:
         | {"fact": "## Section A\n", "replacement": "## Section B\n"}
         | {"overriddenBy": {"kind": "DOCUMENT", "ref": f"long-{size}"}},
         "withdrawWikiSupersededClaim": {"claimId": ids.get("claim")},
+        "recordWikiContradiction": page | {"older": {"claim": "Section A"} | by, "newer": {"claim": "Section B"} | by},
+        "resolveWikiContradiction": {
+            "contradictionId": ids.get("contradiction"),
+            "resolution": "KEEP_NEWER",
+            "reason": "Read again",
+        },
         "restoreWikiRevision": page | {"version": 1},
         "renameWikiPage": page | {"title": f"Renamed {size}", "slug": f"renamed-{size}"},
         "archiveWikiPages": {"pageIds": [ids.get("page")]},

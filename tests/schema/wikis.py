@@ -35,6 +35,7 @@ class WikiMaker(Draws):
             self.sections(page, pages, sources)
             self.names(page)
             self.claims(page, sources)
+            self.contradictions(page, sources)
             self.revisions(page)
             self.targets(page, pages)
         self.old_slugs(pages)
@@ -88,6 +89,7 @@ class WikiMaker(Draws):
                 last_source_at=self.maybe(self.moment()),
                 aggregation=self.maybe(self.document() | {"linked_page_ids": []}, self.aggregation(pages)),
                 promoted_page_id=self.rng.choice(pages)["id"] if self.chance(0.4) else None,
+                supported_at=self.maybe([self.maybe(self.moment()) for _ in range(self.rng.randrange(4))]),
                 created_at=self.moment(),
                 updated_at=self.moment(),
             )
@@ -130,6 +132,38 @@ class WikiMaker(Draws):
                 author_kind=self.rng.choice(["agent", "user", "compiler", "service"]),
                 author_id=self.rng.choice(self.authors),
                 withdrawn_at=self.moment() if self.chance(0.3) else None,
+                created_at=self.moment(),
+            )
+
+    def contradictions(self, page: Row, sources: list[Row]) -> None:
+        """Some were decided."""
+        for number in range(self.rng.randrange(3)):
+            resolution = self.maybe("keep_newer", "keep_older", "both_hold")
+            status = "open" if resolution is None else "dismissed" if resolution == "both_hold" else "resolved"
+            older_on = self.moment()
+            self.add(
+                "contradictions",
+                id=self.id(),
+                page_id=page["id"],
+                older_claim=f"{self.text()} {number}",
+                older_section_slug=self.maybe(*SECTION_SLUGS),
+                older_source_id=self.maybe(self.rng.choice(sources)["id"]),
+                older_on=older_on,
+                older_support=self.rng.randint(1, 4),
+                newer_claim=self.text(),
+                newer_section_slug=self.maybe(*SECTION_SLUGS),
+                newer_source_id=self.maybe(self.rng.choice(sources)["id"]),
+                newer_on=older_on if self.chance(0.3) else self.moment(),
+                newer_support=self.rng.randint(1, 4),
+                digest=bytes([number]),
+                status=status,
+                resolution=resolution,
+                reason=resolution and self.text(),
+                resolved_at=resolution and self.moment(),
+                resolver_kind=resolution and self.rng.choice(["agent", "user", "compiler", "service"]),
+                resolver_id=resolution and self.rng.choice(self.authors),
+                author_kind=self.rng.choice(["agent", "user", "compiler", "service"]),
+                author_id=self.rng.choice(self.authors),
                 created_at=self.moment(),
             )
 

@@ -1,4 +1,4 @@
-"""`cairn history`, `diff`, `restore`, `wiki supersede`: what a page said before."""
+"""`cairn history`, `diff`, `restore`, `wiki supersede`, `wiki resolve`: what a page said before, or says twice."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -101,7 +101,7 @@ def asked(document: str, name: str, tenant: str, owner: str, **variables: Any) -
     return found
 
 
-wiki_app = typer.Typer(help="Claims of pages that no longer hold.", no_args_is_help=True)
+wiki_app = typer.Typer(help="Claims of pages: superseded, or contradicting each other.", no_args_is_help=True)
 
 
 class Mode(StrEnum):
@@ -115,7 +115,7 @@ class Mode(StrEnum):
 
 @wiki_app.callback()
 def group() -> None:
-    """Claims of pages that no longer hold."""
+    """Claims of pages: superseded, or contradicting each other."""
 
 
 def source_name(text: str) -> str:
@@ -183,3 +183,89 @@ def supersede(
     else:
         known = "" if done["changed"] else " and had this claim already"
         say(f"{name} is at version {done['version']}{known}.")
+
+
+class Status(StrEnum):
+    OPEN = "open"
+    RESOLVED = "resolved"
+    DISMISSED = "dismissed"
+
+
+class Resolution(StrEnum):
+    """The ways of deciding, repeated here because resolvers.pages.contradictions is slow to import."""
+
+    KEEP_NEWER = "keep-newer"
+    KEEP_OLDER = "keep-older"
+    BOTH_HOLD = "both-hold"
+
+
+@wiki_app.command("contradictions", epilog="Example: cairn wiki contradictions --tenant acme --owner mara")
+def contradictions(
+    tenant: Tenant,
+    owner: Owner,
+    status: Annotated[Status | None, typer.Option(help="Of this status; else all.")] = None,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="How many at most.")] = 20,
+    after: Annotated[str | None, typer.Option(metavar="CURSOR", help="Older ones: the cursor that was shown.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List claims of pages that contradict each other, the newest first."""
+    given = {"status": status and status.value.upper(), "limit": limit, "after": after}
+    found = ask("contradictions", "wikiContradictions", tenant, owner, **given)
+    if as_json:
+        show(found)
+        return
+    columns = ["id", "page", "older", "newer", "status", "decided or suggested"]
+    table(columns, [contradiction_row(one) for one in found["nodes"]])
+    if found["pageInfo"]["hasNextPage"]:
+        say(f"Older ones: --after {found['pageInfo']['endCursor']}")
+
+
+def contradiction_row(one: dict[str, Any]) -> tuple[object, ...]:
+    page = f"{one['page']['type'].lower()}/{one['page']['slug']}"
+    sides = (f"{one[f'{name}Claim']} ({one[f'{name}On'][:10]})" for name in ("older", "newer"))
+    resolution = one["resolution"] or one["suggestedResolution"] or ""
+    return one["id"], page, *sides, one["status"].lower(), resolution.lower().replace("_", "-")
+
+
+@wiki_app.command(
+    "resolve",
+    epilog="Example: cairn wiki resolve ID keep-newer 'The landlord confirmed it' --tenant acme --owner mara",
+)
+def resolve(
+    contradiction: Annotated[str, typer.Argument(metavar="ID", help="As `cairn wiki contradictions` lists them.")],
+    resolution: Annotated[Resolution, typer.Argument(help="What holds. The other claim is superseded.")],
+    reason: Annotated[str, typer.Argument(metavar="REASON", help="Why, for those who read it later.")],
+    tenant: Tenant,
+    owner: Owner,
+    as_json: AsJson = False,
+) -> None:
+    """Decide which of two contradicting claims of a page holds."""
+    from uuid import UUID
+
+    from ..session import find_wiki, session
+
+    try:
+        contradiction_id = UUID(contradiction)
+    except ValueError:
+        raise typer.BadParameter("give an id as `cairn wiki contradictions` lists it", param_hint="ID") from None
+
+    async def work(database: "Database") -> dict[str, Any]:
+        from db.scope import Role
+        from resolvers.pages.contradictions import Resolution, resolve_contradiction
+
+        scope = (await find_wiki(database, tenant, owner)).scope(Role.MEMBER)
+        decided = Resolution(resolution.value.replace("-", "_"))
+        done = await resolve_contradiction(database, scope, contradiction_id, decided, reason)
+        return {
+            "id": str(done.id),
+            "page": str(done.saved.page_id),
+            "claim": done.claim_id and str(done.claim_id),
+            "version": done.saved.version,
+            "changed": done.saved.changed,
+        }
+
+    done = session(work)
+    if as_json:
+        show(done)
+    else:
+        say("It is decided." if done["changed"] else "It was decided so already.")

@@ -8,6 +8,7 @@ from resolvers.model.drafts import PageDraft, SectionDraft
 from resolvers.model.lookup import PageAddress
 from resolvers.pages.aliases import add_alias
 from resolvers.pages.claims import Mode, SourceRef, supersede_claim
+from resolvers.pages.contradictions import Claimed, Resolution, record_contradiction, resolve_contradiction
 from resolvers.pages.hierarchy import set_parent
 from resolvers.pages.lifecycle import archive_page, create_page, update_page
 from resolvers.sources.mentions import ignore_mention, record_mention
@@ -70,6 +71,10 @@ async def a_wiki(wiki: Wiki) -> None:
         stated_by=SourceRef("daily_note", "memory/1.md"), overridden_by=SourceRef("daily_note", "memory/1.md"),
     )  # fmt: skip
     await supersede_claim(*here, PageAddress(austin.page_id), fact="Big: 1", replacement="#2", mode=Mode.NONE)
+    for number in range(2):
+        older = Claimed(f"Hot: {number}", "overview", SourceRef("daily_note", "memory/1.md"))
+        disputed = await record_contradiction(*here, PageAddress(austin.page_id), older, Claimed("Cold\n> so"))
+    await resolve_contradiction(*here, disputed.id, Resolution.BOTH_HOLD, "In winter: both")
     await add_alias(*here, travel.page_id, name="Journeys")
     await archive_page(*here, travel.page_id)
     third = (await add_source(*here, SourceDraft("url", "https://a.example", "Barton Springs."))).source_id

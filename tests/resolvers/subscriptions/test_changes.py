@@ -101,6 +101,12 @@ MUTATIONS: dict[str, dict[str, Any]] = {
     "appendToWikiPage": {"text": "More.", "sectionSlug": "a"},
     "supersedeWikiClaim": {"fact": "More.", "replacement": "Less.", "overriddenBy": {"kind": "URL", "ref": "u"}},
     "withdrawWikiSupersededClaim": {"claimId": "claim"},
+    "recordWikiContradiction": {"older": {"claim": "More."}, "newer": {"claim": "Less."}},
+    "resolveWikiContradiction": {
+        "contradictionId": "contradiction",
+        "resolution": "BOTH_HOLD",
+        "reason": "Of two years",
+    },
     "restoreWikiRevision": {"version": 1},
     "renameWikiPage": {"title": "Austin, Texas"},
     "tagWikiPages": {"pageIds": ["page"], "add": ["city"]},
@@ -132,7 +138,7 @@ OF_NO_WIKI = {"createWikiOwner", "createApiKey", "revokeApiKey", "grantWikiAcces
 """What onboards a customer changes no page, so that nobody follows it."""
 MADE = {
     "addWikiSource": "source", "createWikiPage": "page", "upsertWikiPage": "other", "recordWikiMention": "mention",
-    "supersedeWikiClaim": "claim",
+    "supersedeWikiClaim": "claim", "recordWikiContradiction": "contradiction",
 }  # fmt: skip
 
 

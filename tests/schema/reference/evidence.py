@@ -5,6 +5,7 @@ from typing import Any
 
 from content.markdown.html import html
 from tests.schema.reference.lists import Paged, limited
+from tests.schema.reference.pages import grounding, newest_source
 from tests.schema.reference.rows import Row, Rows
 
 
@@ -29,6 +30,9 @@ class Sections(Evidence):
 
     def promoted_page(self, section: Row) -> Row | None:
         return self.rows.active_page(section["promoted_page_id"])
+
+    def grounding(self, section: Row) -> Row:
+        return grounding([section], newest_source(self.rows, section["page_id"]))
 
     def sources(self, section: Row, **paging: Any) -> Row:
         return self.of(
@@ -156,6 +160,21 @@ class Claims(Evidence):
 
     def page(self, claim: Row) -> Row | None:
         return self.rows.page(claim["page_id"])
+
+
+class Contradictions(Evidence):
+    def older_source(self, row: Row) -> Row | None:
+        return self.rows.one("sources", id=row["older_source_id"])
+
+    def newer_source(self, row: Row) -> Row | None:
+        return self.rows.one("sources", id=row["newer_source_id"])
+
+    def suggested_resolution(self, row: Row) -> str | None:
+        is_contested = row["older_support"] >= 3 > row["newer_support"]
+        return None if is_contested or row["older_on"] == row["newer_on"] else "keep_newer"
+
+    def page(self, row: Row) -> Row | None:
+        return self.rows.page(row["page_id"])
 
 
 class Mentions(Evidence):

@@ -40,6 +40,7 @@ TYPES: Mapping[str, type[Any]] = {
     "WikiCitation": evidence.Citations,
     "WikiMention": evidence.Mentions,
     "WikiSupersededClaim": evidence.Claims,
+    "WikiContradiction": evidence.Contradictions,
     "WikiGraph": graph.Graphs,
     "WikiNeighbourhood": graph.Neighbourhoods,
     "WikiGraphNode": graph.Nodes,

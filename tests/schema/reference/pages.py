@@ -10,6 +10,19 @@ from tests.schema.reference.lists import Paged, limited
 from tests.schema.reference.owners import author_name
 from tests.schema.reference.rows import Row, Rows
 
+
+def newest_source(rows: Rows, page_id: Any) -> Any:
+    moments = [row["last_source_at"] for row in rows.where("sections", page_id=page_id)]
+    return max((moment for moment in moments if moment is not None), default=None)
+
+
+def grounding(sections: list[Row], newest: Any) -> Row:
+    moments = [at for section in sections for at in section.get("supported_at") or []]
+    stale = sum(at is not None and newest is not None and at < newest for at in moments)
+    unverified = sum(at is None for at in moments)
+    return {"grounded": len(moments) - stale - unverified, "unverified": unverified, "stale": stale}
+
+
 HUBS = ("-hubness_score", "-id")
 TITLES = ("title", "id")
 
@@ -59,6 +72,22 @@ class Pages:
     def trajectory(self, page: Row, limit: int | None) -> list[Row]:
         found = self.rows.where("superseded_claims", page_id=page["id"], withdrawn_at=None)
         return limited(self.rows.sorted(found, "superseded_on", "id") if len(found) > 1 else [], limit, 50)
+
+    def contradictions(self, page: Row, status: str | None = None, **paging: Any) -> Row:
+        found = self.rows.where("contradictions", page_id=page["id"])
+        found = [row for row in found if status in (None, row["status"].upper())]
+        return Paged(self.rows, found, "-id").part(**paging)
+
+    def grounding(self, page: Row) -> Row:
+        return grounding(self.rows.where("sections", page_id=page["id"]), newest_source(self.rows, page["id"]))
+
+    def confidence(self, page: Row) -> str:
+        cited = self.cited_sources(page)
+        count = min(len({(row["kind"], row["ref"]) for row in cited}), len({bytes(row["checksum"]) for row in cited}))
+        is_open = any(row["status"] == "open" for row in self.rows.where("contradictions", page_id=page["id"]))
+        if count <= 1:
+            return "low"
+        return "medium" if count < 3 or is_open or self.grounding(page)["unverified"] else "high"
 
     # -- hierarchy
 

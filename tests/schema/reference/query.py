@@ -25,6 +25,7 @@ KINDS = {
     "section_sources": "WikiCitation",
     "revisions": "WikiRevision",
     "superseded_claims": "WikiSupersededClaim",
+    "contradictions": "WikiContradiction",
     "owners": "WikiOwner",
 }
 
@@ -177,6 +178,12 @@ class Query:
         where, paging = parted(given)
         found = [row for row in self.inside("mentions", where) if status in (None, row["status"].upper())]
         return Paged(self.rows, found, "-last_seen_at", "-id").part(**paging)
+
+    def wiki_contradictions(self, _: Any, status: str | None = None, page_id: UUID | None = None, **given: Any) -> Row:
+        where, paging = parted(given)
+        found = [row for row in self.inside("contradictions", where) if status in (None, row["status"].upper())]
+        found = [row for row in found if page_id is None or str(row["page_id"]) == str(page_id).lower()]
+        return Paged(self.rows, found, "-id").part(**paging)
 
     def wiki_source(self, _: Any, kind: str, ref: str, version: int | None = None, **where: Any) -> Row | None:
         found = [row for row in self.inside("sources", where) if (row["kind"].upper(), row["ref"]) == (kind, ref)]

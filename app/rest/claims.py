@@ -1,0 +1,99 @@
+"""Claims of pages that contradict each other: they are listed, and decided."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+from pydantic import Field
+from starlette.responses import Response
+
+from content.limits import REASON
+from db.database import Database
+from resolvers.pages.contradictions import Resolution, resolve_contradiction
+from schema.enums import WikiContradictionStatus
+
+from . import responses
+from .endpoint import Call, WikiRoute
+from .models import Listed, PageName, RequestModel, ResponseModel, SourceKind
+from .operations import read, write
+from .parameters import SENT, Caller, Cursor, Limit, problems, reading
+from .responses import Row, answer, answer_write
+
+routes = APIRouter(route_class=WikiRoute, tags=["pages"])
+Decided = Literal["keep_newer", "keep_older", "both_hold"]
+Status = Annotated[WikiContradictionStatus | None, Query(description="Of this status.")]
+
+
+class ClaimSource(ResponseModel):
+    """The source that states a claim."""
+
+    kind: SourceKind
+    ref: str
+
+
+class Contradiction(ResponseModel):
+    """Two claims of a page that cannot both hold. `suggestion` is null where somebody has to weigh them."""
+
+    id: UUID
+    status: Literal["open", "resolved", "dismissed"]
+    page: PageName
+    older_claim: str
+    older_on: datetime
+    older_source: ClaimSource | None
+    newer_claim: str
+    newer_on: datetime
+    newer_source: ClaimSource | None
+    suggestion: Decided | None
+    resolution: Decided | None
+    reason: str | None
+    resolved_at: datetime | None
+
+
+class Contradictions(Listed):
+    items: list[Contradiction]
+
+
+class Decision(RequestModel):
+    """What holds, and why. The claim that is not kept is superseded by the other one."""
+
+    resolution: Annotated[Resolution, Field(strict=False)]
+    reason: Annotated[str, Field(min_length=1, max_length=REASON.most)]
+
+
+@routes.get("/contradictions", operation_id="listContradictions", response_model=Contradictions, responses=reading())
+async def list_contradictions(
+    call: Caller, status: Status = None, limit: Limit = 50, cursor: Cursor = None
+) -> Response:
+    """List claims of pages that contradict each other, the newest first."""
+    given: dict[str, Any] = {"status": status and status.value.upper(), "first": limit, "after": cursor}
+    found = (await read(call, "contradictions", "RestContradictions", **given))["found"]
+    return await answer(call, responses.listed(found, list(map(shown, found["nodes"]))))
+
+
+@routes.post(
+    "/contradictions/{id}/resolve",
+    operation_id="resolveContradiction",
+    response_model=Contradiction,
+    responses=problems(*SENT, 404),
+)
+async def resolve(call: Caller, id: UUID, given: Decision) -> Response:
+    """Decide which of two contradicting claims holds; the other one is superseded and leaves the page."""
+
+    async def work(database: Database) -> Any:
+        await resolve_contradiction(database, call.wiki, id, given.resolution, given.reason)
+        return await contradiction_now(call, database, id)
+
+    written = await write(call, work)
+    return await answer_write(call, written.body, 200, written.headers)
+
+
+async def contradiction_now(call: Call, database: Database, id: UUID) -> Row:
+    return shown((await read(call, "contradictions", "RestContradiction", database, id=str(id)))["found"])
+
+
+def shown(row: Row) -> Row:
+    """The closed sets are in small letters here."""
+    row |= {name: row[name] and row[name].lower() for name in ("status", "suggestion", "resolution")}
+    sides = {name: row[name] and responses.named(row[name]) for name in ("older_source", "newer_source")}
+    return row | sides | {"page": responses.named(row["page"])}

@@ -1,0 +1,115 @@
+"""Sentences of a section held against the sources that it cites: which of them say so, and when the newest did.
+
+A quote is supported by a source that has it word for word. Any other sentence is supported by a passage that has its
+names and numbers, says as many negations, and most of its other words.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from ..search.passages import sentences
+from .claims import MARKED, QUOTED, unescaped
+from .contradictions import NEGATIONS
+from .corrections import content, names_in
+
+SENTENCES_MAX = 400  # of one section
+SOURCE_MAX = 200_000  # characters of one source that are looked at
+WORDS_LEAST = 3  # fewer words claim nothing
+SHARE = 0.6
+OPENING = re.compile(r"^\s*(?:[-*+>]|\d+[.)])\s+(?:\d{4}-\d\d-\d\d(?: — [^:]{1,200})?:?\s*)?")
+MARKUP = re.compile(r"\[\[(?:[^\]|]*\|)?([^\]|]*)\]\]|!?\[([^\]]*)\]\([^)]*\)|[*_`~]{1,3}")
+LISTED = re.compile(
+    r"^\s*[-*+] (?:… \(\+\d+\)|\[\*\*.{1,600}\*\*\]\(/wiki/|(?:\[?\*\*.{1,600}\*\*\S*) ×\d+)|^\s*#|^\s*\|"
+)
+
+
+class Evidence(NamedTuple):
+    """A source that a section cites, by the label of its mark."""
+
+    label: str
+    text: str
+    at: datetime
+
+
+class Said(NamedTuple):
+    """A sentence of a section, whether it is a quote, and the labels of its line."""
+
+    text: str
+    is_quote: bool
+    labels: tuple[str, ...]
+
+
+def supported_at(body: str, evidence: Sequence[Evidence]) -> list[datetime | None]:
+    """Return of each sentence of a section when its newest support was captured; None for one without any."""
+    found = []
+    for said in claimed(body):
+        cited = [one for one in evidence if one.label in said.labels] if said.labels else evidence
+        moments = [one.at for one in cited if supports(one.text, said)]
+        found.append(max(moments, default=None))
+    return found
+
+
+def claimed(body: str) -> list[Said]:
+    """Return the sentences that claim something: not headings, lists of pages, or what a list has no room for."""
+    return list(_first(_claimed(body), SENTENCES_MAX))
+
+
+def _first(found: Iterable[Said], most: int) -> Iterator[Said]:
+    for number, one in enumerate(found):
+        if number == most:
+            return
+        yield one
+
+
+def _claimed(body: str) -> Iterator[Said]:
+    for line in body.splitlines():
+        if not line.strip() or LISTED.match(line):
+            continue
+        labels = tuple(dict.fromkeys(MARKED.findall(line)))
+        text = MARKED.sub("", line)
+        for quote in QUOTED.findall(text) if labels else ():
+            yield Said(unescaped(quote), True, labels)
+        rest = OPENING.sub("", QUOTED.sub("", text) if labels else text)
+        for sentence in sentences(plain(rest)):
+            if len(content(sentence)) >= WORDS_LEAST:
+                yield Said(" ".join(sentence.split()), False, labels)
+
+
+def plain(text: str) -> str:
+    return unescaped(MARKUP.sub(lambda found: found[1] or found[2] or "", text))
+
+
+def supports(source: str, said: Said) -> bool:
+    """Return whether a source says the sentence."""
+    if said.is_quote:
+        quote = flat(said.text).removesuffix("…").rstrip()
+        return bool(quote) and quote in flat(source[:SOURCE_MAX])
+    wanted, names = frozenset(content(said.text)), names_in(said.text)
+    named = {word for word in wanted if word[0].isdigit()} | (names & wanted)
+    negations = is_negative(said.text)
+    return any(
+        named <= words and negations == is_not and len(wanted & words) >= SHARE * len(wanted)
+        for words, is_not in windows(source[:SOURCE_MAX])
+    )
+
+
+@lru_cache(maxsize=256)
+def flat(text: str) -> str:
+    """Return a text with its spaces as one, as quotes have it."""
+    return " ".join(text.split())
+
+
+@lru_cache(maxsize=64)
+def windows(source: str) -> tuple[tuple[frozenset[str], bool], ...]:
+    """Return the words of each sentence of a source, and of each two together, with whether they deny something."""
+    each = [(frozenset(content(one)), is_negative(one)) for one in sentences(source) if one.strip()]
+    pairs = [(one | two, no or not_) for (one, no), (two, not_) in pairwise(each)]
+    return (*each, *pairs)
+
+
+def is_negative(text: str) -> bool:
+    return not NEGATIONS.isdisjoint(re.findall(r"[\w'’]+", text.casefold().replace("n't", " not")))

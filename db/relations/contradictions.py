@@ -1,0 +1,40 @@
+"""Contradictions: pairs of claims of a page that cannot both hold."""
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, FromClause, Integer, Select, Text, and_, case, cast, literal, null, or_, select
+
+from selection.declare.rows import OuterRow
+
+from ..tables import contradictions, pages, sources
+from .references import found, referred
+
+HIGH = literal(3, Integer)
+
+by_ids = found(contradictions)
+page = referred(pages, "page_id")
+older_source = referred(sources, "older_source_id")
+newer_source = referred(sources, "newer_source_id")
+
+
+def listed(status: Any = None, page_id: Any = None) -> Select[Any]:
+    contradiction = contradictions.alias()
+    query = of_status(contradiction, status)
+    return query if page_id is None else query.where(contradiction.c.page_id == page_id)
+
+
+def of_page(page: OuterRow, status: Any = None) -> Select[Any]:
+    contradiction = contradictions.alias()
+    return of_status(contradiction, status).where(contradiction.c.page_id == page.c.id)
+
+
+def of_status(contradiction: FromClause, status: Any) -> Select[Any]:
+    query = select(contradiction).order_by(contradiction.c.id.desc())
+    return query if status is None else query.where(contradiction.c.status == status)
+
+
+def suggested(contradiction: OuterRow) -> ColumnElement[Any]:
+    """Return the resolution that the policy suggests; null leaves it to a person."""
+    row = contradiction.c
+    is_contested = and_(row.older_support >= HIGH, row.newer_support < HIGH)
+    return case((or_(is_contested, row.older_on == row.newer_on), null()), else_=cast("keep_newer", Text))

@@ -1,0 +1,70 @@
+"""Sentences of sections held against their sources."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from content.claims.grounding import SENTENCES_MAX, Evidence, claimed, supported_at
+
+OLD, NEW = datetime(2026, 1, 10, tzinfo=UTC), datetime(2026, 3, 2, tzinfo=UTC)
+SOURCES = [
+    Evidence("old", "Ana Ruiz lives in Porto.\nShe leads   sales at Harbour Coffee, with 12 people.", OLD),
+    Evidence("new", "Ana Ruiz doesn't eat meat. I met Ana Ruiz. She still leads sales at Harbour Coffee.", NEW),
+]
+TEXTS = st.text(alphabet=st.sampled_from("ab AZ.?\n“”[]^-*#n't9 "), max_size=80)
+
+
+@pytest.mark.parametrize(
+    ("line", "at"),
+    [
+        ("- 2026-01-10: “She leads sales at Harbour Coffee, with 12 people.” [^old]", OLD),
+        ("- 2026-01-10: “She leads sales at Harbour Coffee, with 13 people.” [^old]", None),
+        ("- 2026-01-10: “Ana Ruiz lives in Porto.” [^new]", None),
+        ("Ana Ruiz lives in **Porto**. [^old]", OLD),
+        ("[[Ana Ruiz]] leads sales at Harbour Coffee.", NEW),
+        ("Ana Ruiz leads sales with 12 people.", OLD),
+        ("Ana Ruiz leads sales with 40 people.", None),
+        ("Bruno Dias leads sales at Harbour Coffee.", None),
+        ("Ana Ruiz does not eat meat.", NEW),
+        ("Ana Ruiz eats meat.", None),
+        ("The roastery burned down in spring.", None),
+    ],
+)
+def test_a_sentence_is_supported_by_the_newest_source_that_says_so(line: str, at: datetime | None) -> None:
+    assert supported_at(line, SOURCES) == [at]
+
+
+def test_each_sentence_is_held_by_itself_and_what_claims_nothing_is_not() -> None:
+    body = "\n".join(
+        [
+            "# Heading of it all",
+            "Ana Ruiz lives in Porto. The moon is made of cheese. [^old]",
+            "- … (+3)",
+            "- [**Ana Ruiz**](/wiki/entity/ana) — Somebody who leads sales.",
+            "- **Bruno** ×3 [^old]",
+            "Yes.",
+        ]
+    )
+    assert [said.text for said in claimed(body)] == ["Ana Ruiz lives in Porto.", "The moon is made of cheese."]
+    assert supported_at(body, SOURCES) == [OLD, None]
+    assert supported_at(body, []) == [None, None]
+
+
+@given(TEXTS, TEXTS)
+def test_any_text_is_held_against_any_source(body: str, source: str) -> None:
+    found = supported_at(body, [Evidence("a", source, OLD)])
+    assert len(found) == len(claimed(body))
+    assert set(found) <= {OLD, None}
+
+
+@given(st.lists(st.sampled_from(["Ana Ruiz lives in Porto.", "She leads sales."]), max_size=5))
+def test_a_text_supports_each_of_its_own_sentences(sentences: list[str]) -> None:
+    text = " ".join(sentences)
+    assert None not in supported_at(text, [Evidence("a", text, OLD)])
+
+
+def test_only_so_many_sentences_of_a_section_are_held() -> None:
+    body = "Ana Ruiz lives in Porto. " * 10_000
+    assert len(supported_at(body, SOURCES)) == SENTENCES_MAX

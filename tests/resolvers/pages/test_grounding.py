@@ -1,0 +1,98 @@
+"""Grounding and confidence of pages: counted when they are compiled, edited and cited."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import orjson
+import pytest
+
+from resolvers.context import Context
+from resolvers.model.drafts import PageDraft
+from resolvers.model.lookup import PageAddress
+from resolvers.pages.contradictions import Claimed, record_contradiction
+from resolvers.pages.edits import edit_page
+from resolvers.pages.lifecycle import create_page, update_page
+from resolvers.sources.retain import retain_sources
+from resolvers.sources.sources import SourceDraft, cite_source
+from schema.root import make_engine
+from tests.compiler.story import compile_all
+from tests.compiler.test_corrections import BEFORE, keep, rules
+from tests.wiki import Wiki
+
+START = datetime(2026, 1, 10, tzinfo=UTC)
+SHOWN = """query ($id: ID!) { node(id: $id) { ... on WikiPage {
+    confidence grounding { grounded unverified stale }
+    sections { sectionSlug grounding { grounded unverified stale } } } } }"""
+TEXTS = ("Ana Ruiz lives in Porto.", "Ana Ruiz leads sales.", "Ana Ruiz has two cats.")
+
+
+async def shown(wiki: Wiki, page_id: Any) -> Any:
+    answer = await make_engine().execute(SHOWN, {"id": str(page_id)}, None, Context(wiki.database, wiki.scope))
+    return orjson.loads(answer.body)["data"]["node"]
+
+
+def counts(grounded: int, unverified: int, stale: int) -> dict[str, int]:
+    return {"grounded": grounded, "unverified": unverified, "stale": stale}
+
+
+@pytest.fixture
+async def page_id(wiki: Wiki) -> Any:
+    drafts = [
+        SourceDraft("document", f"doc-{n}", text, captured_at=START + timedelta(days=n)) for n, text in enumerate(TEXTS)
+    ]
+    await retain_sources(wiki.database, wiki.scope, drafts)
+    body = "Ana Ruiz lives in Porto. Ana Ruiz owns a boat.\n\n## Work\n\nAna Ruiz leads sales."
+    return (await create_page(wiki.database, wiki.scope, PageDraft("entity", "Ana Ruiz", body=body))).page_id
+
+
+async def cite(wiki: Wiki, page_id: Any, section: str, number: int) -> None:
+    (source,) = [row["id"] for row in await wiki.rows("sources") if row["ref"] == f"doc-{number}"]
+    await cite_source(wiki.database, wiki.scope, page_id=page_id, section_slug=section, source_id=source)
+
+
+async def test_sentences_count_once_their_section_cites_a_source(wiki: Wiki, page_id: Any) -> None:
+    assert (await shown(wiki, page_id))["grounding"] == counts(0, 0, 0), "nothing is known of what cites nothing"
+    await cite(wiki, page_id, "overview", 0)
+    found = await shown(wiki, page_id)
+    assert (found["grounding"], found["confidence"]) == (counts(1, 1, 0), "LOW")
+    await cite(wiki, page_id, "work", 1)
+    found = await shown(wiki, page_id)
+    assert found["grounding"] == counts(1, 1, 1), "what the older source says alone is stale now"
+    assert [one["grounding"] for one in found["sections"]] == [counts(0, 1, 1), counts(1, 0, 0)]
+
+
+async def test_an_edit_by_hand_is_held_against_what_the_section_cites(wiki: Wiki, page_id: Any) -> None:
+    await cite(wiki, page_id, "overview", 0)
+    here, address = (wiki.database, wiki.scope), PageAddress(page_id)
+    await edit_page(*here, address, old_text=" Ana Ruiz owns a boat.", new_text="")
+    assert (await shown(wiki, page_id))["grounding"] == counts(1, 0, 0)
+    await update_page(*here, page_id, body="Ana Ruiz keeps bees in Madrid.")
+    assert (await shown(wiki, page_id))["grounding"] == counts(0, 1, 0)
+
+
+async def test_confidence_comes_from_independent_sources_that_agree(wiki: Wiki, page_id: Any) -> None:
+    here, address = (wiki.database, wiki.scope), PageAddress(page_id)
+    await update_page(*here, page_id, body=" ".join(TEXTS))
+    expected = ["LOW", "MEDIUM", "HIGH"]
+    for number, confidence in enumerate(expected):
+        await cite(wiki, page_id, "overview", number)
+        assert (await shown(wiki, page_id))["confidence"] == confidence
+    await record_contradiction(*here, address, Claimed("Ana lives in Porto."), Claimed("Ana lives in Faro."))
+    assert (await shown(wiki, page_id))["confidence"] == "MEDIUM"
+
+
+async def test_copies_of_one_text_are_one_source(wiki: Wiki, page_id: Any) -> None:
+    drafts = [SourceDraft("url", f"https://{n}.example", "Ana Ruiz lives in Porto.") for n in range(3)]
+    await retain_sources(wiki.database, wiki.scope, drafts)
+    for row in await wiki.rows("sources"):
+        if row["kind"] == "url":
+            await cite_source(wiki.database, wiki.scope, page_id=page_id, section_slug="overview", source_id=row["id"])
+    assert (await shown(wiki, page_id))["confidence"] == "LOW"
+
+
+async def test_what_the_rules_compile_is_never_unverified(wiki: Wiki) -> None:
+    await keep(wiki, *BEFORE, "Ana Ruiz moved from Porto to Lisbon.")
+    await compile_all(wiki, rules())
+    found = [await shown(wiki, row["id"]) for row in await wiki.rows("pages")]
+    assert sum(one["grounding"]["grounded"] for one in found) > 0
+    assert {one["grounding"]["unverified"] for one in found} == {0}
