@@ -27,6 +27,9 @@ class WikiOwner(Node):
     slug: str = column("Its name in commands, unique in the tenant.")
     name: str = column("Its name for people.")
     language: str = column("What its pages are written in, unless they say otherwise; search stems words by it.")
+    min_sources_for_synthesis: int = column(
+        "How many sources a page has to cite before a model writes its text; with fewer, its sections quote them."
+    )
     created_at: datetime = column("When it was made.")
     role: WikiRole | None = expression(owners.role, "What the caller is in this wiki.")
 

@@ -41,6 +41,13 @@ UPDATE owners SET language = CAST(:language AS text)
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:owner_id AS uuid) AND language <> CAST(:language AS text)
 RETURNING id;
 
+-- name: set_min_sources
+-- How many sources a page of the wiki needs for a text of its own; nothing comes back when it was as many before.
+UPDATE owners SET min_sources_for_synthesis = CAST(:least AS integer)
+WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:owner_id AS uuid)
+  AND min_sources_for_synthesis <> CAST(:least AS integer)
+RETURNING id;
+
 -- name: has_language
 -- Has this Postgres a stemmer for the language?
 SELECT pg_input_is_valid(CAST(:language AS text), 'regconfig');

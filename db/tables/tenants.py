@@ -12,7 +12,7 @@ from sqlalchemy import (
     Uuid,
 )
 
-from .columns import document, identifier, metadata, moment, one_of, words
+from .columns import document, identifier, metadata, moment, number, one_of, words
 
 tenants = Table(
     "tenants",
@@ -57,6 +57,7 @@ owners = Table(
     words("name"),
     moment("created_at"),
     words("language", default="english"),
+    number("min_sources_for_synthesis", default=3),
     PrimaryKeyConstraint("tenant_id", "id", name="owners_pk"),
     UniqueConstraint("tenant_id", "slug", name="owners_slug_uq"),
     ForeignKeyConstraint(["tenant_id"], ["tenants.tenant_id"], name="owners_tenant_fk", ondelete="CASCADE"),

@@ -26,6 +26,7 @@ from ..transactions.writer import record
 OWNERS = statements("owners")
 REINDEXING = statements("search_reindexing")
 TRIGGER = "reindex"
+SYNTHESIS_MOST = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,17 @@ async def set_wiki_language(database: Database, scope: Scope, language: str) -> 
         await record(writer, "wiki.language_set", language=language)
         job_id = await enqueue(writer, scope.tenant_id, scope.owner_id, TRIGGER, subject=TRIGGER)
         return LanguageSet(scope.owner_id, language, job_id)
+
+
+async def set_min_sources(database: Database, scope: Scope, least: int) -> bool:
+    """Set how many sources a page of the scope's wiki needs for a text of its own; false if it was so. For admins."""
+    if not 1 <= least <= SYNTHESIS_MOST:
+        raise BadInput(f"This must lie between 1 and {SYNTHESIS_MOST}.", "minSourcesForSynthesis")
+    async with writing(database, scope, Action.ADMINISTER) as writer:
+        changed = await writer.one(OWNERS["set_min_sources"], least=least)
+        if changed is not None:
+            await record(writer, "wiki.synthesis_set", minSources=least)
+        return changed is not None
 
 
 async def change_language(connection: Connection, scope: Scope, language: str) -> bool:

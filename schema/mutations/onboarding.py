@@ -9,7 +9,7 @@ from db import relations
 from db.access import BY_ID, OF_TENANT_AS_ADMIN
 from db.scope import ActorKind, Role
 from resolvers.auth import api_keys, owners
-from resolvers.auth.owners import set_wiki_language
+from resolvers.auth.owners import set_min_sources, set_wiki_language
 from resolvers.errors import BadInput
 from resolvers.permissions import administered_tenant
 
@@ -191,8 +191,35 @@ class WikiLanguagePayload:
     owner: WikiOwner | None = source(relations.owners.by_ids, "Whose wiki it is.", access=BY_ID, step=kept("owner_id"))
 
 
+@strawberry.input(description="The settings of a wiki. What is left out stays as it is.")
+class UpdateWikiSettingsInput(InWiki):
+    min_sources_for_synthesis: int | None = strawberry.field(
+        default=None,
+        description="How many sources a page has to cite before a model writes its text, from 1 to 100. Themes are "
+        "made from so many sources only.",
+    )
+
+
+@strawberry.type(description="A wiki after its settings were changed.")
+class WikiSettingsPayload:
+    owner_id: strawberry.Private[UUID | None] = None
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
+    changed: bool = strawberry.field(default=False, description="False when every setting had that value before.")
+    owner: WikiOwner | None = source(relations.owners.by_ids, "Whose wiki it is.", access=BY_ID, step=kept("owner_id"))
+
+
 @strawberry.type
 class LanguageMutations:
+    @strawberry.mutation(description="Change settings of a wiki, for admins.")
+    async def update_wiki_settings(self, info: Request, input: UpdateWikiSettingsInput) -> WikiSettingsPayload:
+        scope = await scope_in(info, input)
+        least = input.min_sources_for_synthesis
+        try:
+            changed = least is not None and await set_min_sources(info.context.database, scope, least)
+        except BadInput as error:
+            return WikiSettingsPayload(user_errors=[user_error(error)])
+        return WikiSettingsPayload(owner_id=scope.owner_id, changed=changed)
+
     @strawberry.mutation(
         description="Say what a wiki is written in, so that search takes its words by it; for admins. Pages that say "
         "their own language keep it."

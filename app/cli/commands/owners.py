@@ -104,6 +104,29 @@ def language(
             say(f"For search to take its pages so, run: cairn reindex --tenant {tenant} --owner {owner.slug}")
 
 
+@app.command("synthesis", epilog="Example: cairn owners synthesis mara 5 --tenant acme")
+def synthesis(
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Whose wiki it is: the owner's slug or id.")],
+    sources: Annotated[int, typer.Argument(metavar="N", min=1, max=100, help="How many sources a page has to cite.")],
+    tenant: Tenant,
+    as_json: AsJson = False,
+) -> None:
+    """Say from how many sources on a model writes the text of a page. With fewer, its sections quote them."""
+    from ..session import find_wiki, session
+
+    async def work(database: "Database") -> bool:
+        from db.scope import Role
+        from resolvers.auth.owners import set_min_sources
+
+        return await set_min_sources(database, (await find_wiki(database, tenant, slug)).scope(Role.ADMIN), sources)
+
+    changed = session(work)
+    if as_json:
+        show({"minSourcesForSynthesis": sources, "changed": changed})
+    else:
+        say(f"A model writes the text of pages of {slug} that cite {sources} sources or more.")
+
+
 def shown(owner: "Owner") -> dict[str, Any]:
     return {
         "id": owner.id,
