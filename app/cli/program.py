@@ -25,6 +25,7 @@ from .commands import (
     sources,
     tenants,
     watch,
+    wiki,
 )
 from .output import complain, prepare_streams, say, tell
 
@@ -92,7 +93,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     demo, service, options, tenants, owners, grants, keys, import_export, jobs, sources, pages, search, edit,
-    history, watch, knowledge, explain,
+    history, wiki, watch, knowledge, explain,
 )  # fmt: skip
 
 
