@@ -165,6 +165,8 @@ class SectionTask:
     """(title, type, slug) of pages that the section may name."""
     page_id: UUID | None = None
     """Of a page that is there."""
+    is_synthesis: bool = True
+    """Whether the page cites enough sources for a text of its own; if not, the section quotes them."""
 
 
 class Planner(Protocol):

@@ -30,6 +30,9 @@ class WikiOwner(Node):
     score_boost: float = column(
         "By what the scores of its pages are multiplied beside those of evidence: 0 to 10, 0.9 by default."
     )
+    min_sources_for_synthesis: int = column(
+        "How many sources a page has to cite before a model writes its text; with fewer, its sections quote them."
+    )
     created_at: datetime = column("When it was made.")
     role: WikiRole | None = expression(owners.role, "What the caller is in this wiki.")
 

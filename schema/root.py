@@ -12,6 +12,7 @@ from .federation import REPRESENTATION, FederationQueries, Representation
 from .jobs import JobQueries
 from .lint import LintQueries
 from .mutations import Mutation
+from .overview import OverviewQueries
 from .owners import ApiKeyQueries, OwnerQueries, WikiOwner
 from .pages.claims import ContradictionQueries, WikiContradiction, WikiSupersededClaim
 from .pages.graph import BlastRadiusQueries, GraphQueries
@@ -49,6 +50,7 @@ class Query(
     SourceQueries,
     BlastRadiusQueries,
     LintQueries,
+    OverviewQueries,
     TagQueries,
     PositionQueries,
     HistoryQueries,

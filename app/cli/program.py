@@ -26,6 +26,7 @@ from .commands import (
     sources,
     tenants,
     watch,
+    wiki,
 )
 from .output import complain, prepare_streams, say, tell
 
@@ -93,7 +94,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     demo, service, options, tenants, owners, grants, keys, import_export, jobs, sources, pages, search, context, edit,
-    history, watch, knowledge, explain,
+    history, wiki, watch, knowledge, explain,
 )  # fmt: skip
 
 

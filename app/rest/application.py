@@ -22,13 +22,13 @@ from ..http.health import Readiness
 from ..http.limits import Bounds
 from ..http.request import Bodies
 from ..settings import Settings
-from . import changes, claims, edits, exports, health, history, imports, pages, search, sources
+from . import changes, claims, edits, exports, health, history, imports, overview, pages, search, sources
 from .endpoint import PATH, RestEndpoint
 from .models import Problem
 from .problems import problem_of
 from .reference import POLICY, reference
 
-PARTS = (pages, edits, claims, history, search, sources, changes, imports, exports, health)
+PARTS = (pages, edits, claims, history, search, sources, overview, changes, imports, exports, health)
 ABOUT = """
 The wiki that a credential belongs to, or with `X-Cairn-Owner` another one that it may use. Every error is a problem
 (RFC 9457) whose `code` is that of the GraphQL API. Lists go on with `cursor`, the `next` of what came before.

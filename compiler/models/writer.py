@@ -25,7 +25,8 @@ WRITING = ModelQuestion("section-writer", prompt("writing"), SectionTextAnswer)
 
 
 class ModelWriter:
-    """A `SectionWriter`. `rules` write what the model gives no text for, and everything once the budget is used up."""
+    """A `SectionWriter`. `rules` write what the model gives no text for, pages of too few sources, and everything once
+    the budget is used up."""
 
     def __init__(self, asker: Asker, rules: SectionWriter, authorship: Authorship) -> None:
         self.asker, self.rules, self.authorship = asker, rules, authorship
@@ -34,7 +35,7 @@ class ModelWriter:
         """Return the text, at most 6 kB beside what people wrote; the present text if nothing new is to say."""
         if not task.sources:
             return task.body
-        if await self.asker.meter.stop():
+        if not task.is_synthesis or await self.asker.meter.stop():
             return await self.by_rules(task)
         sources = await read_in_thread(sum(len(source.content) for source in task.sources), shown, task)
         theirs, older = await self.standing(task, [source for source, _ in sources])

@@ -11,7 +11,7 @@ from resolvers.transactions.writer import Writer
 
 from ..metrics import Metrics
 from ..planner import NewPage, PageUpdate, Plan, SectionProposal
-from ..read.stored import find_cards, find_mentions, find_rollups
+from ..read.stored import find_cards, find_mentions, find_rollups, find_synthesised
 from .validation import Guard, match
 
 
@@ -27,6 +27,11 @@ class Work:
     sections: dict[str, SectionProposal] = field(default_factory=dict)
     promotes: list[str] = field(default_factory=list)
     known_aliases: frozenset[str] = frozenset()
+
+    @property
+    def source_ids(self) -> set[UUID]:
+        """Return the sources that the plan cites for the page."""
+        return {source_id for section in self.sections.values() for source_id in section.source_ids}
 
     def take(self, proposal: NewPage | PageUpdate) -> None:
         """Add a proposal: two for one page are one, whose sections and sources add up."""
@@ -91,6 +96,13 @@ async def leave_lists(reader: Writer, work: Mapping[UUID, Work], guard: Guard) -
     for page_id, slug in lists:
         if work[page_id].sections.pop(slug, None):
             guard.drop("rollup_section", (work[page_id].page.title, slug))
+
+
+async def leave_thin_themes(reader: Writer, work: dict[UUID, Work], guard: Guard) -> None:
+    """Drop new themes that cite too few sources: a theme is what several say together, so it never is a stub."""
+    themes = {one.page.id: one.source_ids for one in work.values() if one.is_new and one.page.type == "theme"}
+    for page_id in themes.keys() - await find_synthesised(reader, themes):
+        guard.drop("too_few_sources", work.pop(page_id).page.title)
 
 
 def keys_of(page: NewPage) -> list[tuple[str, str]]:

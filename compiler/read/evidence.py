@@ -19,7 +19,16 @@ from ..plan.pages import Work
 from ..planner import MentionCard, PageCard, SectionTask, SourceText
 from ..write.tasks import RELATED_MAX
 from .source_texts import Facts
-from .stored import COMPILING, find_cards, find_citations, find_mentions, find_sources, names_among, source_of
+from .stored import (
+    COMPILING,
+    find_cards,
+    find_citations,
+    find_mentions,
+    find_sources,
+    find_synthesised,
+    names_among,
+    source_of,
+)
 
 Place = tuple[UUID, str]
 
@@ -49,6 +58,7 @@ class Evidence:
     sources: Mapping[UUID, SourceText]
     aliases: Mapping[UUID, frozenset[str]]
     related: Mapping[UUID, Sequence[tuple[str, str, str]]]
+    synthesised: Collection[UUID]
 
     @classmethod
     async def read(cls, reader: Writer, page_ids: Collection[UUID]) -> "Evidence":
@@ -61,7 +71,8 @@ class Evidence:
             near[row["page_id"]].append((row["title"], row["type"], row["slug"]))
         sources = {id: source_of(row) for id, row in found.items()}
         known = {place: [id for id in ids if id in sources] for place, ids in cited.items()}
-        return cls(known, sources, {card.id: card.aliases for card in cards}, near)
+        synthesised = await find_synthesised(reader, dict.fromkeys(page_ids, ()))
+        return cls(known, sources, {card.id: card.aliases for card in cards}, near, synthesised)
 
     def of_page(self, page_id: UUID) -> tuple[SourceText, ...]:
         ids = {id for (page, _), ids in self.cited.items() if page == page_id for id in ids}
@@ -79,6 +90,7 @@ class Evidence:
             body="",
             sources=in_time(self.sources[id] for id in self.cited[page.id, slug]),
             related=tuple(self.related.get(page.id, ())),
+            is_synthesis=page.id in self.synthesised,
         )
 
 

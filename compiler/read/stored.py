@@ -143,6 +143,14 @@ async def find_citations(
     return {(row["page_id"], row["slug"]): row["source_ids"] for row in rows}
 
 
+async def find_synthesised(reader: Writer, pages: Mapping[UUID, Collection[UUID]]) -> set[UUID]:
+    """Return the pages that cite enough sources for a text of their own, with these that are to be cited."""
+    pairs = [(page_id, source_id) for page_id, ids in pages.items() for source_id in ids]
+    values = {"citing": [page_id for page_id, _ in pairs], "cited": [source_id for _, source_id in pairs]}
+    rows = await reader.all(COMPILING["find_synthesised"], page_ids=list(pages), **values) if pages else []
+    return {row["page_id"] for row in rows}
+
+
 async def find_compiled_summaries(reader: Writer, page_ids: Collection[UUID]) -> set[UUID]:
     """Return the pages whose summary was written by a compile."""
     rows = await reader.all(COMPILING["find_summary_authors"], page_ids=list(page_ids)) if page_ids else []

@@ -25,12 +25,12 @@ from resolvers.transactions.writer import Writer
 
 from ..link.texts import PageLinks
 from ..metrics import Metrics
-from ..plan.pages import Work, assign, leave_lists
+from ..plan.pages import Work, assign, leave_lists, leave_thin_themes
 from ..plan.validation import Guard
 from ..planner import HeldName, NewPage, PageName, PageUpdate, Plan, SectionTask
 from ..read.evidence import with_standing
 from ..read.source_texts import TEXTS, find_facts
-from ..read.stored import CITED_MAX, find_cards, find_citations, find_compiled_summaries
+from ..read.stored import CITED_MAX, find_cards, find_citations, find_compiled_summaries, find_synthesised
 from .contradictions import contradictions_in, find_recorded
 from .corrections import (
     Corrected,
@@ -91,6 +91,7 @@ async def compose(
     guard = Guard(facts.keys(), cards.keys(), metrics)
     work, names = await assign(reader, plan, guard, metrics)
     await leave_lists(reader, work, guard)
+    await leave_thin_themes(reader, work, guard)
     cited = await find_citations(
         reader, [(one.page.id, slug) for one in work.values() for slug in one.sections], sources_max
     )
@@ -102,7 +103,8 @@ async def compose(
     keys = {place: draft.key for place, draft in drafts.items()}
     missing = {keys[place]: draft for place, draft in drafts.items() if keys[place] not in texts}
     if missing:
-        return Composition(await tasks_of(reader, missing, facts), metrics=at_most(work.values()))
+        synthesised = await find_synthesised(reader, {one.page.id: one.source_ids for one in work.values()})
+        return Composition(await tasks_of(reader, missing, facts, synthesised), metrics=at_most(work.values()))
     links = PageLinks(guard, work.values())
     known = await find_known(reader, [one.page.id for one in work.values() if not one.is_new])
     moments = times_of(labels_of(facts))

@@ -89,8 +89,10 @@ def key_of(task: SectionTask) -> TaskKey:
     return (task.page_type, task.page_title, task.page_aliases, task.slug, task.heading, task.body, ids, task.related)
 
 
-async def tasks_of(reader: Writer, drafts: Mapping[TaskKey, TaskDraft], facts: Facts) -> dict[TaskKey, SectionTask]:
-    """Return the tasks of these drafts, with the texts of their sources."""
+async def tasks_of(
+    reader: Writer, drafts: Mapping[TaskKey, TaskDraft], facts: Facts, synthesised: Collection[UUID]
+) -> dict[TaskKey, SectionTask]:
+    """Return the tasks of these drafts, with what their sources say; `synthesised` pages get a text of their own."""
     wanted = {id: facts[id] for draft in drafts.values() for id in draft.source_ids}
     texts = await TEXTS.of(reader, wanted)
     return {
@@ -104,6 +106,7 @@ async def tasks_of(reader: Writer, drafts: Mapping[TaskKey, TaskDraft], facts: F
             sources=tuple(texts[id] for id in draft.source_ids if id in texts),
             related=draft.related,
             page_id=None if draft.is_new else draft.page.id,
+            is_synthesis=draft.page.id in synthesised,
         )
         for key, draft in drafts.items()
     }

@@ -41,11 +41,16 @@ UPDATE owners SET language = CAST(:language AS text)
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:owner_id AS uuid) AND language <> CAST(:language AS text)
 RETURNING id;
 
--- name: set_score_boost
--- What the score of a page counts beside that of evidence from now on; nothing comes back when it was so before.
-UPDATE owners SET score_boost = CAST(:score_boost AS float8)
+-- name: update_settings
+-- The settings of a wiki from now on; a null leaves one as it is. Nothing comes back when all were so before.
+UPDATE owners SET
+    score_boost = coalesce(CAST(:score_boost AS float8), score_boost),
+    min_sources_for_synthesis = coalesce(CAST(:least AS integer), min_sources_for_synthesis)
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:owner_id AS uuid)
-    AND score_boost <> CAST(:score_boost AS float8)
+    AND (
+        score_boost <> coalesce(CAST(:score_boost AS float8), score_boost)
+        OR min_sources_for_synthesis <> coalesce(CAST(:least AS integer), min_sources_for_synthesis)
+    )
 RETURNING id;
 
 -- name: has_language

@@ -27,6 +27,7 @@ from . import (
 )
 
 __all__ = [
-    "api_keys", "claims", "context_pack", "contradictions", "graph", "grounding", "hierarchy", "jobs", "links", "mentions",
-    "owners", "pages", "passages", "revisions", "search", "search_all", "sections", "sources", "suggestions",
+    "api_keys", "claims", "context_pack", "contradictions", "graph", "grounding", "hierarchy", "jobs", "links",
+    "mentions", "owners", "pages", "passages", "revisions", "search", "search_all", "sections", "sources",
+    "suggestions",
 ]  # fmt: skip

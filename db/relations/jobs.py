@@ -42,6 +42,7 @@ def listed(owner: ColumnElement[Any] | None) -> Select[Any]:
 Columns = dict[str, TypeEngine[Any]]
 REPORTED: Columns = {"name": Text(), "severity": Text(), "about": Text(), "total": Integer(), "lists": JSONB()}
 """`lists` holds the findings: one document, as an array of arrays would be another array."""
+OVERVIEW: Columns = {"body_md": Text(), "next_cursor": Text()}
 FINDING: Columns = {"page_id": Uuid(), "type": Text(), "slug": Text(), "title": Text(), "detail": Text()}
 
 page = referred(pages, "page_id")

@@ -52,6 +52,7 @@ from ..tables import (
 from .references import found, referred
 
 LAST = "\U0010ffff"
+STUB_MOST: ColumnElement[Any] = literal_column("1")
 
 
 def active(page: FromClause) -> ColumnElement[bool]:
@@ -120,6 +121,8 @@ def filtered(query: Select[Any], page: FromClause, filter: Any) -> Select[Any]:
         query = query.where(page.c.updated_at >= filter.updated_since.decide())
     if filter.title_prefix is not None:
         query = query.where(page.c.id.in_(in_tenant(titled(page, filter.title_prefix))))
+    if filter.is_stub is not None:
+        query = query.where(is_stub(OuterRow(page)) == filter.is_stub)
     return query
 
 
@@ -169,6 +172,11 @@ def source_count(page: OuterRow) -> ColumnElement[Any]:
         .where(cited.c.page_id == page.c.id)
     )
     return in_tenant(query).scalar_subquery()
+
+
+def is_stub(page: OuterRow) -> ColumnElement[Any]:
+    """Return whether the page cites at most one source."""
+    return source_count(page) <= STUB_MOST
 
 
 def memory_count(page: OuterRow) -> ColumnElement[Any]:

@@ -15,7 +15,7 @@ from sqlalchemy import (
     text,
 )
 
-from .columns import document, identifier, metadata, moment, one_of, words
+from .columns import document, identifier, metadata, moment, number, one_of, words
 
 tenants = Table(
     "tenants",
@@ -61,6 +61,7 @@ owners = Table(
     moment("created_at"),
     words("language", default="english"),
     Column("score_boost", Double, nullable=False, server_default=text("0.9")),
+    number("min_sources_for_synthesis", default=3),
     PrimaryKeyConstraint("tenant_id", "id", name="owners_pk"),
     UniqueConstraint("tenant_id", "slug", name="owners_slug_uq"),
     ForeignKeyConstraint(["tenant_id"], ["tenants.tenant_id"], name="owners_tenant_fk", ondelete="CASCADE"),

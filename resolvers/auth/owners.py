@@ -1,7 +1,7 @@
 """Owners of wikis inside a tenant, and what they let each other do there."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from uuid import UUID
@@ -26,6 +26,7 @@ from ..transactions.writer import record
 OWNERS = statements("owners")
 REINDEXING = statements("search_reindexing")
 TRIGGER = "reindex"
+SYNTHESIS_MOST = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,28 +75,32 @@ async def known_language(connection: Connection, text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreBoostSet:
-    """The result of a change of the score boost."""
+class WikiSettings:
+    """Settings of a wiki; None leaves one as it is."""
 
-    owner_id: UUID
-    changed: bool
+    score_boost: float | None = None
+    min_sources_for_synthesis: int | None = None
 
 
-async def set_wiki_score_boost(database: Database, scope: Scope, score_boost: float) -> ScoreBoostSet:
-    """Set by what the scores of the wiki's pages are multiplied in a search over pages and evidence. For admins."""
+async def update_wiki_settings(database: Database, scope: Scope, settings: WikiSettings) -> bool:
+    """Change settings of the scope's wiki; false if all were so before. For admins. Raises BadInput."""
     async with writing(database, scope, Action.ADMINISTER) as writer:
-        changed = await change_score_boost(writer, scope, score_boost)
+        changed = await change_settings(writer, scope, settings)
         if changed:
-            await record(writer, "wiki.score_boost_set", score_boost=score_boost)
-        return ScoreBoostSet(scope.owner_id, changed)
+            said = {name: value for name, value in asdict(settings).items() if value is not None}
+            await record(writer, "wiki.settings_updated", **said)
+        return changed
 
 
-async def change_score_boost(connection: Connection, scope: Scope, score_boost: float) -> bool:
-    """Set the score boost. False when it was that already. Raises BadInput for one out of bounds."""
-    if not SCORE_BOOST[0] <= score_boost <= SCORE_BOOST[1]:
+async def change_settings(connection: Connection, scope: Scope, settings: WikiSettings) -> bool:
+    """Change settings; false if all were so before. Raises BadInput for one out of its bounds."""
+    boost, least = settings.score_boost, settings.min_sources_for_synthesis
+    if boost is not None and not SCORE_BOOST[0] <= boost <= SCORE_BOOST[1]:
         raise BadInput("A score boost is a number between 0 and 10; pages have 0.9 unless you set it.", "scoreBoost")
+    if least is not None and not 1 <= least <= SYNTHESIS_MOST:
+        raise BadInput(f"This must lie between 1 and {SYNTHESIS_MOST}.", "minSourcesForSynthesis")
     own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
-    return await connection.one(OWNERS["set_score_boost"], **own, score_boost=score_boost) is not None
+    return await connection.one(OWNERS["update_settings"], **own, score_boost=boost, least=least) is not None
 
 
 GRANTS = statements("grants")
@@ -245,7 +250,7 @@ async def set_score_boost(database: Database, tenant_id: UUID, owner_id: UUID, s
     """The scores of the owner's pages are multiplied by this from now on, beside those of evidence."""
     scope = Scope(tenant_id, owner_id, Role.ADMIN, Actor(ActorKind.SERVICE, "owners"), (owner_id,))
     async with transaction(database) as connection:
-        await change_score_boost(connection, scope, score_boost)
+        await change_settings(connection, scope, WikiSettings(score_boost=score_boost))
     return await find_owner(database, tenant_id, owner_id)
 
 

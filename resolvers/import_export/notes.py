@@ -148,8 +148,8 @@ def error_from(value: Any) -> ImportProblem:
 
 def wiki_from(value: Any) -> WikiRecord:
     language, boost = (value.get(name) if isinstance(value, dict) else None for name in ("language", "score_boost"))
-    is_number = isinstance(boost, int | float) and not isinstance(boost, bool)
-    return WikiRecord(language if isinstance(language, str) else None, float(boost) if is_number else None)
+    score_boost = float(boost) if isinstance(boost, int | float) and not isinstance(boost, bool) else None
+    return WikiRecord(language if isinstance(language, str) else None, score_boost)
 
 
 def exported(root: Path, waiting: Waiting) -> Iterator[Piece]:

@@ -53,7 +53,7 @@ async def search(database: Database, scope: Scope, asked: SearchRequest) -> Sear
 
 async def search_wiki(connection: Connection, scope: Scope, asked: SearchRequest, memory: Memory) -> SearchResult:
     """Search the scope's wiki, which the caller may read, for a question that says something."""
-    meant = meaning(asked)
+    meant = await meaning(asked)
     run = partial(SearchRun, connection, scope, memory=memory)
     if meant.query.excluded and meant.words and (plain := without_exclusions(asked.text)) != asked.text:
         return await with_switches(run, asked, replace(asked, text=plain))

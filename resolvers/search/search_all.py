@@ -112,7 +112,7 @@ async def search_all(database: Database, scope: Scope, asked: SearchAllRequest) 
     BadInput for filters that leave nothing to search, or a cursor of another search, and NotFound for a wiki that the
     caller may not read.
     """
-    meant = meaning(SearchRequest(asked.text, filter=asked.filter))
+    meant = await meaning(SearchRequest(asked.text, filter=asked.filter))
     kinds = searched_kinds(asked, meant.query)
     shown = read_cursor(scope, asked)
     size = max(1, min(asked.first, MOST))

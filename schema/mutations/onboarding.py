@@ -9,7 +9,7 @@ from db import relations
 from db.access import BY_ID, OF_TENANT_AS_ADMIN
 from db.scope import ActorKind, Role
 from resolvers.auth import api_keys, owners
-from resolvers.auth.owners import set_wiki_language, set_wiki_score_boost
+from resolvers.auth.owners import WikiSettings, set_wiki_language, update_wiki_settings
 from resolvers.errors import BadInput
 from resolvers.permissions import administered_tenant
 
@@ -191,35 +191,39 @@ class WikiLanguagePayload:
     owner: WikiOwner | None = source(relations.owners.by_ids, "Whose wiki it is.", access=BY_ID, step=kept("owner_id"))
 
 
-@strawberry.input(description="The score boost of a wiki.")
-class SetWikiScoreBoostInput(InWiki):
-    score_boost: float = strawberry.field(
+@strawberry.input(description="The settings of a wiki. What is left out stays as it is.")
+class UpdateWikiSettingsInput(InWiki):
+    score_boost: float | None = strawberry.field(
+        default=None,
         description="By what the scores of its pages are multiplied where evidence is searched beside them: 0 to 10. "
-        "Under 1 the evidence leads when both answer alike."
+        "Under 1 the evidence leads when both answer alike.",
+    )
+    min_sources_for_synthesis: int | None = strawberry.field(
+        default=None,
+        description="How many sources a page has to cite before a model writes its text, from 1 to 100. Themes are "
+        "made from so many sources only.",
     )
 
 
-@strawberry.type(description="A wiki after its score boost was set.")
-class WikiScoreBoostPayload:
+@strawberry.type(description="A wiki after its settings were changed.")
+class WikiSettingsPayload:
     owner_id: strawberry.Private[UUID | None] = None
     user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
-    changed: bool = strawberry.field(default=False, description="False when it was that before.")
+    changed: bool = strawberry.field(default=False, description="False when every setting had that value before.")
     owner: WikiOwner | None = source(relations.owners.by_ids, "Whose wiki it is.", access=BY_ID, step=kept("owner_id"))
 
 
 @strawberry.type
 class WikiSettingMutations:
-    @strawberry.mutation(
-        description="Set how much the pages of a wiki count beside evidence, in searches from the next one on; for "
-        "admins."
-    )
-    async def set_wiki_score_boost(self, info: Request, input: SetWikiScoreBoostInput) -> WikiScoreBoostPayload:
+    @strawberry.mutation(description="Change settings of a wiki, for admins.")
+    async def update_wiki_settings(self, info: Request, input: UpdateWikiSettingsInput) -> WikiSettingsPayload:
         scope = await scope_in(info, input)
+        settings = WikiSettings(input.score_boost, input.min_sources_for_synthesis)
         try:
-            done = await set_wiki_score_boost(info.context.database, scope, input.score_boost)
+            changed = await update_wiki_settings(info.context.database, scope, settings)
         except BadInput as error:
-            return WikiScoreBoostPayload(user_errors=[user_error(error)])
-        return WikiScoreBoostPayload(owner_id=done.owner_id, changed=done.changed)
+            return WikiSettingsPayload(user_errors=[user_error(error)])
+        return WikiSettingsPayload(owner_id=scope.owner_id, changed=changed)
 
     @strawberry.mutation(
         description="Say what a wiki is written in, so that search takes its words by it; for admins. Pages that say "

@@ -145,6 +145,7 @@ class WikiPage(Node):
     grounding: Annotated["WikiGrounding", strawberry.lazy(".sections")] = relation(
         relations.grounding.of_page, "Its sentences, held against the sources that their sections cite."
     )
+    is_stub: bool = expression(pages.is_stub, "Whether it rests on one source at most.")
     source_memory_count: int = expression(pages.memory_count, "How many distinct memories it cites.")
     source_memory_ids: list[str] = relation(
         pages.memory_ids, "Refs of the memories it cites, newest citation first.", limit=10, most=50
@@ -204,6 +205,9 @@ class WikiPageFilter:
     )
     title_prefix: str | None = strawberry.field(
         default=None, description="With a title that begins so, whatever its case and accents."
+    )
+    is_stub: bool | None = strawberry.field(
+        default=None, description="True: resting on one source at most; false: on several."
     )
 
 

@@ -115,7 +115,7 @@ class Binds:
         return attrgetter(f"scope.{name.removeprefix(SCOPE)}")
 
 
-ABSENT = "absent"
+ABSENT, PRESENT = "absent", "present"
 
 
 def is_choice(type_: Any) -> bool:
@@ -132,8 +132,10 @@ def is_plain(type_: GraphQLInputType) -> bool:
 
 
 def shape(type_: GraphQLInputType, value: Any) -> Hashable:
-    if value is None or is_plain(type_):
-        return value is None
+    if value is None:
+        return None
+    if is_plain(type_):
+        return PRESENT
     nullable = get_nullable_type(type_)
     if isinstance(nullable, GraphQLList):
         return tuple(shape(nullable.of_type, item) for item in value)

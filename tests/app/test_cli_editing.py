@@ -151,3 +151,40 @@ def test_contradicting_claims_come_with_an_import_and_are_decided(acme: Cairn, t
     assert acme("wiki", "contradictions", "--status", "open", *MARA, "--json").out.count("claim") == 0
     assert acme("wiki", "resolve", "nonsense", "both-hold", "So.", *MARA).code == 2
     assert acme("wiki", "resolve", one["id"], "both-hold", "So.", *MARA).code == 1
+
+
+def test_a_stub_is_made_and_grows_with_its_sources(acme: Cairn, tmp_path: Path) -> None:
+    notes = tmp_path / "sources.jsonl"
+    lines = [{"kind": "daily_note", "ref": f"day-{n}", "content": f"Roast {n} kg."} for n in range(2)]
+    notes.write_text("\n".join(map(json.dumps, lines)))
+    assert acme("retain", str(notes), *MARA).code == 0
+    stub = ("wiki", "stub", "concept", "Small batches", "- five kilos")
+    assert acme(*stub, "--source", "daily_note/day-9", *MARA).code == 1
+    made = acme(*stub, "--source", "daily_note/day-0", *MARA)
+    assert made.out == "concept/small-batches is at version 1.\n", made.err
+    assert body(acme, "concept/small-batches").startswith("## Summary\n\n- five kilos\n\n## Why")
+    again = acme(*stub, *MARA, "--json")
+    assert (again.code, again.error["code"]) == (1, "PAGE_EXISTS")
+    stubs = json.loads(acme("pages", "--stubs", "--type", "concept", *MARA, "--json").out)
+    assert [page["slug"] for page in stubs["nodes"]] == ["small-batches"]
+    grow = ("wiki", "append", "concept/small-batches", "Less waste.")
+    assert acme(*grow, "--source", "daily_note/none", *MARA).code == 1, "nothing is appended without its source"
+    assert acme(*grow, "--source", "daily_note/day-1", "--section", "why", *MARA).out.endswith("version 2.\n")
+    assert acme(*grow, "--source", "daily_note/day-1", *MARA, "--expect", "1").code == 1
+    assert "## Why\n\nLess waste." in body(acme, "concept/small-batches")
+    assert json.loads(acme("pages", "--stubs", "--type", "concept", *MARA, "--json").out)["totalCount"] == 0
+    assert "rebuild" in acme("wiki", "rebuild", "--help").out
+
+
+def test_the_map_and_the_log_are_printed_in_parts(acme: Cairn) -> None:
+    first = acme("wiki", "map", "--limit", "2", *MARA)
+    assert first.out.startswith("# Knowledge map\n\nPages: 3 (1 entity, 2 topic).\n\n## Entity (1)\n\n- [**Trip**]")
+    cursor = first.err.split()[-1]
+    rest = acme("wiki", "map", "--after", cursor, *MARA)
+    assert (rest.out, rest.err) == ("## Topic, continued\n\n- [**Austin**](/wiki/topic/austin) *(stub)*\n", "")
+    assert acme("wiki", "map", "--type", "topic", *MARA).out.count("*(stub)*") == 2
+    logged = json.loads(acme("wiki", "log", "--limit", "1", *MARA, "--json").out)
+    assert logged["bodyMd"].startswith("# Activity log\n\n## ")
+    assert acme("owners", "synthesis", "mara", "2", "--tenant", "acme").code == 0
+    assert "wiki.settings_updated" in acme("wiki", "log", *MARA).out.splitlines()[4]
+    assert acme("owners", "synthesis", "mara", "0", "--tenant", "acme").code == 2

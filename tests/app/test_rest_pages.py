@@ -445,3 +445,18 @@ async def test_contradicting_claims_are_listed_and_decided(rest: Rest, service: 
 
 
 OF_MONTHS = {"On Postgres.": 1, "On MySQL.": 3}
+
+
+async def test_the_map_and_the_activity_are_markdown_in_parts(rest: Rest) -> None:
+    for n in range(3):
+        await rest.page(f"Park {n}", type="entity")
+    text, path = "", "/map?type=entity&limit=2"
+    while path:
+        part = await rest.get(path)
+        assert (part.status_code, part.headers["content-type"]) == (200, "text/markdown; charset=utf-8")
+        text, path = text + part.text, part.links.get("next", {}).get("url", "").removeprefix("/api/wiki")
+    assert text.startswith("# Knowledge map\n\nPages: 3 (3 entity).\n\n## Entity (3)\n\n")
+    assert text.count("/wiki/entity/park-") == 3
+    assert "page.created" in (await rest.get("/activity?limit=1")).text
+    for wrong in ("/map?cursor=x", "/activity?cursor=x", "/map?limit=0", "/map?type=thing"):
+        assert (await rest.get(wrong)).status_code == 422

@@ -114,6 +114,9 @@ CASES = {
     "pages with a tag": Case("wikiPages", 'filter: {tags: ["tag-7"]}, first: 20, after: $after', LIST, per_page=0.1),
     "pages with two tags": Case("wikiPages", 'filter: {tags: ["tag-7", "tag-8"]}', LIST, {"pages_tags_ix"}),
     "archived pages": Case("wikiPages", "filter: {status: ARCHIVED}, first: 20", LIST, {"pages_lower_title_ix"}),
+    "stubs": Case("wikiPages", "filter: {isStub: true}, first: 20", LIST, {"pages_lower_title_ix"}, per_page=20),
+    "knowledge map": Case("wikiKnowledgeMap", "first: 20", "{ bodyMd nextCursor }", per_page=1.5),
+    "activity log": Case("wikiActivityLog", "first: 20", "{ bodyMd nextCursor }"),
     # Planned for its values each time: nothing tells a plan without them how few pages are so new.
     "pages since": Case("wikiPages", "filter: {updatedSince: $since}, first: 20", LIST, {"pages_updated_ix"}),
     "pages by prefix": Case("wikiPages", "filter: {titlePrefix: $prefix}", LIST, {"page_names_owner_ix"}),

@@ -12,14 +12,14 @@ from tests.schema.asking import ask
 from tests.wiki import Wiki
 
 ENGINE = make_engine()
-SET = """mutation ($boost: Float!, $owner: String) { setWikiScoreBoost(input: {scoreBoost: $boost, owner: $owner}) {
+SET = """mutation ($boost: Float!, $owner: String) { updateWikiSettings(input: {scoreBoost: $boost, owner: $owner}) {
     changed owner { scoreBoost } userErrors { field code message } } }"""
 
 
 async def boosted(wiki: Wiki, boost: float, **variables: Any) -> dict[str, Any]:
     answer = await ask(ENGINE, Context(wiki.database, wiki.scope), SET, boost=boost, **variables)
     assert "errors" not in answer, answer
-    done: dict[str, Any] = answer["data"]["setWikiScoreBoost"]
+    done: dict[str, Any] = answer["data"]["updateWikiSettings"]
     return done
 
 
@@ -27,7 +27,7 @@ async def test_pages_count_nine_tenths_until_an_admin_says_otherwise(wiki: Wiki)
     admin = wiki.acting(Role.ADMIN)
     assert (await find_owner(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id)).score_boost == 0.9
     assert await boosted(admin, 1.5) == {"changed": True, "owner": {"scoreBoost": 1.5}, "userErrors": []}
-    assert (await wiki.actions())[-1] == "wiki.score_boost_set"
+    assert (await wiki.actions())[-1] == "wiki.settings_updated"
     assert not (await boosted(admin, 1.5))["changed"]
     assert [(await boosted(admin, edge))["owner"]["scoreBoost"] for edge in (0, 10)] == [0, 10]
 

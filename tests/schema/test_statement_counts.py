@@ -66,6 +66,8 @@ STEPS = {
     "search with a mistake": 3,  # what the words may have been, and whether a page that may be found has those
     "results of a type": 3,
     "search results": 4,
+    "wikiKnowledgeMap": 1,
+    "wikiActivityLog": 1,
     "source search": 2,  # no passage says this word, so there is no snippet
     "source search by a common word": 3,
     "search in everything": 5,  # the spaces, and two for each kind
@@ -219,7 +221,7 @@ SHOWN = {
 }
 ASKS = {
     "compileWikiNow", "resetWikiCursor", "bootstrapJournalImport", "suppressWikiSectionPromotion", "dropWikiLinks",
-    "rebuildWiki", "setWikiLanguage", "setWikiScoreBoost", "createWikiOwner", "grantWikiAccess", "revokeWikiAccess",
+    "rebuildWiki", "setWikiLanguage", "updateWikiSettings", "createWikiOwner", "grantWikiAccess", "revokeWikiAccess",
     "createApiKey", "revokeApiKey",
 }  # fmt: skip
 """Writes for admins, of one size only."""

@@ -101,7 +101,9 @@ def asked(document: str, name: str, tenant: str, owner: str, **variables: Any) -
     return found
 
 
-wiki_app = typer.Typer(help="Claims of pages: superseded, or contradicting each other.", no_args_is_help=True)
+wiki_app = typer.Typer(
+    help="Upkeep of a wiki: stubs, claims that no longer hold, its map and its log.", no_args_is_help=True
+)
 
 
 class Mode(StrEnum):
@@ -115,7 +117,7 @@ class Mode(StrEnum):
 
 @wiki_app.callback()
 def group() -> None:
-    """Claims of pages: superseded, or contradicting each other."""
+    """Upkeep of a wiki: stubs, claims that no longer hold, its map and its log."""
 
 
 def source_name(text: str) -> str:

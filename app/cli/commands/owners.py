@@ -127,6 +127,30 @@ def boost(
         say(f"The scores of {owner.slug}'s pages are multiplied by {owner.score_boost:g} now.")
 
 
+@app.command("synthesis", epilog="Example: cairn owners synthesis mara 5 --tenant acme")
+def synthesis(
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Whose wiki it is: the owner's slug or id.")],
+    sources: Annotated[int, typer.Argument(metavar="N", min=1, max=100, help="How many sources a page has to cite.")],
+    tenant: Tenant,
+    as_json: AsJson = False,
+) -> None:
+    """Say from how many sources on a model writes the text of a page. With fewer, its sections quote them."""
+    from ..session import find_wiki, session
+
+    async def work(database: "Database") -> bool:
+        from db.scope import Role
+        from resolvers.auth.owners import WikiSettings, update_wiki_settings
+
+        scope = (await find_wiki(database, tenant, slug)).scope(Role.ADMIN)
+        return await update_wiki_settings(database, scope, WikiSettings(min_sources_for_synthesis=sources))
+
+    changed = session(work)
+    if as_json:
+        show({"minSourcesForSynthesis": sources, "changed": changed})
+    else:
+        say(f"A model writes the text of pages of {slug} that cite {sources} sources or more.")
+
+
 def shown(owner: "Owner") -> dict[str, Any]:
     return {
         "id": owner.id,

@@ -59,6 +59,7 @@ def pages(
     since: Annotated[
         str | None, typer.Option(metavar="TIME", parser=moment, help="Changed then or later, like 2026-01-31.")
     ] = None,
+    stubs: Annotated[bool | None, typer.Option("--stubs/--no-stubs", help="Pages of one source at most.")] = None,
     archived: Annotated[bool, typer.Option("--archived", help="Archived pages instead of active ones.")] = False,
     order: Annotated[Order, typer.Option(help="Last changed, by title, newest, or most linked first.")] = Order.UPDATED,
     limit: Limit = 50,
@@ -71,6 +72,7 @@ def pages(
         "tags": tags or None,
         "titlePrefix": prefix,
         "updatedSince": since,
+        "isStub": stubs,
         "status": "ARCHIVED" if archived else "ACTIVE",
     }
     variables = {"filter": filter, "order": order.upper(), "limit": limit, "after": after}

@@ -3,9 +3,19 @@
 import pydantic_ai.models
 import pytest
 
-from tests.resolvers.conftest import wiki
+from resolvers.auth.owners import WikiSettings, update_wiki_settings
+from tests.resolvers.conftest import wiki as new_wiki
+from tests.wiki import Wiki
 
-__all__ = ["wiki"]
+__all__ = ["new_wiki", "wiki"]
+
+
+@pytest.fixture
+async def wiki(new_wiki: Wiki) -> Wiki:
+    """A wiki whose pages a model writes from their first source on."""
+    await update_wiki_settings(new_wiki.database, new_wiki.scope, WikiSettings(min_sources_for_synthesis=1))
+    await new_wiki.look.execute("DELETE FROM activity WHERE tenant_id = $1", new_wiki.scope.tenant_id)
+    return new_wiki
 
 
 @pytest.fixture(autouse=True)

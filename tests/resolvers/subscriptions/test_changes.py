@@ -134,7 +134,9 @@ ASKS = {
 """What admins ask of the compiler: the job is what is announced."""
 OF_COMPILED = {"suppressWikiSectionPromotion", "dropWikiLinks"}
 """What is only done to what a compiler made: the tests of growing sections and of kinds of links do it."""
-OF_NO_WIKI = {"createWikiOwner", "createApiKey", "revokeApiKey", "grantWikiAccess", "revokeWikiAccess"}
+OF_NO_WIKI = {
+    "updateWikiSettings", "createWikiOwner", "createApiKey", "revokeApiKey", "grantWikiAccess", "revokeWikiAccess"
+}  # fmt: skip
 """What onboards a customer changes no page, so that nobody follows it."""
 MADE = {
     "addWikiSource": "source", "createWikiPage": "page", "upsertWikiPage": "other", "recordWikiMention": "mention",

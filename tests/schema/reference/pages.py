@@ -174,6 +174,9 @@ class Pages:
     def citations(self, page: Row, **paging: Any) -> Row:
         return Paged(self.rows, self.cited(page), "-created_at", "-id").part(**paging)
 
+    def is_stub(self, page: Row) -> bool:
+        return self.source_count(page) <= 1
+
     def source_count(self, page: Row) -> int:
         return len({(row["kind"], row["ref"]) for row in self.cited_sources(page)})
 

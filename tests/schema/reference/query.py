@@ -9,7 +9,7 @@ from content.names import normalise
 from resolvers.context import Context
 from tests.schema.reference.history import Histories
 from tests.schema.reference.lists import Paged, limited, sized
-from tests.schema.reference.pages import HUBS, connected
+from tests.schema.reference.pages import HUBS, Pages, connected
 from tests.schema.reference.rows import Row, Rows
 from tests.schema.reference.search import Searches
 from tests.schema.reference.times import moment
@@ -84,7 +84,10 @@ class Query:
 
     def wiki_pages(self, _: Any, order_by: str, filter: Row | None = None, **given: Any) -> Row:
         where, paging = parted(given)
-        pages = [page for page in self.inside("pages", where) if passes(page, filter or {})]
+        wanted = filter or {}
+        pages = [page for page in self.inside("pages", where) if passes(page, wanted)]
+        if (stubs := wanted.get("isStub")) is not None:
+            pages = [page for page in pages if Pages(self.rows).is_stub(page) is stubs]
         return Paged(self.rows, pages, *ORDERS[order_by]).part(**paging)
 
     def wiki_changes(self, _: Any, **given: Any) -> Row:

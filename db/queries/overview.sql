@@ -1,0 +1,53 @@
+-- name: list_map
+-- The active pages of a wiki, by types in the given order and by slug, behind a place, each with whether it cites one
+-- source at most; and, where the first of them are asked for, how many of each type there are.
+WITH wanted AS (
+    SELECT given.type, given.place FROM unnest(CAST(:types AS text[])) WITH ORDINALITY AS given (type, place)
+), counted AS (
+    SELECT p.type, count(*) AS total FROM pages AS p
+    WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active'
+      AND p.type = ANY(CAST(:types AS text[])) AND CAST(:after AS text) IS NULL
+    GROUP BY p.type
+), listed AS (
+    SELECT wanted.place, found.* FROM wanted
+    CROSS JOIN LATERAL (
+        SELECT p.id, p.type, p.slug, p.title, p.summary FROM pages AS p
+        WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.type = wanted.type AND p.status = 'active'
+          AND p.slug > CASE WHEN wanted.place = 1 THEN coalesce(CAST(:after AS text), '') ELSE '' END
+        ORDER BY p.slug
+        LIMIT :most
+    ) AS found
+    ORDER BY wanted.place, found.slug
+    LIMIT :most
+)
+SELECT
+    wanted.type, counted.total, listed.slug, listed.title, listed.summary,
+    (
+        SELECT count(DISTINCT (e.kind, e.ref)) FROM section_sources AS c
+        JOIN sources AS e ON e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.id = c.source_id
+        WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = listed.id
+    ) <= 1 AS is_stub
+FROM wanted
+LEFT JOIN listed ON listed.place = wanted.place
+LEFT JOIN counted ON counted.type = wanted.type
+ORDER BY wanted.place, listed.slug;
+
+-- name: list_activity
+-- What happened in a wiki before a place in its log, the newest first, with the page and the name of who did it.
+SELECT
+    line.id, line.at, line.action, line.detail, line.actor_kind, coalesce(o.name, k.name, line.actor_id) AS actor,
+    p.type, p.slug, p.title, p.status
+FROM (
+    SELECT
+        a.id, a.at, a.action, a.detail, a.page_id, a.actor_kind, a.actor_id,
+        CASE WHEN pg_input_is_valid(a.actor_id, 'uuid') THEN CAST(a.actor_id AS uuid) END AS known_id
+    FROM activity AS a
+    WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id
+      AND (a.at, a.id) < (CAST(:before_at AS timestamptz), CAST(:before_id AS uuid))
+    ORDER BY a.at DESC, a.id DESC
+    LIMIT :most
+) AS line
+LEFT JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = line.page_id
+LEFT JOIN owners AS o ON o.tenant_id = :tenant_id AND o.id = line.known_id
+LEFT JOIN api_keys AS k ON k.tenant_id = :tenant_id AND k.id = line.known_id
+ORDER BY line.at DESC, line.id DESC;

@@ -1,0 +1,131 @@
+"""A wiki at a glance, as markdown: the map of what it knows, and the log of what happened in it, part by part."""
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from content.markdown.links import title_link
+from content.rollups import rollup_line
+from db.database import Database, Row
+from db.scope import Scope
+from db.sql import statements
+from db.tables import PAGE_TYPES
+
+from .. import validation
+from ..errors import BadInput
+from ..permissions import Action, authorise
+from ..transactions.transaction import read_connection
+from ..transactions.writer import Writer
+
+OVERVIEW = statements("overview")
+DEFAULT, MOST = 100, 200  # lines of one part
+CURSOR_MAX = 1_000
+NEVER = datetime.max.replace(tzinfo=UTC)
+LAST_ID = UUID(int=2**128 - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """A part of a map or of a log. `next_cursor` leads to the next part; None after the last one."""
+
+    body: str
+    next_cursor: str | None
+
+
+async def knowledge_map(
+    database: Database, scope: Scope, *, types: Sequence[str] | None = None, first: int = DEFAULT, after: str | None
+) -> Overview:
+    """The active pages of the scope's wiki by type and slug, each a link with the first sentence of its summary."""
+    size = within(first)
+    chosen = [type for type in PAGE_TYPES if types is None or type in types]
+    type, slug = read_cursor(after, str, str) or (None, None)
+    if type is not None and type not in chosen:
+        raise BadInput("This cursor belongs to a map of other types.", "after")
+    left = chosen[chosen.index(type) :] if type else chosen
+    async with read_connection(database) as connection:
+        await authorise(connection, scope, scope.owner_id, Action.READ)
+        reader = Writer(connection, scope)
+        rows = await reader.all(OVERVIEW["list_map"], types=left, after=slug, most=size + 1)
+    pages = [row for row in rows if row["slug"] is not None]
+    shown = pages[:size]
+    parts = [] if type else [f"# Knowledge map\n\n{amounts(rows)}"]
+    for one, same in groupby(shown, lambda row: row["type"]):
+        lines = list(same)
+        total = ", continued" if one == type else f" ({lines[0]['total']:,})" if lines[0]["total"] else ""
+        parts.append(f"## {one.capitalize()}{total}\n\n" + "\n".join(map(map_line, lines)))
+    is_whole = len(pages) <= size
+    return Overview("\n\n".join(parts), None if is_whole else make_cursor(shown[-1]["type"], shown[-1]["slug"]))
+
+
+def amounts(rows: Sequence[Row]) -> str:
+    """Say how many pages of which types a wiki has."""
+    counts = {row["type"]: row["total"] for row in rows if row["total"]}
+    if not counts:
+        return "There are no pages yet."
+    return f"Pages: {sum(counts.values()):,} ({', '.join(f'{total:,} {type}' for type, total in counts.items())})."
+
+
+def map_line(row: Row) -> str:
+    line = rollup_line(row["title"], row["type"], row["slug"], row["summary"])
+    return f"{line} *(stub)*" if row["is_stub"] else line
+
+
+async def activity_log(database: Database, scope: Scope, *, first: int = DEFAULT, after: str | None) -> Overview:
+    """Return what happened in the scope's wiki, the newest first and day by day in UTC."""
+    size = within(first)
+    at, id = read_cursor(after, datetime.fromisoformat, UUID) or (NEVER, LAST_ID)
+    if at.tzinfo is None:
+        raise BadInput("This is not a cursor of this list.", "after")
+    async with read_connection(database) as connection:
+        await authorise(connection, scope, scope.owner_id, Action.READ)
+        reader = Writer(connection, scope)
+        rows = await reader.all(OVERVIEW["list_activity"], before_at=at, before_id=id, most=size + 1)
+    shown = rows[:size]
+    parts = [] if after else ["# Activity log"]
+    for day, same in groupby(shown, lambda row: row["at"].astimezone(UTC).date()):
+        parts.append(f"## {day.isoformat()}\n\n" + "\n".join(map(log_line, same)))
+    if not rows and not after:
+        parts.append("Nothing has happened yet.")
+    more = make_cursor(shown[-1]["at"].isoformat(), str(shown[-1]["id"])) if len(rows) > size else None
+    return Overview("\n\n".join(parts), more)
+
+
+def log_line(row: Row) -> str:
+    """Say what happened when, to which page, and by whom. Of the details only numbers are told: they quote nothing."""
+    title = "" if row["title"] is None else " ".join(row["title"].split())
+    is_linked = row["status"] == "active"
+    page = title_link(title, row["type"], row["slug"]) if is_linked else f"{row['type']}/{row['slug']}" * bool(title)
+    numbers = [f"{name} {value}" for name, value in row["detail"].items() if type(value) is int]
+    by = f"{row['actor_kind']} {' '.join(row['actor'].split())}".strip()
+    about = f" {page}" if page else ""
+    return f"- {row['at'].astimezone(UTC):%H:%M} {row['action']}{about} — {', '.join([by, *numbers])}"
+
+
+def within(first: int) -> int:
+    """A number of lines, clamped as lists clamp it. Raises BadInput for a negative one."""
+    if first < 1:
+        raise BadInput("A part has at least one line.", "first")
+    return min(first, MOST)
+
+
+def make_cursor(*place: str) -> str:
+    return urlsafe_b64encode(orjson.dumps(place)).decode()
+
+
+def read_cursor(text: str | None, *kinds: Any) -> tuple[Any, ...] | None:
+    """Return the place that a cursor says, or None without one. Raises BadInput for what is no such cursor."""
+    if not text:
+        return None
+    try:
+        place = orjson.loads(urlsafe_b64decode(text[:CURSOR_MAX].encode("ascii")))
+        if len(place) != len(kinds) or not all(isinstance(part, str) for part in place):
+            raise ValueError
+        return tuple(kind(validation.text(part, "after", CURSOR_MAX)) for kind, part in zip(kinds, place, strict=True))
+    except (ValueError, TypeError) as error:
+        raise BadInput("This is not a cursor of this list.", "after") from error

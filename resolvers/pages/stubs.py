@@ -1,0 +1,65 @@
+"""Stubs, and paragraphs for pages, each written together with the citation of the source that says so."""
+
+from db.database import Connection, Database
+from db.one_transaction import OneTransaction
+from db.scope import Scope
+
+from ..model.drafts import PageDraft
+from ..model.lookup import PageAddress, locate
+from ..model.pages import Saved, find_pages
+from ..sources.sources import cite_source, locate_source
+from ..transactions.transaction import read_connection
+from ..transactions.writer import Writer
+from .edits import append_to_page
+from .lifecycle import create_page
+
+
+async def write_stub(database: Database, scope: Scope, draft: PageDraft, source: str | None = None) -> Saved:
+    """Create a page whose first section cites a source, given as KIND/REF or by its id; both or nothing."""
+    source_id = await locate_source(database, scope, source) if source else None
+    async with OneTransaction(database, nothing) as whole:
+        saved = await create_page(whole, scope, draft, unless_called=True)
+        if source_id:
+            slug = await section_slug_of(whole, scope, saved, 0)
+            await cite_source(whole, scope, page_id=saved.page_id, section_slug=slug, source_id=source_id)
+        await whole.commit()
+    return saved
+
+
+async def append_cited(
+    database: Database,
+    scope: Scope,
+    address: PageAddress,
+    *,
+    text: str,
+    source: str,
+    section_slug: str | None = None,
+    expected_version: int | None = None,
+    summary: str | None = None,
+) -> Saved:
+    """Append a paragraph to a page, in its last section if none is named, and cite the source there; or do nothing."""
+    page_id, source_id = await locate(database, scope, address), await locate_source(database, scope, source)
+    async with OneTransaction(database, nothing) as whole:
+        done = await append_to_page(
+            whole,
+            scope,
+            PageAddress(page_id),
+            text=text,
+            section_slug=section_slug,
+            expected_version=expected_version,
+            summary=summary,
+        )
+        slug = section_slug or await section_slug_of(whole, scope, done.saved, -1)
+        await cite_source(whole, scope, page_id=page_id, section_slug=slug, source_id=source_id)
+        await whole.commit()
+    return done.saved
+
+
+async def section_slug_of(database: Database, scope: Scope, saved: Saved, place: int) -> str:
+    async with read_connection(database) as connection:
+        page = (await find_pages(Writer(connection, scope), [saved.page_id]))[saved.page_id]
+    return page.sections[place].slug
+
+
+async def nothing(connection: Connection) -> None:
+    """Do nothing at the beginning of the transaction."""
