@@ -12,9 +12,9 @@ from db.ids import new_id
 from resolvers.links.references import Reference, assert_references
 from resolvers.pages.claims import write_claims
 from resolvers.pages.contradictions import write_contradictions
-from resolvers.pages.grounding import ground
 from resolvers.pages.trajectory import keep_trajectory
 from resolvers.pages.update import save_all
+from resolvers.sources.grounding import ground
 from resolvers.sources.mentions import Sighted, sight_all
 from resolvers.transactions.writer import Writer, record, record_each
 

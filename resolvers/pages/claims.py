@@ -21,11 +21,11 @@ from ..errors import BadInput
 from ..model import outline
 from ..model.lookup import PageAddress, locate
 from ..model.pages import Page, Saved, find_page
+from ..sources.grounding import ground
 from ..sources.sources import find_section
 from ..transactions.transaction import check_version, writing_page, writing_row
 from ..transactions.writer import Writer, record
 from .edits import appended, edited_text, retold, text_of
-from .grounding import ground
 from .sections import named
 from .trajectory import keep_trajectory
 from .update import save

@@ -23,9 +23,9 @@ from ..model.names import check_number, everyone, find_names, free_slug, write_n
 from ..model.outline import Outline
 from ..model.pages import Page, Saved, find_page
 from ..search.index import Findable, found_together, write_search
+from ..sources.grounding import ground
 from ..transactions.transaction import NO_PAGE, check_same_wiki, check_version, writing_page
 from ..transactions.writer import Writer, record
-from .grounding import ground
 from .hierarchy import place
 from .insert import read_sections
 from .renaming import find_calling, rewrite_calling

@@ -14,9 +14,9 @@ from ..links.targets import resolve, write_targets
 from ..model.names import Names, check_number, everyone, known_names, take_names, write_names
 from ..model.pages import Page, Saved
 from ..search.index import Findable, restate_search, write_search
+from ..sources.grounding import ground
 from ..subscriptions.changes import ChangeKind
 from ..transactions.writer import Writer
-from .grounding import ground
 from .insert import (
     IMPORTED,
     INSERT_REVISION,

@@ -17,11 +17,11 @@ from db.tables import SOURCE_KINDS
 from .. import validation
 from ..errors import BadInput, NotFound
 from ..jobs.queue import enqueue
-from ..pages.grounding import ground
 from ..permissions import Action, authorise
 from ..search.passages import IndexedSource, count_passage_words, drop_passages, write_passages
 from ..transactions.transaction import read_connection, writing, writing_page, writing_row
 from ..transactions.writer import Writer, record
+from .grounding import ground
 
 SECTIONS = statements("sections")
 SOURCES = statements("sources")

@@ -59,7 +59,8 @@ async def test_each_check_finds_what_it_is_for(wiki: Wiki) -> None:
     assert {name: one["total"] for name, one in found.items()} == {
         "unfinished_forgetting": 1, "broken_links": 3, "unknown_spaces": 3, "broken_space_links": 0,
         "private_links": 0, "expired": 1, "duplicate_aliases": 2,
-        "missing_sources": 4, "decision_shape": 1, "contradictions": 0, "renamed_pages": 0, "missing_pages": 1, "earned_names": 1, "orphans": 7, "stale": 1,
+        "missing_sources": 4, "decision_shape": 1, "contradictions": 0, "renamed_pages": 0,
+        "missing_pages": 1, "earned_names": 1, "orphans": 7, "stale": 1,
         "oversize": 1, "missing_summaries": 6, "slug_drift": 1,
     }  # fmt: skip
     assert found["broken_links"]["findings"][0] == {
