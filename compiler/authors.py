@@ -13,7 +13,7 @@ from resolvers.errors import CairnError
 from resolvers.jobs.queue import Job
 
 from .metrics import Metrics
-from .planner import Knowledge, Plan, Planner, SectionTask, SectionWriter, SourceText
+from .planner import Judge, Knowledge, Plan, Planner, SectionTask, SectionWriter, SourceText
 
 # A fence without a language, or of markdown, wraps an answer; any other one is code that the section is to show.
 FENCE = re.compile(r"(?P<marks>`{3,}|~{3,})[ \t]*(?P<info>[^`\r\n]*)")
@@ -78,12 +78,16 @@ async def never() -> Stop | None:
 
 @dataclass(frozen=True, slots=True)
 class Authors:
-    """A planner and a writer; `batch` is how many sources they take at a time, where that is less than usual."""
+    """A planner and a writer; `batch` is how many sources they take at a time, where that is less than usual.
+
+    Without a `judge` of corrections the rules judge at once.
+    """
 
     planner: Planner
     writer: SectionWriter
     batch: int | None = None
     stop: Callable[[], Awaitable[Stop | None]] = never
+    judge: Judge | None = None
 
 
 class Hiring(Protocol):

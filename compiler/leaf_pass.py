@@ -13,6 +13,7 @@ from enum import Enum, auto
 from functools import cached_property
 from uuid import UUID
 
+from content.claims.corrections import Verdict
 from db.database import Database
 from db.measuring import measure
 from db.scope import Actor, ActorKind, Role, Scope
@@ -77,6 +78,7 @@ class Run:
         self.database, self.job, self.compiler = database, job, compiler
         self.scope = Scope(job.tenant_id, job.owner_id, Role.SERVICE, ACTOR, (job.owner_id,))
         self.metrics = Metrics(job.metrics)
+        self.judged: dict[tuple[str, str], Verdict] = {}
         self.size, self.is_cut = compiler.caps.batch, False
         """Of the next batch; and whether what comes behind it is known to be too much."""
 
@@ -120,7 +122,8 @@ class Run:
     async def composed(self, reader: Writer, plan: Plan, texts: Mapping[TaskKey, str]) -> Composition:
         """Compose the plan with the wiki as it is now, for this writer."""
         reads_again = getattr(self.authors.writer, "reads_again", False)
-        return await compose(reader, plan, texts, self.sources_max, reads_again=reads_again)
+        judged = None if self.authors.judge is None else self.judged
+        return await compose(reader, plan, texts, self.sources_max, reads_again=reads_again, judged=judged)
 
     async def step(self) -> bool:
         """Compile one batch; return true when the job is over."""
@@ -160,8 +163,10 @@ class Run:
             self.size = fits
             return Outcome.TOO_MUCH
         texts: dict[TaskKey, str] = {}
+        self.judged.clear()
         for _ in range(ROUNDS):
             await self.write(plan, texts)
+            await self.judge(plan, texts)
             try:
                 async with reading_ahead(self.database, self.scope, self.authors.planner, batch.end, self.batch):
                     return await self.store(batch, plan, texts, began)
@@ -184,6 +189,17 @@ class Run:
         writing_now = (written(writer, task) for task in composition.missing.values())
         texts.update(zip(composition.missing, await in_turns(writing_now), strict=True))
 
+    async def judge(self, plan: Plan, texts: Mapping[TaskKey, str]) -> None:
+        """Have a judge beside the rules judge what new sources may override: no connection is held meanwhile."""
+        judge = self.authors.judge
+        while judge is not None:
+            async with read_connection(self.database) as connection:
+                composition = await self.composed(Writer(connection, self.scope), plan, texts)
+            if composition.missing or not composition.unjudged:
+                break
+            for one in composition.unjudged:
+                self.judged[one.older, one.newer] = await judge.judge(one)
+
     async def store(self, batch: Batch, plan: Plan, texts: dict[TaskKey, str], began: float) -> Outcome:
         """Store pages, evidence, cursor and what was done, all of it or nothing. Raises Stale and Lost."""
         async with writing(self.database, self.scope) as writer:
@@ -192,7 +208,7 @@ class Run:
             if await writer.value(FORGETTING["count_forgotten"], ids=[source.id for source in batch.sources]):
                 return Outcome.MOVED
             composition = await self.composed(writer, plan, texts)
-            if composition.missing:
+            if composition.missing or composition.unjudged:
                 raise Stale
             async with found_together(writer):
                 done = await apply(writer, batch, composition, links_by_evidence=self.compiler.links_by_evidence)

@@ -8,8 +8,10 @@ data.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 from uuid import UUID
+
+from content.claims.corrections import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +179,21 @@ class Planner(Protocol):
     """
 
     async def plan(self, sources: Sequence[SourceText], knowledge: Knowledge) -> Plan: ...
+
+
+class Disputed(NamedTuple):
+    """An older sentence of a page and a newer one of a source that may override it, with the names of the page."""
+
+    older: str
+    newer: str
+    names: frozenset[str] = frozenset()
+
+
+class Judge(Protocol):
+    """Judges what newer sentences do to older ones."""
+
+    async def judge(self, disputed: Disputed) -> Verdict:
+        """Return whether the newer sentence overrides the older one, adds to it, or has nothing to do with it."""
 
 
 class SectionWriter(Protocol):

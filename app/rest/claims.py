@@ -55,7 +55,7 @@ class Contradictions(Listed):
 
 
 class Decision(RequestModel):
-    """What holds, and why. The claim that is not kept is superseded by the other one."""
+    """A decision and its reason. The claim that is not kept is superseded by the other one."""
 
     resolution: Annotated[Resolution, Field(strict=False)]
     reason: Annotated[str, Field(min_length=1, max_length=REASON.most)]

@@ -109,6 +109,7 @@ async def search(
     types: Types = None,
     tags: Tags = None,
     updated_since: UpdatedSince = None,
+    strict: Annotated[bool, Query(description="Demote pages whose sentences no cited source supports.")] = False,
     limit: Annotated[int, Query(ge=1, le=50)] = 20,
     cursor: Cursor = None,
 ) -> Response:
@@ -117,6 +118,7 @@ async def search(
         "types": capitals(types),
         "tags": tags,
         "updatedAfter": updated_since and updated_since.isoformat(),
+        "strict": strict or None,
     }
     wanted = {name: value for name, value in asked.items() if value is not None}
     given: dict[str, Any] = {"query": q, "filter": wanted or None, "first": limit, "after": cursor}

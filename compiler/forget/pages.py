@@ -10,8 +10,9 @@ from db.sql import statements
 from resolvers.links.references import refresh_hubness
 from resolvers.links.targets import resolve
 from resolvers.model.names import Names, renew_names
-from resolvers.model.pages import Page
+from resolvers.model.pages import Page, find_page
 from resolvers.pages.lifecycle import remove_page
+from resolvers.pages.trajectory import keep_trajectory, slug_of
 from resolvers.pages.update import save
 from resolvers.search.index import Findable, write_search
 from resolvers.transactions.writer import Writer, record
@@ -22,6 +23,7 @@ from ..rebuild.pages import Remade
 from .history import erase_states
 from .wanted import CLAIMED, ForgetRequest
 
+CLAIMS = statements("claims")
 FORGETTING = statements("forgetting")
 EDIT_SUMMARY = "Written anew: a source was forgotten"
 
@@ -46,11 +48,21 @@ async def store(writer: Writer, remade: Remade, wanted: ForgetRequest, done: Met
         await write_search(writer, Findable(after, names))
         await resolve(writer, names | lost)
     await drop_claims_saying(writer, after.id, remade.gone_words)
+    await renew_trajectory(writer, after, remade.before.slug)
     await record(writer, "page.rewritten", after.id, version=saved.version)
     done.add("pages_rewritten")
     if await is_still_called(writer, after, remade.gone_words):
         done.repeats(after.id)
     await erase_states(writer, replace(after, version=saved.version), wanted.since, done)
+
+
+async def renew_trajectory(writer: Writer, page: Page, former_slug: str | None = None) -> None:
+    """Make the trajectory of a page anew, without what it said before."""
+    slugs = [slug_of(slug) for slug in (page.slug, former_slug) if slug]
+    for row in await writer.all(CLAIMS["find_trajectories"], page_id=page.id, type=page.type, slugs=slugs):
+        if row["is_own"] and (known := await find_page(writer, row["id"])):
+            await remove_page(writer, known)
+    await keep_trajectory(writer, page)
 
 
 async def drop_claims_saying(writer: Writer, page_id: UUID, gone_words: Collection[str]) -> None:
@@ -92,6 +104,7 @@ async def is_still_called(writer: Writer, page: Page, lost: frozenset[str]) -> b
 
 async def remove(writer: Writer, page: Page, done: Metrics) -> None:
     await remove_page(writer, page)
+    await renew_trajectory(writer, page)
     await record(writer, "page.deleted", page.id)
     done.add("pages_deleted")
 

@@ -23,6 +23,7 @@ from ..aggregate.promotion import about
 from ..aggregate.stored import AGGREGATION, Spot, keep, set_aggregations
 from ..metrics import Metrics
 from .history import erase_states
+from .pages import renew_trajectory
 from .wanted import CLAIMED, ForgetRequest, needles
 
 FORGETTING = statements("forgetting")
@@ -135,6 +136,10 @@ async def drop_claims(writer: Writer, wanted: ForgetRequest) -> None:
         quoting = await read_in_thread(sum(map(len, texts)), list[bool], map(wanted.is_repeated_in, texts))
         ids = [row["id"] for row, quotes in zip(rows, quoting, strict=True) if row["is_of_them"] or quotes]
         await writer.run(FORGETTING[f"drop_{noun}"], ids=ids)
+        if noun == "claims":
+            dropped = set(ids)
+            for page in (await find_pages(writer, {row["page_id"] for row in rows if row["id"] in dropped})).values():
+                await renew_trajectory(writer, page)
 
 
 async def clear_log(writer: Writer, wanted: ForgetRequest, unsaid: frozenset[str]) -> None:

@@ -6,7 +6,7 @@ cannot name what it was not shown.
 
 import re
 from functools import lru_cache
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
@@ -90,6 +90,13 @@ class SectionTextAnswer(BaseModel):
     """The section, statement by statement, the most important first."""
 
     statements: list[StatementAnswer] = []
+
+
+class VerdictAnswer(BaseModel):
+    """The effect of the newer sentence on the older one."""
+
+    verdict: Literal["overrides", "adds", "unrelated"]
+    quote: str | None = Field(None, description="With overrides: the words of the newer sentence that say so.")
 
 
 QUOTE_MIN, QUOTE_MAX = 2, 600

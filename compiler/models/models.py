@@ -17,8 +17,10 @@ from resolvers.jobs.queue import Job
 from ..authors import Authors, ModelRefused
 from ..metrics import Metrics
 from ..planner import Planner, SectionWriter
+from ..write.corrections import RuleJudge
 from .asking import Asker
 from .authorship import Authorship
+from .judge import ModelJudge
 from .meter import Budget, Meter
 from .planner import ModelPlanner
 from .usage import Price
@@ -79,7 +81,7 @@ class Models:
             price=self.terms.prices.get(name),
         )
         writer = ModelWriter(asker, self.writer, Authorship(database, scope))
-        return Authors(ModelPlanner(asker), writer, BATCH, meter.stop)
+        return Authors(ModelPlanner(asker), writer, BATCH, meter.stop, ModelJudge(asker, RuleJudge()))
 
 
 def made(name: str) -> Model:

@@ -26,10 +26,11 @@ from resolvers.transactions.writer import Writer
 
 from ..extraction.quoting import bullet, label_of
 from ..extraction.sightings import reading_of
-from ..planner import SourceText
+from ..planner import Disputed, SourceText
 
 CLAIMS = statements("claims")
 CANDIDATES_MAX, COMPARED_MAX = 20, 12  # sentences of a batch for one page, and statements that one is held against
+JUDGED_MAX = 20  # pairs of one batch that a judge beside the rules is asked about
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,37 @@ def is_older(said: Statement, than: datetime, captured_at: Mapping[str, datetime
     return all(label in captured_at and captured_at[label] < than for label in said.labels)
 
 
+class RuleJudge:
+    """A `Judge` of rules."""
+
+    async def judge(self, disputed: Disputed) -> Verdict:
+        return judge(disputed.older, disputed.newer, disputed.names)
+
+
+class Verdicts:
+    """The verdicts on what candidates may override: those of the rules, or those that another judge gave before.
+
+    Only of two sentences that are of one thing by the rules is anybody asked. Until somebody was, nothing is
+    overridden: `missing` are those pairs.
+    """
+
+    def __init__(self, given: Mapping[tuple[str, str], Verdict] | None = None) -> None:
+        """Without `given` verdicts the rules judge."""
+        self.given = given
+        self.missing: dict[tuple[str, str], Disputed] = {}
+
+    def of(self, older: str, newer: str, names: Collection[str]) -> Verdict:
+        verdict = judge(older, newer, names)
+        if self.given is None or verdict is Verdict.UNRELATED:
+            return verdict
+        pair = older, newer
+        if pair in self.given:
+            return self.given[pair]
+        if len(self.given) + len(self.missing) < JUDGED_MAX:
+            self.missing[pair] = Disputed(older, newer, frozenset(names))
+        return Verdict.UNRELATED
+
+
 class Correction(NamedTuple):
     """A sentence of a source that may override something, and how many forms of correction it has."""
 
@@ -121,6 +153,7 @@ async def corrected(
     candidates: Sequence[Correction],
     known: Sequence[KnownClaim],
     labelled: Mapping[str, Row],
+    verdicts: Verdicts,
 ) -> Corrected:
     """Hold each candidate against what the sections quote from older sources, and rewrite what it overrides."""
     digests = {claim.digest for claim in known}
@@ -131,7 +164,7 @@ async def corrected(
         for place, section in enumerate(sections):
             await asyncio.sleep(0)
             body = section.body
-            while said := overridden(body, candidate, names, digests, labelled):
+            while said := overridden(body, candidate, names, digests, labelled, verdicts):
                 digest = digest_of(said, source)
                 if all(row["digest"] != digest for row in found):
                     found.append(row_of(page_id, section, said, candidate, digest, labelled))
@@ -144,11 +177,18 @@ async def corrected(
 
 
 def overridden(
-    body: str, by: Correction, names: Collection[str], known: Collection[bytes], labelled: Mapping[str, Row]
+    body: str,
+    by: Correction,
+    names: Collection[str],
+    known: Collection[bytes],
+    labelled: Mapping[str, Row],
+    verdicts: Verdicts,
 ) -> Statement | None:
     """Return the first statement of a section that the candidate overrides, and of which that is not known yet."""
     for said in compared(body, by, labelled):
-        if digest_of(said, by.source) not in known and judge(said.text, by.text, names) is Verdict.OVERRIDES:
+        if digest_of(said, by.source) in known:
+            continue
+        if verdicts.of(said.text, by.text, names) is Verdict.OVERRIDES:
             return said
     return None
 

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from rapidfuzz.distance import Levenshtein
 
+from content.claims.corrections import Verdict
 from content.limits import ALIASES, TAGS
 from content.names import normalise
 from content.templates import TEMPLATES
@@ -27,7 +28,7 @@ from ..link.texts import PageLinks
 from ..metrics import Metrics
 from ..plan.pages import Work, assign, leave_lists, leave_thin_themes
 from ..plan.validation import Guard
-from ..planner import HeldName, NewPage, PageName, PageUpdate, Plan, SectionTask
+from ..planner import Disputed, HeldName, NewPage, PageName, PageUpdate, Plan, SectionTask
 from ..read.evidence import with_standing
 from ..read.source_texts import TEXTS, find_facts
 from ..read.stored import CITED_MAX, find_cards, find_citations, find_compiled_summaries, find_synthesised
@@ -35,6 +36,7 @@ from .contradictions import contradictions_in, find_recorded
 from .corrections import (
     Corrected,
     Known,
+    Verdicts,
     corrected,
     corrections_in,
     find_known,
@@ -62,9 +64,10 @@ class PageChange:
 
 @dataclass(frozen=True, slots=True)
 class Composition:
-    """Everything to be stored for a batch. While `missing` holds tasks it is not whole, and `metrics` are at most."""
+    """Everything to be stored for a batch. While something is `missing` or `unjudged` it is not whole."""
 
     missing: Mapping[TaskKey, SectionTask]
+    unjudged: tuple[Disputed, ...] = ()
     changes: tuple[PageChange, ...] = ()
     claims: tuple[Mapping[str, Any], ...] = ()
     contradictions: tuple[Mapping[str, Any], ...] = ()
@@ -75,12 +78,18 @@ class Composition:
 
 
 async def compose(
-    reader: Writer, plan: Plan, texts: Texts, sources_max: int = CITED_MAX, *, reads_again: bool = False
+    reader: Writer,
+    plan: Plan,
+    texts: Texts,
+    sources_max: int = CITED_MAX,
+    *,
+    reads_again: bool = False,
+    judged: Mapping[tuple[str, str], Verdict] | None = None,
 ) -> Composition:
     """Compose the next state of the wiki from what it is now; `texts` are the sections that were written already.
 
     A writer is given the `sources_max` newest sources of a section besides the new ones; one that `reads_again`, those
-    that its lines name, too.
+    that its lines name, too. `judged` are the verdicts of a judge on corrections; without them the rules judge.
     """
     metrics = Metrics()
     metrics.use(plan.usage)
@@ -116,7 +125,8 @@ async def compose(
         for one in work.values()
         if (change := await changed(one, written, links, guard, has_own_summary=one.page.id in compiled))
     ]
-    changes, claims = await with_corrections(reader, changes, facts, known)
+    verdicts = Verdicts(judged)
+    changes, claims = await with_corrections(reader, changes, facts, known, verdicts)
     metrics.add("claims_superseded", len(claims))
     contradictions = await contradicting(reader, changes, facts)
     metrics.add("contradictions_found", len(contradictions))
@@ -124,6 +134,7 @@ async def compose(
     metrics.add("pages_created", sum(change.before is None for change in changes))
     return Composition(
         missing={},
+        unjudged=tuple(verdicts.missing.values()),
         changes=tuple(changes),
         claims=tuple(claims),
         contradictions=tuple(contradictions),
@@ -135,7 +146,7 @@ async def compose(
 
 
 async def with_corrections(
-    reader: Writer, changes: Sequence[PageChange], facts: Mapping[UUID, Row], known: Known
+    reader: Writer, changes: Sequence[PageChange], facts: Mapping[UUID, Row], known: Known, verdicts: Verdicts
 ) -> tuple[list[PageChange], list[Mapping[str, Any]]]:
     """Return the changes of pages with what newer sources override taken out, and the claims to be recorded."""
     new = {id for change in changes for ids in change.cited.values() for id in ids}
@@ -148,7 +159,9 @@ async def with_corrections(
         if candidates:
             page = change.after
             names = {page.title, *change.aliases}
-            done = await corrected(page.id, page.sections, names, candidates, known.get(page.id, ()), labelled)
+            done = await corrected(
+                page.id, page.sections, names, candidates, known.get(page.id, ()), labelled, verdicts
+            )
             if done.claims:
                 change, rows = with_claims(change, done)
                 claims += rows

@@ -12,6 +12,7 @@ from db.ids import new_id
 from resolvers.links.references import Reference, assert_references
 from resolvers.pages.claims import write_claims
 from resolvers.pages.contradictions import write_contradictions
+from resolvers.pages.trajectory import keep_trajectory
 from resolvers.pages.update import save_all
 from resolvers.sources.grounding import ground
 from resolvers.sources.mentions import Sighted, sight_all
@@ -106,6 +107,10 @@ async def supersede(writer: Writer, composition: Composition) -> None:
         await write_claims(writer, composition.claims)
         for row in composition.claims:
             await record(writer, "claim.superseded", row["page_id"], claimId=row["id"])
+        superseding = {row["page_id"] for row in composition.claims}
+        for change in composition.changes:
+            if change.after.id in superseding:
+                await keep_trajectory(writer, change.after)
     if composition.contradictions:
         await write_contradictions(writer, composition.contradictions)
         for row in composition.contradictions:

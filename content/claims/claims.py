@@ -49,6 +49,7 @@ def says(text: str, claim: str) -> bool:
 # -- claims in the texts that a compile writes: quotes in curly quotation marks, with the marks of their sources
 
 QUOTED = re.compile(r"“((?:[^“”\\]|\\.)*)”")
+MARKUP = re.compile(r"[\\`*_\[\]<>|~$&^“”]")
 ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 MARKED = re.compile(r"(?<!\\)\[\^([^\[\]\s^\\]{1,1000})\]")
 
@@ -83,6 +84,11 @@ def without_statement(body: str, wrong: Statement, instead: str | None = None) -
     else:
         lines[wrong.line : wrong.line + 1] = [] if instead is None else [instead]
     return "\n".join(lines)
+
+
+def escaped(text: str) -> str:
+    """Return a text with a backslash before whatever could be markup, as a quote has it."""
+    return MARKUP.sub(lambda found: "\\" + found[0], text)
 
 
 def unescaped(text: str) -> str:

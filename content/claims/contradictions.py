@@ -44,7 +44,7 @@ TRANSIENT = word_set(
     """
     temperature weather humidity wind rain mood balance stock inventory queue backlog score traffic load attendance
     status progress guest guests visitor speaker weight pulse pressure level battery agenda topic lunch dinner menu
-    today rate exchange time clock count total turnover revenue order orders shipment delivery run walk trip
+    today rate exchange time clock count total turnover revenue order orders shipment delivery run walk
     session visit game match episode issue ticket step round draft temperatur wetter stand température météo
     temperatura tiempo tempo weer температура погода
     """

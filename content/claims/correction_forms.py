@@ -133,6 +133,18 @@ ADDING = re.compile(
 )
 
 
+# What stands between the former name of a thing and its present one.
+RENAMED = (
+    " is now called ", " is now named ", " is now known as ", " was renamed to ", " was renamed ",
+    " has been renamed to ", " has been renamed ", " changed its name to ", " changed her name to ",
+    " changed his name to ", " heißt jetzt ", " heißt nun ", " wurde umbenannt in ", " s'appelle maintenant ",
+    " s'appelle désormais ", " a été renommé ", " a été renommée ", " ahora se llama ", " pasó a llamarse ",
+    " agora se chama ", " passou a chamar-se ", " passou a se chamar ", " ora si chiama ", " adesso si chiama ",
+    " è stato rinominato ", " heet nu ", " werd hernoemd naar ", " теперь называется ", " переименован в ",
+    " переименована в ", "改名为", "改名為", "更名为", "更名為",
+)  # fmt: skip
+
+
 def compiled(forms: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(form, re.IGNORECASE) for form in forms)
 

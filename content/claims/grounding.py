@@ -19,7 +19,7 @@ from .corrections import content, names_in
 SENTENCES_MAX = 400  # of one section
 SOURCE_MAX = 200_000  # characters of one source that are looked at
 WORDS_LEAST = 3  # fewer words claim nothing
-SHARE = 0.6
+SHARE = 0.75
 OPENING = re.compile(r"^\s*(?:[-*+>]|\d+[.)])\s+(?:\d{4}-\d\d-\d\d(?: — [^:]{1,200})?:?\s*)?")
 MARKUP = re.compile(r"\[\[(?:[^\]|]*\|)?([^\]|]*)\]\]|!?\[([^\]]*)\]\([^)]*\)|[*_`~]{1,3}")
 LISTED = re.compile(

@@ -64,3 +64,28 @@ WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = :from_
 SELECT page_id, fact, superseded_on, digest, withdrawn_at FROM superseded_claims
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:page_ids AS uuid[]))
 ORDER BY page_id, superseded_on, id;
+
+-- name: find_trajectories
+-- How many claims of a page are superseded, beside each page that has a slug of its trajectory, and whether that is it.
+SELECT known.claims, p.id, p.slug, jsonb_exists(p.metadata, 'trajectory_of') AS is_own
+FROM (
+    SELECT count(*) AS claims FROM superseded_claims
+    WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND withdrawn_at IS NULL
+) AS known
+LEFT JOIN pages AS p
+    ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.type = :type
+    AND p.slug = ANY(CAST(:slugs AS text[])) AND p.id <> :page_id
+ORDER BY is_own DESC NULLS LAST, array_position(CAST(:slugs AS text[]), p.slug);
+
+-- name: list_of_page
+-- What a page used to say, oldest first, with the sources that stated and overrode it.
+SELECT c.fact, c.replacement, c.superseded_on, stating.kind AS stated_kind, stating.ref AS stated_ref,
+       overriding.kind AS overriding_kind, overriding.ref AS overriding_ref
+FROM superseded_claims AS c
+LEFT JOIN sources AS stating
+    ON stating.tenant_id = :tenant_id AND stating.owner_id = :owner_id AND stating.id = c.stated_by_id
+LEFT JOIN sources AS overriding
+    ON overriding.tenant_id = :tenant_id AND overriding.owner_id = :owner_id AND overriding.id = c.overridden_by_id
+WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = :page_id AND c.withdrawn_at IS NULL
+ORDER BY c.superseded_on, c.id
+LIMIT :most;

@@ -317,7 +317,7 @@ WHERE kept.tenant_id = :tenant_id AND kept.created_at >= :since
 
 -- name: find_claims_since
 -- The claims that rest on these sources, and those that were recorded since and may quote them.
-SELECT id, fact, replacement, coalesce(
+SELECT id, page_id, fact, replacement, coalesce(
     stated_by_id = ANY(CAST(:source_ids AS uuid[])) OR overridden_by_id = ANY(CAST(:source_ids AS uuid[])), FALSE
 ) AS is_of_them
 FROM superseded_claims
@@ -339,7 +339,7 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS 
 
 -- name: find_contradictions_since
 -- The contradictions between claims that rest on these sources, and those that were recorded since and may quote them.
-SELECT id, older_claim, newer_claim, reason, coalesce(
+SELECT id, page_id, older_claim, newer_claim, reason, coalesce(
     older_source_id = ANY(CAST(:source_ids AS uuid[])) OR newer_source_id = ANY(CAST(:source_ids AS uuid[])), FALSE
 ) AS is_of_them
 FROM contradictions

@@ -73,6 +73,63 @@ WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id
 ORDER BY p.title, p.id, t.target
 LIMIT :most;
 
+-- name: contradictions
+-- Claims of pages that cannot both hold, of which nobody has decided which does.
+SELECT p.id, p.type, p.slug, p.title, '"' || left(c.older_claim, 100) || '" or "' || left(c.newer_claim, 100) || '"' AS detail,
+       count(*) OVER () AS total
+FROM contradictions AS c
+JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = c.page_id AND p.status = 'active'
+WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.status = 'open'
+ORDER BY c.id DESC
+LIMIT :most;
+
+-- name: renamed_pages
+-- Entities that seem to be one under two names: half of the sources of each are those of the other, of three at least,
+-- and a source newer than the first of them says that the one is now called as the other is.
+WITH cited AS MATERIALIZED (
+    SELECT DISTINCT c.page_id, c.source_id FROM section_sources AS c
+    JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = c.page_id
+        AND p.status = 'active' AND p.type = 'entity'
+    WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id
+), counted AS MATERIALIZED (
+    SELECT page_id, count(*) AS sources FROM cited GROUP BY page_id HAVING count(*) >= 3
+), pair AS MATERIALIZED (
+    SELECT one.page_id AS old_id, other.page_id AS new_id
+    FROM cited AS one
+    JOIN cited AS other ON other.source_id = one.source_id AND other.page_id <> one.page_id
+    JOIN counted AS of_one ON of_one.page_id = one.page_id
+    JOIN counted AS of_other ON of_other.page_id = other.page_id
+    GROUP BY one.page_id, other.page_id, of_one.sources, of_other.sources
+    HAVING 2 * count(*) >= greatest(of_one.sources, of_other.sources)
+)
+SELECT old.id, old.type, old.slug, old.title,
+       said.kind || ':' || said.ref || ' says that it is ' || new.title || ' now. Merge: cairn merge ' || old.type || '/'
+       || old.slug || ' ' || new.type || '/' || new.slug AS detail,
+       count(*) OVER () AS total
+FROM pair
+JOIN pages AS old ON old.tenant_id = :tenant_id AND old.owner_id = :owner_id AND old.id = pair.old_id
+JOIN pages AS new ON new.tenant_id = :tenant_id AND new.owner_id = :owner_id AND new.id = pair.new_id
+CROSS JOIN LATERAL (
+    SELECT s.kind, s.ref
+    FROM cited
+    JOIN sources AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = cited.source_id
+    CROSS JOIN unnest(CAST(:forms AS text[])) AS form (words)
+    JOIN aliases AS once ON once.tenant_id = :tenant_id AND once.owner_id = :owner_id AND once.page_id = old.id
+    JOIN aliases AS now ON now.tenant_id = :tenant_id AND now.owner_id = :owner_id AND now.page_id = new.id
+    WHERE cited.page_id IN (old.id, new.id)
+      AND position(lower(once.name || form.words || now.name) IN lower(s.content)) > 0
+      AND s.captured_at > (
+          SELECT min(first.captured_at) FROM cited AS own
+          JOIN sources AS first
+              ON first.tenant_id = :tenant_id AND first.owner_id = :owner_id AND first.id = own.source_id
+          WHERE own.page_id = old.id
+      )
+    ORDER BY s.captured_at DESC, s.id
+    LIMIT 1
+) AS said
+ORDER BY old.title, old.id, new.id
+LIMIT :most;
+
 -- name: missing_pages
 -- Names that three pages link to and none has.
 SELECT CAST(NULL AS uuid) AS id, named.type, named.slug, named.alias AS title,
@@ -149,6 +206,7 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active
       WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = p.id AND s.body_md <> ''
         AND s.aggregation IS NULL
   )
+  AND NOT jsonb_exists(p.metadata, 'trajectory_of')
   AND NOT EXISTS (
       SELECT FROM section_sources AS c
       WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = p.id

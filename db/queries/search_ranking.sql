@@ -97,7 +97,13 @@ WITH scope AS MATERIALIZED (
     ORDER BY in_text + coalesce(in_names, 0) + bonus DESC, c.page_id
     LIMIT 200
 ), weighed AS (
-    SELECT *, in_text + in_names + named + together + heading + begun AS score
+    SELECT *, (in_text + in_names + named + together + heading + begun)
+        * CASE WHEN CAST(:strict AS boolean) THEN coalesce((
+            SELECT count(said.at) / count(*)::float8
+            FROM sections AS s CROSS JOIN LATERAL unnest(s.supported_at) AS said (at)
+            WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.page_id = parts.page_id
+            HAVING count(*) > 0
+        ), 0.5) ELSE 1 END AS score
     FROM (
         SELECT page_id, name, words, longness, tsv, in_text, in_names, bonus AS named,
             CAST(:total AS float8) * CASE

@@ -1,4 +1,4 @@
-"""How far what pages say is supported by the sources that they cite, and how many of these agree."""
+"""The support of what pages say by the sources that they cite, and how many of these agree."""
 
 from typing import Any
 

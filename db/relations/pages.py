@@ -49,7 +49,7 @@ from ..tables import (
     sources,
     superseded_claims,
 )
-from .references import found, referred
+from .references import among, found, referred
 
 LAST = "\U0010ffff"
 STUB_MOST: ColumnElement[Any] = literal_column("1")
@@ -207,6 +207,26 @@ def merged_into(page: OuterRow) -> Select[Any]:
     """The page that this one became a part of."""
     merged, into = merged_pages.alias(), pages.alias()
     return select(into).join(merged, merged.c.into_page_id == into.c.id).where(merged.c.page_id == page.c.id)
+
+
+SUPERSEDES = "supersedes"
+"""The reason of a link from a page to the one that it replaces."""
+
+
+def supersedes(page: OuterRow) -> Select[Any]:
+    """Select the pages that this one replaced: those that became a part of it, and those that it says it supersedes."""
+    former, merged, link = pages.alias(), merged_pages.alias(), links.alias()
+    parts = select(merged.c.page_id).where(merged.c.into_page_id == page.c.id)
+    said = select(link.c.to_page_id).where(link.c.from_page_id == page.c.id, link.c.reasons.contains([SUPERSEDES]))
+    return select(former).where(among(former, parts, said)).order_by(former.c.title, former.c.id)
+
+
+def superseded_by(page: OuterRow) -> Select[Any]:
+    """Select the pages that replaced this one."""
+    newer, merged, link = pages.alias(), merged_pages.alias(), links.alias()
+    into = select(merged.c.into_page_id).where(merged.c.page_id == page.c.id)
+    said = select(link.c.from_page_id).where(link.c.to_page_id == page.c.id, link.c.reasons.contains([SUPERSEDES]))
+    return select(newer).where(among(newer, into, said)).order_by(newer.c.title, newer.c.id)
 
 
 TABLES = {

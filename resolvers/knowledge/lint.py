@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from uuid import UUID
 
+from content.claims.correction_forms import RENAMED
 from db.database import Database
 from db.scope import Scope
 from db.sql import statements
@@ -34,6 +35,8 @@ CHECKS = (
     Check("duplicate_aliases", "warning", "Names to which several pages of a type answer."),
     Check("missing_sources", "warning", "Pages that say something and cite nothing."),
     Check("decision_shape", "warning", "Decisions that do not say what was decided."),
+    Check("contradictions", "warning", "Claims that cannot both hold: cairn wiki resolve decides which does."),
+    Check("renamed_pages", "warning", "Entities that are one under two names, as a newer source says."),
     Check("missing_pages", "info", "Names that three pages link to and none has."),
     Check("earned_names", "info", "Mentions that have earned a page: cairn lint --sweep makes it."),
     Check("orphans", "info", "Pages that no other leads to."),
@@ -78,6 +81,7 @@ async def lint(database: Database, scope: Scope, *, most: int = 20) -> list[Repo
 
 async def report(reader: Writer, check: Check, most: int) -> Report:
     reading = {"owners": reader.scope.owners, "spans": reader.scope.spans_tenant}
-    rows = await reader.all(LINT[check.name], most=most, **(reading if check.name in OF_SPACES else {}))
+    given = reading if check.name in OF_SPACES else {"forms": list(RENAMED)} if check.name == "renamed_pages" else {}
+    rows = await reader.all(LINT[check.name], most=most, **given)
     found = (Finding(row["id"], row["type"], row["slug"], row["title"], row["detail"]) for row in rows)
     return Report(check, rows[0]["total"] if rows else 0, tuple(found))

@@ -20,13 +20,14 @@ from .. import validation
 from ..errors import BadInput
 from ..model import outline
 from ..model.lookup import PageAddress, locate
-from ..model.pages import Page, Saved
+from ..model.pages import Page, Saved, find_page
 from ..sources.grounding import ground
 from ..sources.sources import find_section
 from ..transactions.transaction import check_version, writing_page, writing_row
 from ..transactions.writer import Writer, record
 from .edits import appended, edited_text, retold, text_of
 from .sections import named
+from .trajectory import keep_trajectory
 from .update import save
 
 CLAIMS = statements("claims")
@@ -172,6 +173,7 @@ async def record_claim(
         await ground(writer, [page.id])
     if not saved.changed:
         writer.touched.add(page.id)
+    await keep_trajectory(writer, after)
     await record(writer, "claim.superseded", page.id, version=saved.version, claimId=claim_id)
     return SupersededClaim(claim_id, Saved(page.id, saved.version))
 
@@ -268,6 +270,8 @@ async def withdraw_claim(database: Database, scope: Scope, claim_id: UUID) -> Su
         if saved.changed:
             await writer.run(CLAIMS["restate_claim"], claim_id=claim_id, withdrawn_at=writer.now)
             writer.touched.add(saved.page_id)
+            if page := await find_page(writer, saved.page_id):
+                await keep_trajectory(writer, page)
             await record(writer, "claim.withdrawn", saved.page_id, version=saved.version, claimId=claim_id)
         return SupersededClaim(claim_id, saved)
 

@@ -28,6 +28,7 @@ from ..transactions.writer import Writer, record
 from ..validation import UNSET, Given
 from .aliases import replace_aliases
 from .insert import read_body, read_sections
+from .trajectory import keep_trajectory
 from .update import save
 from .upsert import draft_text, drafted, store
 
@@ -118,6 +119,8 @@ async def update_page(
             await check_free(writer, page.type, after.slug, but=page)
         saved = await save(writer, page, after, text=text, edit_summary=edit_summary)
         renamed = aliases is not UNSET and await replace_aliases(writer, after, aliases)
+        if (after.slug, after.title) != (page.slug, page.title):
+            await keep_trajectory(writer, after, page.slug)
         relinked = related is not UNSET and await replace_related(writer, page.id, related)
         saved = replace(saved, changed=saved.changed or renamed or relinked)
         if saved.changed:
@@ -187,6 +190,7 @@ async def delete_page(database: Database, scope: Scope, page_id: UUID) -> Saved:
     """Delete a page and all that belongs to it, for good. Its children become parentless, links to it broken."""
     async with writing_page(database, scope, page_id, Action.MANAGE) as (writer, page):
         await remove_page(writer, page)
+        await keep_trajectory(writer, page)
         await record(writer, "page.deleted", page.id, type=page.type, slug=page.slug, title=page.title)
         return Saved(page.id, page.version)
 

@@ -29,6 +29,7 @@ from ..transactions.writer import Writer, record
 from .hierarchy import place
 from .insert import read_sections
 from .renaming import find_calling, rewrite_calling
+from .trajectory import keep_trajectory
 from .update import save
 
 
@@ -160,6 +161,8 @@ async def merge(writer: Writer, gone: Page, into: Page, field: str) -> Saved:
         into_after = await enrich(writer, gone, into, joined)
         touched = await move_belongings(writer, gone, into, joined)
         await ground(writer, [into.id])
+        await keep_trajectory(writer, gone)
+        await keep_trajectory(writer, into_after)
         await rename_both(writer, gone_after, into_after)
         version = (await rewrite_calling(writer, calling, gone, into_after)).get(into.id, into_after.version)
     refresh_hubness(writer, [*counting, *touched, gone.id, into.id])

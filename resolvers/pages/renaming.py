@@ -31,6 +31,7 @@ from ..tenants.tenants import list_tenants
 from ..transactions.transaction import check_version, writing, writing_page
 from ..transactions.writer import Writer, record
 from ..validation import UNSET, Given
+from .trajectory import keep_trajectory
 from .update import save, save_all
 
 TARGETS = statements("link_targets")
@@ -263,6 +264,7 @@ async def rename(writer: Writer, page: Page, after: Page, summary: str | None) -
     if not saved.changed:
         return Renamed(saved)
     now = replace(after, version=saved.version)
+    await keep_trajectory(writer, now, page.slug)
     at_once = await rewrite_calling(writer, calling, page, now)
     first = await rewrite_first(writer, page, now)
     versions = {**at_once, **first.versions}

@@ -62,6 +62,12 @@ class PageChange:
         return self.before.sections != self.after.sections
 
     @property
+    def has_new_texts(self) -> bool:
+        """Return whether a section says something else than before."""
+        texts = {section.slug: section.body for section in self.before.sections}
+        return any(texts.get(section.slug) != section.body for section in self.after.sections)
+
+    @property
     def is_restated(self) -> bool:
         return self.before.status != self.after.status
 
@@ -242,7 +248,7 @@ async def save(
         return created
     known = PageChange(before, after, aliases, alias_source, former_slugs, edit_summary, text)
     (changed,) = await change(writer, known)
-    if known.is_rewritten:
+    if known.has_new_texts:
         await ground(writer, [after.id])
     return changed
 

@@ -225,6 +225,7 @@ def merged(query: SearchQuery, given: Filter) -> Filter:
         updated_after=max(filter(None, (query.updated_after, given.updated_after)), default=None),
         updated_before=min(filter(None, (query.updated_before, given.updated_before)), default=None),
         title_only=query.title_only or given.title_only,
+        strict=given.strict,
     )
 
 

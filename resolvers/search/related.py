@@ -44,7 +44,7 @@ async def near(connection: Connection, scope: Scope, page_id: UUID, limit: int) 
     asked.rare = rare_enough(reading, sorted(weights, key=lambda lexeme: (reading.found[lexeme], lexeme)), BUDGET)
     rows = await connection.all(
         asked.ranking, **where, **WEIGHTS | {"w_linked": 0.0}, **asked.values(), analyser=reading.analyser,
-        analysers=list(ANALYSERS), statuses=["active"], since=None, until=None, pages=reading.pages,
+        analysers=list(ANALYSERS), statuses=["active"], strict=False, since=None, until=None, pages=reading.pages,
         length=reading.mean_length, size=limit + 1,
     )  # fmt: skip
     return [(row["page_id"], row["score"]) for row in rows if row["page_id"] != page_id][:limit]

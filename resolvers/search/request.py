@@ -12,7 +12,10 @@ DEFAULT, MOST, DEEPEST = 20, 50, 200  # hits of one answer, and how far a search
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """The conditions on a page besides saying the words. Empty: anything goes; no status means active pages only."""
+    """The conditions on a page besides saying the words. Empty: anything goes; no status means active pages only.
+
+    `strict` demotes pages by the share of their sentences that no cited source supports.
+    """
 
     types: tuple[str, ...] = ()
     excluded_types: tuple[str, ...] = ()
@@ -22,6 +25,7 @@ class Filter:
     updated_after: datetime | None = None
     updated_before: datetime | None = None
     title_only: bool = False
+    strict: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,6 +179,7 @@ class SearchRun:
             "analyser": reading.analyser,
             "analysers": list(ANALYSERS),
             "statuses": list(self.wanted.statuses),
+            "strict": self.wanted.strict,
             "since": (self.wanted.updated_after or EVER[0]) if is_bounded else None,
             "until": (self.wanted.updated_before or EVER[1]) if is_bounded else None,
             "pages": reading.pages,

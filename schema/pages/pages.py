@@ -72,6 +72,16 @@ class WikiPage(Node):
     merged_into: "WikiPage | None" = relation(
         pages.merged_into, "The page that it became a part of, when it was merged; this one is archived."
     )
+    supersedes: list["WikiPage"] = relation(
+        pages.supersedes,
+        "The pages that it replaced: those that were merged into it, and those to which it has a link with the reason "
+        "`supersedes`, as a decision has to the one that it reverses.",
+        limit=20,
+        per_row=2,
+    )
+    superseded_by: list["WikiPage"] = relation(
+        pages.superseded_by, "The pages that replaced it, in the same ways.", limit=20, per_row=2
+    )
     pages_to_rewrite: int = expression(
         pages.pages_to_rewrite,
         "How many texts are yet to be looked at for a name it had: 0 once a rename is done.",

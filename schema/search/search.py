@@ -71,6 +71,11 @@ class WikiSearchFilter:
     updated_after: datetime | None = strawberry.field(default=None, description="Changed then or later.")
     updated_before: datetime | None = strawberry.field(default=None, description="Changed before then.")
     title_only: bool | None = strawberry.field(default=None, description="The words must stand in its names.")
+    strict: bool | None = strawberry.field(
+        default=None,
+        description="Demote pages that are not grounded: a score is multiplied by the share of the sentences that a "
+        "cited source supports, however old, and by a half where no section cites one.",
+    )
 
 
 @strawberry.type(description="A page that is like another one.")

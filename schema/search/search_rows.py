@@ -48,6 +48,7 @@ def filter_of(given: dict[str, Any]) -> Filter:
         updated_after=given.get("updatedAfter"),
         updated_before=given.get("updatedBefore"),
         title_only=bool(given.get("titleOnly")),
+        strict=bool(given.get("strict")),
     )
 
 

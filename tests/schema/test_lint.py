@@ -1,11 +1,16 @@
 """What could be better in a wiki: every check reports, and nothing is edited."""
 
+from datetime import UTC, datetime
 from typing import Any
+
+import pytest
 
 from db.scope import Role
 from resolvers.context import Context
 from resolvers.knowledge.lint import CHECKS
 from resolvers.model.drafts import PageDraft
+from resolvers.model.lookup import PageAddress
+from resolvers.pages.contradictions import Claimed, Resolution, record_contradiction, resolve_contradiction
 from resolvers.pages.lifecycle import create_page
 from resolvers.sources.mentions import record_mention
 from resolvers.sources.sources import SourceDraft, add_source, cite_source
@@ -54,7 +59,8 @@ async def test_each_check_finds_what_it_is_for(wiki: Wiki) -> None:
     assert {name: one["total"] for name, one in found.items()} == {
         "unfinished_forgetting": 1, "broken_links": 3, "unknown_spaces": 3, "broken_space_links": 0,
         "private_links": 0, "expired": 1, "duplicate_aliases": 2,
-        "missing_sources": 4, "decision_shape": 1, "missing_pages": 1, "earned_names": 1, "orphans": 7, "stale": 1,
+        "missing_sources": 4, "decision_shape": 1, "contradictions": 0, "renamed_pages": 0,
+        "missing_pages": 1, "earned_names": 1, "orphans": 7, "stale": 1,
         "oversize": 1, "missing_summaries": 6, "slug_drift": 1,
     }  # fmt: skip
     assert found["broken_links"]["findings"][0] == {
@@ -88,3 +94,53 @@ async def test_only_who_may_write_may_lint_and_another_wiki_is_unknown(wiki: Wik
     text = "query ($o: ID!) { wikiLint(ownerId: $o) { name } }"
     asked = await ask(ENGINE, Context(other.database, other.scope), text, o=str(wiki.scope.owner_id))
     assert code(asked) == "NOT_FOUND"
+
+
+async def retained_and_cited(wiki: Wiki, texts: list[str], *page_ids: Any) -> None:
+    where = wiki.database, wiki.scope
+    for number, text in enumerate(texts):
+        at = datetime(2026, 1, 1 + number, tzinfo=UTC)
+        source = await add_source(*where, SourceDraft("daily_note", f"day-{number}", text, captured_at=at))
+        for page_id in page_ids:
+            given = {"page_id": page_id, "section_slug": "overview", "source_id": source.source_id}
+            await cite_source(*where, **given)
+
+
+@pytest.mark.parametrize(
+    ("texts", "count"),
+    [
+        (["Northstar delivers.", "Northstar called.", "Northstar is now called Gridworks."], 1),
+        (["Northstar delivers.", "Northstar called.", "Northstar heißt jetzt Gridworks."], 1),
+        (["Northstar delivers.", "Northstar called.", "Northstar works with Gridworks."], 0),
+        (["Northstar is now called Gridworks.", "Northstar called.", "Gridworks called."], 0),
+        (["Northstar called.", "Northstar is now called Gridworks."], 0),
+    ],
+    ids=["renamed", "in German", "not renamed", "no newer evidence", "two sources"],
+)
+async def test_two_entities_that_are_one_are_proposed_for_merging_and_stay(
+    wiki: Wiki, texts: list[str], count: int
+) -> None:
+    where = wiki.database, wiki.scope
+    pages = [
+        (await create_page(*where, PageDraft("entity", title, body="So."))).page_id
+        for title in ("Northstar", "Gridworks")
+    ]
+    await retained_and_cited(wiki, texts, *pages)
+    found = (await linted(wiki))["renamed_pages"]
+    assert found["total"] == count
+    if count:
+        (one,) = found["findings"]
+        assert one["title"] == "Northstar"
+        assert one["detail"].endswith("Merge: cairn merge entity/northstar entity/gridworks")
+    assert len(await wiki.rows("pages")) == 2
+
+
+async def test_undecided_contradictions_are_found(wiki: Wiki) -> None:
+    where = wiki.database, wiki.scope
+    page = await create_page(*where, PageDraft("entity", "Ana", body="So."))
+    older, newer = Claimed("Ana lives in Porto."), Claimed("Ana lives in Faro.")
+    made = await record_contradiction(*where, PageAddress(page.page_id), older, newer)
+    (one,) = (await linted(wiki))["contradictions"]["findings"]
+    assert one["detail"] == '"Ana lives in Porto." or "Ana lives in Faro."'
+    await resolve_contradiction(*where, made.id, Resolution.BOTH_HOLD, "Two flats.")
+    assert (await linted(wiki))["contradictions"]["total"] == 0

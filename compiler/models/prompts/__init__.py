@@ -6,5 +6,5 @@ from importlib.resources import files
 
 @cache
 def prompt(name: str) -> str:
-    """Return the text of `planning` or `writing`."""
+    """Return the text of `planning`, `writing` or `judging`."""
     return files(__name__).joinpath(f"{name}.md").read_text(encoding="utf-8")

@@ -11,6 +11,10 @@ from tests.schema.reference.owners import author_name
 from tests.schema.reference.rows import Row, Rows
 
 
+def supersedes(link: Row) -> bool:
+    return "supersedes" in link["reasons"]
+
+
 def newest_source(rows: Rows, page_id: Any) -> Any:
     moments = [row["last_source_at"] for row in rows.where("sections", page_id=page_id)]
     return max((moment for moment in moments if moment is not None), default=None)
@@ -42,6 +46,16 @@ class Pages:
     def merged_into(self, page: Row) -> Row | None:
         merged = self.rows.one("merged_pages", page_id=page["id"])
         return merged and self.rows.page(merged["into_page_id"])
+
+    def supersedes(self, page: Row, limit: int | None) -> list[Row]:
+        ids = {row["page_id"] for row in self.rows.where("merged_pages", into_page_id=page["id"])}
+        ids |= {row["to_page_id"] for row in self.rows.where("links", from_page_id=page["id"]) if supersedes(row)}
+        return limited(self.rows.sorted(filter(None, map(self.rows.page, ids)), *TITLES), limit, 20)
+
+    def superseded_by(self, page: Row, limit: int | None) -> list[Row]:
+        ids = {row["into_page_id"] for row in self.rows.where("merged_pages", page_id=page["id"])}
+        ids |= {row["from_page_id"] for row in self.rows.where("links", to_page_id=page["id"]) if supersedes(row)}
+        return limited(self.rows.sorted(filter(None, map(self.rows.page, ids)), *TITLES), limit, 20)
 
     def redirected_from(self, page: Row) -> str | None:
         return page.get("redirected_from")

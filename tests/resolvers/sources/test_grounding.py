@@ -96,3 +96,27 @@ async def test_what_the_rules_compile_is_never_unverified(wiki: Wiki) -> None:
     found = [await shown(wiki, row["id"]) for row in await wiki.rows("pages")]
     assert sum(one["grounding"]["grounded"] for one in found) > 0
     assert {one["grounding"]["unverified"] for one in found} == {0}
+
+
+FOUND = """query ($tenant: ID!, $strict: Boolean) {
+    wikiSearch(tenantId: $tenant, query: "porto", filter: { strict: $strict }) { score page { slug } } }"""
+
+
+async def test_a_strict_search_demotes_pages_that_are_not_grounded(wiki: Wiki, page_id: Any) -> None:
+    async def found(strict: bool) -> dict[str, float]:
+        given = {"tenant": str(wiki.scope.tenant_id), "strict": strict}
+        answer = await make_engine().execute(FOUND, given, None, Context(wiki.database, wiki.scope))
+        return {hit["page"]["slug"]: hit["score"] for hit in orjson.loads(answer.body)["data"]["wikiSearch"]}
+
+    here = wiki.database, wiki.scope
+    await update_page(*here, page_id, body="Porto, Porto. Ana Ruiz keeps bees in Porto.")
+    await cite(wiki, page_id, "overview", 0)
+    sure = (await create_page(*here, PageDraft("entity", "Other", body="Ana Ruiz lives in Porto."))).page_id
+    await cite(wiki, sure, "overview", 0)
+    uncited = await create_page(*here, PageDraft("entity", "Third", body="Somebody else lives in Porto now."))
+    assert uncited.changed
+    usual, strict = await found(False), await found(True)
+    assert next(iter(usual)) == "ana-ruiz"
+    assert list(strict) == ["other", "third", "ana-ruiz"]
+    assert strict["other"] == pytest.approx(usual["other"])
+    assert strict["third"] == pytest.approx(usual["third"] / 2)
