@@ -82,7 +82,8 @@ async def search(caller: Caller, given: Searching) -> Told:
 
 async def search_all(caller: Caller, given: Searching, filter: dict[str, Any] | None) -> Told:
     """Search in several kinds or wikis."""
-    asked = {"in": given.kinds and [kind.upper() for kind in given.kinds], "spaces": given.spaces, "filter": filter}
+    kinds = None if given.kinds is None else [str(kind).upper() for kind in given.kinds]
+    asked = {"in": kinds, "spaces": given.spaces, "filter": filter}
     found = (await caller.read("search_all", query=given.query, first=given.limit, after=given.cursor, **asked))[
         "wikiSearchAll"
     ]

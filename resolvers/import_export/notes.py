@@ -149,7 +149,7 @@ def error_from(value: Any) -> ImportProblem:
 def wiki_from(value: Any) -> WikiRecord:
     language, boost = (value.get(name) if isinstance(value, dict) else None for name in ("language", "score_boost"))
     is_number = isinstance(boost, int | float) and not isinstance(boost, bool)
-    return WikiRecord(language if isinstance(language, str) else None, float(boost) if is_number else None)
+    return WikiRecord(language if isinstance(language, str) else None, boost if is_number else None)
 
 
 def exported(root: Path, waiting: Waiting) -> Iterator[Piece]:
