@@ -109,6 +109,24 @@ SET slug = excluded.slug, alias = excluded.alias, text = excluded.text
 WHERE (link_targets.slug, link_targets.alias, link_targets.text)
     IS DISTINCT FROM (excluded.slug, excluded.alias, excluded.text);
 
+-- name: find_private_link
+-- A link of these that would be new on its page, and that leads from a shared space into the wiki of a user or an agent
+-- which the caller may read. Of a wiki that it may not read nobody is told whether it exists.
+SELECT given.target
+FROM unnest(CAST(:page_ids AS uuid[]), CAST(:targets AS text[]), CAST(:spaces AS text[])) AS given (page_id, target, space)
+JOIN owners AS own ON own.tenant_id = :tenant_id AND own.id = :owner_id AND own.kind = 'shared'
+JOIN owners AS o ON o.tenant_id = :tenant_id AND o.slug = given.space AND o.kind <> 'shared' AND (
+    CAST(:spans AS boolean) OR o.id = ANY(CAST(:owners AS uuid[])) OR EXISTS (
+        SELECT FROM grants AS g
+        WHERE g.tenant_id = :tenant_id AND g.owner_id = o.id AND g.grantee_id = ANY(CAST(:owners AS uuid[]))
+    )
+)
+WHERE NOT EXISTS (
+    SELECT FROM link_targets AS t
+    WHERE t.tenant_id = :tenant_id AND t.from_page_id = given.page_id AND t.target = given.target
+)
+LIMIT 1;
+
 -- name: forget_page
 -- The targets that point at a page that goes, before it goes.
 UPDATE link_targets SET to_page_id = NULL

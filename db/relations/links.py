@@ -162,6 +162,31 @@ def page_in_space(target: OuterRow) -> Select[Any]:
     return select(page).where(page.c.id == meant(named, target))
 
 
+def from_spaces(page: OuterRow) -> Select[Any]:
+    """Select the active pages of other wikis whose texts link here, for those who may read both.
+
+    A link is looked up by its name, and counts where that means this page. A shared wiki has no links into the wikis of
+    single users and agents.
+    """
+    target, other, own, its = link_targets.alias(), pages.alias(), owners.alias(), owners.alias()
+    former, alias = old_slugs.alias(), aliases.alias()
+    own_slug = in_tenant(select(own.c.slug).where(own.c.id == page.c.owner_id)).scalar_subquery()
+    own_kind = in_tenant(select(own.c.kind).where(own.c.id == page.c.owner_id)).scalar_subquery()
+    slugs = union_all(select(page.c.slug), in_tenant(select(former.c.slug).where(former.c.page_id == page.c.id)))
+    names = in_tenant(select(alias.c.alias).where(alias.c.page_id == page.c.id))
+    written = or_(target.c.slug.in_(slugs), target.c.alias.in_(names))
+    linking = select(target.c.from_page_id).where(
+        target.c.space == own_slug, written, page.c.id == meant(page.c.owner_id, OuterRow(target))
+    )
+    its_kind = in_tenant(select(its.c.kind).where(its.c.id == OuterRow(other).c.owner_id)).scalar_subquery()
+    return (
+        select(other)
+        .where(among(other, linking), other.c.status == "active", other.c.owner_id != page.c.owner_id)
+        .where(or_(own_kind == "shared", its_kind != "shared"), readable(other.c.owner_id))
+        .order_by(other.c.hubness_score.desc(), other.c.id.desc())
+    )
+
+
 def meant(owner_id: Any, target: OuterRow) -> ColumnElement[Any]:
     """The page of a wiki that a name means, in the order of resolve_targets: a slug, a former slug, an alias."""
     by_slug, by_former, by_alias = pages.alias(), pages.alias(), pages.alias()

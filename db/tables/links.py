@@ -40,6 +40,14 @@ link_targets = scoped_table(
     key=("from_page_id", "target"),
 )
 Index("link_targets_to_ix", link_targets.c.tenant_id, link_targets.c.to_page_id)
+for _name, _column in {"link_targets_space_ix": "slug", "link_targets_space_alias_ix": "alias"}.items():
+    Index(
+        _name,
+        link_targets.c.tenant_id,
+        link_targets.c.space,
+        link_targets.c[_column],
+        postgresql_where=link_targets.c.space.is_not(None),
+    )
 Index("link_targets_slug_ix", link_targets.c.tenant_id, link_targets.c.owner_id, link_targets.c.slug)
 Index("link_targets_alias_ix", link_targets.c.tenant_id, link_targets.c.owner_id, link_targets.c.alias)
 

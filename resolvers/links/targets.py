@@ -14,8 +14,10 @@ from content.limits import TITLE
 from content.markdown.links import Target
 from db.database import Row
 from db.ids import new_id, numbered_ids
+from db.scope import ActorKind
 from db.sql import statements
 
+from ..errors import BadInput
 from ..model.names import Names, renew_names
 from ..model.pages import find_page
 from ..search.index import Findable, write_search
@@ -45,6 +47,35 @@ class NamedRelation(NamedTuple):
     @property
     def target(self) -> str:
         return f"{self.relation}: {self.name}"
+
+
+class PrivateLink(BadInput):
+    """A page of a shared space links into the wiki of a user or an agent: its readers would see different pages."""
+
+    code = "PRIVATE_LINK"
+
+
+async def refuse_private_links(writer: Writer, texts: Mapping[UUID, Sequence[Target]]) -> None:
+    """Raise PrivateLink for a new link of a shared page into a private wiki. Texts without such links cost nothing.
+
+    What compilers write of sources and what is imported is kept, and lint tells of it: a batch has no one to ask.
+    """
+    found = [(page_id, target) for page_id, targets in texts.items() for target in targets if target.space]
+    if not found or writer.gathered is not None or writer.scope.actor.kind is ActorKind.COMPILER:
+        return
+    target = await writer.value(
+        TARGETS["find_private_link"],
+        page_ids=[page_id for page_id, _ in found],
+        targets=[target.target for _, target in found],
+        spaces=[target.space for _, target in found],
+        spans=writer.scope.spans_tenant,
+        owners=list(writer.scope.owners),
+    )
+    if target is not None:
+        raise PrivateLink(
+            f"[[{target}]] leads from a shared space into a private wiki. Link to a shared page, or say it in words.",
+            "bodyMd",
+        )
 
 
 async def write_targets(writer: Writer, texts: Mapping[UUID, Sequence[Target]]) -> None:

@@ -16,7 +16,7 @@ from db.tables import pages, revisions
 from lib.threads import read_in_thread
 
 from ..errors import BadInput
-from ..links.targets import add_targets, resolve
+from ..links.targets import add_targets, refuse_private_links, resolve
 from ..model import outline
 from ..model.names import Names, add_names, check_number, everyone
 from ..model.outline import Outline
@@ -100,7 +100,10 @@ async def create(writer: Writer, *new: PageToInsert, later: bool = False) -> lis
     await write_sections(writer, [(page.id, *placed) for page in made for placed in enumerate(page.sections)])
     names = await name(writer, new)
     await writer.each(INSERT_REVISION, [first_revision(writer, one, names[one.page.id]) for one in new])
-    await add_targets(writer, {one.page.id: one.text.targets for one in new})
+    targets = {one.page.id: one.text.targets for one in new}
+    if not later:
+        await refuse_private_links(writer, targets)
+    await add_targets(writer, targets)
     found = (Findable(one.page, names[one.page.id], one.text.words) for one in new)
     await write_search(writer, *found, later=later)
     await resolve(writer, everyone(names.values()), [page.id for page in made])

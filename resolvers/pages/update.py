@@ -10,7 +10,7 @@ from db.sql import statements
 from lib.threads import read_in_thread
 
 from ..links.references import dependants, refresh_hubness
-from ..links.targets import resolve, write_targets
+from ..links.targets import refuse_private_links, resolve, write_targets
 from ..model.names import Names, check_number, everyone, known_names, take_names, write_names
 from ..model.pages import Page, Saved
 from ..search.index import Findable, restate_search, write_search
@@ -132,7 +132,9 @@ async def write_texts(writer: Writer, changes: Sequence[PageChange]) -> None:
         await writer.later(SECTIONS["drop_sections"], page_ids=[id for id, _ in gone], slugs=[slug for _, slug in gone])
         refresh_hubness(writer, {id for id, _ in gone})
     await write_sections(writer, [(one.after.id, *placed) for one in changes for placed in different(one)])
-    await write_targets(writer, {one.after.id: one.text.targets for one in changes if one.text})
+    targets = {one.after.id: one.text.targets for one in changes if one.text}
+    await refuse_private_links(writer, targets)
+    await write_targets(writer, targets)
 
 
 def lost(one: PageChange) -> list[str]:

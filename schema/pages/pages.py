@@ -132,6 +132,12 @@ class WikiPage(Node):
         relations.links.to_spaces, "Its links into other wikis of the tenant, found or not, by what its text says."
     )
 
+    space_backlinks: Connection["WikiPage"] = relation(
+        relations.links.from_spaces,
+        "Active pages of other wikis whose texts link here with `[[space:name]]`, as far as the caller may read them; "
+        "the greatest hubs first.",
+    )
+
     @relation(
         relations.links.connected,
         "Active pages that it links to, each once: the opposite of backlinks, unless `direction` says otherwise.",

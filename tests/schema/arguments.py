@@ -27,6 +27,7 @@ CURSORS: dict[str, tuple[str, tuple[str, ...]]] = {
     "pages": ("pages", TITLES),
     "connectedPages": ("pages", HUBS),
     "backlinks": ("pages", HUBS),
+    "spaceBacklinks": ("pages", HUBS),
     "descendants": ("pages", ("depth", "id")),
     "mentions": ("mentions", SEEN),
     "wikiMentions": ("mentions", SEEN),

@@ -8,9 +8,10 @@ from db.scope import Role
 from resolvers.auth.owners import Grant, grant
 from resolvers.context import Context
 from resolvers.knowledge.lint import lint
+from resolvers.links.targets import PrivateLink
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.aliases import add_alias
-from resolvers.pages.lifecycle import archive_page, create_page
+from resolvers.pages.lifecycle import archive_page, create_page, update_page
 from schema.root import make_engine
 from tests.schema.asking import ask
 from tests.wiki import Wiki, check
@@ -102,3 +103,51 @@ async def test_spaces_of_other_tenants_are_unknown(member: Wiki, dsn: str) -> No
     assert await linked(member, page.page_id) == {"own:kiln": None}
     await member.look.execute("UPDATE owners SET slug = 'own' WHERE id = $1", member.scope.owner_id)
     assert await linked(member, page.page_id) == {"own:kiln": "Kiln"}, "one's own wiki by its name"
+
+
+BACKLINKS = "query ($id: ID!) { node(id: $id) { ... on WikiPage { spaceBacklinks { totalCount nodes { title } } } } }"
+
+
+async def linking(wiki: Wiki, page_id: Any) -> list[str]:
+    answer = await ask(ENGINE, Context(wiki.database, wiki.scope), BACKLINKS, id=str(page_id))
+    found = answer["data"]["node"]["spaceBacklinks"]
+    assert found["totalCount"] == len(found["nodes"])
+    return sorted(one["title"] for one in found["nodes"])
+
+
+async def test_links_from_other_wikis_are_backlinks_for_those_who_may_read_both(member: Wiki) -> None:
+    other = await team(member)
+    kiln = await create_page(
+        other.database, other.scope, PageDraft("topic", "Kiln", former_slugs=["old-kiln"], body="Hot.")
+    )
+    await add_alias(other.database, other.scope, kiln.page_id, name="Oven")
+    for title, text in (
+        ("By slug", "[[team:kiln]]"), ("By former slug", "[t](wiki:team:old-kiln)"), ("By alias", "[[team:Oven]]"),
+        ("Elsewhere", "[[team:clay]] [[kiln]]"), ("Of another space", "[[moon:kiln]]"),
+    ):  # fmt: skip
+        await create_page(member.database, member.scope, PageDraft("topic", title, body=text))
+    assert await linking(other.acting(Role.MEMBER), kiln.page_id) == [], "the team may not read my wiki"
+    await let_in(member, other)
+    assert await linking(member, kiln.page_id) == ["By alias", "By former slug", "By slug"]
+    page = next(row for row in await member.rows("pages") if row["title"] == "By slug")
+    await archive_page(member.database, member.scope, page["id"])
+    assert await linking(member, kiln.page_id) == ["By alias", "By former slug"]
+    await create_page(other.database, other.scope, PageDraft("topic", "Earth", slug="oven", body="Soil."))
+    assert await linking(member, kiln.page_id) == ["By former slug"], "the name means another page now"
+
+
+async def test_a_shared_page_may_not_link_into_a_private_wiki(member: Wiki) -> None:
+    private = await team(member, "user", "mara")
+    await create_page(private.database, private.scope, PageDraft("topic", "Secret"))
+    await member.look.execute("UPDATE owners SET kind = 'shared' WHERE id = $1", member.scope.owner_id)
+    unseen = await create_page(member.database, member.scope, PageDraft("topic", "Early", body="[[mara:secret]]"))
+    assert await linked(member, unseen.page_id) == {"mara:secret": None}, "nobody is told that there is such a wiki"
+    await let_in(member, private)
+    with pytest.raises(PrivateLink) as refused:
+        await create_page(member.database, member.scope, PageDraft("topic", "Mine", body="See [[mara:secret]]."))
+    assert (refused.value.code, refused.value.field) == ("PRIVATE_LINK", "bodyMd")
+    page = await create_page(member.database, member.scope, PageDraft("topic", "Mine", body="Nothing."))
+    assert len(await member.rows("pages")) == 2
+    with pytest.raises(PrivateLink):
+        await update_page(member.database, member.scope, page.page_id, body="See [[mara:secret]].")
+    await update_page(member.database, member.scope, unseen.page_id, body="Still [[mara:secret]].")

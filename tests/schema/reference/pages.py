@@ -170,6 +170,22 @@ class Pages:
         found = [row for row in self.rows.where("link_targets", from_page_id=page["id"]) if row["space"]]
         return Paged(self.rows, found, "target").part(**paging)
 
+    def space_backlinks(self, page: Row, **paging: Any) -> Row:
+        """Pages of other wikis with a link that means this page, as far as both may be read."""
+        own, links = self.rows.one("owners", id=page["owner_id"]), SpaceLinks(self.rows)
+        assert own is not None
+        found: dict[Any, Row] = {}
+        for target in self.rows.tables["link_targets"]:
+            if target["space"] != own["slug"] or target["owner_id"] == page["owner_id"]:
+                continue
+            start = self.rows.active_page(target["from_page_id"])
+            if not start or not self.rows.readable(target["owner_id"]):
+                continue
+            meant = links.page(target)
+            if meant and meant["id"] == page["id"]:
+                found[start["id"]] = start
+        return Paged(self.rows, list(found.values()), *HUBS).part(**paging)
+
     def connected_pages(self, page: Row, direction: str, **paging: Any) -> Row:
         return Paged(self.rows, connected(self.rows, page["id"], direction), *HUBS).part(**paging)
 
