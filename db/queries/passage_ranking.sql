@@ -5,9 +5,8 @@
 -- neighbours, that one of the words names its speaker, how many speakers that are named speak in its source, words that
 -- stand side by side as in the question, the BM25 of its source, and when the question names a time, how near the source
 -- is to that. A question asked in the source counts for the passage after it. At the end the best passages of a source
--- support each other, and of the first twenty one that says that something is not as it was comes before older ones that
--- it has most words of the question in common with. A lexeme is weighed as `weigh_pages` does it; words of the speaker
--- do not count as said.
+-- support each other. A lexeme is weighed as `weigh_pages` does it; words of the speaker do not count as said. With the
+-- passages come the lexemes of their texts, by which the first of them are compared with each other.
 WITH term AS MATERIALIZED (
     SELECT lexeme, weight, CAST(1 AS bigint) << CAST(ordinality AS integer) AS bit
     FROM unnest(CAST(:lexemes AS tsquery[]), CAST(:weights AS float8[])) WITH ORDINALITY AS t (lexeme, weight)
@@ -15,7 +14,7 @@ WITH term AS MATERIALIZED (
     SELECT lexeme, CAST(1 AS bigint) << CAST(ordinality AS integer) AS bit
     FROM unnest(CAST(:names AS tsquery[])) WITH ORDINALITY AS n (lexeme)
 ), found AS MATERIALIZED (
-    SELECT source_id, position, captured_at, asks, corrects, text, words, tsv
+    SELECT source_id, position, captured_at, asks, words, tsv
     FROM search_passages
     WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
       AND analyser = CAST(:analyser AS smallint) AND status = 'current'
@@ -45,14 +44,14 @@ WITH term AS MATERIALIZED (
     SELECT p.*
     FROM near
     CROSS JOIN LATERAL (
-        SELECT source_id, position, captured_at, asks, corrects, text, words, tsv FROM search_passages
+        SELECT source_id, position, captured_at, asks, words, tsv FROM search_passages
         WHERE source_id = near.source_id AND position = near.position AND tenant_id = CAST(:tenant_id AS uuid)
           AND analyser = CAST(:analyser AS smallint)
           AND (CAST(:required AS tsquery) IS NULL OR tsv @@ CAST(:required AS tsquery))
         LIMIT 1
     ) AS p
 ), seen AS MATERIALIZED (
-    SELECT s.source_id, s.position, s.captured_at, s.corrects, s.text, own.score AS own, own.said,
+    SELECT s.source_id, s.position, s.captured_at, own.score AS own, own.said,
         s.asks,
         coalesce(speaker.spoken, 0) AS spoken,
         coalesce(pairs.weight, 0) AS pairs
@@ -128,7 +127,7 @@ WITH term AS MATERIALIZED (
         ) AS time (since, until, weight)
     ) AS timely ON true
 ), scored AS (
-    SELECT a.source_id, a.position, a.captured_at, a.corrects, a.said, a.spoken, a.text,
+    SELECT a.source_id, a.position,
         a.own * CASE WHEN a.asks THEN 1 - CAST(:w_asks AS float8) ELSE 1 END
             + CAST(:w_before AS float8) * a.before + CAST(:w_after AS float8) * a.after
             + CAST(:w_long_before AS float8) * a.long_before + CAST(:w_long_after AS float8) * a.long_after
@@ -147,27 +146,21 @@ WITH term AS MATERIALIZED (
 ), supported AS (
     SELECT *, score + CAST(:w_best AS float8) * sum(score) FILTER (WHERE place <= 3) OVER (PARTITION BY source_id) AS whole
     FROM placed
-), foremost AS MATERIALIZED (
-    SELECT source_id, position, captured_at, said, spoken, corrects, whole FROM supported
-    ORDER BY whole DESC, source_id, position LIMIT 20
-), lifted AS (
-    SELECT newer.source_id, newer.position, max(older.whole) + 0.001 AS whole
-    FROM foremost AS newer
-    JOIN foremost AS older
-        ON (older.captured_at < newer.captured_at
-            OR older.source_id = newer.source_id AND older.position < newer.position)
-    CROSS JOIN LATERAL (
-        SELECT sum(weight) AS weight, sum(weight) FILTER (WHERE newer.said & bit <> 0) AS shared
-        FROM term WHERE older.said & bit <> 0
-    ) AS said
-    WHERE newer.corrects AND said.shared >= 0.8 * said.weight
-    GROUP BY newer.source_id, newer.position
+), first AS (
+    SELECT source_id, position, whole AS score FROM supported
+    ORDER BY whole DESC, source_id, position
+    LIMIT CAST(:size AS integer)
 )
-SELECT s.source_id, s.position, s.text, greatest(s.whole, l.whole) AS score, (SELECT count(*) FROM found) AS found
-FROM supported AS s
-LEFT JOIN lifted AS l ON l.source_id = s.source_id AND l.position = s.position
-ORDER BY greatest(s.whole, l.whole) DESC, s.source_id, s.position
-LIMIT CAST(:size AS integer);
+SELECT first.*, p.captured_at, p.corrects, p.text, tsvector_to_array(ts_filter(p.tsv, '{b,c,d}')) AS lexemes,
+    (SELECT count(*) FROM found) AS found
+FROM first
+CROSS JOIN LATERAL (
+    SELECT captured_at, corrects, text, tsv FROM search_passages
+    WHERE source_id = first.source_id AND position = first.position AND tenant_id = CAST(:tenant_id AS uuid)
+      AND analyser = CAST(:analyser AS smallint)
+    LIMIT 1
+) AS p
+ORDER BY first.score DESC, first.source_id, first.position;
 
 -- name: find_matching_refs
 -- The refs of the sources that each of these pages cites and that say words of a question, the newest first. A version
