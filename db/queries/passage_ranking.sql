@@ -88,32 +88,22 @@ WITH term AS MATERIALIZED (
     FROM seen
     WINDOW by_place AS (PARTITION BY source_id ORDER BY position)
 ), source AS MATERIALIZED (
-    SELECT s.source_id, s.captured_at, s.spoken, (
-        SELECT p.position + 1 FROM search_passages AS p
-        WHERE p.source_id = s.source_id AND p.tenant_id = CAST(:tenant_id AS uuid)
-          AND p.analyser = CAST(:analyser AS smallint)
-        ORDER BY p.position DESC LIMIT 1
-    ) AS passages
+    SELECT s.source_id, coalesce(said.score, 0) AS score,
+        CAST(:total AS float8) * bit_count(CAST(s.spoken AS bit(64)))
+            / greatest(1, bit_count(CAST(bit_or(s.spoken) OVER () AS bit(64)))) AS speakers,
+        CAST(:total AS float8) * coalesce(timely.nearness, 0) AS timely
     FROM (
         SELECT source_id, max(captured_at) AS captured_at, bit_or(spoken) AS spoken FROM seen GROUP BY source_id
     ) AS s
-), whole AS MATERIALIZED (
-    SELECT s.source_id, said.score, CAST(:w_speakers AS float8) * CAST(:total AS float8)
-            * bit_count(CAST(s.spoken AS bit(64))) / greatest(1, bit_count(CAST(every.spoken AS bit(64)))) AS speakers,
-        CAST(:total AS float8) * coalesce(timely.nearness, 0) AS timely
-    FROM source AS s
-    CROSS JOIN (SELECT avg(passages) AS passages FROM source) AS mean
-    CROSS JOIN (SELECT bit_or(spoken) AS spoken FROM seen) AS every
-    CROSS JOIN LATERAL (
-        SELECT sum(t.weight * t.passages * 2.5
-            / (t.passages + 1.5 * (0.25 + 0.75 * s.passages / mean.passages))) AS score
+    LEFT JOIN (
+        SELECT source_id, sum(weight * passages * 2.5::float8 / (passages + 1.5::float8)) AS score
         FROM (
-            SELECT term.weight, count(*) AS passages
+            SELECT seen.source_id, term.weight, count(*) AS passages
             FROM seen JOIN term ON seen.said & term.bit <> 0
-            WHERE seen.source_id = s.source_id
-            GROUP BY term.bit, term.weight
+            GROUP BY seen.source_id, term.bit, term.weight
         ) AS t
-    ) AS said
+        GROUP BY source_id
+    ) AS said ON said.source_id = s.source_id
     LEFT JOIN LATERAL (
         SELECT max(time.weight * CASE
             WHEN s.captured_at < time.since
@@ -126,7 +116,7 @@ WITH term AS MATERIALIZED (
             CAST(:times_since AS timestamptz[]), CAST(:times_until AS timestamptz[]), CAST(:time_weights AS float8[])
         ) AS time (since, until, weight)
     ) AS timely ON true
-), scored AS (
+), scored AS MATERIALIZED (
     SELECT a.source_id, a.position,
         a.own * CASE WHEN a.asks THEN 1 - CAST(:w_asks AS float8) ELSE 1 END
             + CAST(:w_before AS float8) * a.before + CAST(:w_after AS float8) * a.after
@@ -134,12 +124,12 @@ WITH term AS MATERIALIZED (
             + CAST(:w_question AS float8) * a.question
             + CAST(:w_together AS float8) * CAST(:total AS float8) * power(coalesce(covered.weight, 0) / CAST(:total AS float8), 2)
             + CAST(:w_speaker AS float8) * CAST(:total AS float8) * CASE WHEN a.spoken <> 0 THEN 1 ELSE 0 END
-            + w.speakers
+            + CAST(:w_speakers AS float8) * s.speakers
             + CAST(:w_pairs AS float8) * a.pairs
-            + CAST(:w_source AS float8) * coalesce(w.score, 0)
-            + CAST(:w_time AS float8) * w.timely AS score
+            + CAST(:w_source AS float8) * s.score
+            + CAST(:w_time AS float8) * s.timely AS score
     FROM around AS a
-    JOIN whole AS w ON w.source_id = a.source_id
+    JOIN source AS s ON s.source_id = a.source_id
     CROSS JOIN LATERAL (SELECT sum(weight) AS weight FROM term WHERE a.together & term.bit <> 0) AS covered
 ), placed AS (
     SELECT *, row_number() OVER (PARTITION BY source_id ORDER BY score DESC, position) AS place FROM scored
