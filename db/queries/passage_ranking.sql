@@ -26,7 +26,7 @@ WITH term AS MATERIALIZED (
       AND (CAST(:refs AS text[]) IS NULL OR EXISTS (
           SELECT FROM sources AS s
           WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.id = source_id AND s.ref = ANY(CAST(:refs AS text[]))))
-    LIMIT 300
+    LIMIT 450
 ), best AS (
     SELECT f.source_id, f.position
     FROM found AS f
