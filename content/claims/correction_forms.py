@@ -132,6 +132,68 @@ ADDING = re.compile(
     re.IGNORECASE,
 )
 
+# What is said to take something back: whoever says so need not repeat what no longer holds.
+ANNOUNCED = (
+    r"correction|corrected|(?:was|were|am|are) (?:\w+ )?(?:wrong|mistaken)|my (?:mistake|bad|error|fault)|"
+    r"mix(?:ed)?[- ]up|misspoke|turn(?:s|ed) out|chang(?:e|ed|ing) (?:my|our|his|her|their|your) minds?|"
+    r"changes? of heart|"
+    r"(?:scrap|strike|scratch|forget|ignore|disregard|never ?mind) "
+    r"(?:what|that|the|my|our|all|everything|(?-i:[A-Z\d]))|"
+    r"update on|update:|from now on|these days|nowadays|no longer|any ?more|any longer|"
+    r"as of (?:now|today|this|next|last)|"
+    r"old news|outdated|out of date|obsolete|(?:has|have) been (?:chang|mov|replac|revis)ed (?:to|by|with)|changed to|"
+    r"became|(?:is|are|it's|that's|they're|we're|he's|she's) now|now (?:has|have|is|are|it)|it's now|"
+    r"should (?:read|be|have been)|revers(?:ed|al)|overturned|went back on|took over",
+    r"korrektur|korrigier\w+|berichtigung|(?:habe|haben|hatte|hatten) (?:mich|uns) (?:geirrt|vertan|getäuscht)|"
+    r"mein fehler|vergiss|vergesst|vergessen sie|nicht mehr|ab (?:jetzt|sofort|heute|nun)|von nun an|neuerdings|"
+    r"mittlerweile|inzwischen|überholt|veraltet|(?:anders|um)entschieden|doch nicht",
+    r"rectification|correction|corrig\w+|(?:me|m'|nous) (?:étais|suis|sommes) tromp\w+|trompée?s?|mon erreur|"
+    r"oublie[rz]? (?:ce que|mon|ma|le|la)|désormais|dorénavant|à partir de maintenant|n'est plus|ne sont plus|"
+    r"chang\w+ d'avis|finalement|n'est plus d'actualité|périmée?s?",
+    r"corrección|corrijo|rectific\w+|me equivoqu\w+|estaba equivocad[oa]|mi error|olvid[ae] lo que|ya no|"
+    r"a partir de ahora|de ahora en adelante|cambi\w+ de (?:opinión|idea)|al final|anticuad[oa]|"
+    r"correção|corrijo|me enganei|estava enganad[oa]|meu erro|esqueça o que|já não|a partir de agora|mud\w+ de ideia|"
+    r"afinal|desatualizad[oa]",
+    r"correzione|correggo|mi (?:sono|ero) sbagliat[oa]|errore mio|dimentica (?:quello|ciò)|d'ora in poi|non più|"
+    r"cambiato idea|alla fine|superat[oa]|correctie|rectificatie|ik had het mis|vergiste me|mijn fout|vergeet wat|"
+    r"vanaf nu|niet meer|niet langer|van gedachten veranderd|toch niet|verouderd",
+    r"поправка|исправлени[ея]|я ошиб(?:ся|лась)|моя ошибка|забудь(?:те)?|отныне|больше не|с этого момента|"
+    r"передумал[аи]?|оказалось|устарел[аои]?",
+)
+ANNOUNCED_BARE = (
+    r"更正|纠正|糾正|我搞错|我錯|弄错|忘了我说|从现在起|從現在起|已改为|已改為|不再|"
+    r"訂正|間違(?:って|い)|もう.{0,20}(?:ない|ません)|今後は"
+)
+# Words of change: with them a sentence that says most of an older one says it anew.
+CHANGED_WORDS = (
+    r"instead|rather than|in place of|in favou?r of|used to|until (?:last|recently|now|then)|replac\w+|switch\w+|"
+    r"swapped|traded|exchanged|gave up|given up|dropped|ditched|abandon\w+|revok\w+|settled (?:on|for)|supersed\w+|"
+    r"no more|goodbye|farewell|decided (?:on|against|for)|mov(?:ed|ing) (?:on )?(?:from|to)|after all|actually|in fact|"
+    r"(?:is|are|was|were) (?:over|out)|(?:scrap|strike|scratch|cancel)\w*|now|since|stopped|quit|ended|"
+    r"from \w+ on(?:wards?)?|,? (?:and |but )?not|but",
+    r"statt(?:dessen)?|anstatt|anstelle|ersetzt|gewechselt|umgestellt|umgezogen|früher|bisher|seit|jetzt|nun|sondern|"
+    r"tatsächlich|aufgegeben|aufgehört|abgelöst|verschoben|geändert",
+    r"au lieu|à la place|plutôt que|remplac\w+|autrefois|maintenant|depuis|en fait|abandonn\w+|pas|mais|"
+    r"en lugar de|en vez de|reemplaz\w+|sustitu\w+|ahora|desde|antes|en realidad|sino|dejó|"
+    r"em vez de|no lugar de|substitu\w+|agora|na verdade|mas|deixou",
+    r"invece|al posto di|sostitui\w+|adesso|ora|prima|in realtà|bensì|ma|smesso|in plaats van|vervangen|vroeger|nu|"
+    r"sinds|eigenlijk|maar|gestopt|вместо|замен\w+|теперь|раньше|с тех пор|на самом деле|а не|но|перестал[аи]?",
+)
+CHANGED_BARE = r"现在|現在|改(?:成|为|為|用|到|在)|换成|換成|而不是|代替|今は|変更|代わりに|ではなく"
+
+
+def whole_words(parts: tuple[str, ...], bare: str) -> re.Pattern[str]:
+    """Return a pattern of any of the parts as whole words, and of `bare`, which has no spaces around its words."""
+    return re.compile(rf"(?<!\w)(?:{'|'.join(parts)})(?!\w)|{bare}", re.IGNORECASE)
+
+
+# What is asked or depends on something else is not said.
+CONDITIONAL = re.compile(
+    r"[?？؟][\"'”’)]*\s*$|(?<!\w)(?:if|whether|unless|wenn|falls|si|caso|indien|если)(?!\w)", re.IGNORECASE
+)
+TAKES_BACK = whole_words(ANNOUNCED, ANNOUNCED_BARE)
+SAYS_CHANGE = whole_words(CHANGED_WORDS, CHANGED_BARE)
+
 
 # What stands between the former name of a thing and its present one.
 RENAMED = (

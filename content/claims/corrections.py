@@ -11,7 +11,18 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ..search.words import words
-from .correction_forms import ADDING, BECAME_FORMS, ENDED_FORMS, FROM_TO_FORMS, OPEN, PAST, STEMS
+from .correction_forms import (
+    ADDING,
+    BECAME_FORMS,
+    CONDITIONAL,
+    ENDED_FORMS,
+    FROM_TO_FORMS,
+    OPEN,
+    PAST,
+    SAYS_CHANGE,
+    STEMS,
+    TAKES_BACK,
+)
 
 SENTENCE_MAX = 400
 
@@ -91,6 +102,16 @@ def may_correct(text: str) -> bool:
     """Return quickly whether a text may hold a correction: false is certain."""
     folded = f" {text.casefold()} "
     return any(stem in folded for stem in STEMS)
+
+
+def takes_back(sentence: str) -> bool:
+    """Return whether a sentence says by itself that something that was said before does not hold."""
+    return TAKES_BACK.search(sentence) is not None and not CONDITIONAL.search(sentence)
+
+
+def says_change(sentence: str) -> bool:
+    """Return whether a sentence has words of change, which tell of a correction beside what they correct."""
+    return takes_back(sentence) or (SAYS_CHANGE.search(sentence) is not None and not CONDITIONAL.search(sentence))
 
 
 @lru_cache(maxsize=4096)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ..claims.corrections import changes, may_correct
+from ..claims.corrections import says_change
 
 PASSAGE_MAX = 2_000  # characters; a longer block is cut after a sentence, or between words
 PASSAGES_MAX = 5_000  # of one source; in one with more, neighbours are joined until there are no more
@@ -76,8 +76,8 @@ def passages(text: str) -> list[Passage]:
 
 
 def corrects(text: str) -> bool:
-    """Return whether a sentence of a passage says that something is not as it was."""
-    return may_correct(text) and any(changes(sentence.strip()) for sentence in sentences(text))
+    """Return whether a sentence of a passage has words with which people say that something is not as it was."""
+    return any(says_change(sentence.strip()) for sentence in sentences(text))
 
 
 def sentences(text: str) -> Iterator[str]:

@@ -5,9 +5,8 @@
 -- neighbours, that one of the words names its speaker, how many speakers that are named speak in its source, words that
 -- stand side by side as in the question, the BM25 of its source, and when the question names a time, how near the source
 -- is to that. A question asked in the source counts for the passage after it. At the end the best passages of a source
--- support each other, and of the first twenty one that says that something is not as it was comes before older ones that
--- it has most words of the question in common with. A lexeme is weighed as `weigh_pages` does it; words of the speaker
--- do not count as said.
+-- support each other. A lexeme is weighed as `weigh_pages` does it; words of the speaker do not count as said. With the
+-- passages come the lexemes of their texts, by which the first of them are compared with each other.
 WITH term AS MATERIALIZED (
     SELECT lexeme, weight, CAST(1 AS bigint) << CAST(ordinality AS integer) AS bit
     FROM unnest(CAST(:lexemes AS tsquery[]), CAST(:weights AS float8[])) WITH ORDINALITY AS t (lexeme, weight)
@@ -15,7 +14,7 @@ WITH term AS MATERIALIZED (
     SELECT lexeme, CAST(1 AS bigint) << CAST(ordinality AS integer) AS bit
     FROM unnest(CAST(:names AS tsquery[])) WITH ORDINALITY AS n (lexeme)
 ), found AS MATERIALIZED (
-    SELECT source_id, position, captured_at, asks, corrects, text, words, tsv
+    SELECT source_id, position, captured_at, asks, words, tsv
     FROM search_passages
     WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
       AND analyser = CAST(:analyser AS smallint) AND status = 'current'
@@ -27,7 +26,7 @@ WITH term AS MATERIALIZED (
       AND (CAST(:refs AS text[]) IS NULL OR EXISTS (
           SELECT FROM sources AS s
           WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.id = source_id AND s.ref = ANY(CAST(:refs AS text[]))))
-    LIMIT 300
+    LIMIT 450
 ), best AS (
     SELECT f.source_id, f.position
     FROM found AS f
@@ -45,14 +44,14 @@ WITH term AS MATERIALIZED (
     SELECT p.*
     FROM near
     CROSS JOIN LATERAL (
-        SELECT source_id, position, captured_at, asks, corrects, text, words, tsv FROM search_passages
+        SELECT source_id, position, captured_at, asks, words, tsv FROM search_passages
         WHERE source_id = near.source_id AND position = near.position AND tenant_id = CAST(:tenant_id AS uuid)
           AND analyser = CAST(:analyser AS smallint)
           AND (CAST(:required AS tsquery) IS NULL OR tsv @@ CAST(:required AS tsquery))
         LIMIT 1
     ) AS p
 ), seen AS MATERIALIZED (
-    SELECT s.source_id, s.position, s.captured_at, s.corrects, s.text, own.score AS own, own.said,
+    SELECT s.source_id, s.position, s.captured_at, own.score AS own, own.said,
         s.asks,
         coalesce(speaker.spoken, 0) AS spoken,
         coalesce(pairs.weight, 0) AS pairs
@@ -89,32 +88,22 @@ WITH term AS MATERIALIZED (
     FROM seen
     WINDOW by_place AS (PARTITION BY source_id ORDER BY position)
 ), source AS MATERIALIZED (
-    SELECT s.source_id, s.captured_at, s.spoken, (
-        SELECT p.position + 1 FROM search_passages AS p
-        WHERE p.source_id = s.source_id AND p.tenant_id = CAST(:tenant_id AS uuid)
-          AND p.analyser = CAST(:analyser AS smallint)
-        ORDER BY p.position DESC LIMIT 1
-    ) AS passages
+    SELECT s.source_id, coalesce(said.score, 0) AS score,
+        CAST(:total AS float8) * bit_count(CAST(s.spoken AS bit(64)))
+            / greatest(1, bit_count(CAST(bit_or(s.spoken) OVER () AS bit(64)))) AS speakers,
+        CAST(:total AS float8) * coalesce(timely.nearness, 0) AS timely
     FROM (
         SELECT source_id, max(captured_at) AS captured_at, bit_or(spoken) AS spoken FROM seen GROUP BY source_id
     ) AS s
-), whole AS MATERIALIZED (
-    SELECT s.source_id, said.score, CAST(:w_speakers AS float8) * CAST(:total AS float8)
-            * bit_count(CAST(s.spoken AS bit(64))) / greatest(1, bit_count(CAST(every.spoken AS bit(64)))) AS speakers,
-        CAST(:total AS float8) * coalesce(timely.nearness, 0) AS timely
-    FROM source AS s
-    CROSS JOIN (SELECT avg(passages) AS passages FROM source) AS mean
-    CROSS JOIN (SELECT bit_or(spoken) AS spoken FROM seen) AS every
-    CROSS JOIN LATERAL (
-        SELECT sum(t.weight * t.passages * 2.5
-            / (t.passages + 1.5 * (0.25 + 0.75 * s.passages / mean.passages))) AS score
+    LEFT JOIN (
+        SELECT source_id, sum(weight * passages * 2.5::float8 / (passages + 1.5::float8)) AS score
         FROM (
-            SELECT term.weight, count(*) AS passages
+            SELECT seen.source_id, term.weight, count(*) AS passages
             FROM seen JOIN term ON seen.said & term.bit <> 0
-            WHERE seen.source_id = s.source_id
-            GROUP BY term.bit, term.weight
+            GROUP BY seen.source_id, term.bit, term.weight
         ) AS t
-    ) AS said
+        GROUP BY source_id
+    ) AS said ON said.source_id = s.source_id
     LEFT JOIN LATERAL (
         SELECT max(time.weight * CASE
             WHEN s.captured_at < time.since
@@ -127,47 +116,41 @@ WITH term AS MATERIALIZED (
             CAST(:times_since AS timestamptz[]), CAST(:times_until AS timestamptz[]), CAST(:time_weights AS float8[])
         ) AS time (since, until, weight)
     ) AS timely ON true
-), scored AS (
-    SELECT a.source_id, a.position, a.captured_at, a.corrects, a.said, a.spoken, a.text,
+), scored AS MATERIALIZED (
+    SELECT a.source_id, a.position,
         a.own * CASE WHEN a.asks THEN 1 - CAST(:w_asks AS float8) ELSE 1 END
             + CAST(:w_before AS float8) * a.before + CAST(:w_after AS float8) * a.after
             + CAST(:w_long_before AS float8) * a.long_before + CAST(:w_long_after AS float8) * a.long_after
             + CAST(:w_question AS float8) * a.question
             + CAST(:w_together AS float8) * CAST(:total AS float8) * power(coalesce(covered.weight, 0) / CAST(:total AS float8), 2)
             + CAST(:w_speaker AS float8) * CAST(:total AS float8) * CASE WHEN a.spoken <> 0 THEN 1 ELSE 0 END
-            + w.speakers
+            + CAST(:w_speakers AS float8) * s.speakers
             + CAST(:w_pairs AS float8) * a.pairs
-            + CAST(:w_source AS float8) * coalesce(w.score, 0)
-            + CAST(:w_time AS float8) * w.timely AS score
+            + CAST(:w_source AS float8) * s.score
+            + CAST(:w_time AS float8) * s.timely AS score
     FROM around AS a
-    JOIN whole AS w ON w.source_id = a.source_id
+    JOIN source AS s ON s.source_id = a.source_id
     CROSS JOIN LATERAL (SELECT sum(weight) AS weight FROM term WHERE a.together & term.bit <> 0) AS covered
 ), placed AS (
     SELECT *, row_number() OVER (PARTITION BY source_id ORDER BY score DESC, position) AS place FROM scored
 ), supported AS (
     SELECT *, score + CAST(:w_best AS float8) * sum(score) FILTER (WHERE place <= 3) OVER (PARTITION BY source_id) AS whole
     FROM placed
-), foremost AS MATERIALIZED (
-    SELECT source_id, position, captured_at, said, spoken, corrects, whole FROM supported
-    ORDER BY whole DESC, source_id, position LIMIT 20
-), lifted AS (
-    SELECT newer.source_id, newer.position, max(older.whole) + 0.001 AS whole
-    FROM foremost AS newer
-    JOIN foremost AS older
-        ON (older.captured_at < newer.captured_at
-            OR older.source_id = newer.source_id AND older.position < newer.position)
-    CROSS JOIN LATERAL (
-        SELECT sum(weight) AS weight, sum(weight) FILTER (WHERE newer.said & bit <> 0) AS shared
-        FROM term WHERE older.said & bit <> 0
-    ) AS said
-    WHERE newer.corrects AND said.shared >= 0.8 * said.weight
-    GROUP BY newer.source_id, newer.position
+), first AS (
+    SELECT source_id, position, whole AS score FROM supported
+    ORDER BY whole DESC, source_id, position
+    LIMIT CAST(:size AS integer)
 )
-SELECT s.source_id, s.position, s.text, greatest(s.whole, l.whole) AS score, (SELECT count(*) FROM found) AS found
-FROM supported AS s
-LEFT JOIN lifted AS l ON l.source_id = s.source_id AND l.position = s.position
-ORDER BY greatest(s.whole, l.whole) DESC, s.source_id, s.position
-LIMIT CAST(:size AS integer);
+SELECT first.*, p.captured_at, p.corrects, p.text, tsvector_to_array(ts_filter(p.tsv, '{b,c,d}')) AS lexemes,
+    (SELECT count(*) FROM found) AS found
+FROM first
+CROSS JOIN LATERAL (
+    SELECT captured_at, corrects, text, tsv FROM search_passages
+    WHERE source_id = first.source_id AND position = first.position AND tenant_id = CAST(:tenant_id AS uuid)
+      AND analyser = CAST(:analyser AS smallint)
+    LIMIT 1
+) AS p
+ORDER BY first.score DESC, first.source_id, first.position;
 
 -- name: find_matching_refs
 -- The refs of the sources that each of these pages cites and that say words of a question, the newest first. A version

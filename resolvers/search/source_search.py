@@ -20,6 +20,7 @@ from db.sql import statements
 from lib.threads import read_in_thread, run_in_thread
 
 from ..errors import BadInput, NotFound
+from .currentness import FOREMOST, asked_words, newest_first
 from .interpretation import ReadQuery, read
 from .lexemes import PASSAGES, one_of, quoted
 from .passages import CURRENT
@@ -123,7 +124,7 @@ async def found(
         "tenant_id": scope.tenant_id,
         "owner_id": scope.owner_id,
         "analyser": reading.analyser,
-        "size": start + size + 1,
+        "size": max(start + size + 1, FOREMOST),
         "length": reading.mean_length,
         "required": required(reading, Filter(), query),
         **filters(asked.filter, query),
@@ -131,12 +132,10 @@ async def found(
         **await times(query.words, reading.languages),
         **PASSAGE_WEIGHTS,
     }
-    rows = await ranked(connection, reading, weights, values)
-    total = rows[0]["found"] if rows else 0
+    rows = newest_first(await ranked(connection, reading, weights, values), asked_words(reading))
+    total = rows[0].found if rows else 0
     hits = tuple(
-        PassageHit(
-            row["source_id"], row["position"], reading.analyser, row["score"], row["text"], make_cursor(asked, place)
-        )
+        PassageHit(row.source_id, row.position, reading.analyser, row.score, row.text, make_cursor(asked, place))
         for place, row in enumerate(rows[start : start + size], start + 1)
     )
     if asked.with_snippets:

@@ -40,13 +40,13 @@ class PassageWeights:
     w_together: float = 0.4  # all words are in it or beside it: share of the weight of the question
     w_speaker: float = 0.25  # one of the words names its speaker: the same
     w_speakers: float = 0.5  # all speakers that the question names speak in its source: the same
-    w_pairs: float = 0.2  # two words stand side by side: share of their mean weight
-    w_source: float = 0.3  # its source
+    w_pairs: float = 0.4  # two words stand side by side: share of their mean weight
+    w_source: float = 0.2  # its source
     w_time: float = 0.8  # its source is from the time that the question names: share of the weight of the question
     w_best: float = 0.2  # the three best passages of its source
 
 
-PASSAGE_BUDGET = 300  # passages that are weighed for their words, as the statement says
+PASSAGE_BUDGET = 450  # passages that are weighed for their words, as the statement says
 PASSAGE_WEIGHTS = asdict(PassageWeights())
 BUDGET = 600  # pages that are weighed for their words, as the statements say
 COUNTED = 1_000  # pages that are counted

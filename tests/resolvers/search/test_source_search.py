@@ -106,15 +106,60 @@ async def test_any_text_is_answered(evidence: Wiki, text: str) -> None:
     await search(evidence, text, with_snippets=True)
 
 
-async def test_what_corrects_an_older_statement_comes_first(wiki: Wiki) -> None:
-    older, newer = (
-        "The office of Falcon Mill: Graz.",
-        "After long talks the office of Falcon Mill moved from Graz to Linz.",
-    )
-    for day, text in enumerate([older, "Rain.", newer], 1):
+async def said_on_days(wiki: Wiki, *statements: str) -> None:
+    """Retain one source for each, the first of 1 March and each a day after the last."""
+    for day, text in enumerate(statements, 1):
         draft = SourceDraft("daily_note", f"day-{day}", text, captured_at=datetime(2026, 3, day, tzinfo=UTC))
         await retain_sources(wiki.database, wiki.scope, [draft])
-    assert texts(await search(wiki, "where is the office of Falcon Mill"))[:2] == [newer, older]
-    unchanged = SourceDraft("daily_note", "day-3", newer.replace("moved from Graz to Linz", "stays in Graz for years"))
-    await retain_sources(wiki.database, wiki.scope, [unchanged])
-    assert texts(await search(wiki, "where is the office of Falcon Mill"))[0] == older
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "asked"),
+    [
+        (
+            "The office of Falcon Mill: Graz.",
+            "After long talks the office of Falcon Mill moved from Graz to Linz.",
+            "where is the office of Falcon Mill",
+        ),
+        ("Falcon Mill stores its data in Redis.", "My mistake about Falcon Mill, the database should read Postgres.",
+         "Where does Falcon Mill store its data?"),
+        ("Falcon Mill stores its data in Redis.", "Redis is out for Falcon Mill, Postgres is in.",
+         "Where does Falcon Mill store its data?"),
+        ("Falcon Mill runs on forty servers in the cellar.", "Falcon Mill runs on ninety servers in the cellar.",
+         "How many servers does Falcon Mill run on?"),
+        ("Das Büro von Falcon Mill liegt in Graz.", "Korrektur: Falcon Mill hat das Büro in Linz.",
+         "Wo liegt das Büro von Falcon Mill?"),
+    ],
+)  # fmt: skip
+async def test_a_newer_statement_comes_before_the_one_that_it_corrects(
+    wiki: Wiki, older: str, newer: str, asked: str
+) -> None:
+    await said_on_days(wiki, older, "Rain.", newer)
+    assert texts(await search(wiki, asked))[:2] == [newer, older]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "Falcon Mill invited everybody to lunch, what a day.",
+        "I no longer remember where I first met the owner of the mill.",
+        "Correction: Copper Gate stores its data in Postgres, not Redis.",
+        "Did Falcon Mill replace Redis by Postgres?",
+        "If Redis ever fails, Falcon Mill could store everything in Postgres instead.",
+    ],
+)
+async def test_what_shares_a_topic_with_an_older_statement_does_not_come_before_it(wiki: Wiki, other: str) -> None:
+    older = "Falcon Mill stores its data in Redis, in the cellar."
+    await said_on_days(wiki, older, "Rain.", other)
+    assert texts(await search(wiki, "Where does Falcon Mill store its data?"))[0] == older
+
+
+async def test_the_newest_of_three_statements_is_first_whatever_part_of_the_results_is_shown(wiki: Wiki) -> None:
+    cities = ["Graz", "Linz", "Wels"]
+    said = [f"As of today the office of Falcon Mill is in {city}." for city in cities]
+    await said_on_days(wiki, *said)
+    asked = "where is the office of Falcon Mill"
+    assert texts(await search(wiki, asked)) == said[::-1]
+    first = await search(wiki, asked, first=1)
+    assert texts(first) == said[2:]
+    assert texts(await search(wiki, asked, first=2, after=first.hits[0].cursor)) == said[1::-1]

@@ -1,0 +1,103 @@
+"""The order in time of passages that state the same thing differently: the newer before the older."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
+
+from content.claims.corrections import takes_back
+from content.search.passages import sentences
+from content.search.words import words
+from db.database import Row
+
+from .interpretation import ReadQuery
+
+FOREMOST = 20  # passages of a search that are compared with each other
+LEAST_ASKED = 0.4  # share of the words of the question that both of two passages have to say,
+LEAST_STATED = 0.45  # and share of those that the older one says
+SAME = 0.7  # share of the lexemes of the shorter one that both have, when the newer says nothing of a change,
+CHANGED = 0.5  # when it has words of change,
+TAKEN_BACK = 0.3  # and when it takes back what was said
+LEAST_COMMON = 3  # lexemes that both have, except in the last case
+STEP = 0.001  # between the scores of a passage and the one that it is put before
+NAME = re.compile(r"[^\W\d_]\w*")
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPassage:
+    """A passage in the order of its score."""
+
+    source_id: UUID
+    position: int
+    score: float
+    text: str
+    captured_at: datetime
+    corrects: bool
+    lexemes: frozenset[str]
+    found: int
+
+
+Words = Mapping[str, frozenset[str]]
+"""The words of a question that mean something, and the lexemes that each may be."""
+
+
+def asked_words(reading: ReadQuery) -> Words:
+    """Return the words of the question, except those that mean nothing in the language of the wiki."""
+    idle = reading.idle_among(reading.words)
+    spoken = {
+        word: frozenset(lexeme for option in options for lexeme in option.lexemes)
+        for word, options in zip(reading.words, reading.options, strict=True)
+        if word not in idle
+    }
+    return {word: lexemes for word, lexemes in spoken.items() if lexemes}
+
+
+def newest_first(rows: Sequence[Row], asked: Words) -> list[RankedPassage]:
+    """Return the passages in their order, each of the first ones before older ones that state the same thing."""
+    ranked = [
+        RankedPassage(
+            row["source_id"], row["position"], row["score"], row["text"], row["captured_at"], row["corrects"],
+            frozenset(row["lexemes"]), row["found"],
+        )
+        for row in rows
+    ]  # fmt: skip
+    placed: list[RankedPassage] = []
+    for newer in sorted(ranked[:FOREMOST], key=lambda one: (one.captured_at, one.source_id, one.position)):
+        above = [older.score + STEP for older in placed if older.score >= newer.score and restates(newer, older, asked)]
+        placed.append(replace(newer, score=max(newer.score, *above)) if above else newer)
+    placed.sort(key=lambda one: (-one.score, one.source_id, one.position))
+    return placed + ranked[FOREMOST:]
+
+
+def restates(newer: RankedPassage, older: RankedPassage, asked: Words) -> bool:
+    """Return whether a passage states anew what an older one states.
+
+    Both say much of the question, name the same, and have many words in common: the fewer, the clearer the newer one
+    says that it corrects something.
+    """
+    if newer.source_id != older.source_id and newer.captured_at == older.captured_at:
+        return False
+    stated = said(older, asked)
+    shared = stated & said(newer, asked)
+    if len(shared) < max(min(2, len(asked)), LEAST_ASKED * len(asked), LEAST_STATED * len(stated)):
+        return False
+    return is_alike(newer, older) and names(older.text) & stated <= set(words(newer.text))
+
+
+def said(passage: RankedPassage, asked: Words) -> set[str]:
+    return {word for word, lexemes in asked.items() if not lexemes.isdisjoint(passage.lexemes)}
+
+
+def is_alike(newer: RankedPassage, older: RankedPassage) -> bool:
+    """Return whether the passages have so many lexemes in common as what the newer one says about a change demands."""
+    common = len(newer.lexemes & older.lexemes)
+    share = common / max(1, min(len(newer.lexemes), len(older.lexemes)))
+    if common >= LEAST_COMMON and share >= (CHANGED if newer.corrects else SAME):
+        return True
+    return newer.corrects and share >= TAKEN_BACK and any(map(takes_back, sentences(newer.text)))
+
+
+def names(text: str) -> set[str]:
+    """Return the words that are written with a capital."""
+    return {folded for word in NAME.findall(text) if word[0].isupper() for folded in words(word)}
