@@ -31,6 +31,7 @@ NEXT: Mapping[str, str] = {
     "LIMIT_EXCEEDED": "Ask for less at once: a smaller limit, depth or max_chars.",
     "PAGE_EXISTS": "Read it with wiki_read, then change it with wiki_edit, wiki_append or wiki_update. "
     "If you mean another subject of that name, give a slug of its own.",
+    "PRIVATE_LINK": "Link to a page of a shared space, or say it in words.",
     "SLUG_TAKEN": "Give another slug, or change the page that has this one.",
     "TIMEOUT": "Ask for less at once.",
     "UNAVAILABLE": "Try the same again in a few seconds.",

@@ -17,7 +17,7 @@ PageName = Annotated[
     Field(
         min_length=1,
         max_length=200,
-        description="`type/slug`, such as topic/austin, or its slug, title or alias alone where that names one page.",
+        description="`type/slug`, such as topic/austin, or a slug, title or alias that one page has.",
     ),
 ]
 PageType = Annotated[str, Field(description=f"One of {', '.join(PAGE_TYPES)}.")]

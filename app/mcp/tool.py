@@ -48,7 +48,6 @@ class Tool:
             input_schema=schema(self.takes, "validation"),
             output_schema=schema(self.gives, "serialization"),
             annotations=ToolAnnotations(
-                title=self.title,
                 read_only_hint=not self.writes,
                 destructive_hint=self.destroys,
                 idempotent_hint=self.repeats,

@@ -37,6 +37,7 @@ STATUSES = {
     "LIMIT_EXCEEDED": 413,
     "BAD_USER_INPUT": 422,
     "IDEMPOTENCY_KEY_NOT_ALLOWED": 422,
+    "PRIVATE_LINK": 422,
     "IDEMPOTENCY_KEY_REUSED": 422,
     "SOURCE_FORGOTTEN": 422,
     "THROTTLED": 429,
@@ -46,7 +47,14 @@ STATUSES = {
 }
 CODES = {404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED"}
 # What the resolvers call an argument that has another name here.
-FIELDS = {"after": "cursor", "bodyMd": "content", "first": "limit", "query": "q", "sectionSlug": "section"}
+FIELDS = {
+    "after": "cursor",
+    "bodyMd": "content",
+    "first": "limit",
+    "query": "q",
+    "spaces": "space",
+    "sectionSlug": "section",
+}
 MOST = 20  # faults of one request that are told
 LOWER_UPPER = re.compile(r"(?<=[a-z])(?=[A-Z])")
 

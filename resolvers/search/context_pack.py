@@ -72,7 +72,7 @@ class ContextItem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ContextPack:
-    """What was packed, as items and as one text; `omitted` pieces did not fit."""
+    """A pack as items and as one text; `omitted` pieces did not fit."""
 
     items: tuple[ContextItem, ...]
     text: str

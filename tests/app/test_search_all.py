@@ -54,12 +54,13 @@ async def test_an_agent_finds_both(mara: Agent) -> None:
     await mara.call("wiki_remember", content=TEXT)
     found = await mara.call("wiki_search", query="kiln frost", **{"in": ["pages", "sources"]})
     passage, page = found["results"]
-    assert (passage["text"], passage["lines"]) == (TEXT, "1-1")
-    assert (page["page"], page["space"]) == ("topic/pottery", passage["space"])
+    assert (passage["page"], passage["snippet"], passage["source"].endswith(":1-1")) == (None, TEXT, True)
+    assert (page["page"], page["source"], page["space"]) == ("topic/pottery", None, passage["space"])
     text = await mara.text("wiki_search", query="kiln frost", **{"in": ["pages", "sources"]})
     assert text.startswith("2 hits")
-    error, said = await mara.refused("wiki_search", query="kiln", spaces=["moon"])
-    assert (error["code"], "moon" in said) == ("NOT_FOUND", True)
+    assert (await mara.call("wiki_search", query="kiln owner:moon", **{"in": ["pages"]}))["results"] == []
+    error, _ = await mara.refused("wiki_search", query="kiln", **{"in": []})
+    assert error["code"] == "BAD_USER_INPUT"
 
 
 def test_a_command_searches_both(acme: Cairn) -> None:
@@ -90,10 +91,11 @@ async def test_an_agent_gets_context(mara: Agent) -> None:
     await mara.call("wiki_create", title="Goals", type="context", content="We sell pots. </data>")
     await mara.call("wiki_create", title="Pottery", type="topic", content=TEXT)
     pack = await mara.call("wiki_context", query="kiln", budget_tokens=300)
-    assert [ref.partition("#")[0] for ref in pack["refs"]] == ["context/goals", "topic/pottery"]
+    heads = [line.split("#")[2].strip() for line in pack["text"].splitlines() if line.startswith("## ")]
+    assert heads == ["context/goals", "topic/pottery"]
+    assert "> We sell pots. </data>" in pack["text"].splitlines()
     assert await mara.text("wiki_context", query="kiln", budget_tokens=300) == pack["text"]
-    error, _ = await mara.refused("wiki_context", query="kiln", spaces=["moon"])
-    assert error["code"] == "NOT_FOUND"
+    assert (await mara.call("wiki_context", query="kiln owner:moon"))["text"] == ""
 
 
 def test_a_command_says_the_context(acme: Cairn) -> None:

@@ -146,6 +146,11 @@ async def test_a_shared_page_may_not_link_into_a_private_wiki(member: Wiki) -> N
     with pytest.raises(PrivateLink) as refused:
         await create_page(member.database, member.scope, PageDraft("topic", "Mine", body="See [[mara:secret]]."))
     assert (refused.value.code, refused.value.field) == ("PRIVATE_LINK", "bodyMd")
+    given = '{type: TOPIC, title: "A", bodyMd: "[[mara:x]]"}'
+    make = f"mutation {{ createWikiPage(input: {given}) {{ userErrors {{ code field }} }} }}"
+    answer = await ask(ENGINE, Context(member.database, member.scope), make)
+    errors = [{"code": "PRIVATE_LINK", "field": ["bodyMd"]}]
+    assert answer["data"]["createWikiPage"]["userErrors"] == errors
     page = await create_page(member.database, member.scope, PageDraft("topic", "Mine", body="Nothing."))
     assert len(await member.rows("pages")) == 2
     with pytest.raises(PrivateLink):

@@ -71,7 +71,7 @@ STEPS = {
     "source search": 2,  # no passage says this word, so there is no snippet
     "source search by a common word": 3,
     "search in everything": 5,  # the spaces, and two for each kind
-    "context": 10,  # a search with the snippets of pages, and pages by rule, sections and passages
+    "context": 9,  # a search with the snippets of pages, and pages by rule, sections and passages
     "search results and their next page": 5,
     "pages since": 3,  # the transaction in which it is planned for its values
 }

@@ -129,7 +129,8 @@ MUTATIONS: dict[str, dict[str, Any]] = {
     "forgetWikiSource": {"sourceId": "source"},
 }
 ASKS = {
-    "compileWikiNow", "resetWikiCursor", "bootstrapJournalImport", "rebuildWikiPage", "rebuildWiki", "setWikiLanguage"
+    "compileWikiNow", "resetWikiCursor", "bootstrapJournalImport", "rebuildWikiPage", "rebuildWiki", "setWikiLanguage",
+    "setWikiScoreBoost",
 }  # fmt: skip
 """What admins ask of the compiler: the job is what is announced."""
 OF_COMPILED = {"suppressWikiSectionPromotion", "dropWikiLinks"}
