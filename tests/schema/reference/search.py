@@ -163,6 +163,7 @@ def narrowed(given: Row) -> Filter:
         since and moment(since),
         until and moment(until),
         given.get("titleOnly") or False,
+        given.get("strict") or False,
     )
 
 

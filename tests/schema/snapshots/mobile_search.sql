@@ -28,24 +28,25 @@
 --   $21  step.weights
 --   $22  step.w_name
 --   $23  step.any
---   $24  step.total
---   $25  step.phrase
---   $26  step.w_phrase
---   $27  step.all
---   $28  step.w_all
---   $29  step.w_heading
---   $30  step.open_title
---   $31  step.w_open_title
---   $32  step.open
---   $33  step.w_open_name
---   $34  step.w_linked
---   $35  step.agreed
---   $36  step.w_agreed
---   $37  step.pages
---   $38  step.size
---   $39  scope.spans_tenant
---   $40  scope.owners
---   $41  10
+--   $24  step.strict
+--   $25  step.total
+--   $26  step.phrase
+--   $27  step.w_phrase
+--   $28  step.all
+--   $29  step.w_all
+--   $30  step.w_heading
+--   $31  step.open_title
+--   $32  step.w_open_title
+--   $33  step.open
+--   $34  step.w_open_name
+--   $35  step.w_linked
+--   $36  step.agreed
+--   $37  step.w_agreed
+--   $38  step.pages
+--   $39  step.size
+--   $40  scope.spans_tenant
+--   $41  scope.owners
+--   $42  10
 -- plan:
 --   Subquery Scan on whole
 --     ->  Result
@@ -54,7 +55,7 @@
 --                   InitPlan 1
 --                     ->  Limit
 --                           ->  Index Scan Backward using search_scopes_pk on search_scopes
---           InitPlan 33
+--           InitPlan 34
 --             ->  Aggregate
 --                   ->  Limit
 --                         ->  Result
@@ -80,44 +81,44 @@
 --                                                                                                   ->  Append
 --                                                                                                         ->  Nested Loop
 --                                                                                                               ->  CTE Scan on named named_3
---                                                                                                                     SubPlan 8
+--                                                                                                                     SubPlan 9
 --                                                                                                                       ->  Index Scan using pages_pk on pages
 --                                                                                                               ->  Index Scan using search_pages_pk on search_pages
 --                                                                                                         ->  Subquery Scan on "*SELECT* 2"
 --                                                                                                               ->  Limit
 --                                                                                                                     ->  Subquery Scan on calling
 --                                                                                                                           ->  Limit
---                                                                                                                                 InitPlan 12
---                                                                                                                                   ->  Result
 --                                                                                                                                 InitPlan 13
+--                                                                                                                                   ->  Result
+--                                                                                                                                 InitPlan 14
 --                                                                                                                                   ->  CTE Scan on named
 --                                                                                                                                 ->  Bitmap Heap Scan on search_pages search_pages_1
 --                                                                                                                                       ->  Bitmap Index Scan on search_pages_words_ix
---                                                                                                                           SubPlan 10
+--                                                                                                                           SubPlan 11
 --                                                                                                                             ->  Index Scan using pages_pk on pages pages_3
 --                                                                                                         ->  Subquery Scan on "*SELECT* 3"
 --                                                                                                               ->  Limit
 --                                                                                                                     ->  Subquery Scan on headed
 --                                                                                                                           ->  Limit
---                                                                                                                                 InitPlan 16
---                                                                                                                                   ->  Result
 --                                                                                                                                 InitPlan 17
+--                                                                                                                                   ->  Result
+--                                                                                                                                 InitPlan 18
 --                                                                                                                                   ->  CTE Scan on named named_1
 --                                                                                                                                 ->  Bitmap Heap Scan on search_pages search_pages_2
 --                                                                                                                                       ->  Bitmap Index Scan on search_pages_words_ix
---                                                                                                                           SubPlan 14
+--                                                                                                                           SubPlan 15
 --                                                                                                                             ->  Index Scan using pages_pk on pages pages_4
 --                                                                                                         ->  Subquery Scan on "*SELECT* 4"
 --                                                                                                               ->  Limit
 --                                                                                                                     ->  Subquery Scan on saying
 --                                                                                                                           ->  Limit
---                                                                                                                                 InitPlan 20
---                                                                                                                                   ->  Result
 --                                                                                                                                 InitPlan 21
+--                                                                                                                                   ->  Result
+--                                                                                                                                 InitPlan 22
 --                                                                                                                                   ->  CTE Scan on named named_2
 --                                                                                                                                 ->  Bitmap Heap Scan on search_pages search_pages_3
 --                                                                                                                                       ->  Bitmap Index Scan on search_pages_words_ix
---                                                                                                                           SubPlan 18
+--                                                                                                                           SubPlan 19
 --                                                                                                                             ->  Index Scan using pages_pk on pages pages_5
 --                                                                                                   ->  Result
 --                                                                                             ->  Aggregate
@@ -125,6 +126,11 @@
 --                                                                                       ->  Aggregate
 --                                                                                             ->  Result
 --                                                                                                   ->  Function Scan on t_1
+--                                                               SubPlan 8
+--                                                                 ->  Aggregate
+--                                                                       ->  Nested Loop
+--                                                                             ->  Index Scan using sections_position_ix on sections s
+--                                                                             ->  Function Scan on unnest said
 --                                                 CTE foremost
 --                                                   ->  Limit
 --                                                         ->  WindowAgg
@@ -132,7 +138,7 @@
 --                                                                     ->  CTE Scan on alone
 --                                                 CTE followed
 --                                                   ->  GroupAggregate
---                                                         InitPlan 24
+--                                                         InitPlan 25
 --                                                           ->  Aggregate
 --                                                                 ->  CTE Scan on alone alone_1
 --                                                         ->  Sort
@@ -144,14 +150,14 @@
 --                                                                                 ->  Index Only Scan using links_pair_uq on links
 --                                                 CTE unsaid
 --                                                   ->  Limit
---                                                         InitPlan 26
+--                                                         InitPlan 27
 --                                                           ->  CTE Scan on alone alone_2
 --                                                         ->  Nested Loop
 --                                                               ->  Nested Loop
 --                                                                     ->  Nested Loop
 --                                                                           ->  CTE Scan on followed f_1
 --                                                                           ->  Aggregate
---                                                                                 InitPlan 27
+--                                                                                 InitPlan 28
 --                                                                                   ->  Aggregate
 --                                                                                         ->  CTE Scan on alone alone_3
 --                                                                                 ->  Result
@@ -160,7 +166,7 @@
 --                                                               ->  Index Scan using search_pages_pk on search_pages search_pages_4
 --                                                 CTE beside
 --                                                   ->  Result
---                                                         InitPlan 29
+--                                                         InitPlan 30
 --                                                           ->  Aggregate
 --                                                                 ->  CTE Scan on unsaid
 --                                                         ->  CTE Scan on unsaid unsaid_1
@@ -175,7 +181,7 @@
 --                                                                                       ->  CTE Scan on followed
 --                                                                           ->  Subquery Scan on "*SELECT* 2_1"
 --                                                                                 ->  CTE Scan on beside
---                                                         SubPlan 31
+--                                                         SubPlan 32
 --                                                           ->  Index Scan using pages_pk on pages p_1
 --                                                 ->  WindowAgg
 --                                                       ->  Sort
@@ -381,7 +387,21 @@ FROM (
                   LIMIT 200
                 ),
                 weighed AS (
-                  SELECT *, in_text + in_names + named + together + heading + begun AS score
+                  SELECT
+                    *,
+                    (in_text + in_names + named + together + heading + begun) * CASE
+                      WHEN CAST($24 AS boolean) THEN coalesce(
+                        (
+                          SELECT count(said.at) / count(*)::float8
+                          FROM sections AS s
+                          CROSS JOIN LATERAL unnest(s.supported_at) AS said (at)
+                          WHERE s.tenant_id = CAST($3 AS uuid) AND s.page_id = parts.page_id
+                          HAVING count(*) > 0
+                        ),
+                        0.5
+                      )
+                      ELSE 1
+                    END AS score
                   FROM (
                     SELECT
                       page_id,
@@ -392,17 +412,17 @@ FROM (
                       in_text,
                       in_names,
                       bonus AS named,
-                      CAST($24 AS float8) * CASE
-                        WHEN tsv @@ CAST($25 AS tsquery) THEN CAST($26 AS float8)
-                        WHEN tsv @@ CAST($27 AS tsquery) THEN CAST($28 AS float8)
+                      CAST($25 AS float8) * CASE
+                        WHEN tsv @@ CAST($26 AS tsquery) THEN CAST($27 AS float8)
+                        WHEN tsv @@ CAST($28 AS tsquery) THEN CAST($29 AS float8)
                         ELSE 0
                       END AS together,
-                      CAST($24 AS float8) * CASE
-                        WHEN tsv @@ CAST($15 AS tsquery) THEN CAST($29 AS float8) ELSE 0
+                      CAST($25 AS float8) * CASE
+                        WHEN tsv @@ CAST($15 AS tsquery) THEN CAST($30 AS float8) ELSE 0
                       END AS heading,
                       brevity * CASE
-                        WHEN name_tsv @@ CAST($30 AS tsquery) THEN CAST($31 AS float8)
-                        WHEN name_tsv @@ CAST($32 AS tsquery) THEN CAST($33 AS float8)
+                        WHEN name_tsv @@ CAST($31 AS tsquery) THEN CAST($32 AS float8)
+                        WHEN name_tsv @@ CAST($33 AS tsquery) THEN CAST($34 AS float8)
                         ELSE 0
                       END AS begun
                     FROM best
@@ -419,7 +439,7 @@ FROM (
                     score,
                     in_text,
                     in_names,
-                    named + begun < 5 AND (together > 0 OR CAST($27 AS tsquery) IS NULL) AS tells,
+                    named + begun < 5 AND (together > 0 OR CAST($28 AS tsquery) IS NULL) AS tells,
                     row_number() OVER (ORDER BY score DESC, page_id) AS place
                   FROM alone
                   ORDER BY score DESC, page_id
@@ -428,8 +448,8 @@ FROM (
                 doubt AS (
                   SELECT
                     score,
-                    CAST($34 AS float8) * CASE
-                      WHEN tells THEN greatest(0, least(CAST($24 AS float8), in_text) - in_names) ELSE 0
+                    CAST($35 AS float8) * CASE
+                      WHEN tells THEN greatest(0, least(CAST($25 AS float8), in_text) - in_names) ELSE 0
                     END AS weight
                   FROM foremost
                   WHERE place = 1
@@ -449,21 +469,21 @@ FROM (
                     ORDER BY to_page_id
                     LIMIT 100
                   ) AS l
-                  WHERE f.place <= 3 OR (CAST($35 AS boolean) AND (SELECT count(*) FROM alone) < 20)
+                  WHERE f.place <= 3 OR (CAST($36 AS boolean) AND (SELECT count(*) FROM alone) < 20)
                   GROUP BY l.to_page_id
                 ),
                 agreed AS (
                   SELECT count(*) AS pages, sum(score) AS weight, max(score) AS score
                   FROM foremost
-                  HAVING CAST($35 AS boolean) AND (SELECT count(*) FROM alone) < 20
+                  HAVING CAST($36 AS boolean) AND (SELECT count(*) FROM alone) < 20
                 ),
                 unsaid AS MATERIALIZED (
-                  SELECT f.page_id, CAST($36 AS float8) * agreed.score * f.weight / agreed.weight AS linked
+                  SELECT f.page_id, CAST($37 AS float8) * agreed.score * f.weight / agreed.weight AS linked
                   FROM agreed
                   JOIN followed AS f ON f.links >= 2 AND 2 * f.weight >= agreed.weight
                   JOIN allowed ON allowed.page_id = f.page_id
                   JOIN pages AS p ON p.tenant_id = CAST($3 AS uuid) AND p.id = f.page_id
-                  WHERE 3 * p.hubness_score * agreed.pages <= f.links * CAST($37 AS float8)
+                  WHERE 3 * p.hubness_score * agreed.pages <= f.links * CAST($38 AS float8)
                     AND (
                       CAST($12 AS timestamptz) IS NULL
                         OR p.updated_at >= CAST($12 AS timestamptz)
@@ -490,7 +510,7 @@ FROM (
                       WHERE p.tenant_id = CAST($3 AS uuid) AND p.id = ranked.page_id
                     ) AS last_compiled_at
                   FROM (
-                    SELECT * FROM ranked ORDER BY whole DESC FETCH FIRST (CAST($38 AS integer)) ROWS WITH TIES
+                    SELECT * FROM ranked ORDER BY whole DESC FETCH FIRST (CAST($39 AS integer)) ROWS WITH TIES
                   ) AS ranked
                 )
               SELECT
@@ -503,22 +523,22 @@ FROM (
                 row_number() OVER (ORDER BY whole DESC, last_compiled_at DESC NULLS LAST, page_id) AS ordinality
               FROM answer
               ORDER BY whole DESC, last_compiled_at DESC NULLS LAST, page_id
-              LIMIT CAST($38 AS integer)
+              LIMIT CAST($39 AS integer)
             ) AS anon_3
           ) AS anon_2
-          WHERE $39::BOOLEAN
-            OR anon_2.owner_id = ANY ($40::UUID[])
+          WHERE $40::BOOLEAN
+            OR anon_2.owner_id = ANY ($41::UUID[])
             OR (
               EXISTS (
                 SELECT 1 AS anon_4
                 FROM grants AS grants_1
-                WHERE grants_1.grantee_id = ANY ($40::UUID[])
+                WHERE grants_1.grantee_id = ANY ($41::UUID[])
                   AND grants_1.owner_id = anon_2.owner_id
                   AND grants_1.tenant_id = $3::UUID
               )
             )
           ORDER BY anon_2.ordinality
-          LIMIT $41::INTEGER
+          LIMIT $42::INTEGER
         ) AS anon_1
       )
     )

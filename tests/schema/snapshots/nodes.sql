@@ -10,7 +10,7 @@
 -- plan:
 --   Subquery Scan on whole
 --     ->  Result
---           InitPlan 31
+--           InitPlan 34
 --             ->  Aggregate
 --                   ->  Limit
 --                         ->  Function Scan on unnest anon_3
@@ -64,6 +64,11 @@
 --                                       SubPlan 28
 --                                         ->  Result
 --                                               ->  Seq Scan on grants grants_10
+--                               SubPlan 33
+--                                 ->  Index Scan using contradictions_pk on contradictions contradictions_1
+--                                       SubPlan 31
+--                                         ->  Result
+--                                               ->  Seq Scan on grants grants_11
 
 SELECT
   CASE WHEN (pg_column_size(whole.answer) <= 10000000) THEN whole.answer END AS answer,
@@ -276,6 +281,26 @@ FROM (
                         AND grants_10.owner_id = superseded_claims_1.owner_id
                         AND grants_10.tenant_id = $1::UUID
                         AND superseded_claims_1.tenant_id = $1::UUID
+                    )
+                  )
+              )
+          ),
+          (
+            SELECT JSON_OBJECT('__typename': 'WikiContradiction', 'id': contradictions_1.id) AS anon_23
+            FROM contradictions AS contradictions_1
+            WHERE contradictions_1.id = anon_3.id
+              AND contradictions_1.tenant_id = $1::UUID
+              AND (
+                $2::BOOLEAN
+                  OR contradictions_1.owner_id = ANY ($3::UUID[])
+                  OR (
+                    EXISTS (
+                      SELECT 1 AS anon_24
+                      FROM grants AS grants_11
+                      WHERE grants_11.grantee_id = ANY ($3::UUID[])
+                        AND grants_11.owner_id = contradictions_1.owner_id
+                        AND grants_11.tenant_id = $1::UUID
+                        AND contradictions_1.tenant_id = $1::UUID
                     )
                   )
               )
