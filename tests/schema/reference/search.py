@@ -237,6 +237,7 @@ def narrowed(given: Row) -> Filter:
         since and moment(since),
         until and moment(until),
         given.get("titleOnly") or False,
+        given.get("strict") or False,
     )
 
 
