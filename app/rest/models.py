@@ -301,6 +301,15 @@ class CitingSection(ResponseModel):
     page: PageName
 
 
+class NewerPassage(ResponseModel):
+    """A newer passage that says that another one no longer holds."""
+
+    position: int
+    line_start: int
+    line_end: int
+    source: SourceName
+
+
 class PassageHit(ResponseModel):
     """A passage of a source that a search found. Scores are comparable within one search."""
 
@@ -314,6 +323,7 @@ class PassageHit(ResponseModel):
     snippet: Snippet | None
     source: SourceName
     cited_by: list[CitingSection]
+    superseded_by: NewerPassage | None
 
 
 class ContextItem(ResponseModel):

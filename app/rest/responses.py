@@ -117,7 +117,8 @@ def either_hit(edge: Row) -> Row:
 def passage(edge: Row) -> Row:
     found = edge.pop("node")
     citing = [section | {"page": named(section["page"])} for section in found.pop("sections")["nodes"]]
-    shown: Row = {**edge, **found, "source": named(found["source"]), "cited_by": citing}
+    newer = edge["superseded_by"] and edge["superseded_by"] | {"source": named(edge["superseded_by"]["source"])}
+    shown: Row = {**edge, **found, "source": named(found["source"]), "cited_by": citing, "superseded_by": newer}
     return shown
 
 

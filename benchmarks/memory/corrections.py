@@ -48,42 +48,53 @@ class Fact:
     values: tuple[str, ...]
 
 
-OF_THINGS = (
-    Fact("stores", "store", "its data in {V}", "database", "Which database does {S} store its data in?",
-         ("Postgres", "MySQL", "MongoDB", "SQLite", "Cassandra", "Redis")),
-    Fact("runs", "run", "on {V}", "host", "Where does {S} run?",
-         ("Hetzner", "Azure", "our own servers", "Heroku", "a rack in Graz", "Linode")),
-    Fact("ships", "ship", "on {V}", "release day", "On which day does {S} ship?",
-         ("Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays")),
-    Fact("reports", "report", "to {V}", "owner", "Whom does {S} report to?",
-         ("Ines Halloran", "Joram Pfeil", "Kaja Lindqvist", "Nuri Castellano", "the platform group")),
-    Fact("costs", "cost", "{V} a month", "price", "How much does {S} cost a month?",
-         ("40 euros", "90 euros", "150 euros", "310 euros", "1,200 euros")),
-    Fact("uses", "use", "{V} for its queue", "queue", "What does {S} use for its queue?",
-         ("Kafka", "RabbitMQ", "NATS", "Celery", "a table of jobs")),
-    Fact("keeps", "keep", "logs for {V}", "log retention", "How long does {S} keep logs?",
-         ("a week", "thirty days", "ninety days", "half a year", "two years")),
-    Fact("signs", "sign", "users in with {V}", "login", "How does {S} sign users in?",
-         ("passwords", "passkeys", "Okta", "mailed links", "client certificates")),
-)  # fmt: skip
-OF_PEOPLE = (
-    Fact("lives", "live", "in {V}", "home", "Where does {S} live?",
-         ("Lisbon", "Graz", "Tartu", "Cork", "Ghent", "Bergen")),
-    Fact("works", "work", "as {V}", "job", "What does {S} work as?",
-         ("a nurse", "a baker", "a surveyor", "a bookbinder", "a beekeeper", "a glazier")),
-    Fact("trains", "train", "for {V}", "goal", "What does {S} train for?",
-         ("a marathon", "a triathlon", "the rowing finals", "a climbing tour", "the long swim")),
-    Fact("drives", "drive", "{V}", "car", "Which car does {S} drive?",
-         ("an old Volvo", "a blue Skoda", "a small Fiat", "a grey Toyota", "an electric Renault")),
-    Fact("plays", "play", "{V}", "instrument", "Which instrument does {S} play?",
-         ("the cello", "the clarinet", "the accordion", "the trumpet", "the harp")),
-    Fact("sees", "see", "the dentist on {V}", "appointment", "When does {S} see the dentist?",
-         ("the 3rd of May", "the 9th of June", "the 14th of June", "the 2nd of July", "the 21st of July")),
-    Fact("studies", "study", "{V} in the evenings", "course", "What does {S} study in the evenings?",
-         ("Finnish", "botany", "statistics", "Korean", "pottery")),
-    Fact("collects", "collect", "{V}", "hobby", "What does {S} collect?",
-         ("stamps", "old maps", "pocket knives", "pressed flowers", "postcards")),
-)  # fmt: skip
+def facts(text: str) -> tuple[Fact, ...]:
+    """Return the facts of a table: two lines for each, the second with its values."""
+    lines = text.strip().splitlines()
+    return tuple(fact(first, second) for first, second in zip(lines[::2], lines[1::2], strict=True))
+
+
+def fact(first: str, values: str) -> Fact:
+    verb, plain, rest, noun, question = first.split(" | ")
+    return Fact(verb, plain, rest, noun, question, tuple(values.strip().split("; ")))
+
+
+OF_THINGS = facts("""
+stores | store | its data in {V} | database | Which database does {S} store its data in?
+    Postgres; MySQL; MongoDB; SQLite; Cassandra; Redis
+runs | run | on {V} | host | Where does {S} run?
+    Hetzner; Azure; our own servers; Heroku; a rack in Graz; Linode
+ships | ship | on {V} | release day | On which day does {S} ship?
+    Mondays; Tuesdays; Wednesdays; Thursdays; Fridays
+reports | report | to {V} | owner | Whom does {S} report to?
+    Ines Halloran; Joram Pfeil; Kaja Lindqvist; Nuri Castellano; the platform group
+costs | cost | {V} a month | price | How much does {S} cost a month?
+    40 euros; 90 euros; 150 euros; 310 euros; 1,200 euros
+uses | use | {V} for its queue | queue | What does {S} use for its queue?
+    Kafka; RabbitMQ; NATS; Celery; a table of jobs
+keeps | keep | logs for {V} | log retention | How long does {S} keep logs?
+    a week; thirty days; ninety days; half a year; two years
+signs | sign | users in with {V} | login | How does {S} sign users in?
+    passwords; passkeys; Okta; mailed links; client certificates
+""")
+OF_PEOPLE = facts("""
+lives | live | in {V} | home | Where does {S} live?
+    Lisbon; Graz; Tartu; Cork; Ghent; Bergen
+works | work | as {V} | job | What does {S} work as?
+    a nurse; a baker; a surveyor; a bookbinder; a beekeeper; a glazier
+trains | train | for {V} | goal | What does {S} train for?
+    a marathon; a triathlon; the rowing finals; a climbing tour; the long swim
+drives | drive | {V} | car | Which car does {S} drive?
+    an old Volvo; a blue Skoda; a small Fiat; a grey Toyota; an electric Renault
+plays | play | {V} | instrument | Which instrument does {S} play?
+    the cello; the clarinet; the accordion; the trumpet; the harp
+sees | see | the dentist on {V} | appointment | When does {S} see the dentist?
+    the 3rd of May; the 9th of June; the 14th of June; the 2nd of July; the 21st of July
+studies | study | {V} in the evenings | course | What does {S} study in the evenings?
+    Finnish; botany; statistics; Korean; pottery
+collects | collect | {V} | hobby | What does {S} collect?
+    stamps; old maps; pocket knives; pressed flowers; postcards
+""")
 
 # {S} subject, {O} another subject, {old} and {new} values, {verb} {plain} {noun} of the fact, {was} and {is} its rest.
 OVERRIDES = (

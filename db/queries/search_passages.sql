@@ -188,23 +188,3 @@ WHERE tenant_id = :tenant_id AND (source_id, position, analyser) IN (
     WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id
     LIMIT CAST(:size AS integer)
 );
-
--- name: drop_older_counts
--- What was counted for indexes of passages before this one.
-DELETE FROM search_counts
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser >= 100 AND analyser < :analyser;
-
--- name: drop_older_vocabulary
--- The words that indexes of passages before this one had.
-DELETE FROM search_vocabulary
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser >= 100 AND analyser < :analyser;
-
--- name: drop_older_changes
--- What waited to be counted for indexes of passages before this one.
-DELETE FROM search_changes
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser >= 100 AND analyser < :analyser;
-
--- name: drop_older_scopes
--- The indexes of passages before this one are no more.
-DELETE FROM search_scopes
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser >= 100 AND analyser < :analyser;

@@ -247,17 +247,21 @@ WHERE tenant_id = :tenant_id AND (page_id, analyser) IN (
 DELETE FROM search_terms WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser < :analyser;
 
 -- name: drop_older_counts
--- The same, some to a row.
-DELETE FROM search_counts WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser < :analyser;
+-- What was counted, some to a row, for indexes of pages or of passages before this one; `first` is the first number of theirs.
+DELETE FROM search_counts
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser >= :first AND analyser < :analyser;
 
 -- name: drop_older_vocabulary
--- The words that analysers before this one had.
-DELETE FROM search_vocabulary WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser < :analyser;
+-- The words that indexes before this one had.
+DELETE FROM search_vocabulary
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser >= :first AND analyser < :analyser;
 
 -- name: drop_older_changes
--- What waited to be counted for analysers before this one.
-DELETE FROM search_changes WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser < :analyser;
+-- What waited to be counted for indexes before this one.
+DELETE FROM search_changes
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser >= :first AND analyser < :analyser;
 
 -- name: drop_older_scopes
--- The indexes of analysers before this one are no more.
-DELETE FROM search_scopes WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser < :analyser;
+-- The indexes before this one are no more.
+DELETE FROM search_scopes
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser >= :first AND analyser < :analyser;

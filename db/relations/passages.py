@@ -34,6 +34,8 @@ EDGE: Columns = {
     "snippet": JSONB(),
     "place": Integer(),
     "cursor": Text(),
+    "newer_source_id": Uuid(),
+    "newer_position": Integer(),
 }
 source = referred(sources, "source_id")
 
@@ -57,6 +59,17 @@ def nodes(results: OuterRow) -> Select[Any]:
 def node(edge: OuterRow) -> Select[Any]:
     passage = search_passages.alias()
     return select(passage).where(*is_of(passage, edge))
+
+
+def superseded_by(edge: OuterRow) -> Select[Any]:
+    """Select the newer passage that overrides the one of the edge."""
+    newer = search_passages.alias()
+    return select(newer).where(
+        newer.c.source_id == edge.c.newer_source_id,
+        newer.c.position == edge.c.newer_position,
+        newer.c.analyser == edge.c.analyser,
+        readable(newer.c.owner_id),
+    )
 
 
 def is_of(passage: FromClause, hit: OuterRow) -> list[ColumnElement[bool]]:

@@ -4,9 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice, product
 from uuid import UUID
 
-from content.claims.corrections import takes_back
+from content.claims.corrections import Verdict, judge, takes_back
 from content.search.passages import sentences
 from content.search.words import words
 from db.database import Row
@@ -21,12 +22,13 @@ CHANGED = 0.5  # when it has words of change,
 TAKEN_BACK = 0.3  # and when it takes back what was said
 LEAST_COMMON = 3  # lexemes that both have, except in the last case
 STEP = 0.001  # between the scores of a passage and the one that it is put before
+MOST_PAIRS = 100  # of sentences of two passages that are judged
 NAME = re.compile(r"[^\W\d_]\w*")
 
 
 @dataclass(frozen=True, slots=True)
 class RankedPassage:
-    """A passage in the order of its score."""
+    """A passage in the order of its score. `superseded_by` is the source and number of the newest that overrides it."""
 
     source_id: UUID
     position: int
@@ -36,6 +38,7 @@ class RankedPassage:
     corrects: bool
     lexemes: frozenset[str]
     found: int
+    superseded_by: tuple[UUID, int] | None = None
 
 
 Words = Mapping[str, frozenset[str]]
@@ -64,8 +67,12 @@ def newest_first(rows: Sequence[Row], asked: Words) -> list[RankedPassage]:
     ]  # fmt: skip
     placed: list[RankedPassage] = []
     for newer in sorted(ranked[:FOREMOST], key=lambda one: (one.captured_at, one.source_id, one.position)):
-        above = [older.score + STEP for older in placed if older.score >= newer.score and restates(newer, older, asked)]
-        placed.append(replace(newer, score=max(newer.score, *above)) if above else newer)
+        restated = [place for place, older in enumerate(placed) if restates(newer, older, asked)]
+        newer = replace(newer, score=max([newer.score, *(placed[place].score + STEP for place in restated)]))
+        for place in restated:
+            if overrides(newer.text, placed[place].text, asked):
+                placed[place] = replace(placed[place], superseded_by=(newer.source_id, newer.position))
+        placed.append(newer)
     placed.sort(key=lambda one: (-one.score, one.source_id, one.position))
     return placed + ranked[FOREMOST:]
 
@@ -96,6 +103,17 @@ def is_alike(newer: RankedPassage, older: RankedPassage) -> bool:
     if common >= LEAST_COMMON and share >= (CHANGED if newer.corrects else SAME):
         return True
     return newer.corrects and share >= TAKEN_BACK and any(map(takes_back, sentences(newer.text)))
+
+
+def overrides(newer: str, older: str, asked: Words) -> bool:
+    """Return whether a sentence of one text overrides one of the other, as the compiler judges it.
+
+    A passage of so many sentences that this would take long is not judged.
+    """
+    pairs = list(islice(product(sentences(older), sentences(newer)), MOST_PAIRS + 1))
+    if len(pairs) > MOST_PAIRS:
+        return False
+    return any(judge(first.strip(), second.strip(), asked) is Verdict.OVERRIDES for first, second in pairs)
 
 
 def names(text: str) -> set[str]:

@@ -22,7 +22,7 @@ from ..transactions.writer import Writer
 from .index import vocabulary
 from .lexemes import PASSAGES, fold, fold_when_due, scope_letter
 
-INDEX = statements("search_passages")
+INDEX, REINDEXING = statements("search_passages"), statements("search_reindexing")
 CURRENT, SUPERSEDED = "current", "superseded"
 BATCH, CHARACTERS = 200, 1_000_000  # sources that are read in one transaction, and the most that they say together
 OLDER = ("drop_older_counts", "drop_older_vocabulary", "drop_older_changes", "drop_older_scopes")
@@ -204,4 +204,4 @@ async def finish_passages(database: Database, scope: Scope) -> None:
             await lock_wiki(connection, scope)
             is_left = await connection.run(INDEX["drop_older_passages"], **values, size=BATCH) == BATCH
             for name in OLDER if not is_left else ():
-                await connection.run(INDEX[name], **values)
+                await connection.run(REINDEXING[name], **values, first=PASSAGES)

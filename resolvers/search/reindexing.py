@@ -22,10 +22,9 @@ from ..transactions.transaction import lock_wiki, transaction
 from ..transactions.writer import Writer
 from .index import INDEX, IndexedPage, rows_of, searchable
 from .lexemes import fold
-from .passages import demand_passages_again, reindex_passages
+from .passages import OLDER, demand_passages_again, reindex_passages
 
 REINDEXING = statements("search_reindexing")
-OLDER = ("drop_older_terms", "drop_older_counts", "drop_older_vocabulary", "drop_older_changes", "drop_older_scopes")
 READ = ("aliases", "old_slugs", "pages", "sections")
 BATCH, BYTES = 200, 2_000_000  # pages that are read in one transaction; bytes of text after which it ends, too
 FIRST = UUID(int=0)
@@ -151,8 +150,9 @@ async def drop_older(database: Database, scope: Scope) -> bool:
         await lock_wiki(connection, scope)
         if await run(connection, scope, "drop_older_pages", size=BATCH) == BATCH:
             return True
+        await run(connection, scope, "drop_older_terms")
         for name in OLDER:
-            await run(connection, scope, name)
+            await run(connection, scope, name, first=0)
     return False
 
 

@@ -59,7 +59,10 @@ class SourceSearchRequest:
 
 
 class PassageHit(NamedTuple):
-    """A passage that was found: its source, its number there, and the number of the index that has it."""
+    """A passage that was found: its source, its number there, and the number of the index that has it.
+
+    `superseded_by` is the source and number of a newer passage that overrides it.
+    """
 
     source_id: UUID
     position: int
@@ -68,6 +71,7 @@ class PassageHit(NamedTuple):
     text: str
     cursor: str
     snippet: Snippet | None = None
+    superseded_by: tuple[UUID, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +139,12 @@ async def found(
     rows = newest_first(await ranked(connection, reading, weights, values), asked_words(reading))
     total = rows[0].found if rows else 0
     hits = tuple(
-        PassageHit(row.source_id, row.position, reading.analyser, row.score, row.text, make_cursor(asked, place))
+        PassageHit(
+            row.source_id, row.position, reading.analyser, row.score, row.text, make_cursor(asked, place),
+            superseded_by=row.superseded_by,
+        )
         for place, row in enumerate(rows[start : start + size], start + 1)
-    )
+    )  # fmt: skip
     if asked.with_snippets:
         texts = {hit: [("", hit.text)] for hit in hits}
         shown = await snippets_of(connection, scope, reading, weights, texts)

@@ -46,6 +46,9 @@ class WikiPassageEdge:
     score: float = column("How well it matches: comparable within one search only.")
     snippet: WikiSnippet | None = relation(relations.search.snippet, "The part of the passage that answers best.")
     node: WikiPassage = relation(passages.node, "The passage.")
+    superseded_by: WikiPassage | None = relation(
+        passages.superseded_by, "The newer passage that was found, too, and says that this one no longer holds."
+    )
 
 
 @strawberry.type(description="Some of the passages that a search found, the best first: walked forward.")
@@ -108,6 +111,8 @@ def results_row(found: SourceSearchResult, asked: SourceSearchRequest) -> Row:
             "analyser": hit.index_number,
             "score": hit.score,
             "snippet": hit.snippet and snippet(hit.snippet),
+            "newer_source_id": hit.superseded_by and str(hit.superseded_by[0]),
+            "newer_position": hit.superseded_by and hit.superseded_by[1],
         }
         for place, hit in enumerate(found.hits)
     ]

@@ -81,3 +81,12 @@ async def test_what_is_wrong_with_a_value_is_said_in_our_words_alone(rest: Rest)
     answer = await rest.post("/sources", NOTE | {"captured_at": "tomorrow"})
     assert refused(answer) == (422, "BAD_USER_INPUT")
     assert answer.json()["detail"] == "captured_at: must be a text like 2026-11-20T10:00:00Z."
+
+
+async def test_a_found_passage_names_the_newer_one_that_supersedes_it(rest: Rest) -> None:
+    for ref, text in (("old", "Falcon Mill has moved to Graz."), ("new", "Falcon Mill has moved from Graz to Linz.")):
+        assert (await rest.post("/sources", NOTE | {"ref": ref, "content": text})).status_code == 201
+    newer, older = (await rest.get("/search/sources?q=where+has+Falcon+Mill+moved")).json()["items"]
+    assert newer["superseded_by"] is None
+    found = older["superseded_by"]
+    assert (found["source"]["ref"], found["source"]["kind"], found["line_start"]) == ("new", "daily_note", 1)

@@ -311,6 +311,20 @@ async def test_passages_come_with_their_source_and_what_cites_them(wiki: Wiki, e
     }  # fmt: skip
 
 
+async def test_a_passage_says_which_newer_one_supersedes_it(wiki: Wiki, engine: Engine) -> None:
+    for ref, text in (("old", "Falcon Mill has moved to Graz."), ("new", "Falcon Mill has moved from Graz to Linz.")):
+        await wiki.add_source("document", ref, text)
+    text = """{ wikiSearchSources(query: "where has Falcon Mill moved") {
+        edges { node { source { ref } } supersededBy { text source { ref } } }
+    } }"""
+    found = (await data(engine, Context(wiki.database, wiki.scope), text))["wikiSearchSources"]["edges"]
+    newer = {"text": "Falcon Mill has moved from Graz to Linz.", "source": {"ref": "new"}}
+    assert found == [
+        {"node": {"source": {"ref": "new"}}, "supersededBy": None},
+        {"node": {"source": {"ref": "old"}}, "supersededBy": newer},
+    ]
+
+
 async def test_the_evidence_of_a_foreign_wiki_is_not_found(engine: Engine, world: World, database: Database) -> None:
     text = 'query ($o: ID) { wikiSearchSources(query: "ref", ownerId: $o) { totalCount nodes { text } } }'
     stranger = caller(2, "alice", Role.MEMBER)

@@ -163,3 +163,13 @@ async def test_the_newest_of_three_statements_is_first_whatever_part_of_the_resu
     first = await search(wiki, asked, first=1)
     assert texts(first) == said[2:]
     assert texts(await search(wiki, asked, first=2, after=first.hits[0].cursor)) == said[1::-1]
+
+
+async def test_an_older_statement_says_which_newer_one_overrides_it(wiki: Wiki) -> None:
+    older, newer = "Falcon Mill moved its office to Graz.", "Falcon Mill moved its office from Graz to Linz."
+    await said_on_days(wiki, older, newer, older.replace("Falcon", "Copper"))
+    found = await search(wiki, "Where does Falcon Mill have its office?")
+    by = {hit.text: hit.superseded_by for hit in found.hits}
+    first = found.hits[0]
+    assert first.text == newer
+    assert by == {older: (first.source_id, first.position), newer: None, older.replace("Falcon", "Copper"): None}

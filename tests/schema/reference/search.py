@@ -138,7 +138,14 @@ class Searches:
         filter = narrowed_sources(given or {})
         found = await self.context.search_sources(SourceSearchRequest(text, size, after, filter, named, True))
         edges = [
-            {"node": node, "cursor": hit.cursor, "score": hit.score, "snippet": hit.snippet and snippet(hit.snippet)}
+            {
+                "node": node,
+                "cursor": hit.cursor,
+                "score": hit.score,
+                "snippet": hit.snippet and snippet(hit.snippet),
+                "superseded_by": hit.superseded_by
+                and self.rows.one("search_passages", source_id=hit.superseded_by[0], position=hit.superseded_by[1]),
+            }
             for hit in found.hits
             if (node := self.rows.one("search_passages", source_id=hit.source_id, position=hit.position))
             and self.rows.readable(node["owner_id"])
