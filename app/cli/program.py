@@ -11,6 +11,7 @@ from . import options
 from .commands import (
     demo,
     edit,
+    embeddings,
     explain,
     grants,
     history,
@@ -93,7 +94,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     demo, service, options, tenants, owners, grants, keys, import_export, jobs, sources, pages, search, edit,
-    history, wiki, watch, knowledge, explain,
+    history, wiki, watch, knowledge, embeddings, explain,
 )  # fmt: skip
 
 
