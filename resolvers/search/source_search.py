@@ -19,6 +19,7 @@ from db.scope import Scope
 from db.sql import statements
 from lib.threads import run_in_thread
 
+from ..embeddings.fusion import DEPTH, fuse_passages, near_passages
 from ..errors import BadInput, NotFound
 from .interpretation import ReadQuery, read
 from .lexemes import PASSAGES, one_of, quoted
@@ -93,26 +94,33 @@ async def search_sources(database: Database, scope: Scope, asked: SourceSearchRe
         scope = await in_wiki(database, scope, asked.owner_id, query)
     except NotFound:
         return SourceSearchResult()
+    near = await near_passages(database, scope, query, filters(asked.filter, query))
     async with database.searching() as connection:
         besides = " ".join([*query.phrases, *query.excluded])
         text = query.words + " " * asked.text[-1:].isspace()
         reading = await read(connection, scope, text, besides, (CURRENT,), offset=PASSAGES)
         if reading is None:
             return SourceSearchResult()
-        return await found(connection, scope, asked, reading, query, start)
+        return await found(connection, scope, asked, reading, query, start, near)
 
 
 async def found(
-    connection: Connection, scope: Scope, asked: SourceSearchRequest, reading: ReadQuery, query: SearchQuery, start: int
+    connection: Connection,
+    scope: Scope,
+    asked: SourceSearchRequest,
+    reading: ReadQuery,
+    query: SearchQuery,
+    start: int,
+    near: Sequence[Row] = (),
 ) -> SourceSearchResult:
-    """Rank the passages, and cut the page of results that was asked for out of them."""
+    """Rank the passages, fused with the `near` ones, and cut the page of results that was asked for out of them."""
     size = max(1, min(asked.first, MOST))
     weights, _ = weigh(reading)
     values = {
         "tenant_id": scope.tenant_id,
         "owner_id": scope.owner_id,
         "analyser": reading.analyser,
-        "size": start + size + 1,
+        "size": max(start + size + 1, DEPTH if near else 0),
         "length": reading.mean_length,
         "required": required(reading, Filter(), query),
         **filters(asked.filter, query),
@@ -121,6 +129,7 @@ async def found(
         **PASSAGE_WEIGHTS,
     }
     rows = await ranked(connection, reading, weights, values)
+    rows = fuse_passages(rows, near, reading.analyser)
     total = rows[0]["found"] if rows else 0
     hits = tuple(
         PassageHit(
