@@ -24,6 +24,7 @@ from schema import v0
 from schema.root import make_engine
 
 from .documents.store import Documents
+from .embeddings import use_embeddings
 from .graphiql.page import graphiql_routes
 from .http.errors import Caught, not_served
 from .http.graphql import GraphQLEndpoint
@@ -82,6 +83,7 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
         statement_timeout=settings.statement_timeout,
         statement_cache=settings.statement_cache,
     )
+    use_embeddings(settings, database)
     jwks = Jwks(settings.jwks_url) if settings.jwks_url else None
     tokens = Tokens(
         secret=signing_secret(settings), jwks=jwks, issuer=settings.jwt_issuer, audience=settings.jwt_audience

@@ -266,6 +266,19 @@ class Settings(BaseModel):
     model_prices: Annotated[Names, AfterValidator(priced)] = Field(
         None, description="Prices of models, in US dollars for a million tokens: `openai:x=1.25/10`, by commas"
     )
+    embedding_url: str | None = Field(
+        None, description="A server of embeddings, as `http://localhost:11434/v1`; without one search knows words alone"
+    )
+    embedding_model: str | None = Field(None, description="The model that it is asked for")
+    embedding_dimensions: int | None = Field(None, ge=1, le=4_000, description="Numbers of one vector of the model")
+    embedding_key: SecretStr | None = Field(None, description="The bearer token for the server, where it wants one")
+    embedding_timeout: float = Field(
+        30.0, gt=0, allow_inf_nan=False, description="Seconds that it may take for a batch of texts"
+    )
+    embedding_wait: float = Field(
+        1.0, gt=0, le=10, description="Seconds that a search waits for the vector of its question; then words rank"
+    )
+    embedding_batch: int = Field(32, ge=1, le=256, description="Texts in one request to it")
     deterministic_links: bool = Field(
         True, description="Link entities that share a source, and those to the topic of a city or journal they share"
     )
@@ -292,6 +305,15 @@ class Settings(BaseModel):
                 "it needs at least 32 visible ASCII characters without spaces; `openssl rand -base64 48` prints one"
             )
         return given
+
+    @model_validator(mode="after")
+    def embeddings_have_a_model(self) -> "Settings":
+        parts = urlsplit(self.embedding_url or "")
+        if self.embedding_url and (parts.scheme not in ("http", "https") or not parts.netloc):
+            raise ValueError("CAIRN_EMBEDDING_URL needs an address such as http://localhost:11434/v1")
+        if self.embedding_url and not (self.embedding_model and self.embedding_dimensions):
+            raise ValueError("CAIRN_EMBEDDING_URL needs CAIRN_EMBEDDING_MODEL and CAIRN_EMBEDDING_DIMENSIONS")
+        return self
 
     @model_validator(mode="after")
     def seeds_have_a_wiki(self) -> "Settings":

@@ -16,6 +16,7 @@ from compiler.planner import Planner, SectionWriter
 from db.database import Database
 from resolvers.errors import Unavailable
 
+from .embeddings import embedder_of
 from .settings import PRICE, Settings
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def compiler_of(settings: Settings, told: Callable[[Metrics], None] | None = Non
         links_by_evidence=settings.deterministic_links,
         sweep_at=None if settings.sweep_at == "never" else settings.sweep_at,
         hiring=models_of(settings, planner, writer),
+        embedder=embedder_of(settings),
     )
     return replace(made, told=told) if told else made
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import time as clock
 from typing import NamedTuple
 
+from resolvers.embeddings.server import Embedder
+
 from .authors import Hiring
 from .metrics import Metrics
 from .plan.validation import Room
@@ -55,3 +57,5 @@ class Compiler:
     told: Callable[[Metrics], None] = lambda metrics: None
     """Hears of each batch that is stored."""
     hiring: Hiring | None = None
+    embedder: Embedder | None = None
+    """Says what pages and passages mean, for search; without one nothing is embedded."""

@@ -160,6 +160,15 @@ class Database:
         async with acquire(self.read_pool) as connection:
             yield Connection(connection)
 
+    @asynccontextmanager
+    async def administering(self) -> AsyncIterator[asyncpg.Connection]:
+        """Open a connection of its own, without timeouts: for indexes that are made while others write."""
+        connection = await asyncpg.connect(self.dsn, statement_cache_size=0)
+        try:
+            yield connection
+        finally:
+            await connection.close()
+
     def transaction(self, first: str = "") -> AbstractAsyncContextManager["Connection"]:
         """Begin a transaction, all of it or nothing. `first` is SQL without parameters to send along with the BEGIN."""
         return transacting(self.pool, first)

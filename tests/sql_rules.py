@@ -41,7 +41,8 @@ TRIGGER = re.compile(r"CREATE\s+(OR\s+REPLACE\s+)?(CONSTRAINT\s+)?TRIGGER\b", re
 COPY_IN = re.compile(rf"COPY\s+[\w.\"]+\s*\([^)]*\b{TENANT}\b[^)]*\)\s*FROM\b", re.IGNORECASE)
 SETS = re.compile(r"^SET\s+(?:(?:LOCAL|SESSION)\s+)?([\w.]+)|\bset_config\s*\(\s*'?([^',]*)", re.IGNORECASE)
 KEEPS_MEANING = re.compile(
-    r"\w+_timeout|application_name|characteristics|constraints|enable_\w+|jit|plan_cache_mode|transaction|work_mem",
+    r"\w+_timeout|application_name|characteristics|constraints|enable_\w+|hnsw\.\w+|jit|plan_cache_mode|transaction"
+    r"|work_mem",
     re.IGNORECASE,
 )
 # But for a plan that is only shown.

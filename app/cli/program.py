@@ -12,6 +12,7 @@ from .commands import (
     context,
     demo,
     edit,
+    embeddings,
     explain,
     grants,
     history,
@@ -94,7 +95,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     demo, service, options, tenants, owners, grants, keys, import_export, jobs, sources, pages, search, context, edit,
-    history, wiki, watch, knowledge, explain,
+    history, wiki, watch, knowledge, embeddings, explain,
 )  # fmt: skip
 
 

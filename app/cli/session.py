@@ -15,6 +15,7 @@ from resolvers.auth.owners import Owner, OwnerKind, ensure_owner, find_owner
 from resolvers.errors import CairnError, NotFound, Unavailable
 from resolvers.tenants.tenants import Tenant, ensure_tenant, find_tenant
 
+from ..embeddings import use_embeddings
 from ..settings import Settings
 from .options import read_settings
 from .output import tell
@@ -79,6 +80,7 @@ async def opened(settings: Settings, dsn: str, work: Callable[[Database], Awaita
     database = Database(
         dsn, size=2, statement_timeout=settings.statement_timeout, statement_cache=settings.statement_cache
     )
+    use_embeddings(settings, database)
     await database.open()
     try:
         return await work(database)

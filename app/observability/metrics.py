@@ -51,6 +51,12 @@ ERRORS = Family(
 )
 LOOKUPS = Family("cairn_cache_lookups_total", "counter", "Looks into a cache", ("cache", "result"))
 EVICTIONS = Family("cairn_cache_evictions_total", "counter", "Entries that made room for others", ("cache",))
+QUESTIONS = Family(
+    "cairn_question_embeddings_total",
+    "counter",
+    "Questions for whose vector the embedding server was asked; late and failed ones were ranked by words alone",
+    ("result",),
+)
 DOCUMENTS = Family("cairn_documents_cached", "gauge", "Documents kept with their plans")
 CONNECTIONS = Family("cairn_pool_connections", "gauge", "Connections to Postgres", ("pool", "state"))
 WAITING = Family("cairn_pool_waiting", "gauge", "Requests that wait for a connection", ("pool",))
@@ -68,8 +74,8 @@ OLDEST_JOB = Family(
 
 FAMILIES = (
     REQUESTS, REQUEST_SECONDS, IN_FLIGHT, OPERATIONS, OPERATION_SECONDS, PREPARING_SECONDS, SQL_SECONDS, WAIT_SECONDS,
-    ERRORS, LOOKUPS, EVICTIONS, DOCUMENTS, CONNECTIONS, WAITING, LAG_SECONDS, SUBSCRIPTIONS, PROCESSES, CPU_SECONDS,
-    MEMORY, JOBS, OLDEST_JOB,
+    ERRORS, LOOKUPS, EVICTIONS, QUESTIONS, DOCUMENTS, CONNECTIONS, WAITING, LAG_SECONDS, SUBSCRIPTIONS, PROCESSES,
+    CPU_SECONDS, MEMORY, JOBS, OLDEST_JOB,
 )  # fmt: skip
 BY_NAME = {family.name: family for family in FAMILIES}
 

@@ -19,6 +19,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from db.database import Database
+from resolvers.embeddings.server import embedder_of
 from resolvers.jobs.queue import OpenJobs, count_open_jobs
 from selection import Engine
 
@@ -113,6 +114,9 @@ class Facts:
             numbers.set(metrics.LOOKUPS, cache, "hit", value=tally.hits)
             numbers.set(metrics.LOOKUPS, cache, "miss", value=tally.misses)
             numbers.set(metrics.EVICTIONS, cache, value=tally.evictions)
+        counts = getattr(embedder_of(self.database), "counts", None)
+        for result in ("embedded", "cached", "late", "failed") if counts else ():
+            numbers.set(metrics.QUESTIONS, result, value=getattr(counts, result))
         for pool, facts in self.database.pools().items():
             numbers.set(metrics.CONNECTIONS, pool, "idle", value=facts.idle)
             numbers.set(metrics.CONNECTIONS, pool, "used", value=facts.size - facts.idle)

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import os
 import socket
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime
@@ -11,6 +12,8 @@ from datetime import time as clock
 from uuid import UUID
 
 from db.database import Database
+from resolvers.embeddings import vectors
+from resolvers.embeddings.server import Embedder
 from resolvers.errors import CairnError
 from resolvers.jobs import queue
 from resolvers.jobs.queue import ATTEMPTS_MAX, Job, Lost, beat, claim, fail, release
@@ -18,7 +21,8 @@ from resolvers.search.passages import finish_passages, read_sources
 from resolvers.search.reindexing import FIRST, begin, finish, read_batch
 from resolvers.sources.compile_requests import sweep_all
 from resolvers.transactions.db_errors import REFUSED, refusal
-from resolvers.transactions.transaction import writing
+from resolvers.transactions.transaction import read_connection, writing
+from resolvers.transactions.writer import Writer
 
 from ..authors import ModelRefused
 from ..compiler import Compiler
@@ -67,8 +71,48 @@ class Reindexing(Run):
         return True
 
 
+class Embedding(Run):
+    """One attempt at a job that embeds what has no vector: pages, then passages, a batch at a time.
+
+    It ends after so many, so that a compile of the wiki need not wait for all: the next look asks for the rest.
+    """
+
+    progress: vectors.Progress | None = None
+
+    async def step(self) -> bool:
+        embedder = self.compiler.embedder
+        if embedder is None:
+            raise ModelRefused("This worker has no embedding server. Set CAIRN_EMBEDDING_URL for every worker.")
+        size = embedder.batch
+        async with read_connection(self.database) as connection:
+            reader = Writer(connection, self.scope)
+            if self.progress is None:
+                self.progress = await vectors.begin(reader)
+            at = self.progress
+            pages = [] if at.page is None else await vectors.find_pages(reader, embedder, at.page, size)
+            at.page = pages[-1]["id"] if pages else None
+            passages = [] if pages else await vectors.find_passages(reader, embedder, at, size)
+        texts = [*map(vectors.page_text, pages), *map(vectors.passage_text, passages)]
+        found = await embedder.embed(texts)
+        is_done = not texts
+        async with writing(self.database, self.scope) as writer:
+            await vectors.write_pages(writer, embedder, pages, found[: len(pages)])
+            await vectors.write_passages(writer, embedder, passages, found[len(pages) :])
+            if passages:
+                at.source, at.position = passages[-1]["source_id"], passages[-1]["position"]
+            self.metrics.add("texts_embedded", len(texts))
+            self.metrics.add("batches")
+            if is_done:
+                await vectors.finish(writer, embedder, at)
+            if is_done or self.metrics.counts["texts_embedded"] >= EMBEDDED_MOST:
+                await queue.finish(writer, self.job, self.metrics.stored)
+                return True
+            await queue.advance(writer, self.job, self.metrics.stored)
+        return False
+
+
 RUNNERS: Mapping[str, type[Run]] = {
-    "forget": Forgetting, "rebuild": Rebuilding, "reindex": Reindexing, "sweep": Promotion
+    "embed": Embedding, "forget": Forgetting, "rebuild": Rebuilding, "reindex": Reindexing, "sweep": Promotion
 }  # fmt: skip
 
 
@@ -97,8 +141,23 @@ class Nights:
             self.last = moment.date()
 
 
+class Meanings:
+    """Looks now and then for wikis in which something has no vector yet, where there is an embedding server."""
+
+    def __init__(self, embedder: Embedder | None, every: float) -> None:
+        self.embedder, self.every, self.next = embedder, every, 0.0
+
+    async def look(self, database: Database) -> None:
+        if self.embedder is None or time.monotonic() < self.next:
+            return
+        self.next = time.monotonic() + self.every
+        await vectors.ask_where_lacking(database, self.embedder)
+
+
 log = logging.getLogger(__name__)
 
+EMBEDDED_MOST = 2_000  # texts of one job
+LOOKED_EVERY = 5.0  # seconds between two looks for what has no vector
 BEAT = 30.0  # seconds between two signs of life
 IDLE = 2.0  # seconds before the next look, when there was nothing to do
 FOREIGN_MAX = 500  # characters of a message that is not ours: it may quote a source
@@ -112,9 +171,11 @@ def worker_name() -> str:
 async def work(database: Database, compiler: Compiler, *, idle: float = IDLE) -> None:
     """Work until cancelled. The job at work is then left to others, after the last batch that was stored."""
     name, nights = worker_name(), Nights(compiler.sweep_at)
+    meanings = Meanings(compiler.embedder, LOOKED_EVERY)
     while True:
         try:
             await nights.look(database)
+            await meanings.look(database)
             if not await work_once(database, compiler, name):
                 await asyncio.sleep(idle)
         except Exception as error:

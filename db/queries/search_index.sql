@@ -2,7 +2,7 @@
 -- What is found of pages, and what that changes in the words of their wiki. The texts are words of content.search.words; each
 -- lexeme of theirs is written with the letter of its scope before it. Answers with what waited to be folded before, and
 -- whether one of these pages is in a language that questions are not read in yet. A language that this Postgres has no
--- stemmer for is `simple`. Marks (a colon behind the letter) are not counted.
+-- stemmer for is `simple`. What a model said that their texts mean goes. Marks (a colon behind the letter) are not counted.
 WITH given AS (
     SELECT
         page_id, change_id, status, type, tags, title, names, leads, body, marks, title_words, words, text_words,
@@ -61,6 +61,10 @@ WITH given AS (
     SET status = excluded.status, type = excluded.type, tags = excluded.tags,
         title_words = excluded.title_words, words = excluded.words,
         tsv = excluded.tsv, name_tsv = excluded.name_tsv
+), unmeant AS (
+    DELETE FROM page_embeddings
+    WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
+      AND page_id = ANY(CAST(:page_ids AS uuid[]))
 ), logged AS (
     INSERT INTO search_changes (
         tenant_id, owner_id, id, analyser, gained, lost, text_words, name_words, language, pages, words, recounted

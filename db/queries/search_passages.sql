@@ -101,12 +101,21 @@ UPDATE search_passages SET status = 'superseded'
 WHERE tenant_id = :tenant_id AND source_id = ANY(CAST(:source_ids AS uuid[])) AND status = 'current';
 
 -- name: drop_passages
--- The passages of these sources go, from all indexes or from one, and their words are to be counted no more.
+-- The passages of these sources go, from all indexes or from one, and their words are to be counted no more. Their
+-- vectors go with them; those of passages that are written anew are made by the next job.
 WITH gone AS (
     DELETE FROM search_passages
     WHERE tenant_id = CAST(:tenant_id AS uuid) AND source_id = ANY(CAST(:source_ids AS uuid[]))
       AND (CAST(:analyser AS smallint) IS NULL OR analyser = CAST(:analyser AS smallint))
     RETURNING source_id, analyser, tsv, words
+), unmeant AS (
+    DELETE FROM passage_embeddings
+    WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
+      AND source_id = ANY(CAST(:source_ids AS uuid[]))
+      AND (CAST(:analyser AS smallint) IS NULL OR analyser = CAST(:analyser AS smallint))
+), unembedded AS (
+    DELETE FROM embedding_cursors
+    WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
 ), counted AS (
     SELECT source_id, analyser, count(*) AS passages, sum(words) AS words FROM gone GROUP BY source_id, analyser
 )

@@ -21,7 +21,10 @@ from .pages import (
 )
 from .requests import idempotency_keys, throttles, tool_calls
 from .search import (
+    embedding_cursors,
+    page_embeddings,
     page_names,
+    passage_embeddings,
     search_changes,
     search_counts,
     search_pages,
@@ -35,10 +38,10 @@ from .tenants import api_keys, grants, owners, tenants
 
 __all__ = [
     "PAGE_TYPES", "SOURCE_KINDS", "activity", "aliases", "api_keys", "compile_cursors", "compile_jobs",
-    "contradictions", "forgettings",
-    "grants", "idempotency_keys", "link_targets", "links", "mentions", "merged_pages", "metadata", "model_usage",
-    "old_slugs", "originals", "owners", "page_names", "page_positions", "pages", "placements", "redirects",
-    "renamings", "revisions", "search_changes", "search_counts", "search_pages", "search_passages", "search_scopes",
-    "search_terms", "search_vocabulary", "section_sources", "sections", "sightings", "sources", "superseded_claims",
-    "sweeps", "tenants", "throttles", "tool_calls",
+    "contradictions", "embedding_cursors", "forgettings", "grants", "idempotency_keys", "link_targets", "links",
+    "mentions", "merged_pages", "metadata", "model_usage", "old_slugs", "originals", "owners", "page_embeddings",
+    "page_names", "page_positions", "pages", "passage_embeddings", "placements", "redirects", "renamings", "revisions",
+    "search_changes", "search_counts", "search_pages", "search_passages", "search_scopes", "search_terms",
+    "search_vocabulary", "section_sources", "sections", "sightings", "sources", "superseded_claims", "sweeps",
+    "tenants", "throttles", "tool_calls",
 ]  # fmt: skip

@@ -5,6 +5,8 @@ words lie together in the index and another's cost it nothing: docs/decisions/00
 """
 
 from sqlalchemy import (
+    ARRAY,
+    REAL,
     BigInteger,
     Boolean,
     Column,
@@ -164,3 +166,45 @@ page_names = scoped_table(
     key=("page_id", "kind", "name"),
 )
 Index("page_names_owner_ix", page_names.c.owner_id, page_names.c.name)
+
+# What a model says that pages and passages mean; only the indexes of `cairn embeddings enable` need pgvector.
+page_embeddings = scoped_table(
+    "page_embeddings",
+    identifier("page_id"),
+    words("model"),
+    number("dimensions"),
+    Column("embedding", ARRAY(REAL), nullable=False),
+    refers("page_embeddings", "page_id", "pages"),
+    key=("page_id",),
+)
+Index("page_embeddings_owner_ix", page_embeddings.c.tenant_id, page_embeddings.c.owner_id, page_embeddings.c.model)
+
+passage_embeddings = scoped_table(
+    "passage_embeddings",
+    identifier("source_id"),
+    number("position"),
+    analyser(),
+    words("model"),
+    number("dimensions"),
+    Column("embedding", ARRAY(REAL), nullable=False),
+    refers("passage_embeddings", "source_id", "sources"),
+    key=("source_id", "position", "analyser"),
+)
+Index(
+    "passage_embeddings_owner_ix",
+    passage_embeddings.c.tenant_id,
+    passage_embeddings.c.owner_id,
+    passage_embeddings.c.model,
+)
+
+# How far a wiki is embedded: the change of a page, the source, and the number of the index of passages.
+embedding_cursors = scoped_table(
+    "embedding_cursors",
+    words("model"),
+    number("dimensions"),
+    Column("position", BigInteger, nullable=False),
+    identifier("source_id", nullable=True),
+    number("analyser"),
+    moment("updated_at"),
+    key=("owner_id",),
+)

@@ -67,6 +67,8 @@ class SearchResult:
     did_you_mean: str | None = None
     total: int = 0
     total_is_exact: bool = True
+    finds_names: bool = True
+    """Whether the best page is called by words of the question."""
     types: tuple[tuple[str, int], ...] = ()
     tags: tuple[tuple[str, int], ...] = ()
     understood: Any = None

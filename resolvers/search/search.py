@@ -20,6 +20,7 @@ from db.database import Connection, Database, Row
 from db.scope import Scope
 
 from ..auth.owners import find_owner
+from ..embeddings.fusion import with_meaning
 from ..errors import BadInput, NotFound
 from ..permissions import Action, authorise
 from .interpretation import ReadQuery, read
@@ -32,6 +33,7 @@ from .weights import COUNTED, WEIGHTS
 
 PARTS = ("in_text", "in_names", "named", "together", "heading", "begun", "linked", "topic")
 SWITCHED = 3  # pages that may tell a switch from an exclusion
+NAMES_LEAST = 0.25  # of what the text of a page scores
 ENOUGH = 10  # hits; with fewer a question is asked again in a wider way
 EVER = (datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC))
 
@@ -48,11 +50,12 @@ async def search(database: Database, scope: Scope, asked: SearchRequest) -> Sear
     except NotFound:
         return SearchResult()
     async with database.searching() as connection:
-        return await search_wiki(connection, scope, asked, memory_of(database))
+        found = await search_wiki(connection, scope, asked, memory_of(database))
+    return await with_meaning(database, scope, asked, meant.query, meant.wanted, found)
 
 
 async def search_wiki(connection: Connection, scope: Scope, asked: SearchRequest, memory: Memory) -> SearchResult:
-    """Search the scope's wiki, which the caller may read, for a question that says something."""
+    """Search the scope's wiki by words, for a caller who may read it and a question that says something."""
     meant = await meaning(asked)
     run = partial(SearchRun, connection, scope, memory=memory)
     if meant.query.excluded and meant.words and (plain := without_exclusions(asked.text)) != asked.text:
@@ -208,6 +211,7 @@ class SearchRun:
             has_next_page=len(rows) > self.size,
             did_you_mean=reading.did_you_mean(self.query.words),
             understood=understood,
+            finds_names=not asked.finds_words or any(map(is_called_so, rows[:1])),
         )
         if self.asked.with_counts:
             rare = asked.wide if self.is_wide else asked.rare
@@ -264,6 +268,11 @@ class SearchRun:
             types=tuple(map(tuple, row["types"] or ())),
             tags=tuple(map(tuple, row["tags"] or ())),
         )
+
+
+def is_called_so(row: Row) -> bool:
+    """Return whether words of the question are a name of the page, or a good part of one."""
+    return bool(row["named"] > 0 or row["in_names"] > NAMES_LEAST * row["in_text"])
 
 
 def beside(row: Row) -> Sequence[UUID]:

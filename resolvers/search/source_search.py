@@ -19,6 +19,7 @@ from db.scope import Scope
 from db.sql import statements
 from lib.threads import read_in_thread, run_in_thread
 
+from ..embeddings.fusion import DEPTH, fuse_passages, near_passages
 from ..errors import BadInput, NotFound
 from .currentness import FOREMOST, asked_words, newest_first
 from .interpretation import ReadQuery, read
@@ -102,33 +103,45 @@ async def search_sources(database: Database, scope: Scope, asked: SourceSearchRe
         scope = await in_wiki(database, scope, asked.owner_id, query)
     except NotFound:
         return SourceSearchResult()
+    near = await near_passages(database, scope, query, filters(asked.filter, query))
     async with database.searching() as connection:
-        return await search_passages(connection, scope, asked, query, start)
+        return await search_passages(connection, scope, asked, query, start, near)
 
 
 async def search_passages(
-    connection: Connection, scope: Scope, asked: SourceSearchRequest, query: SearchQuery, start: int = 0
+    connection: Connection,
+    scope: Scope,
+    asked: SourceSearchRequest,
+    query: SearchQuery,
+    start: int = 0,
+    near: Sequence[Row] = (),
 ) -> SourceSearchResult:
-    """Search the sources of the scope's wiki, which the caller may read."""
+    """Search the sources of the scope's wiki, which the caller may read; `near` are those that mean the same."""
     besides = " ".join([*query.phrases, *query.excluded])
     text = query.words + " " * asked.text[-1:].isspace()
     reading = await read(connection, scope, text, besides, (CURRENT,), offset=PASSAGES)
     if reading is None:
         return SourceSearchResult()
-    return await found(connection, scope, asked, reading, query, start)
+    return await found(connection, scope, asked, reading, query, start, near)
 
 
 async def found(
-    connection: Connection, scope: Scope, asked: SourceSearchRequest, reading: ReadQuery, query: SearchQuery, start: int
+    connection: Connection,
+    scope: Scope,
+    asked: SourceSearchRequest,
+    reading: ReadQuery,
+    query: SearchQuery,
+    start: int,
+    near: Sequence[Row] = (),
 ) -> SourceSearchResult:
-    """Rank the passages, and cut the page of results that was asked for out of them."""
+    """Rank the passages, fused with the `near` ones, and cut the page of results that was asked for out of them."""
     size = max(1, min(asked.first, DEEPEST))
     weights, _ = weigh(reading)
     values = {
         "tenant_id": scope.tenant_id,
         "owner_id": scope.owner_id,
         "analyser": reading.analyser,
-        "size": max(start + size + 1, FOREMOST),
+        "size": max(start + size + 1, FOREMOST, DEPTH if near else 0),
         "length": reading.mean_length,
         "required": required(reading, Filter(), query),
         **filters(asked.filter, query),
@@ -136,14 +149,15 @@ async def found(
         **await times(query.words, reading.languages),
         **PASSAGE_WEIGHTS,
     }
-    rows = newest_first(await ranked(connection, reading, weights, values), asked_words(reading))
-    total = rows[0].found if rows else 0
+    rows = fuse_passages(await ranked(connection, reading, weights, values), near, reading.analyser)
+    passages = await run_in_thread(newest_first, rows, asked_words(reading))
+    total = passages[0].found if passages else 0
     hits = tuple(
         PassageHit(
             row.source_id, row.position, reading.analyser, row.score, row.text, make_cursor(asked, place),
             superseded_by=row.superseded_by,
         )
-        for place, row in enumerate(rows[start : start + size], start + 1)
+        for place, row in enumerate(passages[start : start + size], start + 1)
     )  # fmt: skip
     if asked.with_snippets:
         texts = {hit: [("", hit.text)] for hit in hits}
@@ -151,7 +165,7 @@ async def found(
         hits = tuple(hit._replace(snippet=shown[hit]) for hit in hits)
     return SourceSearchResult(
         hits=hits,
-        has_next_page=len(rows) > start + size,
+        has_next_page=len(passages) > start + size,
         did_you_mean=reading.did_you_mean(query.words),
         total=total,
         total_is_exact=total < PASSAGE_BUDGET,

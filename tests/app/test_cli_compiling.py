@@ -13,6 +13,7 @@ import pytest
 from app.cli.commands import jobs
 from resolvers.jobs import queue
 from tests.app.test_cli import MARA, Cairn, acme, cairn
+from tests.resolvers.embeddings.embedding_server import Model, serving
 
 __all__ = ["acme", "cairn"]
 
@@ -216,3 +217,26 @@ def in_database(sql: str) -> Any:
             await connection.close()
 
     return asyncio.run(run())
+
+
+def test_vectors_are_enabled_made_and_dropped(telling: Cairn, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert telling("retain", str(notes), *MARA).code == 0
+    ran = telling("embeddings", "status", *MARA)
+    assert ran.code == 1
+    assert "CAIRN_EMBEDDING_URL" in ran.err
+    with serving(Model()) as model:
+        monkeypatch.setenv("CAIRN_EMBEDDING_URL", model.url)
+        assert telling("embeddings", "enable").code == 1, "the model is not named"
+        monkeypatch.setenv("CAIRN_EMBEDDING_MODEL", "tiny")
+        monkeypatch.setenv("CAIRN_EMBEDDING_DIMENSIONS", "63")
+        assert "CAIRN_EMBEDDING_DIMENSIONS=64" in telling("embeddings", "enable").err
+        monkeypatch.setenv("CAIRN_EMBEDDING_DIMENSIONS", "64")
+        assert "There is no index" in telling("embeddings", "status", *MARA).out
+        assert json.loads(telling("embeddings", "enable", "--json").out)["wikis"] == 1
+        assert telling("compile", *MARA, "--wait").code == 0
+        known = json.loads(telling("embeddings", "status", *MARA, "--json").out)
+        assert known["enabled"]
+        assert known["embeddedPassages"] == known["passages"] > 0
+        assert telling("embeddings", "disable").code == 0
+        known = json.loads(telling("embeddings", "status", *MARA, "--json").out)
+        assert (known["enabled"], known["embeddedPassages"]) == (False, 0)

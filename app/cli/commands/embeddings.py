@@ -1,0 +1,113 @@
+"""`cairn embeddings`: what a model says that pages and passages mean, for search."""
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ..options import AsJson, Owner, Tenant
+from ..output import say, show
+
+if TYPE_CHECKING:
+    from db.database import Database
+    from resolvers.embeddings.server import EmbeddingServer
+
+app = typer.Typer(help="Vectors by which search finds what is said in other words.", no_args_is_help=True)
+
+
+def add_to(parent: typer.Typer) -> None:
+    parent.add_typer(app, name="embeddings", epilog="Example: cairn embeddings enable")
+
+
+@app.callback()
+def group() -> None:
+    """Vectors by which search finds what is said in other words."""
+
+
+def configured() -> "EmbeddingServer":
+    """Return the server of the settings; raise Unavailable, which names those that are missing."""
+    from resolvers.errors import Unavailable
+
+    from ...embeddings import embedder_of
+    from ...settings import Settings
+
+    embedder = embedder_of(Settings())
+    if embedder is None:
+        raise Unavailable(
+            "There is no embedding server. Set CAIRN_EMBEDDING_URL, CAIRN_EMBEDDING_MODEL and "
+            "CAIRN_EMBEDDING_DIMENSIONS."
+        )
+    return embedder
+
+
+@app.command("enable", epilog="Example: cairn embeddings enable")
+def enable(as_json: AsJson = False) -> None:
+    """Ask the server for a vector, make the indexes for its dimensions, and ask for a job for each wiki."""
+    from ..session import session
+
+    embedder = configured()
+
+    async def work(database: "Database") -> dict[str, Any]:
+        from resolvers.embeddings import vectors
+
+        await embedder.embed(["a first text"])
+        await vectors.enable(database, embedder.dimensions)
+        wikis = await vectors.ask_where_lacking(database, embedder)
+        return {"model": embedder.model, "dimensions": embedder.dimensions, "wikis": wikis}
+
+    done = session(work)
+    if as_json:
+        show(done)
+    else:
+        say(f"Vectors of {done['model']} are wanted in {done['wikis']} wikis. They are made by: cairn worker")
+
+
+@app.command("status", epilog="Example: cairn embeddings status --tenant acme --owner mara")
+def status(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
+    """Say how many pages and passages of a wiki have a vector of the model that is set."""
+    from ..session import find_wiki, session
+
+    embedder = configured()
+
+    async def work(database: "Database") -> dict[str, Any]:
+        from db.scope import Role
+        from resolvers.embeddings import vectors
+
+        scope = (await find_wiki(database, tenant, owner)).scope(Role.READER)
+        async with database.connection() as connection:
+            is_enabled = await vectors.is_enabled(connection, embedder.dimensions)
+        found = await vectors.coverage(database, scope, embedder)
+        return {
+            "model": embedder.model,
+            "dimensions": embedder.dimensions,
+            "enabled": is_enabled,
+            "pages": found.pages,
+            "embeddedPages": found.embedded_pages,
+            "passages": found.passages,
+            "embeddedPassages": found.embedded_passages,
+        }
+
+    done = session(work)
+    if as_json:
+        show(done)
+        return
+    say(f"{done['embeddedPages']:,} of {done['pages']:,} pages have a vector of {done['model']}.")
+    say(f"{done['embeddedPassages']:,} of {done['passages']:,} passages have one.")
+    if not done["enabled"]:
+        say("There is no index for them yet. Run: cairn embeddings enable")
+
+
+@app.command("disable", epilog="Example: cairn embeddings disable")
+def disable(as_json: AsJson = False) -> None:
+    """Drop all vectors and their indexes. Workers make them again while an embedding server is set."""
+    from ..session import session
+
+    async def work(database: "Database") -> None:
+        from resolvers.embeddings import vectors
+
+        await vectors.disable(database)
+
+    session(work)
+    if as_json:
+        show({"enabled": False})
+    else:
+        say("All vectors are dropped. Unset CAIRN_EMBEDDING_URL, or workers make them again.")

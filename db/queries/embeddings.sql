@@ -1,0 +1,197 @@
+-- name: find_unembedded
+-- The wikis of a tenant in which something was written since they were embedded, or that were embedded otherwise.
+SELECT o.id
+FROM owners AS o
+LEFT JOIN embedding_cursors AS c ON c.tenant_id = CAST(:tenant_id AS uuid) AND c.owner_id = o.id
+WHERE o.tenant_id = CAST(:tenant_id AS uuid) AND (
+    c.model IS DISTINCT FROM CAST(:model AS text) OR c.dimensions IS DISTINCT FROM CAST(:dimensions AS integer)
+    OR c.position < (
+        SELECT p.position FROM page_positions AS p
+        WHERE p.tenant_id = CAST(:tenant_id AS uuid) AND p.owner_id = o.id ORDER BY p.position DESC LIMIT 1
+    )
+    OR (
+        SELECT s.id FROM sources AS s
+        WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = o.id ORDER BY s.id DESC LIMIT 1
+    ) > coalesce(c.source_id, CAST('00000000-0000-0000-0000-000000000000' AS uuid))
+    OR c.analyser < (
+        SELECT max(i.analyser) FROM search_scopes AS i
+        WHERE i.tenant_id = CAST(:tenant_id AS uuid) AND i.owner_id = o.id AND i.state = 'ready'
+    )
+) AND (
+    EXISTS (SELECT FROM pages AS p WHERE p.tenant_id = CAST(:tenant_id AS uuid) AND p.owner_id = o.id)
+    OR EXISTS (SELECT FROM sources AS s WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = o.id)
+)
+ORDER BY o.id;
+
+-- name: find_end
+-- How far a wiki has come: its last change of a page, its last source, and the number of its index of passages.
+SELECT
+    coalesce((
+        SELECT p.position FROM page_positions AS p
+        WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id ORDER BY p.position DESC LIMIT 1
+    ), 0) AS position,
+    (
+        SELECT s.id FROM sources AS s
+        WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id ORDER BY s.id DESC LIMIT 1
+    ) AS source_id,
+    coalesce((
+        SELECT max(i.analyser) FROM search_scopes AS i
+        WHERE i.tenant_id = :tenant_id AND i.owner_id = :owner_id AND i.state = 'ready'
+    ), 0) AS analyser;
+
+-- name: move_cursor
+-- How far a wiki is embedded, and by which model.
+INSERT INTO embedding_cursors (tenant_id, owner_id, model, dimensions, position, source_id, analyser, updated_at)
+VALUES (
+    :tenant_id, :owner_id, :model, :dimensions, :position, CAST(:source_id AS uuid), :analyser,
+    CAST(:now AS timestamptz)
+)
+ON CONFLICT (tenant_id, owner_id) DO UPDATE
+SET model = excluded.model, dimensions = excluded.dimensions, position = excluded.position,
+    source_id = excluded.source_id, analyser = excluded.analyser, updated_at = excluded.updated_at;
+
+-- name: drop_older
+-- The vectors of passages of older indexes go.
+DELETE FROM passage_embeddings
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser < :analyser;
+
+-- name: find_pages
+-- The next active pages without a vector of this model, as they are now.
+SELECT p.id, p.version, p.title, p.summary, substr(p.body_md, 1, CAST(:longest AS integer)) AS body
+FROM pages AS p
+WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active' AND p.id > CAST(:after AS uuid)
+  AND NOT EXISTS (
+      SELECT FROM page_embeddings AS e
+      WHERE e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.page_id = p.id
+        AND e.model = CAST(:model AS text) AND e.dimensions = CAST(:dimensions AS integer)
+  )
+ORDER BY p.id
+LIMIT CAST(:most AS integer);
+
+-- name: find_passages
+-- The next passages of the index in use that have no vector of this model.
+SELECT p.source_id, p.position, p.analyser, p.speaker, p.heading, substr(p.text, 1, CAST(:longest AS integer)) AS text
+FROM search_passages AS p
+WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'current'
+  AND p.analyser = CAST(:analyser AS smallint)
+  AND (p.source_id, p.position) > (CAST(:after AS uuid), CAST(:after_position AS integer))
+  AND NOT EXISTS (
+      SELECT FROM passage_embeddings AS e
+      WHERE e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.source_id = p.source_id
+        AND e.position = p.position AND e.analyser = p.analyser
+        AND e.model = CAST(:model AS text) AND e.dimensions = CAST(:dimensions AS integer)
+  )
+ORDER BY p.source_id, p.position
+LIMIT CAST(:most AS integer);
+
+-- name: write_page
+-- The vector of a page, unless the page has changed since it was read.
+INSERT INTO page_embeddings (tenant_id, owner_id, page_id, model, dimensions, embedding)
+SELECT p.tenant_id, p.owner_id, p.id, CAST(:model AS text), CAST(:dimensions AS integer), CAST(:embedding AS real[])
+FROM pages AS p
+WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = :page_id AND p.version = :version
+ON CONFLICT (tenant_id, page_id) DO UPDATE
+SET model = excluded.model, dimensions = excluded.dimensions, embedding = excluded.embedding;
+
+-- name: write_passage
+-- The vector of a passage, unless that is gone.
+INSERT INTO passage_embeddings (tenant_id, owner_id, source_id, position, analyser, model, dimensions, embedding)
+SELECT
+    p.tenant_id, p.owner_id, p.source_id, p.position, p.analyser, CAST(:model AS text), CAST(:dimensions AS integer),
+    CAST(:embedding AS real[])
+FROM search_passages AS p
+WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.source_id = :source_id AND p.position = :position
+  AND p.analyser = :analyser
+ON CONFLICT (tenant_id, source_id, position, analyser) DO UPDATE
+SET model = excluded.model, dimensions = excluded.dimensions, embedding = excluded.embedding;
+
+-- name: count_embedded
+-- How many pages and passages of a wiki there are, and how many of them have a vector of this model.
+SELECT
+    (
+        SELECT count(*) FROM pages AS p
+        WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active'
+    ) AS pages,
+    (
+        SELECT count(*) FROM page_embeddings AS e
+        JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = e.page_id
+        WHERE e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.model = CAST(:model AS text)
+          AND e.dimensions = CAST(:dimensions AS integer) AND p.status = 'active'
+    ) AS embedded_pages,
+    (
+        SELECT count(*) FROM search_passages AS p
+        WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'current'
+          AND p.analyser = CAST(:analyser AS smallint)
+    ) AS passages,
+    (
+        SELECT count(*) FROM passage_embeddings AS e
+        JOIN search_passages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id
+            AND p.source_id = e.source_id AND p.position = e.position AND p.analyser = e.analyser
+        WHERE e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.model = CAST(:model AS text)
+          AND e.dimensions = CAST(:dimensions AS integer) AND p.status = 'current'
+          AND p.analyser = CAST(:analyser AS smallint)
+    ) AS embedded_passages;
+
+-- name: drop_pages
+-- No page of the tenant has a vector.
+DELETE FROM page_embeddings WHERE tenant_id = CAST(:tenant_id AS uuid);
+
+-- name: drop_passages
+-- No passage of the tenant has a vector.
+DELETE FROM passage_embeddings WHERE tenant_id = CAST(:tenant_id AS uuid);
+
+-- name: drop_cursors
+-- No wiki of the tenant is embedded.
+DELETE FROM embedding_cursors WHERE tenant_id = CAST(:tenant_id AS uuid);
+
+-- name: rank_pages
+-- The active pages of a wiki that mean most nearly the same as a question, under the filters of its search. The index
+-- of the model's dimensions is asked for more than are wanted, because filters may refuse some.
+WITH nearest AS MATERIALIZED (
+    SELECT
+        e.page_id,
+        CAST(e.embedding AS halfvec(1)) <=> CAST(CAST(:question AS real[]) AS halfvec(1)) AS distance
+    FROM page_embeddings AS e
+    WHERE e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.model = CAST(:model AS text) AND e.dimensions = 1
+    ORDER BY CAST(e.embedding AS halfvec(1)) <=> CAST(CAST(:question AS real[]) AS halfvec(1))
+    LIMIT CAST(:depth AS integer)
+)
+SELECT p.id AS page_id, 1 - nearest.distance AS likeness
+FROM nearest
+JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = nearest.page_id
+WHERE p.status = ANY(CAST(:statuses AS text[]))
+  AND (CAST(:types AS text[]) IS NULL OR p.type = ANY(CAST(:types AS text[])))
+  AND (CAST(:excluded_types AS text[]) IS NULL OR p.type <> ALL(CAST(:excluded_types AS text[])))
+  AND (CAST(:since AS timestamptz) IS NULL OR p.updated_at >= CAST(:since AS timestamptz))
+  AND (CAST(:until AS timestamptz) IS NULL OR p.updated_at < CAST(:until AS timestamptz))
+ORDER BY nearest.distance, p.id
+LIMIT CAST(:most AS integer);
+
+-- name: rank_passages
+-- The current passages of a wiki that mean most nearly the same as a question, under the filters of its search.
+WITH nearest AS MATERIALIZED (
+    SELECT
+        e.source_id, e.position, e.analyser,
+        CAST(e.embedding AS halfvec(1)) <=> CAST(CAST(:question AS real[]) AS halfvec(1)) AS distance
+    FROM passage_embeddings AS e
+    WHERE e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.model = CAST(:model AS text) AND e.dimensions = 1
+    ORDER BY CAST(e.embedding AS halfvec(1)) <=> CAST(CAST(:question AS real[]) AS halfvec(1))
+    LIMIT CAST(:depth AS integer)
+)
+SELECT
+    p.source_id, p.position, p.analyser, p.text, p.captured_at, p.corrects,
+    tsvector_to_array(ts_filter(p.tsv, '{b,c,d}')) AS lexemes, 1 - nearest.distance AS likeness
+FROM nearest
+JOIN search_passages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.source_id = nearest.source_id
+    AND p.position = nearest.position AND p.analyser = nearest.analyser
+WHERE p.status = 'current'
+  AND (CAST(:kinds AS text[]) IS NULL OR p.kind = ANY(CAST(:kinds AS text[])))
+  AND (CAST(:since AS timestamptz) IS NULL OR p.captured_at >= CAST(:since AS timestamptz))
+  AND (CAST(:until AS timestamptz) IS NULL OR p.captured_at < CAST(:until AS timestamptz))
+  AND (CAST(:refs AS text[]) IS NULL OR EXISTS (
+      SELECT FROM sources AS s
+      WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = p.source_id
+        AND s.ref = ANY(CAST(:refs AS text[]))
+  ))
+ORDER BY nearest.distance, p.source_id, p.position
+LIMIT CAST(:most AS integer);

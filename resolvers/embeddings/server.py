@@ -1,0 +1,198 @@
+"""A server of embeddings, as most of them speak: `POST /v1/embeddings` of OpenAI, Ollama, TEI or vLLM."""
+
+import asyncio
+import math
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
+
+import httpx
+import orjson
+
+from db.database import Database
+from db.one_transaction import OneTransaction
+from lib.lru import LRU
+
+from ..errors import BadInput, Unavailable
+
+Vector = list[float]
+
+BATCH_MOST = 256
+TEXT_LONGEST = 4_000  # characters of a text that is embedded
+ANSWER_LARGEST = 64_000_000  # bytes
+TRIES = 3
+PAUSE = 0.2  # seconds before the second try; twice as long before the third
+WAIT_LONGEST = 5.0  # seconds of a Retry-After that are waited
+QUESTIONS_KEPT = 200
+
+
+class Embedder(Protocol):
+    """Says what texts mean, as vectors of a fixed number of dimensions. Other models' vectors are not comparable."""
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def dimensions(self) -> int: ...
+
+    @property
+    def batch(self) -> int: ...
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """Return a vector for each text. Raises Unavailable, which says what is wrong with the server."""
+
+    async def of_question(self, text: str) -> Vector | None:
+        """Return the vector of a question within a bounded time, or None: then its words have to do."""
+
+
+class Counts:
+    """The questions that the embedding server was asked, by what came of them, since the process began."""
+
+    def __init__(self) -> None:
+        self.embedded = self.cached = self.late = self.failed = 0
+
+
+class EmbeddingServer:
+    """An `Embedder` that asks a server over HTTP, a batch at a time, and tries again where that may help."""
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        dimensions: int,
+        *,
+        key: str | None = None,
+        timeout: float = 30.0,
+        wait: float = 1.0,
+        batch: int = 32,
+    ) -> None:
+        """`timeout` bounds a request of the job, `wait` the one of a question, both in seconds."""
+        self.url, self.model, self.dimensions = endpoint(url), model, dimensions
+        self.timeout, self.wait, self.batch = timeout, wait, max(1, min(batch, BATCH_MOST))
+        self.headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self.questions: LRU[Vector] = LRU(QUESTIONS_KEPT)
+        self.counts = Counts()
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        found: list[Vector] = []
+        for start in range(0, len(texts), self.batch):
+            found += await self.retried([text[:TEXT_LONGEST] for text in texts[start : start + self.batch]])
+        return found
+
+    async def of_question(self, text: str) -> Vector | None:
+        text = text[:TEXT_LONGEST]
+        if (known := self.questions.find(text)) is not None:
+            self.counts.cached += 1
+            return known
+        try:
+            async with asyncio.timeout(self.wait):
+                (vector,) = await self.asked([text])
+        except TimeoutError:
+            self.counts.late += 1
+            return None
+        except (Unavailable, httpx.HTTPError):
+            self.counts.failed += 1
+            return None
+        self.counts.embedded += 1
+        self.questions.keep(text, vector)
+        return vector
+
+    async def retried(self, texts: Sequence[str]) -> list[Vector]:
+        """Ask up to three times: a busy server is given the time that it asks for."""
+        for attempt in range(TRIES):
+            try:
+                async with asyncio.timeout(self.timeout):
+                    return await self.asked(texts)
+            except Busy as error:
+                if attempt == TRIES - 1:
+                    raise Unavailable(error.message) from None
+                await asyncio.sleep(min(error.after or PAUSE * 2**attempt, WAIT_LONGEST))
+            except (TimeoutError, httpx.HTTPError) as error:
+                if attempt == TRIES - 1:
+                    kind = "did not answer in time" if isinstance(error, TimeoutError) else "cannot be reached"
+                    raise Unavailable(f"The embedding server {kind}. Check CAIRN_EMBEDDING_URL.") from None
+                await asyncio.sleep(PAUSE * 2**attempt)
+        raise AssertionError("the last attempt returns or raises")
+
+    async def asked(self, texts: Sequence[str]) -> list[Vector]:
+        """Return the vectors of these texts, which one request takes. Raises Busy, Unavailable and HTTPError."""
+        body = {"model": self.model, "input": list(texts)}
+        async with (
+            httpx.AsyncClient(timeout=self.timeout, follow_redirects=False, trust_env=False) as client,
+            client.stream("POST", self.url, json=body, headers=self.headers) as answer,
+        ):
+            if answer.status_code == 429 or answer.status_code >= 500:
+                raise Busy(answer.status_code, seconds(answer.headers.get("retry-after")))
+            if answer.status_code != 200:
+                raise Unavailable(
+                    f"The embedding server refuses with status {answer.status_code}. Check CAIRN_EMBEDDING_URL, "
+                    "CAIRN_EMBEDDING_MODEL and CAIRN_EMBEDDING_KEY."
+                )
+            content = bytearray()
+            async for piece in answer.aiter_bytes():
+                content += piece
+                if len(content) > ANSWER_LARGEST:
+                    raise Unavailable("The embedding server answers with more than 64 MB.")
+        return self.vectors(bytes(content), len(texts))
+
+    def vectors(self, content: bytes, count: int) -> list[Vector]:
+        """Return the vectors of an answer in the order of the texts; raise Unavailable if it is none."""
+        try:
+            items = orjson.loads(content)["data"]
+            placed = {item["index"]: item["embedding"] for item in items}
+            found = [placed[place] for place in range(count)]
+        except (orjson.JSONDecodeError, TypeError, KeyError, AttributeError):
+            raise Unavailable("The embedding server answers with something else than embeddings.") from None
+        return [self.checked(vector) for vector in found]
+
+    def checked(self, vector: Any) -> Vector:
+        if not isinstance(vector, list) or not all(type(number) in (int, float) for number in vector):
+            raise Unavailable("The embedding server answers with something else than embeddings.")
+        if len(vector) != self.dimensions:
+            raise Unavailable(
+                f"The model {self.model} has {len(vector)} dimensions, not {self.dimensions}. Set "
+                f"CAIRN_EMBEDDING_DIMENSIONS={len(vector)}, and run: cairn embeddings enable"
+            )
+        if not all(math.isfinite(number) and abs(number) < 60_000 for number in vector) or not any(vector):
+            raise Unavailable("The embedding server answers with a vector that has no direction.")
+        return [float(number) for number in vector]
+
+
+class Busy(Unavailable):
+    """A server that asks to come back, after so many seconds if it says so."""
+
+    def __init__(self, status: int, after: float | None) -> None:
+        super().__init__(f"The embedding server is busy or broken: it answers with status {status}.")
+        self.after = after
+
+
+def endpoint(url: str) -> str:
+    """Return the address of the embeddings, of a server that is given as `http://host:11434` or `…/v1`."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise BadInput("Give an address such as http://localhost:11434/v1.", "CAIRN_EMBEDDING_URL")
+    base = url.rstrip("/")
+    if base.endswith("/embeddings"):
+        return base
+    return f"{base}/embeddings" if base.endswith("/v1") else f"{base}/v1/embeddings"
+
+
+def seconds(text: str | None) -> float | None:
+    with suppress(TypeError, ValueError):
+        return max(0.0, float(text or ""))
+    return None
+
+
+USED: WeakKeyDictionary[Database, Embedder] = WeakKeyDictionary()
+
+
+def use(database: Database, embedder: Embedder) -> None:
+    """Let searches of this database ask that embedder."""
+    USED[database] = embedder
+
+
+def embedder_of(database: Database) -> Embedder | None:
+    """Return the embedder of a database, or None where search knows words alone."""
+    return USED.get(database.database if isinstance(database, OneTransaction) else database)

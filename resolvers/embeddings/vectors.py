@@ -1,0 +1,185 @@
+"""Vectors of pages and passages: which are lacking, how they are filled in batch by batch, and the indexes for them.
+
+A write drops the vectors of what it changes in its own transaction, and no write waits for a server: a job asks it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+import asyncpg
+
+from db.database import Connection, Database, Row
+from db.scope import Scope
+from db.sql import statements
+
+from ..errors import BadInput, Unavailable
+from ..jobs.queue import enqueue
+from ..search.lexemes import PASSAGES
+from ..tenants.tenants import list_tenants
+from ..transactions.transaction import read_connection, transaction
+from ..transactions.writer import Writer
+from .server import TEXT_LONGEST, Embedder
+
+EMBEDDINGS = statements("embeddings")
+TRIGGER = "embed"
+DIMENSIONS_MOST = 4_000  # that an index of pgvector takes, as half precision
+FIRST = UUID(int=0)
+KINDS = ("page", "passage")
+NO_VECTOR = (
+    "This Postgres lacks the extension vector. Install pgvector 0.8 or newer, let a superuser run CREATE EXTENSION "
+    "vector, and run this again."
+)
+
+
+@dataclass(slots=True)
+class Progress:
+    """The place of a pass over a wiki: the last page, then the last passage; `end` is how far the wiki was at first."""
+
+    end: Row
+    page: UUID | None = FIRST
+    source: UUID = FIRST
+    position: int = -1
+
+
+async def enable(database: Database, dimensions: int) -> None:
+    """Make the extension and the indexes for vectors of so many dimensions; safe to repeat, and while others write."""
+    if not 1 <= dimensions <= DIMENSIONS_MOST:
+        raise BadInput(f"This must lie between 1 and {DIMENSIONS_MOST:,}.", "CAIRN_EMBEDDING_DIMENSIONS")
+    async with database.administering() as connection:
+        if not await connection.fetchval("SELECT EXISTS (SELECT FROM pg_available_extensions WHERE name = 'vector')"):
+            raise Unavailable(NO_VECTOR)
+        try:
+            await connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        except asyncpg.InsufficientPrivilegeError:
+            raise Unavailable(NO_VECTOR) from None
+        for kind in KINDS:
+            name = f"{kind}_embeddings_{dimensions}_ix"
+            broken = "SELECT NOT i.indisvalid FROM pg_index AS i WHERE i.indexrelid = to_regclass($1)"
+            if await connection.fetchval(broken, name):  # what an interrupted build has left
+                await connection.execute(f"DROP INDEX CONCURRENTLY {name}")
+            await connection.execute(
+                f"CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON {kind}_embeddings"
+                f" USING hnsw (CAST(embedding AS halfvec({dimensions})) halfvec_cosine_ops)"
+                f" WHERE dimensions = {dimensions}"
+            )
+
+
+async def disable(database: Database) -> None:
+    """Drop every vector and the indexes for them. The extension stays: others may use it."""
+    for tenant in await list_tenants(database):
+        async with transaction(database) as connection:
+            for name in ("drop_pages", "drop_passages", "drop_cursors"):
+                await connection.run(EMBEDDINGS[name], tenant_id=tenant.id)
+    async with database.administering() as connection:
+        for kind in KINDS:
+            indexes = "SELECT indexname FROM pg_indexes WHERE schemaname = current_schema() AND tablename = $1"
+            for row in await connection.fetch(indexes, f"{kind}_embeddings"):
+                if row["indexname"].removeprefix(f"{kind}_embeddings_").removesuffix("_ix").isdigit():
+                    await connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {row['indexname']}")
+
+
+async def ask_where_lacking(database: Database, embedder: Embedder) -> int:
+    """Enqueue a job for each wiki in which something has no vector yet, one open job each; return how many wikis."""
+    model = {"model": embedder.model, "dimensions": embedder.dimensions}
+    found = 0
+    for tenant in await list_tenants(database):
+        async with read_connection(database) as connection:
+            rows = await connection.all(EMBEDDINGS["find_unembedded"], tenant_id=tenant.id, **model)
+        for row in rows:
+            async with transaction(database) as connection:
+                await enqueue(connection, tenant.id, row["id"], TRIGGER, subject=TRIGGER, bucket=0)
+        found += len(rows)
+    return found
+
+
+async def begin(reader: Writer) -> Progress:
+    row = await reader.one(EMBEDDINGS["find_end"])
+    assert row is not None
+    return Progress(row)
+
+
+async def find_pages(reader: Writer, embedder: Embedder, after: UUID, most: int) -> Sequence[Row]:
+    """Return the next pages without a vector."""
+    return await reader.all(EMBEDDINGS["find_pages"], after=after, longest=TEXT_LONGEST, most=most, **known(embedder))
+
+
+async def find_passages(reader: Writer, embedder: Embedder, progress: Progress, most: int) -> Sequence[Row]:
+    """Return the next passages without a vector."""
+    return await reader.all(
+        EMBEDDINGS["find_passages"],
+        analyser=progress.end["analyser"],
+        after=progress.source,
+        after_position=progress.position,
+        longest=TEXT_LONGEST,
+        most=most,
+        **known(embedder),
+    )
+
+
+def known(embedder: Embedder) -> dict[str, object]:
+    return {"model": embedder.model, "dimensions": embedder.dimensions}
+
+
+def page_text(row: Row) -> str:
+    return "\n\n".join(filter(None, (row["title"], row["summary"], row["body"])))
+
+
+def passage_text(row: Row) -> str:
+    """Return a passage with the heading that it stands under; who speaks is in its text."""
+    return "\n".join(filter(None, (row["heading"], row["text"])))
+
+
+async def write_pages(writer: Writer, embedder: Embedder, rows: Sequence[Row], vectors: Sequence[list[float]]) -> None:
+    values = [
+        {**writer.known, **known(embedder), "page_id": row["id"], "version": row["version"], "embedding": vector}
+        for row, vector in zip(rows, vectors, strict=True)
+    ]
+    await writer.each(EMBEDDINGS["write_page"], values)
+
+
+async def write_passages(
+    writer: Writer, embedder: Embedder, rows: Sequence[Row], vectors: Sequence[list[float]]
+) -> None:
+    values = [
+        {
+            **writer.known,
+            **known(embedder),
+            **{name: row[name] for name in ("source_id", "position", "analyser")},
+            "embedding": vector,
+        }
+        for row, vector in zip(rows, vectors, strict=True)
+    ]
+    await writer.each(EMBEDDINGS["write_passage"], values)
+
+
+async def finish(writer: Writer, embedder: Embedder, progress: Progress) -> None:
+    """Say that the wiki is embedded as far as it was when the pass began."""
+    end = {name: progress.end[name] for name in ("position", "source_id", "analyser")}
+    await writer.run(EMBEDDINGS["drop_older"], analyser=end["analyser"])
+    await writer.run(EMBEDDINGS["move_cursor"], **known(embedder), **end)
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """The numbers of a wiki's pages and passages, and of those that have a vector."""
+
+    pages: int
+    embedded_pages: int
+    passages: int
+    embedded_passages: int
+
+
+async def coverage(database: Database, scope: Scope, embedder: Embedder) -> Coverage:
+    async with read_connection(database) as connection:
+        reader = Writer(connection, scope)
+        end = (await begin(reader)).end
+        row = await reader.one(EMBEDDINGS["count_embedded"], analyser=max(PASSAGES, end["analyser"]), **known(embedder))
+    assert row is not None
+    return Coverage(**dict(row))
+
+
+async def is_enabled(connection: Connection, dimensions: int) -> bool:
+    """Return whether the indexes for vectors of so many dimensions are there."""
+    found = await connection.raw.fetchval("SELECT to_regclass($1)", f"passage_embeddings_{dimensions}_ix")
+    return found is not None

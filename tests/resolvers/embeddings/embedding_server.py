@@ -1,0 +1,134 @@
+"""A server on this machine that speaks `/v1/embeddings`, with a model that knows which words mean the same.
+
+A text is the sum of a direction for each of its words, and words of one group share theirs: so texts in other words
+can be near each other. It answers each request in the next of its manners; the last one goes on.
+"""
+
+import json
+import math
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from hashlib import sha256
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+KEY = "key-of-mara"
+GROUPS = (
+    ("money", "refund", "refunds", "reimbursement", "reimbursed", "repay"),
+    ("car", "automobile", "vehicle"),
+    ("doctor", "physician", "surgeon"),
+    ("sad", "unhappy", "miserable"),
+)
+MEANT = {word: group[0] for group in GROUPS for word in group}
+IDLE = frozenset(["are", "back", "can", "do", "does", "get", "how", "i", "is", "it", "my", "the", "to", "when"])
+Reply = tuple[int, dict[str, str], bytes]
+
+
+def vector(text: str, dimensions: int) -> list[float]:
+    found = [1e-3] * dimensions
+    for word in re.findall(r"\w+", text.lower()):
+        if word in IDLE:
+            continue
+        digest = sha256(MEANT.get(word, word).encode()).digest()
+        for place in range(8):
+            found[digest[place] % dimensions] += 1 if digest[place + 16] % 2 else -1
+    length = math.sqrt(sum(number * number for number in found))
+    return [number / length for number in found]
+
+
+@dataclass
+class Model:
+    """What it says next, and what it was asked."""
+
+    dimensions: int = 64
+    says: list[str] = field(default_factory=lambda: ["well"])
+    asked: list[dict[str, Any]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    url: str = ""
+
+    def reply(self, headers: dict[str, str], body: dict[str, Any]) -> Reply:
+        manner = self.says[min(len(self.asked), len(self.says) - 1)]
+        self.asked.append(body)
+        self.headers.append(headers)
+        return MANNERS[manner](self, body)
+
+    def now(self, *manners: str) -> None:
+        self.says, self.asked = list(manners), []
+
+    @property
+    def texts(self) -> list[str]:
+        return [text for body in self.asked for text in body["input"]]
+
+
+def said(document: object, status: int = 200, **headers: str) -> Reply:
+    return status, headers, document if isinstance(document, bytes) else json.dumps(document).encode()
+
+
+def well(model: Model, body: dict[str, Any]) -> Reply:
+    """The vectors, not in the order of the texts: each says its place."""
+    items = [
+        {"object": "embedding", "index": place, "embedding": vector(text, model.dimensions)}
+        for place, text in enumerate(body["input"])
+    ]
+    return said({"object": "list", "data": items[::-1], "model": body["model"]})
+
+
+def slowly(model: Model, body: dict[str, Any]) -> Reply:
+    time.sleep(1.0)
+    return well(model, body)
+
+
+def of(vectors: object) -> Callable[[Model, dict[str, Any]], Reply]:
+    return lambda model, body: said({"data": [{"index": 0, "embedding": vectors}]})
+
+
+MANNERS: dict[str, Callable[[Model, dict[str, Any]], Reply]] = {
+    "well": well,
+    "slowly": slowly,
+    "busy": lambda model, body: said({"error": "x"}, 429, **{"retry-after": "0.01"}),
+    "broken": lambda model, body: said({"error": "x"}, 500),
+    "refused": lambda model, body: said({"error": "x"}, 401),
+    "moved": lambda model, body: said({}, 302, location="http://127.0.0.1:9/"),
+    "garbage": lambda model, body: said(b"<html>"),
+    "nothing": lambda model, body: said({"data": []}),
+    "list": lambda model, body: said([1, 2]),
+    "wrong dimension": of([0.5, 0.5]),
+    "texts": of(["a"] * 64),
+    "not a number": lambda model, body: said(
+        b'{"data": [{"index": 0, "embedding": [' + b",".join([b"NaN"] * 64) + b"]}]}"
+    ),
+    "no direction": of([0.0] * 64),
+    "huge": of([1e300] * 64),
+}
+
+
+@contextmanager
+def serving(model: Model) -> Iterator[Model]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            status, headers, content = model.reply({name.lower(): value for name, value in self.headers.items()}, body)
+            with suppress(BrokenPipeError, ConnectionResetError):
+                self.send_response(status if self.path == "/v1/embeddings" else 404)
+                for name, value in {**headers, "content-length": str(len(content))}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(content)
+
+        def log_message(self, format: str, *arguments: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    model.url = f"http://127.0.0.1:{server.server_port}"
+    try:
+        yield model
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,98 @@
+"""A server of embeddings over real HTTP: what it is asked, and what becomes of each of its answers."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from resolvers.embeddings.server import TEXT_LONGEST, EmbeddingServer, endpoint
+from resolvers.errors import BadInput, Unavailable
+from tests.resolvers.embeddings.embedding_server import KEY, Model, serving, vector
+
+
+@pytest.fixture
+def model() -> Iterator[Model]:
+    with serving(Model()) as model:
+        yield model
+
+
+def server(model: Model, **options: float) -> EmbeddingServer:
+    return EmbeddingServer(model.url, "tiny", model.dimensions, key=KEY, **options)  # type: ignore[arg-type]
+
+
+async def test_texts_are_asked_for_in_batches_and_come_in_their_order(model: Model) -> None:
+    texts = [f"text {n}" for n in range(7)]
+    assert await server(model, batch=3).embed(texts) == [vector(text, 64) for text in texts]
+    assert [len(body["input"]) for body in model.asked] == [3, 3, 1]
+    assert {body["model"] for body in model.asked} == {"tiny"}
+    assert {headers["authorization"] for headers in model.headers} == {f"Bearer {KEY}"}
+
+
+async def test_a_long_text_is_cut(model: Model) -> None:
+    await server(model).embed(["x" * 100_000])
+    assert model.texts == ["x" * TEXT_LONGEST]
+
+
+@pytest.mark.parametrize("manner", ["busy", "broken", "slowly"])
+async def test_what_may_pass_is_tried_again(model: Model, manner: str) -> None:
+    model.now(manner, "well")
+    assert len(await server(model, timeout=0.5).embed(["a text"])) == 1
+    assert len(model.asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("manner", "requests", "says"),
+    [
+        ("busy", 3, "status 429"),
+        ("broken", 3, "status 500"),
+        ("slowly", 3, "did not answer in time"),
+        ("refused", 1, "CAIRN_EMBEDDING_KEY"),
+        ("moved", 1, "status 302"),
+        ("garbage", 1, "something else than embeddings"),
+        ("nothing", 1, "something else than embeddings"),
+        ("list", 1, "something else than embeddings"),
+        ("texts", 1, "something else than embeddings"),
+        ("not a number", 1, "something else than embeddings"),
+        ("wrong dimension", 1, "CAIRN_EMBEDDING_DIMENSIONS=2"),
+        ("no direction", 1, "no direction"),
+        ("huge", 1, "no direction"),
+    ],
+)
+async def test_every_bad_answer_is_an_error_that_says_what_to_do(
+    model: Model, manner: str, requests: int, says: str
+) -> None:
+    model.now(manner)
+    with pytest.raises(Unavailable, match=says):
+        await server(model, timeout=0.2).embed(["a text"])
+    assert len(model.asked) == requests
+    assert await server(model, wait=0.2).of_question("a text") is None, "a search goes on with words"
+
+
+async def test_a_question_waits_no_longer_than_it_may_and_is_asked_once(model: Model) -> None:
+    asking = server(model, wait=0.5)
+    model.now("slowly")
+    began = time.monotonic()
+    assert await asking.of_question("where is it") is None
+    assert time.monotonic() - began < 0.9
+    model.now("well")
+    first = await asking.of_question("where is it")
+    assert first == await asking.of_question("where is it") == vector("where is it", 64)
+    assert len(model.asked) == 1
+    counts = asking.counts
+    assert (counts.late, counts.embedded, counts.cached, counts.failed) == (1, 1, 1, 0)
+
+
+async def test_a_server_that_is_not_there_is_no_error_of_a_search() -> None:
+    nobody = EmbeddingServer("http://127.0.0.1:9", "tiny", 64)
+    assert await nobody.of_question("where is it") is None
+    with pytest.raises(Unavailable, match="cannot be reached"):
+        await nobody.embed(["a text"])
+
+
+def test_an_address_may_be_that_of_the_server_or_of_its_api() -> None:
+    for url in ("http://h:1", "http://h:1/", "http://h:1/v1", "http://h:1/v1/embeddings"):
+        assert endpoint(url) == "http://h:1/v1/embeddings"
+    assert endpoint("https://h/openai/v1") == "https://h/openai/v1/embeddings"
+    for url in ("h:1", "ftp://h", ""):
+        with pytest.raises(BadInput):
+            endpoint(url)

@@ -1,0 +1,282 @@
+"""Vectors of pages and passages: made by a job, gone with what they are of, and used where meaning helps."""
+
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from compiler.compiler import Compiler
+from compiler.extraction import ExtractivePlanner, ExtractiveWriter
+from content.search.search_query import understand
+from db.scope import Role
+from resolvers.embeddings import vectors
+from resolvers.embeddings.fusion import fused, is_about_meaning, ranking, scores
+from resolvers.embeddings.server import USED, EmbeddingServer, use
+from resolvers.model.drafts import PageDraft
+from resolvers.model.lookup import PageAddress
+from resolvers.pages.edits import edit_page
+from resolvers.pages.lifecycle import archive_page, create_page, delete_page
+from resolvers.search.request import SearchRequest
+from resolvers.search.search import search
+from resolvers.search.source_search import SourceFilter, SourceSearchRequest, search_sources
+from resolvers.sources.sources import SourceDraft, add_source, forget_source
+from tests.compiler.story import compile_all
+from tests.resolvers.embeddings.embedding_server import Model, serving, vector
+from tests.wiki import Wiki
+
+QUESTION = "how do I get my money back"
+
+
+@pytest.fixture
+def model() -> Iterator[Model]:
+    with serving(Model()) as model:
+        yield model
+
+
+@pytest.fixture
+async def embedder(wiki: Wiki, model: Model) -> AsyncIterator[EmbeddingServer]:
+    """The server, which searches and jobs of the wiki ask."""
+    server = EmbeddingServer(model.url, "tiny", model.dimensions, timeout=2, batch=4)
+    await vectors.enable(wiki.database, model.dimensions)
+    use(wiki.database, server)
+    yield server
+    USED.pop(wiki.database, None)
+
+
+def compiler(embedder: EmbeddingServer | None) -> Compiler:
+    return Compiler(ExtractivePlanner(), ExtractiveWriter(), embedder=embedder)
+
+
+async def embed(wiki: Wiki, embedder: EmbeddingServer) -> list[dict[str, Any]]:
+    await vectors.ask_where_lacking(wiki.database, embedder)
+    return [job for job in await compile_all(wiki, compiler(embedder)) if job["trigger"] == "embed"]
+
+
+async def page(wiki: Wiki, title: str, body: str, **more: Any) -> UUID:
+    draft = PageDraft("topic", title, body=body, **more)
+    return (await create_page(wiki.database, wiki.scope, draft)).page_id
+
+
+async def source(wiki: Wiki, ref: str, content: str, **more: Any) -> UUID:
+    return (await add_source(wiki.database, wiki.scope, SourceDraft("daily_note", ref, content, **more))).source_id
+
+
+async def found(wiki: Wiki, text: str, **more: Any) -> list[str]:
+    """The refs of the sources whose passages are found, in order."""
+    result = await search_sources(wiki.database, wiki.scope, SourceSearchRequest(text, **more))
+    refs = {row["id"]: row["ref"] for row in await wiki.rows("sources")}
+    return [refs[hit.source_id] for hit in result.hits]
+
+
+async def titles(wiki: Wiki, text: str, **more: Any) -> list[str]:
+    result = await search(wiki.database, wiki.scope, SearchRequest(text, **more))
+    names = {row["id"]: row["title"] for row in await wiki.rows("pages")}
+    return [names[hit.page_id] for hit in result.hits]
+
+
+async def test_a_job_embeds_what_was_written_and_a_question_finds_it_in_other_words(
+    wiki: Wiki, embedder: EmbeddingServer
+) -> None:
+    await source(wiki, "a", "The reimbursement goes to the card.")
+    await source(wiki, "b", "Bats under the bridge.")
+    await page(wiki, "Orders", "Refunds are paid within a week.")
+    await page(wiki, "Bats", "They live under the bridge.")
+    assert await found(wiki, QUESTION) == []
+    assert "Orders" not in await titles(wiki, QUESTION)
+    (job,) = await embed(wiki, embedder)
+    assert (job["status"], job["metrics"]["texts_embedded"]) == ("succeeded", 4)
+    assert (await found(wiki, QUESTION))[0] == "a"
+    assert (await titles(wiki, QUESTION))[0] == "Orders"
+    assert await vectors.coverage(wiki.database, wiki.scope, embedder) == vectors.Coverage(2, 2, 2, 2)
+    assert await vectors.ask_where_lacking(wiki.database, embedder) == 0, "nothing is left to do"
+
+
+async def test_a_server_that_fails_fails_its_job_and_no_write_and_no_search(
+    wiki: Wiki, embedder: EmbeddingServer, model: Model
+) -> None:
+    model.now("broken")
+    await source(wiki, "a", "The refund of my money came back.")
+    await page(wiki, "Orders", "Money comes back.")
+    assert (await found(wiki, "when did the refund money come back")) == ["a"]
+    await vectors.ask_where_lacking(wiki.database, embedder)
+    jobs = await compile_all(wiki, compiler(embedder))
+    (job,) = [job for job in jobs if job["trigger"] == "embed"]
+    assert (job["status"], job["error"]) == (
+        "pending", "The embedding server is busy or broken: it answers with status 500.",
+    )  # fmt: skip
+    assert await wiki.rows("passage_embeddings", "position") == []
+    await wiki.look.execute("UPDATE compile_jobs SET run_after = now() WHERE status = 'pending'")
+    model.now("well")
+    await compile_all(wiki, compiler(embedder))
+    assert len(await wiki.rows("passage_embeddings", "position")) == 1
+
+
+async def test_what_is_forgotten_edited_or_deleted_has_no_vector_from_that_moment_on(
+    wiki: Wiki, embedder: EmbeddingServer
+) -> None:
+    kept, gone = await source(wiki, "a", "The refund came."), await source(wiki, "b", "The reimbursement came.")
+    pages = [await page(wiki, f"Orders {n}", "Refunds are paid.") for n in range(3)]
+    await embed(wiki, embedder)
+    await forget_source(wiki.database, wiki.scope, gone)
+    assert {row["source_id"] for row in await wiki.rows("passage_embeddings", "position")} == {kept}
+    await edit_page(wiki.database, wiki.scope, PageAddress(pages[0]), old_text="Refunds", new_text="Bills")
+    await delete_page(wiki.database, wiki.scope, pages[1])
+    assert {row["page_id"] for row in await wiki.rows("page_embeddings", "page_id")} == {pages[2]}
+    await embed(wiki, embedder)
+    assert {row["page_id"] for row in await wiki.rows("page_embeddings", "page_id")} == {pages[0], pages[2]}
+    assert (await titles(wiki, QUESTION))[0] == "Orders 2"
+    await archive_page(wiki.database, wiki.scope, pages[2])
+    assert "Orders 2" not in await titles(wiki, QUESTION)
+
+
+async def test_a_vector_of_a_page_that_changed_meanwhile_is_not_kept(
+    wiki: Wiki, embedder: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page_id = await page(wiki, "Orders", "Refunds are paid.")
+    asked = embedder.embed
+
+    async def slowly(texts: Any) -> Any:
+        if len(await wiki.rows("revisions")) == 1:
+            await edit_page(wiki.database, wiki.scope, PageAddress(page_id), old_text="Refunds", new_text="Bills")
+        return await asked(texts)
+
+    monkeypatch.setattr(embedder, "embed", slowly)
+    await embed(wiki, embedder)
+    assert await wiki.rows("page_embeddings", "page_id") == []
+    await embed(wiki, embedder)
+    assert len(await wiki.rows("page_embeddings", "page_id")) == 1
+
+
+async def test_another_model_makes_all_vectors_anew(wiki: Wiki, embedder: EmbeddingServer, model: Model) -> None:
+    await source(wiki, "a", "The reimbursement came.")
+    await page(wiki, "Orders", "Refunds are paid.")
+    await embed(wiki, embedder)
+    model.dimensions = 32
+    smaller = EmbeddingServer(model.url, "smaller", 32)
+    await vectors.enable(wiki.database, 32)
+    use(wiki.database, smaller)
+    assert await found(wiki, QUESTION) == [], "vectors of two models are not compared"
+    await embed(wiki, smaller)
+    rows = [*await wiki.rows("passage_embeddings", "position"), *await wiki.rows("page_embeddings", "page_id")]
+    assert {(row["model"], row["dimensions"], len(row["embedding"])) for row in rows} == {("smaller", 32, 32)}
+    assert (await found(wiki, QUESTION)) == ["a"]
+
+
+async def test_filters_hold_for_what_is_found_by_meaning(wiki: Wiki, embedder: EmbeddingServer) -> None:
+    for number, ref in enumerate(("a", "b", "c"), start=1):
+        await source(wiki, ref, f"Reimbursement number {number}.", captured_at=datetime(2026, number, 1, tzinfo=UTC))
+    await embed(wiki, embedder)
+    assert set(await found(wiki, QUESTION)) == {"a", "b", "c"}
+    assert await found(wiki, QUESTION, filter=SourceFilter(refs=("b",))) == ["b"]
+    assert await found(wiki, QUESTION, filter=SourceFilter(kinds=("document",))) == []
+    assert await found(wiki, f"{QUESTION} updated:2026-03") == ["c"]
+    since = SourceFilter(captured_after=datetime(2026, 2, 1, tzinfo=UTC))
+    assert set(await found(wiki, QUESTION, filter=since)) == {"b", "c"}
+
+
+async def test_another_wiki_is_never_searched(wiki: Wiki, embedder: EmbeddingServer) -> None:
+    other = await wiki.neighbour(Role.ADMIN)
+    await source(other, "theirs", "The reimbursement came.")
+    await page(other, "Theirs", "Refunds are paid.")
+    await source(wiki, "ours", "Bats under the bridge.")
+    await page(wiki, "Bats", "They live under the bridge.")
+    await embed(wiki, embedder)
+    assert "theirs" not in await found(wiki, QUESTION)
+    assert await titles(wiki, QUESTION) == ["Bats"]
+    assert (await found(other, QUESTION)) == ["theirs"]
+
+
+async def test_names_quotes_codes_and_beginnings_ask_no_server(
+    wiki: Wiki, embedder: EmbeddingServer, model: Model
+) -> None:
+    await page(wiki, "How do refunds of money work", "Refunds.")
+    await embed(wiki, embedder)
+    model.now("well")
+    for text in (
+        "refunds", "money back", "get my mon", '"how do I" get my money', "how do I get money -back",
+        "in:title how do I get it",
+        "how does getElementById work here", "error E1042 when I start it", "tag:x how do I get it",
+        "how do refunds of money work",
+    ):  # fmt: skip
+        await titles(wiki, text)
+    assert model.asked == []
+
+
+async def test_results_that_go_on_show_nothing_twice(wiki: Wiki, embedder: EmbeddingServer) -> None:
+    for number in range(12):
+        word = "Refunds" if number % 2 else "Getting something back"
+        await page(wiki, f"Note {number}", f"{word}, said for the {number}th time.")
+    await embed(wiki, embedder)
+    shown, after = [], None
+    while True:
+        part = await search(wiki.database, wiki.scope, SearchRequest(QUESTION, first=4, after=after))
+        shown += [hit.page_id for hit in part.hits]
+        assert [hit.score for hit in part.hits] == sorted((hit.score for hit in part.hits), reverse=True)
+        if not part.has_next_page:
+            break
+        after = part.hits[-1].cursor
+    assert len(shown) == len(set(shown)) >= 8
+
+
+async def test_passages_that_go_on_show_nothing_twice(wiki: Wiki, embedder: EmbeddingServer) -> None:
+    for number in range(10):
+        await source(wiki, f"s{number}", f"{'Reimbursement' if number % 2 else 'Get it back'} number {number}.")
+    await embed(wiki, embedder)
+    shown, after = [], None
+    while True:
+        part = await search_sources(wiki.database, wiki.scope, SourceSearchRequest(QUESTION, first=3, after=after))
+        shown += [hit.source_id for hit in part.hits]
+        if not part.has_next_page:
+            break
+        after = part.hits[-1].cursor
+    assert len(shown) == len(set(shown)) == 10
+
+
+async def test_without_an_embedding_server_a_worker_says_so(wiki: Wiki, embedder: EmbeddingServer) -> None:
+    await page(wiki, "Orders", "Refunds are paid.")
+    await vectors.ask_where_lacking(wiki.database, embedder)
+    await vectors.ask_where_lacking(wiki.database, embedder)
+    (job,) = await compile_all(wiki, compiler(None))
+    assert job["status"] == "failed"
+    assert "CAIRN_EMBEDDING_URL" in job["error"]
+
+
+async def test_disabled_vectors_and_indexes_are_gone(wiki: Wiki, embedder: EmbeddingServer) -> None:
+    await page(wiki, "Orders", "Refunds are paid.")
+    await embed(wiki, embedder)
+    async with wiki.database.connection() as connection:
+        assert await vectors.is_enabled(connection, 64)
+    await vectors.disable(wiki.database)
+    assert await wiki.rows("page_embeddings", "page_id") == await wiki.rows("embedding_cursors", "owner_id") == []
+    async with wiki.database.connection() as connection:
+        assert not await vectors.is_enabled(connection, 64)
+
+
+async def test_an_index_finds_the_nearest(wiki: Wiki, embedder: EmbeddingServer) -> None:
+    statement = ranking("rank_passages", 64)
+    nothing = dict.fromkeys(("kinds", "refs", "since", "until"))
+    values = {
+        "tenant_id": wiki.scope.tenant_id, "owner_id": wiki.scope.owner_id, "model": "tiny",
+        "question": vector(QUESTION, 64), "depth": 240, "most": 60, **nothing,
+    }  # fmt: skip
+    await wiki.look.execute("SET enable_sort = off; SET enable_bitmapscan = off")
+    rows = await wiki.look.fetch(f"EXPLAIN {statement.sql}", *statement.arguments(values))
+    assert "passage_embeddings_64_ix" in "\n".join(row[0] for row in rows)
+
+
+def test_fused_ranks_prefer_what_both_have_and_lose_nothing() -> None:
+    assert fused(["a", "b", "c"], ["c", "d"])[0] == "c"
+    assert set(fused(["a", "b", "c"], ["c", "d"])) == {"a", "b", "c", "d"}
+    assert fused(["a", "b"], []) == ["a", "b"]
+    many = [str(number) for number in range(200)]
+    assert set(fused(many, many[::-1])) == set(many)
+    assert scores([3.0, 2.0], 4) == sorted(scores([3.0, 2.0], 4), reverse=True)
+
+
+def test_what_is_meant_by_words_alone() -> None:
+    for text in ("how do I get my money back", "why was the old kiln replaced?", "wie bekomme ich mein Geld zurück"):
+        assert is_about_meaning(understand(text))
+    for text in ("money back", "", "a_b is not what it was", "what does C++ mean here", "what is 5mg of it worth"):
+        assert not is_about_meaning(understand(text))
