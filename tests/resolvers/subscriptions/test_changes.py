@@ -125,12 +125,12 @@ MUTATIONS: dict[str, dict[str, Any]] = {
     "unarchiveWikiPages": {"pageIds": ["page"]},
     "mergeWikiPages": {"fromPageId": "other", "intoPageId": "page"},
     "archiveWikiScope": {},
+    "setWikiScoreBoost": {"scoreBoost": 1.5},
     "deleteWikiPage": {},
     "forgetWikiSource": {"sourceId": "source"},
 }
 ASKS = {
-    "compileWikiNow", "resetWikiCursor", "bootstrapJournalImport", "rebuildWikiPage", "rebuildWiki", "setWikiLanguage",
-    "setWikiScoreBoost",
+    "compileWikiNow", "resetWikiCursor", "bootstrapJournalImport", "rebuildWikiPage", "rebuildWiki", "setWikiLanguage"
 }  # fmt: skip
 """What admins ask of the compiler: the job is what is announced."""
 OF_COMPILED = {"suppressWikiSectionPromotion", "dropWikiLinks"}
