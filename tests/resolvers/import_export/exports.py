@@ -70,7 +70,7 @@ async def a_wiki(wiki: Wiki) -> None:
         *here, PageAddress(austin.page_id), fact="Hot.", replacement="Mild.\n\n> now", section_slug="overview",
         stated_by=SourceRef("daily_note", "memory/1.md"), overridden_by=SourceRef("daily_note", "memory/1.md"),
     )  # fmt: skip
-    await supersede_claim(*here, PageAddress(austin.page_id), fact="Big: 1", replacement="#2", mode=Mode.NONE)
+    await supersede_claim(*here, PageAddress(travel.page_id), fact="Big: 1", replacement="#2", mode=Mode.NONE)
     for number in range(2):
         older = Claimed(f"Hot: {number}", "overview", SourceRef("daily_note", "memory/1.md"))
         disputed = await record_contradiction(*here, PageAddress(austin.page_id), older, Claimed("Cold\n> so"))
