@@ -28,8 +28,8 @@ async def test_a_model_is_asked_for_text_from_the_third_source_on(new_wiki: Wiki
     asked = []
     for number in range(4):
         oracle = Oracle(planning)
-        await retain(new_wiki, f"{TEXT} Visit {number}.", first=number)
-        (job,) = await compile_all(new_wiki, oracle.compiler())
+        await retain(new_wiki, f"{TEXT} Visit {number}.", start=number)
+        *_, job = [job for job in await compile_all(new_wiki, oracle.compiler()) if job["trigger"] == "retain"]
         asked.append(counted(oracle))
         assert job["metrics"]["usage"].get("sections_by_rules", 0) == 1 - asked[-1]
         body = (await pages(new_wiki))["Momofuku"]["body_md"]
