@@ -170,7 +170,8 @@ CHANGED_WORDS = (
     r"instead|rather than|in place of|in favou?r of|used to|until (?:last|recently|now|then)|replac\w+|switch\w+|"
     r"swapped|traded|exchanged|gave up|given up|dropped|ditched|abandon\w+|revok\w+|settled (?:on|for)|supersed\w+|"
     r"no more|done with|"
-    r"gone over|didn't work out|bye|goodbye|farewell|decided (?:on|against|for)|mov(?:ed|ing) (?:on )?(?:from|to)|after all|actually|in fact|"
+    r"gone over|didn't work out|bye|goodbye|farewell|decided (?:on|against|for)|"
+    r"mov(?:ed|ing) (?:on )?(?:from|to)|after all|actually|in fact|"
     r"(?:is|are|was|were) (?:over|out)|(?:scrap|strike|scratch|cancel)\w*|now|since|stopped|quit|ended|"
     r"from \w+ on(?:wards?)?|,? (?:and |but )?not|but",
     r"statt(?:dessen)?|anstatt|anstelle|ersetzt|gewechselt|umgestellt|umgezogen|früher|bisher|seit|jetzt|nun|sondern|"
