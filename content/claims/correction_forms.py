@@ -138,10 +138,11 @@ ANNOUNCED = (
     r"mix(?:ed)?[- ]up|misspoke|turn(?:s|ed) out|chang(?:e|ed|ing) (?:my|our|his|her|their|your) minds?|"
     r"changes? of heart|"
     r"(?:scrap|strike|scratch|forget|ignore|disregard|never ?mind) "
-    r"(?:what|that|the|my|our|all|everything|(?-i:[A-Z\d]))|"
+    r"(?:what|that|the|my|our|all|everything|(?-i:[A-Z\d])\w*)|"
     r"update on|update:|from now on|these days|nowadays|no longer|any ?more|any longer|"
     r"as of (?:now|today|this|next|last)|"
     r"old news|outdated|out of date|obsolete|(?:has|have) been (?:chang|mov|replac|revis)ed (?:to|by|with)|changed to|"
+    r"(?:has|have) become|"
     r"became|(?:is|are|it's|that's|they're|we're|he's|she's) now|now (?:has|have|is|are|it)|it's now|"
     r"should (?:read|be|have been)|revers(?:ed|al)|overturned|went back on|took over",
     r"korrektur|korrigier\w+|berichtigung|(?:habe|haben|hatte|hatten) (?:mich|uns) (?:geirrt|vertan|getäuscht)|"
@@ -168,7 +169,9 @@ ANNOUNCED_BARE = (
 CHANGED_WORDS = (
     r"instead|rather than|in place of|in favou?r of|used to|until (?:last|recently|now|then)|replac\w+|switch\w+|"
     r"swapped|traded|exchanged|gave up|given up|dropped|ditched|abandon\w+|revok\w+|settled (?:on|for)|supersed\w+|"
-    r"no more|goodbye|farewell|decided (?:on|against|for)|mov(?:ed|ing) (?:on )?(?:from|to)|after all|actually|in fact|"
+    r"no more|done with|"
+    r"gone over|didn't work out|bye|goodbye|farewell|decided (?:on|against|for)|"
+    r"mov(?:ed|ing) (?:on )?(?:from|to)|after all|actually|in fact|"
     r"(?:is|are|was|were) (?:over|out)|(?:scrap|strike|scratch|cancel)\w*|now|since|stopped|quit|ended|"
     r"from \w+ on(?:wards?)?|,? (?:and |but )?not|but",
     r"statt(?:dessen)?|anstatt|anstelle|ersetzt|gewechselt|umgestellt|umgezogen|früher|bisher|seit|jetzt|nun|sondern|"
