@@ -9,7 +9,7 @@ beside the old one (docs/decisions/0005-full-text-search-in-postgres.md).
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import groupby, pairwise
 from typing import NamedTuple
@@ -164,13 +164,18 @@ def read(run: str) -> tuple[str, ...]:
     if sign := OPERATOR_WORDS.get(run):
         return (sign,)
     found = read_letters(simplified(fold(run)))
-    if len(found) == 1 and len(run) <= KEPT_MAX and run.isalnum():
-        if measure := MEASURE.fullmatch(found[0]):
-            return tuple(measure.groups())
-        if not run.islower() and run.isascii() and HUMP.search(run):
-            parts = HUMP.sub(r"\g<0> ", run).lower().split()
-            return (*found, *(part for part in parts if len(part) >= PART_LEAST))
-    return found
+    if len(run) > KEPT_MAX or not run.isalnum():
+        return found
+    if len(found) == 1 and not run.islower() and run.isascii() and HUMP.search(run):
+        parts = HUMP.sub(r"\g<0> ", run).lower().split()
+        found = (*found, *(part for part in parts if len(part) >= PART_LEAST))
+    return tuple(part for word in found for part in measured(word))
+
+
+def measured(word: str) -> Sequence[str]:
+    """Return a number and its unit apart, or the word alone."""
+    measure = MEASURE.fullmatch(word)
+    return measure.groups() if measure else (word,)
 
 
 def read_letters(run: str) -> tuple[str, ...]:

@@ -113,6 +113,7 @@ def test_where_a_word_is_the_text_says_it(text: str) -> None:
 
 
 @given(ANYTHING | WRITTEN)
+@example("¼A")
 def test_words_of_words_are_the_same(text: str) -> None:
     """Not where one word gives two: pairs of characters, and what signs add."""
     found = words(text)

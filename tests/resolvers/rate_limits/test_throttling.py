@@ -96,9 +96,10 @@ async def test_only_so_many_requests_run_at_once(wiki: Wiki) -> None:
 
 
 async def test_full_buckets_are_forgotten(wiki: Wiki) -> None:
-    row = "INSERT INTO throttles (tenant_id, subject, tokens, leased, at) VALUES ($1, $2, 0, 0, $3)"
+    row = """INSERT INTO throttles (tenant_id, subject, tokens, leased, at)
+        VALUES ($1, $2, 0, 0, extract(epoch FROM now()) - $3::float8)"""
     for subject, age in (("user:old", 1000), ("user:new", 5), ("", 1000)):
-        await wiki.look.execute(row, wiki.scope.tenant_id, subject, time.time() - age)
+        await wiki.look.execute(row, wiki.scope.tenant_id, subject, age)
     throttle = Throttle(wiki.database, credential=Rate(100, 1000), tenant=FREE, most_at_once=0)
     throttle.account(wiki.scope)
     await asyncio.gather(*throttle.forgetting)
