@@ -25,6 +25,8 @@ EDGE: Columns = {
     "snippet": JSONB(),
     "place": Integer(),
     "cursor": Text(),
+    "newer_source_id": Uuid(),
+    "newer_position": Integer(),
 }
 RESULTS: Columns = {
     "did_you_mean": Text(),

@@ -36,6 +36,10 @@ class WikiSearchAllEdge:
     owner: WikiOwner = relation(relations.owners.of_row, "Whose wiki it lies in.")
     page: WikiPage | None = relation(relations.search.page, "The page, when a page was found.")
     passage: WikiPassage | None = relation(relations.passages.node, "The passage, when evidence was found.")
+    superseded_by: WikiPassage | None = relation(
+        relations.passages.superseded_by,
+        "The newer passage that was found, too, and says that the one of this edge no longer holds.",
+    )
     matched_alias: str | None = column("The name of the page that matched, when one did that is not the title.")
     section: WikiSection | None = relation(relations.search.section, "The section of the page that the snippet is of.")
     snippet: WikiSnippet | None = relation(relations.search.snippet, "Where it says it best.")
@@ -97,6 +101,8 @@ def edge(hit: Hit) -> dict[str, Any]:
             "source_id": str(found.source_id),
             "position": found.position,
             "analyser": found.index_number,
+            "newer_source_id": found.superseded_by and str(found.superseded_by[0]),
+            "newer_position": found.superseded_by and found.superseded_by[1],
         }
     return {
         **shown,

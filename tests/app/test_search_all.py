@@ -54,8 +54,8 @@ async def test_an_agent_finds_both(mara: Agent) -> None:
     await mara.call("wiki_remember", content=TEXT)
     found = await mara.call("wiki_search", query="kiln frost", **{"in": ["pages", "sources"]})
     passage, page = found["results"]
-    assert (passage["page"], passage["snippet"], passage["source"].endswith(":1-1")) == (None, TEXT, True)
-    assert (page["page"], page["source"], page["space"]) == ("topic/pottery", None, passage["space"])
+    assert (passage["text"], passage["lines"], passage["superseded_by"]) == (TEXT, "1-1", None)
+    assert (page["page"], page["space"]) == ("topic/pottery", passage["space"])
     text = await mara.text("wiki_search", query="kiln frost", **{"in": ["pages", "sources"]})
     assert text.startswith("2 hits")
     assert (await mara.call("wiki_search", query="kiln owner:moon", **{"in": ["pages"]}))["results"] == []

@@ -26,7 +26,7 @@ async def test_a_request_is_answered_with_json_that_nobody_keeps(service: Servic
     assert response.status_code == 200
     assert response.headers["content-type"] == "application/json"
     assert response.headers["cache-control"] == "no-store"
-    assert len(response.json()["result"]["tools"]) == 21
+    assert len(response.json()["result"]["tools"]) == 20
 
 
 async def test_who_shows_no_good_credential_is_told_so(service: Service) -> None:
