@@ -17,7 +17,7 @@ from .contradictions import NEGATIONS
 from .corrections import content, names_in
 
 SENTENCES_MAX = 400  # of one section
-SOURCE_MAX = 200_000  # characters of one source that are looked at
+SOURCES_MAX = 500_000  # characters of the sources of one section that are looked at, those that come first
 WORDS_LEAST = 3  # fewer words claim nothing
 SHARE = 0.75
 OPENING = re.compile(r"^\s*(?:[-*+>]|\d+[.)])\s+(?:\d{4}-\d\d-\d\d(?: — [^:]{1,200})?:?\s*)?")
@@ -45,12 +45,22 @@ class Said(NamedTuple):
 
 def supported_at(body: str, evidence: Sequence[Evidence]) -> list[datetime | None]:
     """Return of each sentence of a section when its newest support was captured; None for one without any."""
-    found = []
+    found, evidence = [], list(first_of(evidence))
     for said in claimed(body):
         cited = [one for one in evidence if one.label in said.labels] if said.labels else evidence
         moments = [one.at for one in cited if supports(one.text, said)]
         found.append(max(moments, default=None))
     return found
+
+
+def first_of(evidence: Iterable[Evidence]) -> Iterator[Evidence]:
+    """Yield the first of the sources, as many as may be looked at."""
+    left = SOURCES_MAX
+    for one in evidence:
+        if left <= 0:
+            return
+        yield one._replace(text=one.text[:left])
+        left -= len(one.text)
 
 
 def claimed(body: str) -> list[Said]:
@@ -87,13 +97,13 @@ def supports(source: str, said: Said) -> bool:
     """Return whether a source says the sentence."""
     if said.is_quote:
         quote = flat(said.text).removesuffix("…").rstrip()
-        return bool(quote) and quote in flat(source[:SOURCE_MAX])
+        return bool(quote) and quote in flat(source)
     wanted, names = frozenset(content(said.text)), names_in(said.text)
     named = {word for word in wanted if word[0].isdigit()} | (names & wanted)
     negations = is_negative(said.text)
     return any(
         named <= words and negations == is_not and len(wanted & words) >= SHARE * len(wanted)
-        for words, is_not in windows(source[:SOURCE_MAX])
+        for words, is_not in windows(source)
     )
 
 

@@ -22,6 +22,7 @@ FROM unnest(
 ) AS given (id, page_id, slug, heading, body, position)
 ON CONFLICT (tenant_id, page_id, section_slug) DO UPDATE
 SET heading = excluded.heading, body_md = excluded.body_md, position = excluded.position,
-    updated_at = excluded.updated_at
+    updated_at = excluded.updated_at,
+    supported_at = CASE WHEN sections.body_md = excluded.body_md THEN sections.supported_at END
 WHERE (sections.heading, sections.body_md, sections.position)
     IS DISTINCT FROM (excluded.heading, excluded.body_md, excluded.position);

@@ -170,7 +170,7 @@ async def record_claim(
         await writer.run(CLAIMS["restate_claim"], claim_id=known_id, withdrawn_at=None)
     if overriding and section and saved.changed:
         await cite(writer, page.id, section.slug, overriding)
-        await ground(writer, [page.id])
+        await ground(writer, [page.id], again=True)
     if not saved.changed:
         writer.touched.add(page.id)
     await keep_trajectory(writer, after)

@@ -160,7 +160,7 @@ async def merge(writer: Writer, gone: Page, into: Page, field: str) -> Saved:
         gone_after = await put_away(writer, gone, into)
         into_after = await enrich(writer, gone, into, joined)
         touched = await move_belongings(writer, gone, into, joined)
-        await ground(writer, [into.id])
+        await ground(writer, [into.id], again=True)
         await keep_trajectory(writer, gone)
         await keep_trajectory(writer, into_after)
         await rename_both(writer, gone_after, into_after)

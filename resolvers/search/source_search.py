@@ -150,7 +150,8 @@ async def found(
         **PASSAGE_WEIGHTS,
     }
     rows = fuse_passages(await ranked(connection, reading, weights, values), near, reading.analyser)
-    passages = await run_in_thread(newest_first, rows, asked_words(reading))
+    size_of_texts = sum(len(row["text"]) for row in rows[:FOREMOST])
+    passages = await read_in_thread(size_of_texts, newest_first, rows, asked_words(reading))
     total = passages[0].found if passages else 0
     hits = tuple(
         PassageHit(

@@ -16,11 +16,16 @@ from ..transactions.writer import Writer
 GROUNDING = statements("grounding")
 
 
-async def ground(writer: Writer, page_ids: Collection[UUID]) -> None:
-    """Store when each sentence of these pages was last supported, as far as their sections cite sources."""
+async def ground(
+    writer: Writer, page_ids: Collection[UUID], *, section_id: UUID | None = None, again: bool = False
+) -> None:
+    """Store when each sentence of these pages was last supported, as far as their sections cite sources.
+
+    Only sections whose text was written since are read, besides the one named, or `again` all of them.
+    """
     if not page_ids:
         return
-    rows = await writer.all(GROUNDING["find_cited"], page_ids=list(page_ids))
+    rows = await writer.all(GROUNDING["find_cited"], page_ids=list(page_ids), section_id=section_id, again=again)
     found = []
     for row in rows:
         moments = await read_in_thread(len(row["body_md"]) + sum(map(len, row["texts"])), supported, row)

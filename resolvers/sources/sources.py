@@ -185,7 +185,7 @@ async def cite_source(
         if changed:
             await writer.run(SOURCES["advance_section"], section_id=section_id, captured_at=source["captured_at"])
             writer.touched.add(page.id)
-            await ground(writer, [page.id])
+            await ground(writer, [page.id], section_id=section_id)
             await record(writer, "source.cited", page.id, sourceId=source_id, sectionSlug=section_slug)
         return Citation(page.id, section_id, source_id, bool(changed))
 

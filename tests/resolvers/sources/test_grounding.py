@@ -6,12 +6,15 @@ from typing import Any
 import orjson
 import pytest
 
+from db.database import Row
 from resolvers.context import Context
 from resolvers.model.drafts import PageDraft
 from resolvers.model.lookup import PageAddress
 from resolvers.pages.contradictions import Claimed, record_contradiction
 from resolvers.pages.edits import edit_page
 from resolvers.pages.lifecycle import create_page, update_page
+from resolvers.sources import grounding
+from resolvers.sources.grounding import supported
 from resolvers.sources.retain import retain_sources
 from resolvers.sources.sources import SourceDraft, cite_source
 from schema.root import make_engine
@@ -59,6 +62,24 @@ async def test_sentences_count_once_their_section_cites_a_source(wiki: Wiki, pag
     found = await shown(wiki, page_id)
     assert found["grounding"] == counts(1, 1, 1), "what the older source says alone is stale now"
     assert [one["grounding"] for one in found["sections"]] == [counts(0, 1, 1), counts(1, 0, 0)]
+
+
+async def test_an_edit_reads_the_sources_of_its_own_section_alone(
+    wiki: Wiki, page_id: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await cite(wiki, page_id, "overview", 0)
+    await cite(wiki, page_id, "work", 1)
+    read: list[str] = []
+
+    def noted(row: Row) -> list[datetime | None]:
+        read.append(row["body_md"])
+        return supported(row)
+
+    monkeypatch.setattr(grounding, "supported", noted)
+    edit = {"old_text": "leads sales", "new_text": "leads the sales"}
+    await edit_page(wiki.database, wiki.scope, PageAddress(page_id), **edit)
+    assert read == ["Ana Ruiz leads the sales."]
+    assert (await shown(wiki, page_id))["grounding"] == counts(1, 1, 1)
 
 
 async def test_an_edit_by_hand_is_held_against_what_the_section_cites(wiki: Wiki, page_id: Any) -> None:
