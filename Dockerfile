@@ -14,18 +14,20 @@ RUN python -m hatchling build --target wheel \
  && /opt/cairn/bin/pip install --no-cache-dir --constraint constraints.txt dist/*.whl
 
 FROM python:3.13-slim
-RUN useradd --system --user-group --uid 10001 --home-dir /data cairn \
+RUN groupadd --system --gid 10001 cairn \
+ && useradd --system --gid 10001 --uid 10001 --home-dir /data cairn \
  && install --directory --owner cairn --group cairn --mode 0700 /data
 COPY --from=build /opt/cairn /opt/cairn
 ENV PATH=/opt/cairn/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     CAIRN_DATA_DIR=/data
-USER cairn
+# By number, so that an orchestrator can see that it is not root.
+USER 10001:10001
 WORKDIR /data
 VOLUME /data
 EXPOSE 8000
 # The slim image has no curl.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
-    CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8000/healthz', timeout=4)"]
+    CMD ["python", "-c", "import os, urllib.request; urllib.request.urlopen(f'http://127.0.0.1:{os.environ.get(\"CAIRN_PORT\", 8000)}/healthz', timeout=4)"]
 ENTRYPOINT ["cairn"]
 CMD ["serve", "--host", "0.0.0.0"]
