@@ -81,10 +81,10 @@ async def record_contradiction(
 ) -> SavedContradiction:
     """Record by hand that two claims of a page contradict each other. The same pair is recorded once."""
     older, newer = (cleaned(one, name) for one, name in ((older, "older"), (newer, "newer")))
-    if claims.says(older.claim, newer.claim) and claims.says(newer.claim, older.claim):
-        raise BadInput("Both claims say the same. Give two that cannot both hold.", "newer.claim")
     page_id = await locate(database, scope, address)
     async with writing_page(database, scope, page_id) as (writer, page):
+        if claims.says(older.claim, newer.claim) and claims.says(newer.claim, older.claim):
+            raise BadInput("Both claims say the same. Give two that cannot both hold.", "newer.claim")
         key = digest(older.claim, newer.claim)
         known: UUID | None = await writer.value(CONTRADICTIONS["find_recorded"], page_id=page.id, digest=key)
         if known is not None:

@@ -20,9 +20,9 @@ from resolvers.pages.upsert import upsert_page
 from tests.postgres_proxy import Proxy
 from tests.wiki import Wiki, check
 
-MOST = 10
-MOST_WITH_OTHERS = 32
-"""Round trips of a write that also rewrites other pages: at 300 ms each it ends before its 10 seconds are over."""
+MOST = 12
+MOST_WITH_OTHERS = 36
+"""Round trips of a write that also rewrites other pages: at 250 ms each it ends before its 10 seconds are over."""
 Work = Callable[[Database, Scope, UUID], Awaitable[object]]
 
 

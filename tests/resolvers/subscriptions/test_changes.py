@@ -125,7 +125,6 @@ MUTATIONS: dict[str, dict[str, Any]] = {
     "unarchiveWikiPages": {"pageIds": ["page"]},
     "mergeWikiPages": {"fromPageId": "other", "intoPageId": "page"},
     "archiveWikiScope": {},
-    "setWikiScoreBoost": {"scoreBoost": 1.5},
     "deleteWikiPage": {},
     "forgetWikiSource": {"sourceId": "source"},
 }
