@@ -30,7 +30,7 @@ def use_embeddings(settings: Settings, database: "Database") -> "EmbeddingServer
     """Let searches of the database ask the server of the settings, if there is one."""
     embedder = embedder_of(settings)
     if embedder is not None:
-        from resolvers.embeddings.server import use
+        from resolvers.embeddings.embedder import use
 
         use(database, embedder)
     return embedder

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import time as clock
 from typing import NamedTuple
 
-from resolvers.embeddings.server import Embedder
+from resolvers.embeddings.embedder import Embedder
 
 from .authors import Hiring
 from .metrics import Metrics

@@ -19,7 +19,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from db.database import Database
-from resolvers.embeddings.server import embedder_of
+from resolvers.embeddings.embedder import embedder_of
 from resolvers.jobs.queue import OpenJobs, count_open_jobs
 from selection import Engine
 

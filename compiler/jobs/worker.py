@@ -13,7 +13,7 @@ from uuid import UUID
 
 from db.database import Database
 from resolvers.embeddings import vectors
-from resolvers.embeddings.server import Embedder
+from resolvers.embeddings.embedder import Embedder
 from resolvers.errors import CairnError
 from resolvers.jobs import queue
 from resolvers.jobs.queue import ATTEMPTS_MAX, Job, Lost, beat, claim, fail, release

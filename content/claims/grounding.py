@@ -21,7 +21,7 @@ SOURCES_MAX = 500_000  # characters of the sources of one section that are looke
 WORDS_LEAST = 3  # fewer words claim nothing
 SHARE = 0.75
 OPENING = re.compile(r"^\s*(?:[-*+>]|\d+[.)])\s+(?:\d{4}-\d\d-\d\d(?: — [^:]{1,200})?:?\s*)?")
-MARKUP = re.compile(r"\[\[(?:[^\]|]*\|)?([^\]|]*)\]\]|!?\[([^\]]*)\]\([^)]*\)|[*_`~]{1,3}")
+MARKUP = re.compile(r"\[\[(?:[^][|]{0,500}\|)?([^][|]{0,500})\]\]|!?\[([^][]{0,500})\]\([^()]{0,2000}\)|[*_`~]{1,3}")
 LISTED = re.compile(
     r"^\s*[-*+] (?:… \(\+\d+\)|\[\*\*.{1,600}\*\*\]\(/wiki/|(?:\[?\*\*.{1,600}\*\*\S*) ×\d+)|^\s*#|^\s*\|"
 )

@@ -4,6 +4,7 @@ Reciprocal ranks say only in which order hits come: their scores are those of th
 that scores stay comparable with those of other searches.
 """
 
+import logging
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Hashable, Sequence
@@ -14,7 +15,6 @@ from uuid import UUID
 
 import asyncpg
 import orjson
-import structlog
 
 from content.search.search_query import SearchQuery
 from content.search.words import words
@@ -23,7 +23,7 @@ from db.scope import Scope
 from db.sql import Statement, statements
 
 from ..search.request import MOST, Filter, SearchHit, SearchRequest, SearchResult
-from .server import embedder_of
+from .embedder import embedder_of
 
 DEPTH = 60  # hits of either ranking that are fused
 REFUSED_MOST = 4  # times as many are looked at, because filters may refuse some
@@ -36,7 +36,7 @@ EXACT = re.compile(r"[^\W\d_]\d|\d[^\W\d_]|_|[a-z][A-Z]|[^\w\s'’‘\"“”?!.
 UNTIL_ENOUGH = "SET LOCAL hnsw.iterative_scan = 'strict_order'"
 
 K = TypeVar("K", bound=Hashable)
-log = structlog.get_logger(__name__)
+log = logging.getLogger(__name__)
 
 
 def is_about_meaning(query: SearchQuery) -> bool:
@@ -70,7 +70,7 @@ async def nearest(
         async with database.transaction(UNTIL_ENOUGH) as connection:
             return await connection.all(ranking(name, embedder.dimensions), **own, **depth, **values)
     except (asyncpg.UndefinedObjectError, asyncpg.QueryCanceledError) as error:
-        log.warning("nothing is ranked by meaning", reason=type(error).__name__)
+        log.warning("Nothing is ranked by meaning: %s.", type(error).__name__)
         return []
 
 

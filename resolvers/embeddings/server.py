@@ -4,20 +4,16 @@ import asyncio
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import urlsplit
-from weakref import WeakKeyDictionary
 
 import httpx
 import orjson
 
-from db.database import Database
-from db.one_transaction import OneTransaction
 from lib.lru import LRU
 
 from ..errors import BadInput, Unavailable
-
-Vector = list[float]
+from .embedder import Vector
 
 BATCH_MOST = 256
 TEXT_LONGEST = 4_000  # characters of a text that is embedded
@@ -26,25 +22,6 @@ TRIES = 3
 PAUSE = 0.2  # seconds before the second try; twice as long before the third
 WAIT_LONGEST = 5.0  # seconds of a Retry-After that are waited
 QUESTIONS_KEPT = 200
-
-
-class Embedder(Protocol):
-    """Says what texts mean, as vectors of a fixed number of dimensions. Other models' vectors are not comparable."""
-
-    @property
-    def model(self) -> str: ...
-
-    @property
-    def dimensions(self) -> int: ...
-
-    @property
-    def batch(self) -> int: ...
-
-    async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """Return a vector for each text. Raises Unavailable, which says what is wrong with the server."""
-
-    async def of_question(self, text: str) -> Vector | None:
-        """Return the vector of a question within a bounded time, or None: then its words have to do."""
 
 
 class Counts:
@@ -183,16 +160,3 @@ def seconds(text: str | None) -> float | None:
     with suppress(TypeError, ValueError):
         return max(0.0, float(text or ""))
     return None
-
-
-USED: WeakKeyDictionary[Database, Embedder] = WeakKeyDictionary()
-
-
-def use(database: Database, embedder: Embedder) -> None:
-    """Let searches of this database ask that embedder."""
-    USED[database] = embedder
-
-
-def embedder_of(database: Database) -> Embedder | None:
-    """Return the embedder of a database, or None where search knows words alone."""
-    return USED.get(database.database if isinstance(database, OneTransaction) else database)

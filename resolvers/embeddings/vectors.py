@@ -19,7 +19,8 @@ from ..search.lexemes import PASSAGES
 from ..tenants.tenants import list_tenants
 from ..transactions.transaction import read_connection, transaction
 from ..transactions.writer import Writer
-from .server import TEXT_LONGEST, Embedder
+from .embedder import Embedder
+from .server import TEXT_LONGEST
 
 EMBEDDINGS = statements("embeddings")
 TRIGGER = "embed"

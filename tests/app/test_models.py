@@ -81,6 +81,7 @@ def test_a_wiki_is_compiled_by_a_provider_and_priced(
 ) -> None:
     monkeypatch.setenv("CAIRN_MODEL_PRICES", "openai-chat:cairn-test=2/10")
     acme("retain", str(notes), *MARA)
+    acme("owners", "synthesis", "mara", "1", "--tenant", "acme")
     ran = acme("compile", *MARA, "--wait", "--json")
     usage = json.loads(ran.out)["metrics"]["usage"]
     assert usage == {"requests": 2, "input_tokens": 2_000, "output_tokens": 200, "cost": 0.006}

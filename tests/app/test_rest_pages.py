@@ -386,7 +386,7 @@ async def test_lists_and_searches_narrow_to_what_changed_since(rest: Rest, wiki:
         ("/pages?typ=entity", "typ", "cursor, limit, order, status, tag, type, updated_since"),
         ("/pages?type=entity&Limit=3", "Limit", "cursor, limit, order, status, tag, type, updated_since"),
         ("/pages/austin?expand=links", "expand", "include_archived, type, version"),
-        ("/search?q=a&page=2", "page", "cursor, limit, q, tag, type, updated_since"),
+        ("/search?q=a&page=2", "page", "cursor, in, limit, q, space, strict, tag, type, updated_since"),
         ("/sources/01a20000-0000-7000-8000-000000000000?x", "x", None),
     ],
 )

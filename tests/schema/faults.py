@@ -22,7 +22,7 @@ FAULTS = [
     Fault("selection/compile/collect.py", 'return not (skip and skip["if"]) and', "return"),
     Fault("selection/declare/arguments.py", "request.variables.coerced.get(name, value)", "value"),
     Fault("selection/execute/resolve.py", "operation.shape(variables)), make", "0), make"),
-    Fault("selection/compile/parameters.py", "return value is None\n", "return False\n"),
+    Fault("selection/compile/parameters.py", "return PRESENT\n", "return None\n"),
     Fault("selection/declare/json_format.py", "return func.upper(value)", "return value"),
     Fault("selection/declare/json_format.py", "return cast(value, JSON)", "return value"),
     Fault("selection/compile/compiler.py", "json_format.required(value) if self.mode", "value if self.mode"),

@@ -12,8 +12,9 @@ from compiler.extraction import ExtractivePlanner, ExtractiveWriter
 from content.search.search_query import understand
 from db.scope import Role
 from resolvers.embeddings import vectors
+from resolvers.embeddings.embedder import USED, use
 from resolvers.embeddings.fusion import fused, is_about_meaning, ranking, scores
-from resolvers.embeddings.server import USED, EmbeddingServer, use
+from resolvers.embeddings.server import EmbeddingServer
 from resolvers.model.drafts import PageDraft
 from resolvers.model.lookup import PageAddress
 from resolvers.pages.edits import edit_page

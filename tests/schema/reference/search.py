@@ -86,14 +86,22 @@ class Searches:
     def either(self, hit: Hit, cursor: str) -> Row:
         """A hit of a search over both kinds: everything in it is in its space."""
         shown = {"cursor": cursor, "score": hit.score, "raw_score": hit.raw_score, "matched_alias": None}
-        place = {"page": None, "passage": None, "section_id": None, "owner": self.rows.one("owners", id=hit.space.id)}
+        place = {
+            "page": None,
+            "passage": None,
+            "section_id": None,
+            "superseded_by": None,
+            "owner": self.rows.one("owners", id=hit.space.id),
+        }
         found = hit.found
         if isinstance(found, SearchHit):
             own = {"page": self.rows.page(found.page_id), "matched_alias": found.matched_alias}
             place |= own | {"section_id": found.section_id}
         else:
             passage = self.rows.one("search_passages", source_id=found.source_id, position=found.position)
-            place["passage"] = passage
+            place["passage"], newer = passage, found.superseded_by
+            if newer:
+                place["superseded_by"] = self.rows.one("search_passages", source_id=newer[0], position=newer[1])
         return {**shown, **place, "snippet": found.snippet and snippet(found.snippet)}
 
     async def packed(self, query: str, given: Row) -> Row:

@@ -1,5 +1,5 @@
 -- query Read
--- cost: 196
+-- cost: 199
 -- statements: 1
 -- parameters:
 --   $1  scope.tenant_id
@@ -11,20 +11,22 @@
 --   $7  scope.owners
 --   $8  6
 --   $9  5
---   $10  50
---   $11  200
+--   $10  "open"
+--   $11  3
 --   $12  50
---   $13  20
---   $14  ["reference"]
+--   $13  200
+--   $14  50
 --   $15  20
---   $16  20
---   $17  10
---   $18  10
---   $19  $name
---   $20  $ownerId
+--   $16  ["reference"]
+--   $17  20
+--   $18  20
+--   $19  10
+--   $20  10
 --   $21  $name
---   $22  $name
---   $23  1
+--   $22  $ownerId
+--   $23  $name
+--   $24  $name
+--   $25  1
 -- plan:
 --   Subquery Scan on whole
 --     ->  Result
@@ -44,21 +46,21 @@
 --                                                                   ->  Index Scan using pages_scope_uq on pages pages_2
 --                               SubPlan 1
 --                                 ->  Index Scan using pages_pk on pages pages_1
---           InitPlan 26
+--           InitPlan 27
 --             ->  Aggregate
 --                   ->  Limit
---                         InitPlan 25
+--                         InitPlan 26
 --                           ->  Seq Scan on grants grants_2
 --                         ->  Result
 --                               ->  Sort
 --                                     ->  Result
---                                           ->  Subquery Scan on anon_21
+--                                           ->  Subquery Scan on anon_23
 --                                                 ->  Unique
 --                                                       ->  Sort
 --                                                             ->  Nested Loop
 --                                                                   ->  Index Scan using page_names_owner_ix on page_names page_names_2
 --                                                                   ->  Index Scan using pages_scope_uq on pages pages_9
---                               SubPlan 24
+--                               SubPlan 25
 --                                 ->  Index Scan using pages_pk on pages pages_3
 --                                       SubPlan 5
 --                                         ->  Aggregate
@@ -70,31 +72,35 @@
 --                                       SubPlan 6
 --                                         ->  Aggregate
 --                                               ->  Limit
---                                                     ->  Index Only Scan using aliases_alias_uq on aliases aliases_1
+--                                                     ->  Index Scan using contradictions_page_ix on contradictions contradictions_1
 --                                       SubPlan 7
 --                                         ->  Aggregate
 --                                               ->  Limit
+--                                                     ->  Index Only Scan using aliases_alias_uq on aliases aliases_1
+--                                       SubPlan 8
+--                                         ->  Aggregate
+--                                               ->  Limit
 --                                                     ->  Index Scan using sections_position_ix on sections sections_1
---                                       SubPlan 10
+--                                       SubPlan 11
 --                                         ->  Aggregate
 --                                               ->  Limit
 --                                                     ->  Result
 --                                                           ->  Sort
 --                                                                 ->  Index Scan using section_sources_page_ix on section_sources section_sources_1
---                                                           SubPlan 8
---                                                             ->  Index Scan using sections_pk on sections sections_2
 --                                                           SubPlan 9
+--                                                             ->  Index Scan using sections_pk on sections sections_2
+--                                                           SubPlan 10
 --                                                             ->  Index Scan using sources_pk on sources sources_1
---                                       SubPlan 11
---                                         ->  Index Scan using pages_pk on pages pages_4
 --                                       SubPlan 12
+--                                         ->  Index Scan using pages_pk on pages pages_4
+--                                       SubPlan 13
 --                                         ->  Aggregate
 --                                               ->  Limit
 --                                                     ->  Sort
 --                                                           ->  Index Scan using pages_parent_ix on pages pages_5
---                                       SubPlan 15
+--                                       SubPlan 16
 --                                         ->  Aggregate
---                                               InitPlan 13
+--                                               InitPlan 14
 --                                                 ->  Aggregate
 --                                                       ->  Nested Loop
 --                                                             ->  Index Only Scan using links_pair_uq on links links_1
@@ -105,30 +111,30 @@
 --                                                                 ->  Nested Loop
 --                                                                       ->  Index Scan using links_pair_uq on links links_1_1
 --                                                                       ->  Index Scan using pages_pk on pages pages_6_1
---                                                           SubPlan 14
+--                                                           SubPlan 15
 --                                                             ->  Index Scan using pages_pk on pages pages_7
---                                       SubPlan 17
+--                                       SubPlan 18
 --                                         ->  Aggregate
---                                               InitPlan 16
+--                                               InitPlan 17
 --                                                 ->  Aggregate
 --                                                       ->  Index Scan using link_targets_pk on link_targets link_targets_1
 --                                               ->  Limit
 --                                                     ->  Index Scan using link_targets_pk on link_targets link_targets_1_1
---                                       SubPlan 21
+--                                       SubPlan 22
 --                                         ->  Aggregate
---                                               InitPlan 19
+--                                               InitPlan 20
 --                                                 ->  Aggregate
---                                                       InitPlan 18
+--                                                       InitPlan 19
 --                                                         ->  Index Only Scan using links_to_ix on links links_3
 --                                                       ->  Index Scan using pages_pk on pages pages_8
 --                                               ->  Limit
---                                                     InitPlan 20
+--                                                     InitPlan 21
 --                                                       ->  Index Only Scan using links_to_ix on links links_3_1
 --                                                     ->  Sort
 --                                                           ->  Index Scan using pages_pk on pages pages_8_1
---                                       SubPlan 23
+--                                       SubPlan 24
 --                                         ->  Aggregate
---                                               InitPlan 22
+--                                               InitPlan 23
 --                                                 ->  Aggregate
 --                                                       ->  Nested Loop
 --                                                             ->  HashAggregate
@@ -254,28 +260,46 @@ FROM (
                     LIMIT $9::INTEGER
                   ) AS anon_6
                 ),
+                'contradictions': (
+                  SELECT JSON_OBJECT('nodes': coalesce(json_agg(anon_8.item_nodes), CAST('[]' AS JSON))) AS anon_7
+                  FROM (
+                    SELECT JSON_OBJECT(
+                      'id': contradictions_1.id,
+                      'olderClaim': contradictions_1.older_claim,
+                      'olderOn': to_char(timezone('UTC', contradictions_1.older_on), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+                      'newerClaim': contradictions_1.newer_claim,
+                      'newerOn': to_char(timezone('UTC', contradictions_1.newer_on), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+                    ) AS item_nodes
+                    FROM contradictions AS contradictions_1
+                    WHERE contradictions_1.status = $10::VARCHAR
+                      AND contradictions_1.page_id = pages_3.id
+                      AND contradictions_1.tenant_id = $1::UUID
+                    ORDER BY contradictions_1.id DESC
+                    LIMIT $11::INTEGER
+                  ) AS anon_8
+                ),
                 'aliases': (
-                  SELECT coalesce(json_agg(anon_7.item), CAST('[]' AS JSON)) AS coalesce_3
+                  SELECT coalesce(json_agg(anon_9.item), CAST('[]' AS JSON)) AS coalesce_3
                   FROM (
                     SELECT aliases_1.alias AS item
                     FROM aliases AS aliases_1
                     WHERE aliases_1.page_id = pages_3.id AND aliases_1.tenant_id = $1::UUID
                     ORDER BY aliases_1.alias
-                    LIMIT $10::INTEGER
-                  ) AS anon_7
+                    LIMIT $12::INTEGER
+                  ) AS anon_9
                 ),
                 'sections': (
-                  SELECT coalesce(json_agg(anon_8.item), CAST('[]' AS JSON)) AS coalesce_4
+                  SELECT coalesce(json_agg(anon_10.item), CAST('[]' AS JSON)) AS coalesce_4
                   FROM (
                     SELECT JSON_OBJECT('sectionSlug': sections_1.section_slug) AS item
                     FROM sections AS sections_1
                     WHERE sections_1.page_id = pages_3.id AND sections_1.tenant_id = $1::UUID
                     ORDER BY sections_1.position, sections_1.id
-                    LIMIT $11::INTEGER
-                  ) AS anon_8
+                    LIMIT $13::INTEGER
+                  ) AS anon_10
                 ),
                 'citations': (
-                  SELECT JSON_OBJECT('nodes': coalesce(json_agg(anon_10.item_nodes), CAST('[]' AS JSON))) AS anon_9
+                  SELECT JSON_OBJECT('nodes': coalesce(json_agg(anon_12.item_nodes), CAST('[]' AS JSON))) AS anon_11
                   FROM (
                     SELECT JSON_OBJECT(
                       'section': coalesce(
@@ -298,8 +322,8 @@ FROM (
                     FROM section_sources AS section_sources_1
                     WHERE section_sources_1.page_id = pages_3.id AND section_sources_1.tenant_id = $1::UUID
                     ORDER BY section_sources_1.created_at DESC, section_sources_1.id DESC
-                    LIMIT $12::INTEGER
-                  ) AS anon_10
+                    LIMIT $14::INTEGER
+                  ) AS anon_12
                 ),
                 'parent': (
                   SELECT JSON_OBJECT('type': upper(pages_4.type), 'slug': pages_4.slug) AS item
@@ -309,7 +333,7 @@ FROM (
                     AND pages_4.tenant_id = $1::UUID
                 ),
                 'children': (
-                  SELECT coalesce(json_agg(anon_11.item), CAST('[]' AS JSON)) AS coalesce_5
+                  SELECT coalesce(json_agg(anon_13.item), CAST('[]' AS JSON)) AS coalesce_5
                   FROM (
                     SELECT JSON_OBJECT('type': upper(pages_5.type), 'slug': pages_5.slug) AS item
                     FROM pages AS pages_5
@@ -317,8 +341,8 @@ FROM (
                       AND pages_5.status = 'active'
                       AND pages_5.tenant_id = $1::UUID
                     ORDER BY pages_5.title, pages_5.id
-                    LIMIT $13::INTEGER
-                  ) AS anon_11
+                    LIMIT $15::INTEGER
+                  ) AS anon_13
                 ),
                 'links': (
                   SELECT JSON_OBJECT(
@@ -328,12 +352,12 @@ FROM (
                       JOIN pages AS pages_6 ON pages_6.id = links_1.to_page_id
                       WHERE links_1.from_page_id = pages_3.id
                         AND pages_6.status = 'active'
-                        AND links_1.kind = ANY ($14::TEXT[])
+                        AND links_1.kind = ANY ($16::TEXT[])
                         AND links_1.tenant_id = $1::UUID
                         AND pages_6.tenant_id = $1::UUID
                     ),
-                    'nodes': coalesce(json_agg(anon_13.item_nodes), CAST('[]' AS JSON))
-                  ) AS anon_12
+                    'nodes': coalesce(json_agg(anon_15.item_nodes), CAST('[]' AS JSON))
+                  ) AS anon_14
                   FROM (
                     SELECT JSON_OBJECT(
                       'toPage': coalesce(
@@ -349,12 +373,12 @@ FROM (
                     JOIN pages AS pages_6 ON pages_6.id = links_1.to_page_id
                     WHERE links_1.from_page_id = pages_3.id
                       AND pages_6.status = 'active'
-                      AND links_1.kind = ANY ($14::TEXT[])
+                      AND links_1.kind = ANY ($16::TEXT[])
                       AND links_1.tenant_id = $1::UUID
                       AND pages_6.tenant_id = $1::UUID
                     ORDER BY links_1.id ASC
-                    LIMIT $15::INTEGER
-                  ) AS anon_13
+                    LIMIT $17::INTEGER
+                  ) AS anon_15
                 ),
                 'brokenLinks': (
                   SELECT JSON_OBJECT(
@@ -366,8 +390,8 @@ FROM (
                         AND link_targets_1.space IS NULL
                         AND link_targets_1.tenant_id = $1::UUID
                     ),
-                    'nodes': coalesce(json_agg(anon_15.item_nodes), CAST('[]' AS JSON))
-                  ) AS anon_14
+                    'nodes': coalesce(json_agg(anon_17.item_nodes), CAST('[]' AS JSON))
+                  ) AS anon_16
                   FROM (
                     SELECT JSON_OBJECT('target': link_targets_1.target) AS item_nodes
                     FROM link_targets AS link_targets_1
@@ -376,8 +400,8 @@ FROM (
                       AND link_targets_1.space IS NULL
                       AND link_targets_1.tenant_id = $1::UUID
                     ORDER BY link_targets_1.target ASC
-                    LIMIT $16::INTEGER
-                  ) AS anon_15
+                    LIMIT $18::INTEGER
+                  ) AS anon_17
                 ),
                 'backlinks': (
                   SELECT JSON_OBJECT(
@@ -419,12 +443,12 @@ FROM (
                         )
                           AND pages_8.status = 'active'
                           AND pages_8.tenant_id = $1::UUID
-                      ) AS anon_17
+                      ) AS anon_19
                     ),
-                    'nodes': coalesce(json_agg(anon_18.item_nodes), CAST('[]' AS JSON))
-                  ) AS anon_16
+                    'nodes': coalesce(json_agg(anon_20.item_nodes), CAST('[]' AS JSON))
+                  ) AS anon_18
                   FROM (
-                    SELECT JSON_OBJECT('type': upper(anon_17.type), 'slug': anon_17.slug) AS item_nodes
+                    SELECT JSON_OBJECT('type': upper(anon_19.type), 'slug': anon_19.slug) AS item_nodes
                     FROM (
                       SELECT
                         pages_8.tenant_id AS tenant_id,
@@ -461,10 +485,10 @@ FROM (
                       )
                         AND pages_8.status = 'active'
                         AND pages_8.tenant_id = $1::UUID
-                    ) AS anon_17
-                    ORDER BY anon_17.hubness_score DESC, anon_17.id DESC
-                    LIMIT $17::INTEGER
-                  ) AS anon_18
+                    ) AS anon_19
+                    ORDER BY anon_19.hubness_score DESC, anon_19.id DESC
+                    LIMIT $19::INTEGER
+                  ) AS anon_20
                 ),
                 'sources': (
                   SELECT JSON_OBJECT(
@@ -478,8 +502,8 @@ FROM (
                       )
                         AND sources_2.tenant_id = $1::UUID
                     ),
-                    'nodes': coalesce(json_agg(anon_20.item_nodes), CAST('[]' AS JSON))
-                  ) AS anon_19
+                    'nodes': coalesce(json_agg(anon_22.item_nodes), CAST('[]' AS JSON))
+                  ) AS anon_21
                   FROM (
                     SELECT JSON_OBJECT('kind': upper(sources_2.kind), 'ref': sources_2.ref) AS item_nodes
                     FROM sources AS sources_2
@@ -490,12 +514,12 @@ FROM (
                     )
                       AND sources_2.tenant_id = $1::UUID
                     ORDER BY sources_2.captured_at DESC, sources_2.id DESC
-                    LIMIT $18::INTEGER
-                  ) AS anon_20
+                    LIMIT $20::INTEGER
+                  ) AS anon_22
                 )
               ) AS item
               FROM pages AS pages_3
-              WHERE pages_3.id = anon_21.page_id AND pages_3.tenant_id = $1::UUID
+              WHERE pages_3.id = anon_23.page_id AND pages_3.tenant_id = $1::UUID
             )),
             CAST(concat('null in a non-null field') AS JSON)
           )
@@ -505,9 +529,9 @@ FROM (
             pages_9.id AS page_id,
             pages_9.owner_id AS owner_id,
             pages_9.status AS status,
-            CASE WHEN (pages_9.slug = $19::VARCHAR) THEN 'slug' ELSE page_names_2.kind END AS kind,
+            CASE WHEN (pages_9.slug = $21::VARCHAR) THEN 'slug' ELSE page_names_2.kind END AS kind,
             CASE
-              CASE WHEN (pages_9.slug = $19::VARCHAR) THEN 'slug' ELSE page_names_2.kind END
+              CASE WHEN (pages_9.slug = $21::VARCHAR) THEN 'slug' ELSE page_names_2.kind END
               WHEN 'slug' THEN 1
               WHEN 'old_slug' THEN 2
               WHEN 'title' THEN 3
@@ -515,37 +539,37 @@ FROM (
             END AS rank
           FROM page_names AS page_names_2
           JOIN pages AS pages_9 ON pages_9.id = page_names_2.page_id
-          WHERE page_names_2.owner_id = $20::UUID
-            AND pages_9.owner_id = $20::UUID
-            AND (page_names_2.name = $21::VARCHAR OR page_names_2.name = $22::VARCHAR)
+          WHERE page_names_2.owner_id = $22::UUID
+            AND pages_9.owner_id = $22::UUID
+            AND (page_names_2.name = $23::VARCHAR OR page_names_2.name = $24::VARCHAR)
             AND page_names_2.tenant_id = $1::UUID
             AND pages_9.tenant_id = $1::UUID
           ORDER BY
             pages_9.id,
             CASE
-              CASE WHEN (pages_9.slug = $19::VARCHAR) THEN 'slug' ELSE page_names_2.kind END
+              CASE WHEN (pages_9.slug = $21::VARCHAR) THEN 'slug' ELSE page_names_2.kind END
               WHEN 'slug' THEN 1
               WHEN 'old_slug' THEN 2
               WHEN 'title' THEN 3
               WHEN 'alias' THEN 4
             END
-        ) AS anon_21
-        WHERE anon_21.owner_id = $20::UUID
+        ) AS anon_23
+        WHERE anon_23.owner_id = $22::UUID
           AND (
             $6::BOOLEAN
-              OR $20::UUID = ANY ($7::UUID[])
+              OR $22::UUID = ANY ($7::UUID[])
               OR (
                 EXISTS (
-                  SELECT 1 AS anon_22
+                  SELECT 1 AS anon_24
                   FROM grants AS grants_2
                   WHERE grants_2.grantee_id = ANY ($7::UUID[])
-                    AND grants_2.owner_id = $20::UUID
+                    AND grants_2.owner_id = $22::UUID
                     AND grants_2.tenant_id = $1::UUID
                 )
               )
           )
-        ORDER BY anon_21.status != 'active', anon_21.rank, anon_21.page_id
-        LIMIT $23::INTEGER
+        ORDER BY anon_23.status != 'active', anon_23.rank, anon_23.page_id
+        LIMIT $25::INTEGER
       ) AS anon_4
     )
   ) AS answer
