@@ -26,7 +26,7 @@ search_all = relations.search_all
 
 
 @strawberry.type(description="A page or a passage that a search over both found, and its place in the results.")
-class WikiSearchAllEdge:
+class WikiSearchAllHit:
     cursor: str = column("The place of the hit in these results.")
     score: float = column("The rank: rawScore, for a page times the scoreBoost of its wiki.")
     raw_score: float = column(
@@ -38,7 +38,7 @@ class WikiSearchAllEdge:
     passage: WikiPassage | None = relation(relations.passages.node, "The passage, when evidence was found.")
     superseded_by: WikiPassage | None = relation(
         relations.passages.superseded_by,
-        "The newer passage that was found, too, and says that the one of this edge no longer holds.",
+        "The newer passage that was found, too, and says that the one of this hit no longer holds.",
     )
     matched_alias: str | None = column("The name of the page that matched, when one did that is not the title.")
     section: WikiSection | None = relation(relations.search.section, "The section of the page that the snippet is of.")
@@ -46,8 +46,8 @@ class WikiSearchAllEdge:
 
 
 @strawberry.type(description="Some of the pages and passages that a search found, the best first: walked forward.")
-class WikiSearchAllConnection:
-    edges: list[WikiSearchAllEdge] = whole(search_all.edges, "The hits with their cursors and scores.")
+class WikiSearchAllResults:
+    hits: list[WikiSearchAllHit] = whole(search_all.edges, "The hits with their cursors and scores.")
     page_info: PageInfo = relation(relations.search.page_info, "Where this page of results lies.")
     spaces: list[WikiOwner] = whole(search_all.spaces, "The wikis that were searched.")
     did_you_mean: str | None = column("What was searched for instead, when a word had to be corrected.")
@@ -145,4 +145,4 @@ class SearchAllQueries:
         first: int | None = 20,
         after: str | None = None,
         tenant_id: strawberry.ID | None = None,
-    ) -> WikiSearchAllConnection: ...
+    ) -> WikiSearchAllResults: ...

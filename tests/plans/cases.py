@@ -75,7 +75,7 @@ RESULTS = """{
     nodes { id slug }
     pageInfo { endCursor hasNextPage } totalCount facets { types { value count } tags { value count } } didYouMean
 }"""
-FOUND_BOTH = "{ edges { score page { id } passage { position source { id } } } }"
+FOUND_BOTH = "{ hits { score page { id } passage { position source { id } } } }"
 PASSAGES = """{
     edges {
         cursor score snippet { html } node { text lineStart source { ref } sections(first: 3) { nodes { heading } } }

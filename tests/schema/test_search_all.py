@@ -19,7 +19,7 @@ ENGINE = make_engine()
 QUERY = """query ($q: String!, $in: [WikiSearchKind!], $spaces: [String!], $after: String, $first: Int) {
     wikiSearchAll(query: $q, in: $in, spaces: $spaces, first: $first, after: $after) {
         didYouMean spaces { slug } pageInfo { hasNextPage endCursor }
-        edges { score rawScore owner { id } matchedAlias section { heading } snippet { text }
+        edges: hits { score rawScore owner { id } matchedAlias section { heading } snippet { text }
             page { ownerId title } passage { text source { id ref } } } } }"""
 
 
@@ -75,7 +75,7 @@ async def test_no_row_of_a_wiki_that_the_caller_may_not_read(world: World, datab
 
 async def test_what_is_wrong_has_a_code_and_a_field(wiki: Wiki) -> None:
     context = Context(wiki.database, wiki.acting(Role.MEMBER).scope)
-    text = '{ wikiSearchAll(query: "kiln", %s) { edges { score } } }'
+    text = '{ wikiSearchAll(query: "kiln", %s) { hits { score } } }'
     for wrong, code, field in (
         ("in: []", "BAD_USER_INPUT", "in"),
         ("spaces: []", "BAD_USER_INPUT", "spaces"),

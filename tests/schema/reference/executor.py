@@ -53,7 +53,7 @@ TYPES: Mapping[str, type[Any]] = {
     "MobileWikiSearchHit": search.Hits,
     "WikiSearchEdge": search.Hits,
     "WikiContextItem": search.Hits,
-    "WikiSearchAllEdge": search.Hits,
+    "WikiSearchAllHit": search.Hits,
     "WikiRelatedPage": search.Hits,
     "WikiNamedPage": search.Suggestions,
     "WikiSuggestion": search.Suggestions,

@@ -72,7 +72,7 @@ class Searches:
         )
         found = await self.context.search_all(asked)
         return {
-            "edges": [self.either(hit, cursor) for hit, cursor in zip(found.hits, found.cursors, strict=True)],
+            "hits": [self.either(hit, cursor) for hit, cursor in zip(found.hits, found.cursors, strict=True)],
             "spaces": [self.rows.one("owners", id=space.id) for space in found.spaces],
             "did_you_mean": found.did_you_mean,
             "page_info": {
