@@ -215,4 +215,5 @@ def passage_piece(hit: Hit, found: PassageHit, row: Row, origins: dict[str, Orig
     origins[key] = Origin(hit.space.id, passage=found)
     name = f"{row['ref']}:{row['line_start']}-{row['line_end']}"
     place = place_of(row["kind"], name, hit.space.slug)
-    return Piece(PASSAGE, key, place, "evidence", found.text, row["captured_at"], "", (), hit.score)
+    title = "evidence, overridden by newer evidence" if found.superseded_by else "evidence"
+    return Piece(PASSAGE, key, place, title, found.text, row["captured_at"], "", (), hit.score)

@@ -3,7 +3,7 @@
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 from zlib import crc32
 
 import orjson
@@ -15,20 +15,20 @@ from db.scope import Scope
 
 from ..errors import BadInput, NotFound
 from .query_cache import Memory, memory_of
-from .ranking_query import Meaning, meaning, weigh
-from .raw_scores import page_unit, passage_unit
+from .ranking_query import Meaning, RankedQuery, meaning, weigh
 from .request import DEEPEST, DEFAULT, MOST, Filter, SearchHit, SearchRequest, SearchResult
 from .search import MARK, page_mark, search_wiki
 from .snippets import snippets_of, with_snippets
 from .source_search import PassageHit, SourceFilter, SourceSearchRequest, SourceSearchResult, search_passages
 from .spaces import Space, find_spaces
+from .weights import FEEDBACK, PassageWeights, Weights
 
 PAGES, SOURCES = "pages", "sources"
 KINDS = (PAGES, SOURCES)
 EQUAL = 6  # digits: scores that differ less are equal
 ANYTHING, ANY_SOURCE = Filter(), SourceFilter()
 LONGEST = 4_000  # characters of a cursor
-T = TypeVar("T")
+OF_PAGES, OF_PASSAGES = Weights(), PassageWeights()
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +182,23 @@ async def search_space(
         request_of_sources = SourceSearchRequest(asked.text, depth, filter=asked.source_filter)
         passages = await search_passages(connection, inside, request_of_sources, meant.query)
     return SpaceResult(space, pages, passages)
+
+
+def page_unit(asked: RankedQuery) -> float:
+    """Return the score of a page of ordinary length that says the whole question and nothing else speaks for.
+
+    Half of such texts have its words side by side. Raw scores are shares of this unit, so that 1 means the same of a
+    page, of a passage, and of another wiki with other words, while the order within each ranking stays.
+    """
+    together = (OF_PAGES.w_all + OF_PAGES.w_phrase) / 2 if asked.all else 0.0
+    topic = FEEDBACK / (1 - FEEDBACK) if asked.feedback else 0.0
+    return asked.total * (1 + together + topic)
+
+
+def passage_unit(total: float) -> float:
+    """Return the score of the only passage of a source that says the question, whose words weigh that together."""
+    said = 1 + OF_PASSAGES.w_together + OF_PASSAGES.w_source + OF_PASSAGES.w_pairs / 2
+    return total * said * (1 + OF_PASSAGES.w_best)
 
 
 def ranked(results: Sequence[SpaceResult]) -> list[Hit]:

@@ -77,7 +77,10 @@ class PassageHit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SourceSearchResult:
-    """Hits, the best first. When `total` is not exact there are at least so many."""
+    """Hits, the best first. When `total` is not exact there are at least so many.
+
+    `reading` is how the wiki understood the question, and `weight` what its words weigh together.
+    """
 
     hits: tuple[PassageHit, ...] = ()
     has_next_page: bool = False
@@ -85,9 +88,7 @@ class SourceSearchResult:
     total: int = 0
     total_is_exact: bool = True
     reading: ReadQuery | None = None
-    """How the wiki understood the question,"""
     weight: float = 1.0
-    """and what its words weigh together."""
 
 
 async def search_sources(database: Database, scope: Scope, asked: SourceSearchRequest) -> SourceSearchResult:

@@ -1,4 +1,4 @@
-"""Pages that were merged, over REST: where they went, and what a version said."""
+"""Names of pages over REST: where merged pages went, what a version said, and aliases that are gone."""
 
 import pytest
 
@@ -69,3 +69,12 @@ async def test_a_page_at_a_version_says_what_it_was_called_then(rest: Rest) -> N
     ]  # fmt: skip
     now = (await rest.get("/pages/austin?version=2")).json()
     assert (now["slug"], now["aliases"]) == ("austin-texas", ["austin", "austin texas"])
+
+
+async def test_an_alias_that_is_gone_breaks_the_links_that_said_it(rest: Rest) -> None:
+    await rest.page("Austin")
+    await rest.ask("PATCH", "/pages/austin", json={"aliases": ["ATX"]})
+    linking = await rest.page("Trip", content="To [[ATX]].")
+    assert linking["links"][0]["slug"] == "austin"
+    await rest.ask("PATCH", "/pages/austin", json={"aliases": []})
+    assert (await rest.get("/pages/trip")).json()["links"][0]["broken"]

@@ -1,14 +1,10 @@
 """Pages over REST: what a client sees of them, and who may."""
 
-from datetime import UTC, datetime
-
 import httpx
 import pytest
 
 from db.scope import Role
 from resolvers.model.drafts import PageDraft
-from resolvers.model.lookup import PageAddress
-from resolvers.pages.contradictions import Claimed, record_contradiction
 from resolvers.pages.lifecycle import create_page
 from resolvers.pages.renaming import rename_page
 from tests.app.rest_client import Rest, refused
@@ -352,15 +348,6 @@ async def test_readers_patch_nothing(rest: Rest, service: Service, wiki: Wiki) -
     assert refused(await reader.ask("PATCH", "/pages/austin", json={"summary": "x"})) == (403, "FORBIDDEN")
 
 
-async def test_an_alias_that_is_gone_breaks_the_links_that_said_it(rest: Rest) -> None:
-    await rest.page("Austin")
-    await rest.ask("PATCH", "/pages/austin", json={"aliases": ["ATX"]})
-    linking = await rest.page("Trip", content="To [[ATX]].")
-    assert linking["links"][0]["slug"] == "austin"
-    await rest.ask("PATCH", "/pages/austin", json={"aliases": []})
-    assert (await rest.get("/pages/trip")).json()["links"][0]["broken"]
-
-
 async def test_lists_and_searches_narrow_to_what_changed_since(rest: Rest, wiki: Wiki) -> None:
     await rest.page("Old", content="Brisket.")
     await wiki.look.execute("UPDATE pages SET updated_at = '2026-01-02T03:04:05Z'")
@@ -405,58 +392,3 @@ async def test_an_unknown_parameter_of_a_write_leaves_nothing_written(rest: Rest
     answer = await rest.post("/pages?draft=true", {"title": "Austin", "type": "topic", "content": "x"})
     assert refused(answer) == (422, "BAD_USER_INPUT")
     assert await wiki.rows("pages") == []
-
-
-async def test_a_claim_that_no_longer_holds_is_read_with_its_page(rest: Rest, service: Service, wiki: Wiki) -> None:
-    await rest.page("Ledger", content="It runs on Postgres.")
-    given = {"fact": "on Postgres", "replacement": "on MySQL", "superseded_on": "2026-03-02T00:00:00Z"}
-    done = await rest.post("/pages/ledger/supersede", given | {"expected_version": 1})
-    assert (done.status_code, done.json()["content"], done.json()["version"]) == (200, "It runs on MySQL.", 2)
-    (claim,) = (await rest.get("/pages/ledger")).json()["superseded"]
-    assert claim["text"] == 'Used to say "on Postgres" until 2026-03-02; now says "on MySQL".'
-    assert (claim["fact"], claim["section"]) == ("on Postgres", "overview")
-    again = await rest.post("/pages/ledger/supersede", given)
-    assert (again.status_code, again.json()["version"]) == (200, 2)
-    missing = await rest.post("/pages/ledger/supersede", given | {"fact": "on Oracle"})
-    assert missing.status_code == 409
-    assert missing.json()["code"] == "EDIT_FAILED"
-    unknown = given | {"fact": "on MySQL", "overridden_by": {"kind": "document", "ref": "none"}, "replacement": "x"}
-    assert (await rest.post("/pages/ledger/supersede", unknown)).json()["field"] == "overridden_by.ref"
-    assert (await rest.post("/pages/nowhere/supersede", given)).status_code == 404
-
-
-async def test_contradicting_claims_are_listed_and_decided(rest: Rest, service: Service, wiki: Wiki) -> None:
-    await rest.page("Ledger", content="On Postgres.\n\n## Later\n\nOn MySQL.")
-    (page,) = await wiki.rows("pages")
-    older, newer = (Claimed(text, on=datetime(2026, month, 2, tzinfo=UTC)) for text, month in OF_MONTHS.items())
-    made = await record_contradiction(wiki.database, wiki.scope, PageAddress(page["id"]), older, newer)
-    (one,) = (await rest.get("/contradictions?status=open")).json()["items"]
-    assert (one["id"], one["older_claim"], one["suggestion"]) == (str(made.id), "On Postgres.", "keep_newer")
-    assert one["page"]["slug"] == "ledger"
-    where = f"/contradictions/{made.id}/resolve"
-    assert (await rest.post(where, {"resolution": "coin", "reason": "So."})).status_code == 422
-    assert (await rest.post(where, {"resolution": "keep_older", "reason": " "})).json()["field"] == "reason"
-    done = await rest.post(where, {"resolution": "keep_older", "reason": "I looked."})
-    assert (done.status_code, done.json()["status"], done.json()["resolution"]) == (200, "resolved", "keep_older")
-    assert "MySQL" not in (await rest.get("/pages/ledger")).json()["content"]
-    assert (await rest.get("/contradictions?status=open")).json()["items"] == []
-    missing = await rest.post(f"/contradictions/{page['id']}/resolve", {"resolution": "keep_older", "reason": "So."})
-    assert missing.status_code == 404
-
-
-OF_MONTHS = {"On Postgres.": 1, "On MySQL.": 3}
-
-
-async def test_the_map_and_the_activity_are_markdown_in_parts(rest: Rest) -> None:
-    for n in range(3):
-        await rest.page(f"Park {n}", type="entity")
-    text, path = "", "/map?type=entity&limit=2"
-    while path:
-        part = await rest.get(path)
-        assert (part.status_code, part.headers["content-type"]) == (200, "text/markdown; charset=utf-8")
-        text, path = text + part.text, part.links.get("next", {}).get("url", "").removeprefix("/api/wiki")
-    assert text.startswith("# Knowledge map\n\nPages: 3 (3 entity).\n\n## Entity (3)\n\n")
-    assert text.count("/wiki/entity/park-") == 3
-    assert "page.created" in (await rest.get("/activity?limit=1")).text
-    for wrong in ("/map?cursor=x", "/activity?cursor=x", "/map?limit=0", "/map?type=thing"):
-        assert (await rest.get(wrong)).status_code == 422

@@ -92,6 +92,17 @@ async def test_a_pack_begins_with_what_was_superseded(wiki: Wiki, context: Conte
     assert line.startswith('Used to say "cracked in the frost" until ')
 
 
+async def test_evidence_that_newer_evidence_overrides_says_so(wiki: Wiki, context: Context) -> None:
+    newer = "Falcon Mill moved its office from Graz to Linz."
+    older = "Falcon Mill moved its office to Graz. Forty potters share a bright hall with three windows there."
+    for day, text in enumerate((older, newer), 1):
+        draft = SourceDraft("daily_note", f"mill-{day}", text, captured_at=datetime(2026, 3, day, tzinfo=UTC))
+        await retain_sources(wiki.database, wiki.scope, [draft])
+    items = (await packed(context, "Where does Falcon Mill have its office?"))["items"]
+    shown = {item["text"]: item["title"] for item in items if item["kind"] == "PASSAGE"}
+    assert shown == {newer: "evidence", older: "evidence, overridden by newer evidence"}
+
+
 @pytest.mark.parametrize(
     ("wrong", "code", "field"),
     [

@@ -17,7 +17,7 @@ def model() -> Iterator[Model]:
 
 
 def server(model: Model, **options: float) -> EmbeddingServer:
-    return EmbeddingServer(model.url, "tiny", model.dimensions, key=KEY, **options)  # type: ignore[arg-type]
+    return EmbeddingServer(model.url, "tiny", model.dimensions, key=KEY, **options)
 
 
 async def test_texts_are_asked_for_in_batches_and_come_in_their_order(model: Model) -> None:

@@ -128,7 +128,7 @@ async def test_a_page_knows_which_pages_it_replaced_and_which_replaced_it(wiki: 
     async def replaced(id: Any) -> tuple[list[str], list[str]]:
         answer = await make_engine().execute(REPLACED, {"id": str(id)}, None, Context(wiki.database, wiki.scope))
         found = orjson.loads(answer.body)["data"]["node"]
-        return tuple([page["slug"] for page in found[name]] for name in ("supersedes", "supersededBy"))  # type: ignore[return-value]
+        return tuple([page["slug"] for page in found[name]] for name in ("supersedes", "supersededBy"))
 
     newer, other = [
         (await create_page(wiki.database, wiki.scope, PageDraft("entity", title, body="So."))).page_id

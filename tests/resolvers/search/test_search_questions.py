@@ -339,82 +339,12 @@ async def test_a_word_that_nobody_says_does_not_hide_the_common_ones(library: Wi
     assert set(await titles(library, "barbecue qzxvwk jkwqzz")) == {"Franklin Barbecue", "Austin restaurants"}
 
 
-async def test_a_mistyped_name_of_a_stop_word_is_mended(wiki: Wiki) -> None:
-    await create_page(wiki.database, wiki.scope, PageDraft("concept", "Before"))
-    await create_page(wiki.database, wiki.scope, PageDraft("concept", "About Hugo"))
-    assert await titles(wiki, "Befroe") == ["Before"]
-    assert await titles(wiki, "Atout Hugo") == ["About Hugo"]
-
-
-async def test_the_exact_heading_is_found_among_many_pages_that_say_its_words(wiki: Wiki) -> None:
-    for n in range(30):
-        draft = PageDraft("topic", f"Change number {n}", body="A breaking change of the runtime. " * (n % 4 + 1))
-        await create_page(wiki.database, wiki.scope, draft)
-    heading = PageDraft("topic", "History", body="## Runtime breaking change\n\nOnce.")
-    await create_page(wiki.database, wiki.scope, heading)
-    assert (await titles(wiki, "runtime breaking change"))[0] == "History"
-
-
-async def test_common_words_that_no_page_has_together_are_found_apart(wiki: Wiki, monkeypatch) -> None:
-    monkeypatch.setattr("resolvers.search.ranking_query.BUDGET", 1)
-    for n in range(30):
-        draft = PageDraft("topic", f"Note {n}", body="integers everywhere" if n % 2 else "theory of everything")
-        await create_page(wiki.database, wiki.scope, draft)
-    found = await ask(wiki, "integers theory ", first=8)
-    rest = await ask(wiki, "integers theory ", first=8, after=found.hits[-1].cursor)
-    pages = [hit.page_id for hit in (*found.hits, *rest.hits)]
-    assert len(pages) == len(set(pages)) == 15
-
-
-async def test_a_name_that_is_said_among_other_words_counts(wiki: Wiki) -> None:
-    """However often another page has the same words."""
-    said = "The oak smoker was cleaned. " * 5
-    for title, more in (
-        ("Smoker", {"aliases": ("oak smoker",), "body": "A steel box."}),
-        ("Cleaning", {"body": said}),
-        ("Smoker parts", {"body": said}),
-    ):
-        await create_page(wiki.database, wiki.scope, PageDraft("topic", title, **more))
-    assert (await titles(wiki, "warranty for the oak smoker"))[0] == "Smoker"
-    (first, *_) = (await ask(wiki, "warranty for the oak smoker")).hits
-    assert first.matched_alias == "oak smoker"
-
-
-@pytest.mark.parametrize(
-    ("asked", "name", "other"),
-    [
-        ("base", "bases", "Bases syntax"),
-        ("folders", "folder", "Folder outside"),
-        ("my note", "my notes", "My notebooks"),
-    ],
-)
-async def test_the_last_word_of_a_name_may_have_another_ending(wiki: Wiki, asked: str, name: str, other: str) -> None:
-    title = f"What to know of {name}"
-    await create_page(wiki.database, wiki.scope, PageDraft("topic", title, aliases=(name,), body="A start."))
-    await create_page(wiki.database, wiki.scope, PageDraft("topic", other, body=f"{asked} and {name}. " * 9))
-    assert (await titles(wiki, asked))[0] == title
-
-
 async def test_a_signed_word_among_others_is_not_the_name_without_its_sign(library: Wiki) -> None:
     """C++ is kept as `c`, which is the name of another page."""
     found = await ask(library, "C++ grows kernels", explained=True)
     named = [hit.explanation["parts"]["named"] for hit in found.hits if hit.explanation]
     assert len(named) == 2
     assert not any(named)
-
-
-async def test_a_name_beside_a_word_that_most_pages_say_is_asked_for(wiki: Wiki) -> None:
-    """In a wiki about one product its name tells no page from the others. `s` is a stop word, and part of a name."""
-    pages = {f"Note {n}": f"A function of Obsidian, part {n}." for n in range(16)} | {
-        "Settings": "Where things are set.",
-        "Set up Obsidian Sync": "Obsidian settings: " * 5,
-        "swprintf": "The function swprintf functions: swprintf.",
-        "swprintf_s": "Safer than swprintf.",
-    }
-    for title, body in pages.items():
-        await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body))
-    assert (await titles(wiki, "Obsidian settings"))[0] == "Settings"
-    assert (await titles(wiki, "swprintf_s function"))[0] == "swprintf_s"
 
 
 async def test_comments_neither_find_a_page_nor_show_in_its_snippet(wiki: Wiki) -> None:
